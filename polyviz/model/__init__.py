@@ -1,0 +1,1 @@
+"""The immutable values that travel from phase to phase."""

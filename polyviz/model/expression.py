@@ -1,0 +1,193 @@
+"""What one statement instance computes: typed-later expressions and the few instructions of a body.
+
+The meaning of every node is Python's as numba compiles it; types are inferred when array element types are known
+(``polyviz.codegen.typing``). Affine parts (loops, guards, subscripts) live in isl objects beside these trees; the
+trees keep the user's spelling, so that generated code reads like the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from polyviz.errors import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """Base of all expression nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Expression):
+    """A literal: ``bool``, ``int``, ``float`` or ``complex`` (``np.pi`` and the like arrive as their value)."""
+
+    value: bool | int | float | complex
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Expression):
+    """An integer that is not stored in an array: a loop iterator or a parameter."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Element(Expression):
+    """One cell of an array, read or (as an assignment target) written; scalars have no subscripts.
+
+    ``affine`` tells that the subscripts are affine in iterators and parameters, so that the access relation is exact
+    and the bounds are checked by the analysis; otherwise the generated code checks each use where asked to.
+    Negative constant subscripts keep the user's spelling (``A[-1]``).
+    """
+
+    array: str
+    subscripts: tuple[Expression, ...] = ()
+    affine: bool = True
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Expression):
+    """``-x``, ``+x``, ``~x`` or ``not x``."""
+
+    operator: str
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Expression):
+    """Python's binary operators: ``+ - * / // % ** & | ^ << >>``."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Expression):
+    """A comparison chain ``a < b <= c``: one operator fewer than operands; operators ``== != < <= > >=``."""
+
+    operators: tuple[str, ...]
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Logical(Expression):
+    """Short-circuit ``and`` / ``or`` over two or more operands; the value is that of the deciding operand."""
+
+    operator: str
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional(Expression):
+    """``body if condition else otherwise``."""
+
+    condition: Expression
+    body: Expression
+    otherwise: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Expression):
+    """A call of a pure scalar function by its canonical name.
+
+    Canonical names: ``abs min max int float bool complex round pow`` for builtins, ``math.NAME``, ``numpy.NAME``
+    (casts too: ``numpy.float32``), and the attributes of complex numbers as ``real``, ``imag``, ``conjugate``.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """Base of what a statement body is made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Instruction):
+    """``target = value`` or, with an operator, ``target operator= value`` (the target is then read first)."""
+
+    target: Element
+    value: Expression
+    operator: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Branch(Instruction):
+    """A condition that depends on data: the statement that holds it stays whole, its accesses are *may* accesses."""
+
+    condition: Expression
+    then: tuple[Instruction, ...]
+    otherwise: tuple[Instruction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Loop(Instruction):
+    """A loop whose bounds depend on data, inside a statement that stays whole: ``for iterator in range(...)``."""
+
+    iterator: str
+    start: Expression
+    stop: Expression
+    step: Expression
+    body: tuple[Instruction, ...]
+
+
+Node = Expression | Instruction
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The direct sub-nodes in evaluation order of the text.
+
+    >>> [child.value for child in children(Binary("+", Constant(1), Constant(2)))]
+    [1, 2]
+    """
+    for item in fields(node):
+        value = getattr(node, item.name)
+        if isinstance(value, Expression | Instruction):
+            yield value
+        elif isinstance(value, tuple):
+            yield from (part for part in value if isinstance(part, Expression | Instruction))
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """``node`` and everything below it, parents first.
+
+    >>> sum(isinstance(part, Constant) for part in walk(Binary("+", Constant(1), Unary("-", Constant(2)))))
+    2
+    """
+    yield node
+    for child in children(node):
+        yield from walk(child)
+
+
+def rebuild(node: Node, transform: Callable[[Node], Node]) -> Node:
+    """``node`` with ``transform`` applied to each direct child (not recursively).
+
+    >>> rebuild(Unary("-", Name("i")), lambda child: Name("j"))
+    Unary(operator='-', operand=Name(name='j'))
+    """
+    changes: dict[str, Any] = {}
+    for item in fields(node):
+        value = getattr(node, item.name)
+        if isinstance(value, Expression | Instruction):
+            changes[item.name] = transform(value)
+        elif isinstance(value, tuple):
+            changes[item.name] = tuple(
+                transform(part) if isinstance(part, Expression | Instruction) else part for part in value
+            )
+    return replace(node, **changes)
+
+
+def substitute(node: Node, names: dict[str, Expression]) -> Node:
+    """``node`` with each ``Name`` found in ``names`` replaced.
+
+    >>> substitute(Binary("+", Name("i"), Constant(1)), {"i": Name("c0")})
+    Binary(operator='+', left=Name(name='c0'), right=Constant(value=1))
+    """
+    if isinstance(node, Name):
+        return names.get(node.name, node)
+    return rebuild(node, lambda child: substitute(child, names))

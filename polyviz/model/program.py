@@ -1,0 +1,66 @@
+"""A generated program: pure data, so that it can be cached, shown and sent to a worker process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from polyviz.errors import Span
+
+FloatingPoint = Literal["strict", "reassociate"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """What a kernel is specialised on for one array: NumPy dtype name, rank and memory layout.
+
+    ``layout``: ``C`` for C-contiguous, ``A`` for any strides (Fortran order included).
+    """
+
+    dtype: str
+    rank: int
+    layout: Literal["C", "A"] = "C"
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramArgument:
+    """One argument of the generated function.
+
+    ``array``: pointer to the first element; an ``A`` layout is followed by its strides in elements (one
+    ``stride`` argument per dimension) and extents are passed as ``extent`` arguments where the program needs them.
+    ``parameter``: a 64-bit integer. ``scalar``: a value by copy. ``cell``: pointer to one written scalar.
+    """
+
+    kind: Literal["array", "parameter", "scalar", "cell", "stride", "extent"]
+    name: str
+    dtype: str = "int64"
+    axis: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """Where a line of the generated text comes from."""
+
+    statement: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Source text for one target, with its calling convention and the way back to the statements.
+
+    ``lines`` maps 1-based lines of ``text`` to statements; ``notes`` say what the code generator could not do.
+    The function returns 0, or a positive code that stands for an entry of ``failures`` (1-based).
+    """
+
+    target: str
+    name: str
+    text: str
+    arguments: tuple[ProgramArgument, ...]
+    types: Mapping[str, ArrayType]
+    lines: Mapping[int, SourceLine]
+    floating_point: FloatingPoint = "reassociate"
+    checked: bool = False
+    failures: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()

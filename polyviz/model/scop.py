@@ -1,0 +1,221 @@
+"""The static control part: what the front end found in the user's loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import islpy as isl
+
+from polyviz.errors import Span
+from polyviz.model.expression import Expression, Instruction
+
+AccessKind = Literal["read", "write"]
+Creator = Literal["empty", "zeros", "ones", "full"]
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterSource:
+    """Where the value of a parameter comes from when the kernel is called.
+
+    ``kind`` is ``argument`` (an integer argument or a name of the notebook, ``name``) or ``shape``
+    (``name.shape[axis]``). Other spellings (``n, m = A.shape``, ``len(A)``) become one of these.
+    """
+
+    kind: Literal["argument", "shape"]
+    name: str
+    axis: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A symbolic size: an integer that no statement changes; ``name`` is the isl identifier."""
+
+    name: str
+    source: ParameterSource
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """An array made inside the function before its loops: ``np.zeros((n, m), dtype=np.float32)``.
+
+    ``dtype`` is a NumPy name, or ``None`` for NumPy's default; ``like`` names the array whose dtype is taken
+    (``np.zeros_like(A)``, ``dtype=A.dtype``); ``fill`` is the value for ``full``.
+    """
+
+    function: Creator
+    dtype: str | None
+    like: str | None
+    fill: Expression | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array or scalar of the part.
+
+    ``extents`` holds one ``isl.PwAff`` over the parameters per dimension (None where the source does not tell).
+    ``live_in``: some value from before the part may be read. ``live_out``: its final value is visible afterwards
+    (arguments that are written, returned values, scalars of a notebook cell). Neither: *local*.
+    ``dtype`` is set when the source fixes it (a creation or annotation), else known only at call time.
+    """
+
+    name: str
+    rank: int
+    origin: Literal["argument", "local"]
+    extents: tuple[isl.PwAff | None, ...]
+    live_in: bool
+    live_out: bool
+    dtype: str | None = None
+    creation: Creation | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One reference of a statement to an array.
+
+    ``relation`` maps the statement's domain to cells of the array. ``exact`` is False for *may* accesses, whose
+    relation is an over-approximation; ``reason`` then says why in one sentence.
+    """
+
+    kind: AccessKind
+    array: str
+    relation: isl.Map
+    exact: bool = True
+    reason: str = ""
+    span: Span | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement: executed once per integer point of its domain.
+
+    ``iterators`` are the names of the surrounding loops, outermost first, equal to the dimension names of ``domain``;
+    ``body`` is what one instance does; ``source`` the user's text; ``span`` where it stands.
+    """
+
+    name: str
+    iterators: tuple[str, ...]
+    domain: isl.Set
+    accesses: tuple[Access, ...]
+    body: tuple[Instruction, ...]
+    span: Span
+    source: str
+    loop_spans: tuple[Span, ...] = ()
+
+    @property
+    def reads(self) -> isl.UnionMap:
+        """All reads, may reads included: instances to cells."""
+        return self._union("read")
+
+    @property
+    def writes(self) -> isl.UnionMap:
+        """All writes, may writes included: instances to cells."""
+        return self._union("write")
+
+    @property
+    def exact(self) -> bool:
+        """Whether every access is exact."""
+        return all(access.exact for access in self.accesses)
+
+    def _union(self, kind: AccessKind) -> isl.UnionMap:
+        result = isl.UnionMap.empty(self.domain.get_space().params())
+        for access in self.accesses:
+            if access.kind == kind:
+                result = result.union(isl.UnionMap.from_map(access.relation))
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the function returns, in order: names of arrays or scalars; ``is_tuple`` keeps ``return (a,)`` apart."""
+
+    names: tuple[str, ...] = ()
+    is_tuple: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of the original function, with its default where it has one."""
+
+    name: str
+    default: object = None
+    has_default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scop:
+    """A static control part: exact mathematical content of a loop nest, plus the way back to the source.
+
+    ``schedule`` is the original execution order as an ``isl.Schedule`` whose bands are the source loops. ``context``
+    holds what is known of the parameters. ``notes`` are sentences about everything over-approximated or assumed.
+    ``is_cell`` tells bare notebook loops from a function; then ``arguments`` are the names taken from the notebook.
+    ``final_iterators`` maps a loop variable that stays visible after a cell to its value after the loops
+    (a ``isl.PwAff`` over the parameters).
+    """
+
+    name: str
+    text: str
+    statements: tuple[Statement, ...]
+    arrays: tuple[Array, ...]
+    parameters: tuple[Parameter, ...]
+    context: isl.Set
+    schedule: isl.Schedule
+    arguments: tuple[Argument, ...]
+    result: Result = Result()
+    is_cell: bool = False
+    notes: tuple[str, ...] = ()
+    final_iterators: tuple[tuple[str, isl.PwAff], ...] = ()
+    docstring: str = field(default="", compare=False)
+
+    @property
+    def domain(self) -> isl.UnionSet:
+        """All statement instances."""
+        result = isl.UnionSet.empty(self.context.get_space())
+        for statement in self.statements:
+            result = result.union(isl.UnionSet.from_set(statement.domain))
+        return result
+
+    @property
+    def reads(self) -> isl.UnionMap:
+        """All reads, may reads included."""
+        return self._accesses("read", exact_only=False)
+
+    @property
+    def writes(self) -> isl.UnionMap:
+        """All writes, may writes included."""
+        return self._accesses("write", exact_only=False)
+
+    @property
+    def must_writes(self) -> isl.UnionMap:
+        """The writes that certainly happen."""
+        return self._accesses("write", exact_only=True)
+
+    def _accesses(self, kind: AccessKind, *, exact_only: bool) -> isl.UnionMap:
+        result = isl.UnionMap.empty(self.context.get_space())
+        for statement in self.statements:
+            for access in statement.accesses:
+                if access.kind == kind and (access.exact or not exact_only):
+                    result = result.union(isl.UnionMap.from_map(access.relation))
+        return result
+
+    def statement(self, name: str) -> Statement:
+        """The statement called ``name``; raises ``KeyError``."""
+        for statement in self.statements:
+            if statement.name == name:
+                return statement
+        raise KeyError(name)
+
+    def array(self, name: str) -> Array:
+        """The array called ``name``; raises ``KeyError``."""
+        for array in self.arrays:
+            if array.name == name:
+                return array
+        raise KeyError(name)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
+        from polyviz.views.bundle import scop_bundle  # noqa: PLC0415  (views are loaded only when something is shown)
+
+        return scop_bundle(self)
