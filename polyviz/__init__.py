@@ -1,0 +1,139 @@
+"""polyviz: see, reshape, verify and time the loops of a notebook cell.
+
+The names of the public contract live here and are imported on first use (PEP 562), so that ``import polyviz`` and
+``%load_ext polyviz`` stay quick: no compiler, plotting library or GPU package is loaded before it is needed.
+
+>>> import polyviz as pv
+>>> "extract" in dir(pv)
+True
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from polyviz.analysis import check, dependences
+    from polyviz.api import compare, compile, inspect, optimize, targets  # noqa: A004
+    from polyviz.errors import (
+        ArgumentError,
+        CodegenError,
+        ExtractionError,
+        LegalityError,
+        NotAffineError,
+        OptionError,
+        OutOfBoundsError,
+        OverlapError,
+        PolyvizError,
+        SchedulingError,
+        Span,
+        ToolchainError,
+        UnknownNameError,
+        UnsupportedSyntaxError,
+        VerificationError,
+        WorkerError,
+    )
+    from polyviz.frontend import extract
+    from polyviz.model import Band, Dependences, Legality, Schedule, Scop, Statement, Violation
+    from polyviz.runtime import Comparison, Kernel
+    from polyviz.scheduling import schedule, schedulers
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArgumentError",
+    "Band",
+    "CodegenError",
+    "Comparison",
+    "Dependences",
+    "ExtractionError",
+    "Kernel",
+    "Legality",
+    "LegalityError",
+    "NotAffineError",
+    "OptionError",
+    "OutOfBoundsError",
+    "OverlapError",
+    "PolyvizError",
+    "Schedule",
+    "SchedulingError",
+    "Scop",
+    "Span",
+    "Statement",
+    "ToolchainError",
+    "UnknownNameError",
+    "UnsupportedSyntaxError",
+    "VerificationError",
+    "Violation",
+    "WorkerError",
+    "__version__",
+    "check",
+    "compare",
+    "compile",
+    "dependences",
+    "extract",
+    "inspect",
+    "optimize",
+    "schedule",
+    "schedulers",
+    "targets",
+]
+
+_HOMES = {
+    "polyviz.analysis": ("check", "dependences"),
+    "polyviz.api": ("compare", "compile", "inspect", "optimize", "targets"),
+    "polyviz.errors": (
+        "ArgumentError",
+        "CodegenError",
+        "ExtractionError",
+        "LegalityError",
+        "NotAffineError",
+        "OptionError",
+        "OutOfBoundsError",
+        "OverlapError",
+        "PolyvizError",
+        "SchedulingError",
+        "Span",
+        "ToolchainError",
+        "UnknownNameError",
+        "UnsupportedSyntaxError",
+        "VerificationError",
+        "WorkerError",
+    ),
+    "polyviz.frontend": ("extract",),
+    "polyviz.model": ("Band", "Dependences", "Legality", "Schedule", "Scop", "Statement", "Violation"),
+    "polyviz.runtime": ("Comparison", "Kernel"),
+    "polyviz.scheduling": ("schedule", "schedulers"),
+}
+_LAZY = {name: f"{module}:{name}" for module, names in _HOMES.items() for name in names}
+
+
+def _load(reference: str) -> Any:
+    """The object behind ``module:attribute``."""
+    module, _, attribute = reference.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = _load(_LAZY[name])
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """Make the magics of polyviz known to ``shell``: what ``%load_ext polyviz`` calls."""
+    _load("polyviz.notebook:load_ipython_extension")(shell)
+
+
+def unload_ipython_extension(shell: InteractiveShell) -> None:
+    """Take everything back that :func:`load_ipython_extension` registered."""
+    _load("polyviz.notebook:unload_ipython_extension")(shell)

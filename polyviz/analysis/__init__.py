@@ -1,0 +1,1 @@
+"""Analysis: exact dependences, reductions, footprints and the legality of any schedule."""

@@ -1,0 +1,1 @@
+"""Code generation: a `Plan` becomes a loop program, and printers turn that into text."""

@@ -1,0 +1,1 @@
+"""Front end: Python source or a function becomes a `Scop`."""

@@ -1,0 +1,1 @@
+"""Mapping: a `Schedule` is bound to a target and becomes a `Plan`."""

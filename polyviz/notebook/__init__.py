@@ -1,0 +1,1 @@
+"""Notebook: magics, completion and progress in IPython."""

@@ -1,0 +1,1 @@
+"""Run time: toolchains, build cache, worker process, verification and timing."""

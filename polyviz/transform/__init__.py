@@ -1,0 +1,1 @@
+"""Transformations: moves, one per file, that reshape a `Schedule`."""

@@ -1,0 +1,1 @@
+"""Views: values become pictures, tables and text."""

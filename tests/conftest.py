@@ -1,0 +1,115 @@
+"""What every test shares: golden text, an isolated cache, deterministic properties, markers that need a device."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TESTS = Path(__file__).parent
+GOLDEN = TESTS / "golden"
+
+settings.register_profile(
+    "deterministic",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    # A loaded machine is slow, which says nothing about a property.
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("deterministic")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden from what the tests produce")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # A bare `pytest` must not fill the user's cache; `make test` chooses a folder of its own to run cold and warm.
+    os.environ.setdefault("POLYVIZ_CACHE_DIR", str(TESTS.parent / ".pytest_cache" / "polyviz"))
+    # Spinning OpenMP threads starve each other when several test workers share few cores.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Beside test_*.py everything here is data or a helper, and no doctest is looked for in it."""
+    if collection_path.suffix == ".py" and not collection_path.name.startswith("test_"):
+        return True
+    return None
+
+
+def missing_gpu() -> str:
+    """Why tests marked ``gpu`` cannot run here; empty when they can."""
+    if importlib.util.find_spec("cupy") is None:
+        return "CuPy is not installed"
+    import cupy
+
+    return "" if cupy.is_available() else "CuPy finds no CUDA device that it can use"
+
+
+def missing_browser() -> str:
+    """Why tests marked ``browser`` cannot run here; empty when they can."""
+    return "" if shutil.which("chromium") else "no `chromium` on the PATH (apt-get install chromium)"
+
+
+NEEDS: dict[str, Callable[[], str]] = {"gpu": missing_gpu, "browser": missing_browser}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for marker, missing in NEEDS.items():
+        marked = [item for item in items if item.get_closest_marker(marker)]
+        reason = missing() if marked else ""
+        if reason:
+            for item in marked:
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture
+def cache_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty build cache of this test's own; what the test compiles is seen by nobody else."""
+    directory = tmp_path / "polyviz-cache"
+    directory.mkdir()
+    monkeypatch.setenv("POLYVIZ_CACHE_DIR", str(directory))
+    return directory
+
+
+def golden_path(item: pytest.Function, suffix: str) -> Path:
+    """tests/golden/<test module>/<test name>[-<parameters>][.suffix].txt, the folders of tests/ kept."""
+    module = item.path.relative_to(TESTS).with_suffix("")
+    parameters = f"-{quote(item.callspec.id, safe=' +,=')}" if hasattr(item, "callspec") else ""
+    return GOLDEN / module / f"{item.originalname}{parameters}{suffix and f'.{suffix}'}.txt"
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Compare text with the file kept for this test: ``golden(text)`` or, for several texts, ``golden(text, "c")``."""
+
+    def compare(text: str, suffix: str = "") -> None:
+        path = golden_path(request.node, suffix)
+        actual = text.rstrip("\n") + "\n"
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(actual, encoding="utf-8")
+            return
+        name = path.relative_to(TESTS.parent)
+        if not path.exists():
+            pytest.fail(f"{name} is missing; run this test with --update-golden, then read the file.", pytrace=False)
+        expected = path.read_text(encoding="utf-8")
+        if actual != expected:
+            difference = difflib.unified_diff(
+                expected.splitlines(), actual.splitlines(), str(name), "this run", lineterm=""
+            )
+            hint = "If the new text is right, run this test with --update-golden."
+            pytest.fail("\n".join([*difference, hint]), pytrace=False)
+
+    return compare
