@@ -8,6 +8,8 @@ from typing import Literal
 
 import islpy as isl
 
+from polyviz.model.display import Displayable
+
 DependenceKind = Literal["flow", "anti", "output", "input", "reduction"]
 
 
@@ -37,8 +39,8 @@ class Privatization:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Dependences:
+@dataclass(frozen=True, slots=True, repr=False)
+class Dependences(Displayable):
     """All dependences of a part.
 
     ``relations`` holds them apart by kind, array and statement pair. ``kind`` tells value-based (only the last write
@@ -106,8 +108,8 @@ class Violation:
     explanation: str
 
 
-@dataclass(frozen=True, slots=True)
-class Legality:
+@dataclass(frozen=True, slots=True, repr=False)
+class Legality(Displayable):
     """The verdict on a schedule: true when no dependence is reversed."""
 
     violations: tuple[Violation, ...] = ()

@@ -8,6 +8,8 @@ from typing import Literal
 
 import islpy as isl
 
+from polyviz.model.display import Displayable
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -47,8 +49,8 @@ class Band:
     depth: int
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+@dataclass(frozen=True, slots=True, repr=False)
+class Schedule(Displayable):
     """A legal order of execution.
 
     ``tree`` is the isl schedule tree, ``map`` the same order as one map from instances into a common time space,

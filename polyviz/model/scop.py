@@ -8,6 +8,7 @@ from typing import Literal
 import islpy as isl
 
 from polyviz.errors import Span
+from polyviz.model.display import Displayable
 from polyviz.model.expression import Expression, Instruction
 
 AccessKind = Literal["read", "write"]
@@ -145,8 +146,8 @@ class Argument:
     has_default: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Scop:
+@dataclass(frozen=True, slots=True, repr=False)
+class Scop(Displayable):
     """A static control part: exact mathematical content of a loop nest, plus the way back to the source.
 
     ``schedule`` is the original execution order as an ``isl.Schedule`` whose bands are the source loops. ``context``
@@ -214,8 +215,3 @@ class Scop:
             if array.name == name:
                 return array
         raise KeyError(name)
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
-        from polyviz.views.bundle import scop_bundle  # noqa: PLC0415  (views are loaded only when something is shown)
-
-        return scop_bundle(self)

@@ -1,0 +1,40 @@
+"""How values show themselves without knowing the views: the room above asks a table that the views fill.
+
+The model must not import the views (they read the model). A value that wants to be shown derives from
+``Displayable``; ``polyviz.views.bundles`` registers one function per type when it is first needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+Bundle = dict[str, Any]
+_renderers: dict[type, Callable[[Any], Bundle]] = {}
+
+
+def register_renderer(kind: type, renderer: Callable[[Any], Bundle]) -> None:
+    """Let ``renderer`` produce the MIME bundle of every value of ``kind``."""
+    _renderers[kind] = renderer
+
+
+def mime_bundle(value: object) -> Bundle:
+    """The MIME bundle of ``value`` from the nearest registered type; raises ``LookupError`` when there is none."""
+    import_module("polyviz.views.bundles")
+    for kind in type(value).__mro__:
+        if kind in _renderers:
+            return _renderers[kind](value)
+    raise LookupError(f"nothing is registered that can show a {type(value).__name__}")
+
+
+class Displayable:
+    """Base of values with a picture: notebooks get the MIME bundle, terminals its ``text/plain``."""
+
+    __slots__ = ()
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
+        return mime_bundle(self)
+
+    def __repr__(self) -> str:
+        return str(mime_bundle(self)["text/plain"])
