@@ -1,0 +1,74 @@
+"""What was measured: samples and verdicts, never a bare number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Status = Literal["ok", "refused", "failed", "wrong", "timeout", "crashed", "cancelled", "unavailable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """Repeated timings of one variant in one run: seconds per call, and the 95 % interval of their median."""
+
+    samples: tuple[float, ...]
+    median: float
+    interval: tuple[float, float]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VariantRow:
+    """One line of a comparison.
+
+    ``schedule`` and ``target`` name the variant; a baseline has schedule ``original`` and its tool as target.
+    ``verified`` is True when every output agreed with the original loop, False when one did not, None when nothing
+    was compared. ``speedup`` is against ``baseline``, with its interval from paired samples. ``compile_seconds`` is
+    kept apart from ``measurement``. ``source`` is the generated text.
+    """
+
+    schedule: str
+    target: str
+    status: Status
+    verified: bool | None
+    measurement: Measurement | None = None
+    speedup: float | None = None
+    speedup_interval: tuple[float, float] | None = None
+    compile_seconds: float | None = None
+    note: str = ""
+    source: str = ""
+    is_baseline: bool = False
+
+    @property
+    def median(self) -> float | None:
+        """Seconds per call, or None when nothing was timed."""
+        return None if self.measurement is None else self.measurement.median
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """95 % interval of the median in seconds."""
+        return None if self.measurement is None else self.measurement.interval
+
+    @property
+    def label(self) -> str:
+        """``schedule/target`` as shown in tables and charts."""
+        return f"{self.schedule}/{self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonData:
+    """All rows of a comparison with what is needed to read them honestly.
+
+    ``baseline`` labels the row that speedups refer to; ``best`` the fastest verified row, or None when the fastest
+    ones cannot be told apart; ``machine`` and ``sizes`` say what ran where.
+    """
+
+    name: str
+    rows: tuple[VariantRow, ...]
+    baseline: str | None
+    best: str | None
+    machine: str
+    sizes: Mapping[str, int]
+    notes: tuple[str, ...] = ()
