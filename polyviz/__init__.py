@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from polyviz.analysis import check, dependences
-    from polyviz.api import compare, compile, inspect, optimize, targets  # noqa: A004
+    from polyviz.api import compare, compile, inspect, optimize, targets
     from polyviz.errors import (
         ArgumentError,
         CodegenError,

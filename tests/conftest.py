@@ -92,7 +92,7 @@ def golden_path(item: pytest.Function, suffix: str) -> Path:
 
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """Compare text with the file kept for this test: ``golden(text)`` or, for several texts, ``golden(text, "c")``."""
+    """Compares text with the file kept for this test: ``golden(text)``, or ``golden(text, "c")`` for one of several."""
 
     def compare(text: str, suffix: str = "") -> None:
         path = golden_path(request.node, suffix)

@@ -1,0 +1,74 @@
+# Everything here works on a machine with Python 3.11 or newer, pip and make; `make` alone lists the targets.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+CONSTRAINTS := requirements/constraints.txt
+BIN := $(VENV)/bin
+RUN := $(BIN)/python -m
+PIP := $(RUN) pip --disable-pip-version-check --quiet
+# Two test workers already keep native code busy on most machines; more than four only wait for memory.
+PYTEST := $(RUN) pytest -n auto --maxprocesses=4
+QUICK := -m "not slow and not gpu"
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.PHONY: help demo install test fast lint bench test-gpu constraints clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+demo: $(VENV)/.installed ## install from this checkout and run the main job on real input
+	@$(BIN)/polyviz demo
+
+install: $(VENV)/.installed-test ## install this checkout with everything the checks need
+
+test: lint ## every check that needs no GPU: lint, types, import contracts, tests with a cold and a warm cache
+	@POLYVIZ_CACHE_DIR=$$(mktemp -d) && export POLYVIZ_CACHE_DIR && trap 'rm -rf "$$POLYVIZ_CACHE_DIR"' EXIT && \
+	echo "== all tests, cold cache" && $(PYTEST) -m "not gpu" && \
+	echo "== quick tests, warm cache" && $(PYTEST) -q $(QUICK)
+
+fast: $(VENV)/.installed-test ## the quick tests only
+	@$(PYTEST) -q $(QUICK)
+
+lint: $(VENV)/.installed-test ## style, strict types and the order of the phases
+	@echo "== ruff" && $(RUN) ruff check .
+	@echo "== mypy" && $(RUN) mypy
+	@echo "== import contracts" && $(BIN)/lint-imports
+
+test-gpu: $(VENV)/.installed-test ## the tests that need a CUDA device
+	@$(RUN) pytest -m gpu
+
+bench: $(VENV)/.installed ## the benchmark tables against the installed peers
+	@$(BIN)/polyviz bench
+
+# One environment, two depths: the stamps say what is in it, and are older than a change of what it is made from.
+$(VENV)/.installed: pyproject.toml $(CONSTRAINTS) | $(BIN)/python
+	@echo "== installing from this checkout into $(VENV)"
+	@$(PIP) install --editable . --constraint $(CONSTRAINTS)
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed
+	@echo "== installing the checks into $(VENV)"
+	@$(PIP) install --editable '.[test]' --constraint $(CONSTRAINTS)
+	@touch $@
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "No Python found: apt-get install python3 python3-venv" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$(PYTHON) is too old: polyviz needs Python 3.11 or newer (make PYTHON=/path/to/python3.11)" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo "$(PYTHON) cannot make environments: apt-get install python3-venv" >&2; exit 1; }
+	@echo "== creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+constraints: ## write down the newest versions that install together
+	@rm -rf $(VENV)-constraints && $(PYTHON) -m venv $(VENV)-constraints
+	@$(VENV)-constraints/bin/python -m pip --disable-pip-version-check --quiet install '.[test,cc,nvrtc,tune]'
+	@{ echo '# The versions the project is tested with; `make` installs with these. Refresh with: make constraints'; \
+	  $(VENV)-constraints/bin/python -m pip list --format=freeze \
+	  | grep -v -i -E '^(pip|setuptools|wheel|polyviz-inspector)=='; } > $(CONSTRAINTS)
+	@rm -rf $(VENV)-constraints
+
+clean: ## remove the environment and what tools leave behind
+	@rm -rf $(VENV) $(VENV)-constraints build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
