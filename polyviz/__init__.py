@@ -37,7 +37,9 @@ if TYPE_CHECKING:
         WorkerError,
     )
     from polyviz.frontend import extract
-    from polyviz.model import Band, Dependences, Legality, Schedule, Scop, Statement, Violation
+    from polyviz.model.dependences import Dependences, Legality, Violation
+    from polyviz.model.schedule import Band, Schedule
+    from polyviz.model.scop import Scop, Statement
     from polyviz.runtime import Comparison, Kernel
     from polyviz.scheduling import schedule, schedulers
 
@@ -104,7 +106,9 @@ _HOMES = {
         "WorkerError",
     ),
     "polyviz.frontend": ("extract",),
-    "polyviz.model": ("Band", "Dependences", "Legality", "Schedule", "Scop", "Statement", "Violation"),
+    "polyviz.model.dependences": ("Dependences", "Legality", "Violation"),
+    "polyviz.model.schedule": ("Band", "Schedule"),
+    "polyviz.model.scop": ("Scop", "Statement"),
     "polyviz.runtime": ("Comparison", "Kernel"),
     "polyviz.scheduling": ("schedule", "schedulers"),
 }
