@@ -33,7 +33,7 @@ fast: $(VENV)/.installed-test ## the quick tests only
 lint: $(VENV)/.installed-test ## style, strict types and the order of the phases
 	@echo "== ruff" && $(RUN) ruff check .
 	@echo "== mypy" && $(RUN) mypy
-	@echo "== import contracts" && $(BIN)/lint-imports
+	@echo "== import contracts" && $(BIN)/lint-imports --no-logo
 
 test-gpu: $(VENV)/.installed-test ## the tests that need a CUDA device
 	@$(RUN) pytest -m gpu
