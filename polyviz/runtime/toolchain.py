@@ -1,0 +1,301 @@
+"""Finding a C compiler, finding out whether it can do OpenMP, and making shared libraries with it.
+
+Searched in this order: the command in ``POLYVIZ_CC``, then gcc, clang and cc on the PATH, then ``zig cc`` from the
+``ziglang`` wheel. What a compiler can do is found out by compiling and running a tiny program, not by its version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from polyviz.errors import ToolchainError
+from polyviz.runtime.compiler import compile_file, run_compiler
+from polyviz.runtime.storage import cache_directory, write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMPILER_VARIABLE = "POLYVIZ_CC"
+
+INSTALL_HINT = (
+    "Install gcc (on Debian: apt-get install gcc libc6-dev), or run: pip install ziglang intel-openmp; "
+    "or name a compiler in POLYVIZ_CC."
+)
+
+FloatingPoint = Literal["strict", "reassociate"]
+"""How far the compiler may change floating-point results.
+
+``strict``: not at all; no operation is contracted or reordered, so results stay bitwise those of the written order.
+``reassociate``: sums may be reordered, multiply-adds contracted and the sign of zero ignored; NaN and infinity keep
+their meaning (``-ffinite-math-only`` is never used), so ``min``, ``max`` and comparisons stay right.
+"""
+
+FLOATING_POINT_FLAGS: dict[FloatingPoint, tuple[str, ...]] = {
+    # Neither errno nor trap flags are visible from Python; giving them up changes no value and permits vector code.
+    "strict": ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
+    "reassociate": (
+        "-ffp-contract=fast",
+        "-fno-math-errno",
+        "-fno-trapping-math",
+        "-fno-signed-zeros",
+        "-fassociative-math",
+    ),
+}
+
+_BASE_FLAGS = ("-O3", "-march=native", "-fPIC", "-shared", "-std=gnu11")
+
+_PROBE = """
+#include <math.h>
+#include <stdint.h>
+int main(int argc, char **argv)
+{
+    int64_t threads = 0;
+#ifdef NEEDS_OPENMP
+#ifndef _OPENMP
+#error "OpenMP is not switched on"
+#endif
+#pragma omp parallel reduction(+ : threads)
+#endif
+    threads += 1;
+    return threads < 1 || sqrt((double)argc) < 0.0;
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """A C compiler that was seen to work.
+
+    ``command`` starts it, ``version`` is the first line of its ``--version``, ``flags`` are the ones every shared
+    library gets (after the source file, since they name libraries too).
+    """
+
+    name: str
+    command: tuple[str, ...]
+    version: str
+    openmp: bool
+    flags: tuple[str, ...]
+
+    @property
+    def identity(self) -> str:
+        """Text that changes when the compiler does: command, version, and the time its file was last changed."""
+        return _identity(self.command, self.version)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A compiler that may or may not be there and work."""
+
+    name: str
+    command: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The outcome of one search: a toolchain, or the reason why there is none."""
+
+    toolchain: Toolchain | None
+    reason: str
+
+
+_searches: dict[tuple[str, ...], _Search] = {}
+
+
+def find_toolchain() -> Toolchain | None:
+    """The first C compiler that works, or None; :func:`toolchain_availability` tells why none does."""
+    return _search().toolchain
+
+
+def toolchain_availability() -> tuple[bool, str]:
+    """Whether C can be compiled here, and a sentence: with what, or what to install."""
+    search = _search()
+    return search.toolchain is not None, search.reason
+
+
+def compile_shared(
+    toolchain: Toolchain,
+    source_text: str,
+    output_path: Path,
+    *,
+    flags: Sequence[str] = (),
+    source_path: Path | None = None,
+) -> None:
+    """Compile C text into a shared library at ``output_path``; ``flags`` come on top of the toolchain's own.
+
+    The text is kept at ``source_path`` (default: beside the output, with suffix ``.c``).
+    Raises ToolchainError with the compiler's first errors, OSError when the text cannot be written.
+    """
+    source = source_path or output_path.with_suffix(".c")
+    write_atomically(source, source_text.encode())
+    failure = compile_file(toolchain.name, toolchain.command, source, output_path, (*toolchain.flags, *flags))
+    if failure is None:
+        return
+    output_path.unlink(missing_ok=True)
+    raise ToolchainError(
+        f"The C compiler ({toolchain.name}) could not compile the generated code.",
+        reason=failure,
+        hint=f"The source is kept in {source}.",
+    )
+
+
+def _search() -> _Search:
+    key = (os.environ.get(COMPILER_VARIABLE, ""), os.environ.get("PATH", ""), str(cache_directory()))
+    if key not in _searches:
+        _searches[key] = _search_anew(os.environ.get(COMPILER_VARIABLE, ""))
+    return _searches[key]
+
+
+def _search_anew(chosen: str) -> _Search:
+    candidates = _chosen_candidate(chosen) if chosen else _installed_candidates()
+    refusals: list[str] = []
+    for candidate in candidates:
+        outcome = _examine(candidate)
+        if isinstance(outcome, Toolchain):
+            return _Search(outcome, _describe(outcome))
+        refusals.append(f"{candidate.name}: {outcome}")
+    return _Search(None, _explain_absence(chosen, refusals))
+
+
+def _describe(toolchain: Toolchain) -> str:
+    if toolchain.openmp:
+        return f"{toolchain.name}: {toolchain.version}, with OpenMP."
+    advice = "pip install intel-openmp" if toolchain.name in {"zig", "clang"} else "install its OpenMP library"
+    return f"{toolchain.name}: {toolchain.version}, without OpenMP, so loops run on one core; {advice}."
+
+
+def _explain_absence(chosen: str, refusals: list[str]) -> str:
+    if chosen and not refusals:
+        return f"POLYVIZ_CC is {chosen!r}, which is not a command on the PATH. {INSTALL_HINT}"
+    if chosen:
+        return f"POLYVIZ_CC is {chosen!r}, which does not work ({refusals[0]}). {INSTALL_HINT}"
+    if refusals:
+        return f"No C compiler works ({'; '.join(refusals)}). {INSTALL_HINT}"
+    return f"No C compiler was found (looked for gcc, clang, cc and the ziglang package). {INSTALL_HINT}"
+
+
+def _chosen_candidate(chosen: str) -> list[_Candidate]:
+    words = shlex.split(chosen)
+    path = shutil.which(words[0]) if words else None
+    if path is None:
+        return []
+    name = Path(path).stem
+    return [_Candidate("zig" if name == "zig" else name, (path, *words[1:]))]
+
+
+def _installed_candidates() -> list[_Candidate]:
+    found = [(name, shutil.which(name)) for name in ("gcc", "clang", "cc")]
+    candidates = [_Candidate(name, (path,)) for name, path in found if path]
+    zig = _zig_executable()
+    if zig is not None:
+        candidates.append(_Candidate("zig", (str(zig), "cc")))
+    return candidates
+
+
+def _zig_executable() -> Path | None:
+    """The compiler inside the ``ziglang`` wheel; asked for without importing it."""
+    specification = importlib.util.find_spec("ziglang")
+    for location in (specification.submodule_search_locations or ()) if specification else ():
+        executable = Path(location) / ("zig.exe" if os.name == "nt" else "zig")
+        if executable.is_file():
+            return executable
+    return None
+
+
+def _intel_openmp() -> Path | None:
+    """The OpenMP run time of the ``intel-openmp`` wheel, which lies in the library folder of the environment."""
+    library = Path(sys.prefix) / "lib" / "libiomp5.so"
+    return library if library.is_file() else None
+
+
+def _openmp_flags() -> list[tuple[str, ...]]:
+    """Ways to switch OpenMP on, best first: the compiler's own run time, then the wheel's."""
+    ways: list[tuple[str, ...]] = [("-fopenmp",)]
+    library = _intel_openmp()
+    if library is not None:
+        # zig and a clang without libomp accept -fopenmp and then link nothing for it.
+        ways.append(("-fopenmp", str(library), f"-Wl,-rpath,{library.parent}"))
+    return ways
+
+
+def _examine(candidate: _Candidate) -> Toolchain | str:
+    """The toolchain behind ``candidate``, or why it does not work."""
+    try:
+        answer = run_compiler(candidate.name, [*candidate.command, "--version"])
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"it does not start ({error})"
+    if answer.returncode != 0:
+        return "it does not answer --version"
+    version = (answer.stdout.splitlines() or ["unknown version"])[0].strip()
+    remembered = _recall(candidate, version)
+    if remembered is not None:
+        return Toolchain(candidate.name, candidate.command, version, True, remembered)
+    # zig checks for undefined behaviour in C unless told otherwise, which aborts the process.
+    base = (*_BASE_FLAGS, "-fno-sanitize=undefined") if candidate.name == "zig" else _BASE_FLAGS
+    for way in _openmp_flags():
+        flags = (*base, *way, "-lm")
+        if _probe(candidate, (*flags, "-DNEEDS_OPENMP")) is None:
+            _remember(candidate, version, flags)
+            return Toolchain(candidate.name, candidate.command, version, True, flags)
+    failure = _probe(candidate, (*base, "-lm"))
+    if failure is not None:
+        return f"it cannot build a small program: {failure.splitlines()[0]}"
+    return Toolchain(candidate.name, candidate.command, version, False, (*base, "-lm"))
+
+
+def _probe(candidate: _Candidate, flags: tuple[str, ...]) -> str | None:
+    """Compile and run a tiny program with ``flags``; None when it worked, else what went wrong."""
+    with tempfile.TemporaryDirectory(prefix="polyviz-probe-") as directory:
+        source = Path(directory) / "probe.c"
+        program = Path(directory) / "probe"
+        source.write_text(_PROBE, encoding="utf-8")
+        executable_flags = tuple(flag for flag in flags if flag != "-shared")
+        failure = compile_file(candidate.name, candidate.command, source, program, executable_flags)
+        if failure is not None:
+            return failure
+        # The program is run in a process of its own: a second OpenMP run time must not enter this one.
+        outcome = run_compiler(candidate.name, [str(program)])
+        return None if outcome.returncode == 0 else f"the program it built ended with status {outcome.returncode}"
+
+
+def _identity(command: tuple[str, ...], version: str) -> str:
+    try:
+        changed = Path(command[0]).stat().st_mtime_ns
+    except OSError:
+        changed = 0
+    return "\n".join([*command, version, str(changed)])
+
+
+def _record(candidate: _Candidate, version: str) -> Path:
+    parts = [_identity(candidate.command, version), str(_intel_openmp()), *_BASE_FLAGS, _PROBE]
+    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return cache_directory() / "toolchains" / f"{digest[:32]}.json"
+
+
+def _recall(candidate: _Candidate, version: str) -> tuple[str, ...] | None:
+    """The flags an earlier process saw working; None when there is no readable record."""
+    try:
+        flags = json.loads(_record(candidate, version).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(flags, list) or not all(isinstance(flag, str) for flag in flags):
+        return None
+    return tuple(flags)
+
+
+def _remember(candidate: _Candidate, version: str, flags: tuple[str, ...]) -> None:
+    # Only success is kept: what is missing today may be installed tomorrow without the compiler changing.
+    try:
+        write_atomically(_record(candidate, version), json.dumps(flags).encode())
+    except OSError:
+        return  # The next process probes again; nothing but a moment is lost.
