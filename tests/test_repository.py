@@ -20,6 +20,9 @@ REGISTRIES = re.compile(
     re.IGNORECASE,
 )
 
+# A whole line of a code block, with or without a comment after it, or a command in backticks within prose.
+MAKE_COMMANDS = re.compile(r"(?:^[ $]*(?=make [\w-]+ *(?:#|$))|`)make ([a-z][\w-]*)", re.MULTILINE)
+
 
 def tracked_files() -> list[Path]:
     """What git knows, as it is on disk; a file that is deleted but not yet committed is left out."""
@@ -94,7 +97,7 @@ def make_targets() -> set[str]:
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
 def test_documented_make_commands_exist(document: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
-    commands = set(re.findall(r"(?:^\s*|`)make ([a-z][a-z-]*)", text, re.MULTILINE))
+    commands = set(MAKE_COMMANDS.findall(text))
     assert commands, f"{document} names no make command"
     assert commands <= make_targets()
 
