@@ -1,0 +1,176 @@
+"""Arrays in C: arguments, declarations, and how an element is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from polyviz.codegen.expressions_c import CExpressionPrinter
+from polyviz.codegen.typing import C_TYPE_NAMES
+from polyviz.errors import Span
+from polyviz.model.expression import Constant, Element, Expression, Unary
+from polyviz.model.program import ArrayType, ProgramArgument
+from polyviz.model.scop import Array, Scop, Statement
+
+
+class ArrayPrinter:
+    """Knows how each array of a part is passed, declared and addressed in C.
+
+    C-contiguous arrays become C99 arrays with run-time extents and are written ``A[i][j]``; others are addressed by
+    their strides. Subscripts that the analysis could not bound go through ``checked_index``, which also gives
+    negative ones Python's meaning.
+    """
+
+    def __init__(self, scop: Scop, types: Mapping[str, ArrayType], reserved: frozenset[str]) -> None:
+        self.scop = scop
+        self.types = types
+        self.helpers: set[str] = set()
+        self.failures: list[str] = []
+        self._written = {
+            access.array for statement in scop.statements for access in statement.accesses if access.kind == "write"
+        }
+        self._names = {item.name: _c_name(item.name, reserved) for item in (*scop.arrays, *scop.parameters)}
+        self.parameter_names = {parameter.name: self._names[parameter.name] for parameter in scop.parameters}
+        self._inexact: frozenset[Span | None] = frozenset()
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """Identifiers that loop variables must avoid."""
+        extents = {self._extent_name(array, axis) for array in self.scop.arrays for axis in range(array.rank)}
+        strides = {self._stride_name(array, axis) for array in self.scop.arrays for axis in range(array.rank)}
+        return frozenset(self._names.values()) | extents | strides
+
+    def enter(self, statement: Statement) -> None:
+        """Elements printed from now on belong to ``statement``."""
+        self._inexact = frozenset(access.span for access in statement.accesses if not access.exact)
+
+    def failure(self, sentence: str) -> int:
+        """The status code that stands for ``sentence``."""
+        if sentence not in self.failures:
+            self.failures.append(sentence)
+        return self.failures.index(sentence) + 1
+
+    def element(self, element: Element, printer: CExpressionPrinter) -> str:
+        """``element`` as C text."""
+        name = self._names.get(element.array, element.array)
+        if not element.subscripts:
+            return name
+        known = element.array in self._names and bool(self.scop.array(element.array).rank)
+        if not known:
+            return name + "".join(f"[{printer.expression(subscript)}]" for subscript in element.subscripts)
+        array = self.scop.array(element.array)
+        subscripts = [
+            self._subscript(array, axis, element, printer) for axis in range(array.rank)
+        ]
+        if self.types[array.name].layout == "C":
+            return name + "".join(f"[{subscript}]" for subscript in subscripts)
+        terms = [
+            f"({subscript}) * {self._stride_name(array, axis)}" for axis, subscript in enumerate(subscripts)
+        ]
+        return f"{name}[{' + '.join(terms)}]"
+
+    def _subscript(self, array: Array, axis: int, element: Element, printer: CExpressionPrinter) -> str:
+        subscript = element.subscripts[axis]
+        text = printer.expression(subscript)
+        extent = self._extent_name(array, axis)
+        if not element.affine or element.span in self._inexact:
+            where = f" (line {element.span.line})" if element.span is not None else ""
+            code = self.failure(f"a subscript of {array.name} is out of range{where}")
+            self.helpers.add("checked_index")
+            return f"checked_index({text}, {extent}, &failure, {code})"
+        if _negative_constant(subscript):
+            return f"{extent} - {text.removeprefix('-')}"
+        return text
+
+    def arguments(self) -> tuple[ProgramArgument, ...]:
+        """The calling convention: parameters first, then per array its pointer, extents and strides."""
+        result = [ProgramArgument("parameter", parameter.name) for parameter in self.scop.parameters]
+        for array in self.scop.arrays:
+            result.extend(self._array_arguments(array))
+        return tuple(result)
+
+    def _array_arguments(self, array: Array) -> list[ProgramArgument]:
+        kind = self.types[array.name]
+        if array.rank == 0:
+            if array.live_out:
+                return [ProgramArgument("cell", array.name, kind.dtype)]
+            return [ProgramArgument("scalar", array.name, kind.dtype)] if array.live_in else []
+        result = [ProgramArgument("array", array.name, kind.dtype)]
+        for axis in range(array.rank):
+            if not self._is_parameter(array, axis):
+                result.append(ProgramArgument("extent", array.name, axis=axis))
+        if kind.layout == "A":
+            result.extend(ProgramArgument("stride", array.name, axis=axis) for axis in range(array.rank))
+        return result
+
+    def declaration(self, argument: ProgramArgument) -> str:
+        """How ``argument`` stands in the parameter list."""
+        if argument.kind == "parameter":
+            return f"const int64_t {self._names[argument.name]}"
+        array = self.scop.array(argument.name)
+        if argument.kind == "extent":
+            return f"const int64_t {self._extent_name(array, argument.axis)}"
+        if argument.kind == "stride":
+            return f"const int64_t {self._stride_name(array, argument.axis)}"
+        kind = C_TYPE_NAMES[argument.dtype]
+        name = self._names[array.name]
+        if argument.kind == "scalar":
+            return f"{kind} {name}"
+        if argument.kind == "cell":
+            return f"{kind} *restrict {name}_cell"
+        const = "" if array.name in self._written else "const "
+        if array.rank == 1 or self.types[array.name].layout == "A":
+            return f"{const}{kind} *restrict {name}"
+        inner = "".join(f"[{self._extent_name(array, axis)}]" for axis in range(1, array.rank))
+        return f"{const}{kind} (*restrict {name}){inner}"
+
+    def prologue(self, private: frozenset[str]) -> list[str]:
+        """Declarations at the top of the function: scalars live in variables while the loops run.
+
+        Those in ``private`` that nobody sees afterwards are declared where their copies live.
+        """
+        lines = []
+        for array in self.scop.arrays:
+            name, kind = self._names[array.name], C_TYPE_NAMES[self.types[array.name].dtype]
+            if array.rank == 0 and array.live_out:
+                lines.append(f"{kind} {name} = *{name}_cell;")
+            elif array.rank == 0 and not array.live_in and array.name not in private:
+                lines.append(f"{kind} {name} = 0;")
+        return lines
+
+    def epilogue(self) -> list[str]:
+        """Scalars that stay visible are handed back."""
+        return [
+            f"*{self._names[array.name]}_cell = {self._names[array.name]};"
+            for array in self.scop.arrays
+            if array.rank == 0 and array.live_out
+        ]
+
+    def _is_parameter(self, array: Array, axis: int) -> bool:
+        return self._shape_parameter(array, axis) is not None
+
+    def _shape_parameter(self, array: Array, axis: int) -> str | None:
+        for parameter in self.scop.parameters:
+            source = parameter.source
+            if source.kind == "shape" and (source.name, source.axis) == (array.name, axis):
+                return parameter.name
+        return None
+
+    def _extent_name(self, array: Array, axis: int) -> str:
+        parameter = self._shape_parameter(array, axis)
+        return f"{self._names[array.name]}_extent{axis}" if parameter is None else self._names[parameter]
+
+    def _stride_name(self, array: Array, axis: int) -> str:
+        return f"{self._names[array.name]}_stride{axis}"
+
+
+def _negative_constant(subscript: Expression) -> bool:
+    match subscript:
+        case Constant(int(value)):
+            return value < 0
+        case Unary("-", Constant(int(value))):
+            return value > 0
+    return False
+
+
+def _c_name(name: str, reserved: frozenset[str]) -> str:
+    return f"{name}_" if name in reserved else name

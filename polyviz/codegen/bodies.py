@@ -1,0 +1,101 @@
+"""Statement bodies as a plan wants them: private copies instead of shared temporaries, last values handed over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import islpy as isl
+
+from polyviz.codegen.scan import condition_of_set, expression
+from polyviz.model.expression import (
+    Assign,
+    Binary,
+    Branch,
+    Constant,
+    Element,
+    Expression,
+    Instruction,
+    Name,
+    Node,
+    rebuild,
+)
+from polyviz.model.plan import Expansion, Plan
+from polyviz.model.scop import Scop, Statement
+
+
+def private_name(scop: Scop, array: str) -> str:
+    """The name of the private copy of ``array``: its own, unless the visible value needs that name."""
+    if not scop.array(array).live_out:
+        return array
+    taken = {item.name for item in scop.arrays} | {item.name for item in scop.parameters}
+    name = f"{array}_private"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def planned_body(scop: Scop, plan: Plan, statement: Statement) -> tuple[Instruction, ...]:
+    """The body of ``statement`` with each private temporary replaced by its copy.
+
+    Where the statement writes the value that stays visible, a guarded copy to the visible scalar follows.
+    """
+    expansions = {expansion.array: expansion for expansion in plan.expansions}
+    private = set(plan.locals) | set(expansions)
+    if not private:
+        return statement.body
+
+    def place(node: Node) -> Node:
+        if isinstance(node, Element) and node.array in private:
+            return _copy_element(scop, statement, node, expansions.get(node.array))
+        return rebuild(node, place)
+
+    body = tuple(_instruction(place(instruction)) for instruction in statement.body)
+    return body + _final_values(scop, plan, statement, place)
+
+
+def _copy_element(scop: Scop, statement: Statement, element: Element, expansion: Expansion | None) -> Element:
+    name = private_name(scop, element.array)
+    if expansion is None:
+        return replace(element, array=name)
+    subscripts = tuple(
+        _shifted(Name(iterator), bound_expression(lower))
+        for iterator, lower in zip(statement.iterators[: expansion.depth], expansion.lower, strict=True)
+    )
+    return replace(element, array=name, subscripts=subscripts)
+
+
+def _shifted(iterator: Expression, lower: Expression) -> Expression:
+    return iterator if lower == Constant(0) else Binary("-", iterator, lower)
+
+
+def bound_expression(bound: isl.PwAff) -> Expression:
+    """A piecewise affine function of the parameters as an expression."""
+    return expression(isl.AstBuild.from_context(bound.domain()).expr_from_pw_aff(bound))
+
+
+def _final_values(
+    scop: Scop, plan: Plan, statement: Statement, place: Callable[[Node], Node]
+) -> tuple[Instruction, ...]:
+    copies: list[Instruction] = []
+    for final in plan.final_values:
+        if final.statement != statement.name:
+            continue
+        condition = condition_of_set(_named(final.instances, statement), isl.Set.universe(scop.context.get_space()))
+        value = place(Element(final.array))
+        assert isinstance(value, Expression)
+        copies.append(Branch(condition, (Assign(Element(final.array), value),)))
+    return tuple(copies)
+
+
+def _named(instances: isl.Set, statement: Statement) -> isl.Set:
+    """Give the dimensions the iterators' names and drop what the domain already guarantees."""
+    gist = instances.gist(statement.domain)
+    for position, name in enumerate(statement.iterators):
+        gist = gist.set_dim_name(isl.dim_type.set, position, name)
+    return gist
+
+
+def _instruction(node: Node) -> Instruction:
+    assert isinstance(node, Instruction)
+    return node

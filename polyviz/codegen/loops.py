@@ -1,0 +1,94 @@
+"""The loop IR: the small tree that every printer reads.
+
+Index expressions are ordinary ``polyviz.model.expression`` nodes over 64-bit integers, so one expression printer per
+target serves bounds, conditions, subscripts and bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from polyviz.model.expression import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class LoopNode:
+    """Base of the loop IR."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block(LoopNode):
+    """Nodes that run one after the other; ``declares`` names the temporaries that live for this block only."""
+
+    children: tuple[LoopNode, ...]
+    declares: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class For(LoopNode):
+    """``for iterator in range(start, stop, step)``; ``step`` is a positive number.
+
+    ``parallel``: iterations may run on different threads. ``vector``: iterations may run in one vector instruction.
+    """
+
+    iterator: str
+    start: Expression
+    stop: Expression
+    step: int
+    body: LoopNode
+    parallel: bool = False
+    vector: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class If(LoopNode):
+    """A guard left over from the iteration domains."""
+
+    condition: Expression
+    then: LoopNode
+    otherwise: LoopNode | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Instance(LoopNode):
+    """One statement instance; ``arguments`` are the values of the statement's iterators."""
+
+    statement: str
+    arguments: tuple[Expression, ...]
+
+
+def rewrite(node: LoopNode, change: Callable[[LoopNode], LoopNode]) -> LoopNode:
+    """``node`` with ``change`` applied bottom-up to every node."""
+    match node:
+        case Block(nodes):
+            node = replace(node, children=tuple(rewrite(child, change) for child in nodes))
+        case For():
+            node = replace(node, body=rewrite(node.body, change))
+        case If(_, then, otherwise):
+            node = replace(
+                node,
+                then=rewrite(then, change),
+                otherwise=None if otherwise is None else rewrite(otherwise, change),
+            )
+    return change(node)
+
+
+def descendants(node: LoopNode) -> Iterator[LoopNode]:
+    """``node`` and everything below it, parents first, in execution order."""
+    yield node
+    match node:
+        case Block(nodes):
+            for child in nodes:
+                yield from descendants(child)
+        case For():
+            yield from descendants(node.body)
+        case If(_, then, otherwise):
+            yield from descendants(then)
+            if otherwise is not None:
+                yield from descendants(otherwise)
+
+
+def instances(node: LoopNode) -> Iterator[Instance]:
+    """The statement instances below ``node`` in execution order."""
+    return (item for item in descendants(node) if isinstance(item, Instance))

@@ -1,0 +1,188 @@
+"""From a schedule tree to the loop IR: isl scans the polyhedra, this module reads its syntax tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import islpy as isl
+
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
+from polyviz.errors import CodegenError
+from polyviz.model.expression import Binary, Call, Compare, Conditional, Constant, Expression, Logical, Name, Unary
+from polyviz.model.plan import LOCAL, PARALLEL, VECTOR
+
+_BINARY = {
+    isl.ast_expr_op_type.add: "+",
+    isl.ast_expr_op_type.sub: "-",
+    isl.ast_expr_op_type.mul: "*",
+    isl.ast_expr_op_type.div: "//",
+    isl.ast_expr_op_type.fdiv_q: "//",
+    isl.ast_expr_op_type.pdiv_q: "//",
+    isl.ast_expr_op_type.pdiv_r: "%",
+    isl.ast_expr_op_type.zdiv_r: "%",
+}
+_COMPARE = {
+    isl.ast_expr_op_type.eq: "==",
+    isl.ast_expr_op_type.le: "<=",
+    isl.ast_expr_op_type.lt: "<",
+    isl.ast_expr_op_type.ge: ">=",
+    isl.ast_expr_op_type.gt: ">",
+}
+_LOGICAL = {
+    isl.ast_expr_op_type.and_: "and",
+    isl.ast_expr_op_type.and_then: "and",
+    isl.ast_expr_op_type.or_: "or",
+    isl.ast_expr_op_type.or_else: "or",
+}
+_CONDITIONAL = (isl.ast_expr_op_type.cond, isl.ast_expr_op_type.select)
+
+
+def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
+    """The loops that visit every instance of ``tree`` in its order.
+
+    The code is valid for parameter values in ``context``. Raises ``CodegenError`` when isl cannot generate code.
+    """
+    try:
+        build = isl.AstBuild.from_context(context)
+        return _node(build.node_from_schedule(tree), frozenset())
+    except isl.Error as error:
+        raise CodegenError("isl could not generate loops for this schedule.", reason=str(error)) from error
+
+
+def condition_of_set(instances: isl.Set, context: isl.Set) -> Expression:
+    """A condition over iterator and parameter names that holds exactly on ``instances``; dimensions must be named.
+
+    >>> domain = isl.Set("[n] -> { S[i] : 0 <= i < n }")
+    >>> condition_of_set(isl.Set("[n] -> { S[i] : i = 0 }"), domain.params())
+    Compare(operators=('==',), operands=(Name(name='i'), Constant(value=0)))
+    """
+    count = instances.dim(isl.dim_type.set)
+    names = [instances.get_dim_name(isl.dim_type.set, position) for position in range(count)]
+    parameters = instances.dim(isl.dim_type.param)
+    moved = instances.reset_tuple_id().move_dims(isl.dim_type.param, parameters, isl.dim_type.set, 0, count)
+    for position, name in enumerate(names):
+        moved = moved.set_dim_name(isl.dim_type.param, parameters + position, name)
+    return expression(isl.AstBuild.from_context(context).expr_from_set(moved.params()))
+
+
+def expression(node: isl.AstExpr) -> Expression:
+    """An isl integer expression as ours; isl's several divisions all become Python's ``//`` and ``%``.
+
+    They agree wherever isl emits them: ``pdiv`` has a non-negative dividend, ``div`` divides exactly and ``zdiv_r``
+    is only compared with zero.
+    """
+    kind = node.get_type()
+    if kind == isl.ast_expr_type.id:
+        return Name(node.get_id().get_name())
+    if kind == isl.ast_expr_type.int:
+        return Constant(node.get_val().to_python())
+    return _operation(node)
+
+
+def _operation(node: isl.AstExpr) -> Expression:
+    operator = node.get_op_type()
+    operands = tuple(expression(node.get_op_arg(position)) for position in range(node.get_op_n_arg()))
+    if operator in _BINARY:
+        return Binary(_BINARY[operator], *operands)
+    if operator in _COMPARE:
+        return Compare((_COMPARE[operator],), operands)
+    if operator in _LOGICAL:
+        return Logical(_LOGICAL[operator], operands)
+    if operator in _CONDITIONAL:
+        return Conditional(*operands)
+    if operator == isl.ast_expr_op_type.minus:
+        return _negated(operands[0])
+    if operator in (isl.ast_expr_op_type.min, isl.ast_expr_op_type.max):
+        return Call("min" if operator == isl.ast_expr_op_type.min else "max", operands)
+    raise CodegenError(f"isl produced an operation this generator does not know: {node.to_C_str()}")
+
+
+def _negated(operand: Expression) -> Expression:
+    if isinstance(operand, Constant):
+        return Constant(-operand.value)
+    return Unary("-", operand)
+
+
+def _node(node: isl.AstNode, marks: frozenset[str]) -> LoopNode:
+    kind = node.get_type()
+    if kind == isl.ast_node_type.block:
+        children = node.block_get_children()
+        parts = [_node(children.get_at(position), marks) for position in range(children.n_ast_node())]
+        return Block(tuple(parts))
+    if kind == isl.ast_node_type.for_:
+        return _for(node, marks)
+    if kind == isl.ast_node_type.if_:
+        otherwise = _node(node.if_get_else_node(), marks) if node.if_has_else_node() else None
+        return If(expression(node.if_get_cond()), _node(node.if_get_then_node(), marks), otherwise)
+    if kind == isl.ast_node_type.mark:
+        return _mark(node, marks)
+    return _user(node)
+
+
+def _mark(node: isl.AstNode, marks: frozenset[str]) -> LoopNode:
+    name = node.mark_get_id().get_name()
+    child = node.mark_get_node()
+    if name.startswith(f"{LOCAL}:"):
+        return Block((_node(child, marks),), tuple(name.partition(":")[2].split(",")))
+    return _node(child, marks | {name})
+
+
+def _for(node: isl.AstNode, marks: frozenset[str]) -> LoopNode:
+    iterator = expression(node.for_get_iterator())
+    assert isinstance(iterator, Name)
+    start = expression(node.for_get_init())
+    body = _node(node.for_get_body(), frozenset())
+    if node.for_is_degenerate():
+        stop, step = plus_one(start), 1
+    else:
+        stop, step = _stop(node), int(node.for_get_inc().get_val().to_python())
+    return For(iterator.name, start, stop, step, body, PARALLEL in marks, VECTOR in marks)
+
+
+def _stop(node: isl.AstNode) -> Expression:
+    condition = node.for_get_cond()
+    bound = expression(condition.get_op_arg(1))
+    if condition.get_op_type() == isl.ast_expr_op_type.lt:
+        return bound
+    return plus_one(bound)
+
+
+def plus_one(bound: Expression) -> Expression:
+    """``bound + 1`` in the shape a person would write: ``n - 1`` becomes ``n``, minima are entered.
+
+    >>> plus_one(Binary("-", Name("n"), Constant(1)))
+    Name(name='n')
+    """
+    match bound:
+        case Constant(int(value)):
+            return Constant(value + 1)
+        case Binary("-", left, Constant(int(value))):
+            return left if value == 1 else Binary("-", left, Constant(value - 1))
+        case Binary("+", left, Constant(int(value))):
+            return Binary("+", left, Constant(value + 1))
+        case Call("min" | "max" as name, arguments):
+            return Call(name, tuple(plus_one(argument) for argument in arguments))
+    return Binary("+", bound, Constant(1))
+
+
+def _user(node: isl.AstNode) -> LoopNode:
+    call = node.user_get_expr()
+    name = expression(call.get_op_arg(0))
+    assert isinstance(name, Name)
+    arguments = tuple(expression(call.get_op_arg(position)) for position in range(1, call.get_op_n_arg()))
+    return Instance(name.name, arguments)
+
+
+@contextmanager
+def readable_tiles() -> Iterator[None]:
+    """Make isl's tiling keep original values: tile loops step by the size, point loops run over real iterators."""
+    context = isl.DEFAULT_CONTEXT
+    scale, shift = context.get_tile_scale_tile_loops(), context.get_tile_shift_point_loops()
+    context.set_tile_scale_tile_loops(1)
+    context.set_tile_shift_point_loops(0)
+    try:
+        yield
+    finally:
+        context.set_tile_scale_tile_loops(scale)
+        context.set_tile_shift_point_loops(shift)

@@ -1,0 +1,56 @@
+"""A schedule bound to a target: which loops are parallel or vector, where temporaries live."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyviz.model.schedule import Decision, Schedule
+
+PARALLEL = "parallel"
+VECTOR = "vector"
+LOCAL = "local"
+"""Names of the mark nodes a plan's tree carries. ``parallel`` and ``vector`` stand above a band of one member;
+``local`` (with the names of the temporaries as the mark's ending, ``local:t,s``) stands where they are declared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """A privatized scalar whose copies could not share one variable: it becomes an array.
+
+    One copy per iteration of the ``depth`` outermost loops around each access. ``lower`` is the smallest value of each
+    of these iterators over the parameters, ``extents`` the number of values from there on.
+    """
+
+    array: str
+    depth: int
+    lower: tuple[isl.PwAff, ...]
+    extents: tuple[isl.PwAff, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FinalValue:
+    """The instances of ``statement`` whose write of the private scalar ``array`` is what the user sees afterwards."""
+
+    array: str
+    statement: str
+    instances: isl.Set
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the code generator needs beside the part itself.
+
+    ``tree`` is the schedule tree with tiles and marks; ``locals`` are temporaries declared inside loops (see the
+    ``local`` marks); ``expansions`` those that became arrays; ``final_values`` says when a private copy is the value
+    that stays visible; ``decisions`` continue the schedule's log.
+    """
+
+    schedule: Schedule
+    target: str
+    tree: isl.Schedule
+    locals: tuple[str, ...] = ()
+    expansions: tuple[Expansion, ...] = ()
+    final_values: tuple[FinalValue, ...] = ()
+    decisions: tuple[Decision, ...] = ()
