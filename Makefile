@@ -61,6 +61,7 @@ $(BIN)/python:
 	@echo "== creating $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 
+# Resolve with the oldest Python that counts, Debian's 3.11: some newest releases already ask for a later patch level.
 constraints: ## write down the newest versions that install together
 	@rm -rf $(VENV)-constraints && $(PYTHON) -m venv $(VENV)-constraints
 	@$(VENV)-constraints/bin/python -m pip --disable-pip-version-check --quiet install '.[test,cc,nvrtc,tune]'
