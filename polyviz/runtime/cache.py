@@ -74,7 +74,9 @@ class BuildCache:
             whole = next((path for path in present if _is_whole(path)), None)
             if whole is not None:
                 return self._reuse(whole)
-            damaged = f"The cached library {present[0]} was damaged and has been built again." if present else ""
+            damaged = (
+                f"The cached library {present[0]} was damaged and has been built again." if present else ""
+            )
             return self._build(key, source, toolchain, flags, damaged)
         except OSError as error:
             raise ToolchainError(
@@ -178,4 +180,6 @@ def _remove(path: Path) -> None:
 
 
 def _not_kept(directory: Path, instead: Path, why: str = "it could not be written") -> str:
-    return f"The library lies in {instead} until this process ends, not in the build cache {directory} ({why})."
+    return (
+        f"The library lies in {instead} until this process ends, not in the build cache {directory} ({why})."
+    )

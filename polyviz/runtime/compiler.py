@@ -16,7 +16,9 @@ COMPILE_LIMIT = 300.0
 """Seconds after which a compiler is given up."""
 
 
-def compile_file(name: str, command: Sequence[str], source: Path, output: Path, flags: Sequence[str]) -> str | None:
+def compile_file(
+    name: str, command: Sequence[str], source: Path, output: Path, flags: Sequence[str]
+) -> str | None:
     """Compile one file with the compiler called ``name``; None when it worked, else its first errors."""
     try:
         outcome = run_compiler(name, [*command, str(source), "-o", str(output), *flags])

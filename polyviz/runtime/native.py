@@ -37,7 +37,9 @@ class NativeFunction:
         try:
             function = getattr(library, symbol)
         except AttributeError as error:
-            raise ToolchainError(f"The compiled library has no function `{symbol}`.", reason=str(error)) from error
+            raise ToolchainError(
+                f"The compiled library has no function `{symbol}`.", reason=str(error)
+            ) from error
         function.restype = ctypes.c_int
         self._function = function
 

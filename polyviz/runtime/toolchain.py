@@ -170,7 +170,9 @@ def _search_anew(chosen: str) -> _Search:
 def _describe(toolchain: Toolchain) -> str:
     if toolchain.openmp:
         return f"{toolchain.name}: {toolchain.version}, with OpenMP."
-    advice = "pip install intel-openmp" if toolchain.name in {"zig", "clang"} else "install its OpenMP library"
+    advice = (
+        "pip install intel-openmp" if toolchain.name in {"zig", "clang"} else "install its OpenMP library"
+    )
     return f"{toolchain.name}: {toolchain.version}, without OpenMP, so loops run on one core; {advice}."
 
 
@@ -265,7 +267,11 @@ def _probe(candidate: _Candidate, flags: tuple[str, ...]) -> str | None:
             return failure
         # The program is run in a process of its own: a second OpenMP run time must not enter this one.
         outcome = run_compiler(candidate.name, [str(program)])
-        return None if outcome.returncode == 0 else f"the program it built ended with status {outcome.returncode}"
+        return (
+            None
+            if outcome.returncode == 0
+            else f"the program it built ended with status {outcome.returncode}"
+        )
 
 
 def _identity(command: tuple[str, ...], version: str) -> str:
