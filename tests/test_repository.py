@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -26,6 +27,8 @@ MAKE_COMMANDS = re.compile(r"(?:^[ $]*(?=make [\w-]+ *(?:#|$))|`)make ([a-z][\w-
 
 def tracked_files() -> list[Path]:
     """What git knows, as it is on disk; a file that is deleted but not yet committed is left out."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed: there is no list of the project's own files")
     listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listing.returncode:
         pytest.skip("not a git checkout: there is no list of the project's own files")
