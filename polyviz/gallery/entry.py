@@ -22,10 +22,11 @@ POLYBENCH = "PolyBench 4.2.1"
 class GalleryKernel:
     """One kernel of the gallery.
 
-    `function` is a loop nest as a user of numba writes it; it works in place on its arguments. `initialise` makes the
-    arguments from a dtype and the sizes by name. `size_values` holds one row per level of `SIZE_LEVELS`, smallest first;
-    teaching examples have only the first levels. `outputs` names the arguments that hold the result, and is empty when
-    the result is the return value. `note` says what a user of the data has to know, and is empty when there is nothing.
+    `function` is a loop nest as a user of numba writes it; it works in place on its arguments. `initialise`
+    makes the arguments from a dtype and the sizes by name. `size_values` holds one row per level of
+    `SIZE_LEVELS`, smallest first; teaching examples have only the first levels. `outputs` names the arguments
+    that hold the result, and is empty when the result is the return value. `note` says what a user of the data
+    has to know, and is empty when there is nothing.
 
     >>> from polyviz.gallery import kernel
     >>> atax = kernel("atax")
@@ -65,10 +66,10 @@ class GalleryKernel:
         }
 
     def arguments(self, size: str | Mapping[str, int], dtype: npt.DTypeLike = "float64") -> Arguments:
-        """Freshly initialised arguments in the function's order; two calls give equal data and share no memory.
+        """Freshly initialised arguments in the function's order; two calls give equal data in separate memory.
 
-        `size` is a level ("mini" …) or the extents by name. A kernel of integers takes int32 when asked for a floating
-        dtype. Raises `ValueError` for a level, a name or a dtype that the kernel does not have.
+        `size` is a level ("mini" …) or the extents by name. A kernel of integers takes int32 when asked for a
+        floating dtype. Raises `ValueError` for a level, a name or a dtype that the kernel does not have.
 
         >>> from polyviz.gallery import kernel
         >>> kernel("mvt").arguments({"n": 7}, "float32")[0].dtype
@@ -82,7 +83,9 @@ class GalleryKernel:
     def _extents(self, size: str | Mapping[str, int]) -> dict[str, int]:
         if not isinstance(size, str):
             if set(size) != set(self.size_names):
-                raise ValueError(f"{self.name} needs the sizes {', '.join(self.size_names)}; got {', '.join(size)}.")
+                raise ValueError(
+                    f"{self.name} needs the sizes {', '.join(self.size_names)}; got {', '.join(size)}."
+                )
             return dict(size)
         known = self.sizes
         if size not in known:
@@ -95,7 +98,9 @@ class GalleryKernel:
             return wanted
         if self.dtypes == INTEGER and wanted.name in FLOATING:
             return np.dtype(INTEGER[0])
-        raise ValueError(f"{self.name} cannot be initialised as {wanted.name}; it takes {', '.join(self.dtypes)}.")
+        raise ValueError(
+            f"{self.name} cannot be initialised as {wanted.name}; it takes {', '.join(self.dtypes)}."
+        )
 
 
 def grid(*extents: int) -> tuple[npt.NDArray[np.int64], ...]:
