@@ -1,0 +1,56 @@
+"""Which instances touch which cells, apart by array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyviz.model.scop import Access, Scop, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayAccesses:
+    """Everything a part does to one array: instances to cells, restricted to the domains and the context.
+
+    ``writes`` holds the may writes too; ``must_writes`` only those that certainly happen.
+    """
+
+    array: str
+    reads: isl.UnionMap
+    writes: isl.UnionMap
+    must_writes: isl.UnionMap
+
+
+def restricted(scop: Scop, statement: Statement, access: Access) -> isl.Map:
+    """The relation of ``access`` on the instances that exist for parameter values of the context."""
+    return access.relation.intersect_domain(statement.domain).intersect_params(scop.context)
+
+
+def accesses_by_array(scop: Scop) -> tuple[ArrayAccesses, ...]:
+    """The accesses of ``scop``, one entry per accessed array in the order of ``scop.arrays``."""
+    return tuple(
+        ArrayAccesses(
+            array.name,
+            reads=relation_of(scop, array.name, "read"),
+            writes=relation_of(scop, array.name, "write"),
+            must_writes=relation_of(scop, array.name, "write", exact_only=True),
+        )
+        for array in scop.arrays
+        if any(access.array == array.name for _, access in all_accesses(scop))
+    )
+
+
+def all_accesses(scop: Scop) -> Iterable[tuple[Statement, Access]]:
+    """Every access with its statement, in the order of the text."""
+    return ((statement, access) for statement in scop.statements for access in statement.accesses)
+
+
+def relation_of(scop: Scop, array: str, kind: str, *, exact_only: bool = False) -> isl.UnionMap:
+    """The reads or writes of one array as one union map."""
+    result = isl.UnionMap.empty(scop.context.get_space())
+    for statement, access in all_accesses(scop):
+        if access.array == array and access.kind == kind and (access.exact or not exact_only):
+            result = result.union(isl.UnionMap.from_map(restricted(scop, statement, access)))
+    return result.coalesce()

@@ -1,0 +1,94 @@
+"""Is a schedule legal? Exactly, and with the smallest counterexample where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import islpy as isl
+
+from polyviz.analysis.dependences import dependences
+from polyviz.analysis.schedule_input import schedule_times
+from polyviz.analysis.witness import (
+    Instance,
+    Pair,
+    conflict_words,
+    instance_text,
+    parameters_text,
+    smallest_pair,
+)
+from polyviz.model.dependences import Dependence, Dependences, Legality, Violation
+from polyviz.model.schedule import Schedule
+from polyviz.model.scop import Scop
+
+
+def check(
+    scop: Scop, schedule: Schedule | isl.Schedule | isl.UnionMap | str, *, known: Dependences | None = None
+) -> Legality:
+    """Whether ``schedule`` executes every source of a dependence strictly before its sink.
+
+    ``schedule`` is a :class:`Schedule`, an ``isl.Schedule``, an ``isl.UnionMap`` from instances to time tuples
+    (compared lexicographically, shorter tuples padded with zeros), or the isl text of one of the latter two;
+    ``known`` spares the dependence analysis when its result is at hand. There is at most one violation per kind,
+    array and statement pair: the smallest. Raises ``LegalityError`` when the text does not parse or the schedule is
+    no order of this part: an instance without a time, an instance with two times, a statement that does not exist.
+    """
+    times = schedule_times(scop, schedule)
+    found = known if known is not None else dependences(scop)
+    violations = (_violation(scop, dependence, times) for dependence in found.validity_relations)
+    return Legality(tuple(violation for violation in violations if violation is not None))
+
+
+def _violation(scop: Scop, dependence: Dependence, times: Mapping[str, isl.Map]) -> Violation | None:
+    source, sink = times[dependence.source], times[dependence.sink]
+    reversed_pairs = dependence.relation.intersect(source.lex_ge_map(sink))
+    if reversed_pairs.is_empty():
+        return None
+    pair = smallest_pair(reversed_pairs)
+    source_time = _time(source, pair.source, pair.parameters)
+    sink_time = _time(sink, pair.sink, pair.parameters)
+    return violation_of(dependence, pair, _explanation(scop, dependence, pair, source_time, sink_time))
+
+
+def violation_of(dependence: Dependence, pair: Pair, explanation: str) -> Violation:
+    """The pair that breaks ``dependence`` as a value for the user."""
+    return Violation(
+        kind=dependence.kind,
+        array=dependence.array,
+        source=dependence.source,
+        source_instance=pair.source,
+        sink=dependence.sink,
+        sink_instance=pair.sink,
+        parameters=dict(pair.parameters),
+        explanation=explanation,
+    )
+
+
+def _explanation(scop: Scop, dependence: Dependence, pair: Pair, source_time: Instance, sink_time: Instance) -> str:
+    does, cell, then = conflict_words(scop, dependence, pair)
+    source = instance_text(dependence.source, pair.source)
+    sink = instance_text(dependence.sink, pair.sink)
+    when = _when(source_time, sink_time)
+    sizes = parameters_text(pair.parameters)
+    return f"{source} {does} {cell}, which {sink} {then}: it must run first, but the schedule runs {when}{sizes}"
+
+
+def _when(source_time: Instance, sink_time: Instance) -> str:
+    if source_time == sink_time:
+        return f"both at the same time {_tuple_text(source_time)}"
+    return f"it at {_tuple_text(source_time)}, after {_tuple_text(sink_time)}"
+
+
+def _tuple_text(time: Instance) -> str:
+    return f"({', '.join(map(str, time))})"
+
+
+def _time(times: isl.Map, instance: Instance, parameters: Mapping[str, int]) -> Instance:
+    for position, value in enumerate(instance):
+        times = times.fix_si(isl.dim_type.in_, position, value)
+    for name, value in parameters.items():
+        position = times.find_dim_by_name(isl.dim_type.param, name)
+        if position >= 0:
+            times = times.fix_si(isl.dim_type.param, position, value)
+    point = times.range().sample_point()
+    number = times.dim(isl.dim_type.out)
+    return tuple(int(point.get_coordinate_val(isl.dim_type.set, axis).to_python()) for axis in range(number))

@@ -1,0 +1,78 @@
+"""Scalar temporaries that may get one copy per iteration of the loops around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import islpy as isl
+
+from polyviz.analysis.accesses import ArrayAccesses
+from polyviz.analysis.dataflow import last_writers
+from polyviz.analysis.nesting import Nest, common_loops, same_iteration
+from polyviz.analysis.times import maps_of
+from polyviz.model.dependences import Dependence, Privatization
+from polyviz.model.scop import Array
+
+
+def privatization_of(
+    array: Array, accesses: ArrayAccesses, times: isl.UnionMap, nests: Mapping[str, Nest]
+) -> Privatization | None:
+    """How far ``array`` can be privatized: the deepest common loops whose iterations share no value through it.
+
+    None when it is no scalar, is never written, a read may see a value from before the part or from another
+    iteration of every common loop, or its final value is looked at and its writer is not known exactly.
+    """
+    if array.rank > 0 or accesses.writes.is_empty():
+        return None
+    flow = last_writers(accesses, times)
+    if not flow.get_may_no_source().is_empty():
+        return None
+    statements = sorted(_statements(accesses))
+    depth = _private_depth(flow.get_may_dependence(), nests, common_loops(nests[name] for name in statements))
+    last = _last_writer(accesses, times) if array.live_out else None
+    if depth == 0 or (array.live_out and last is None):
+        return None
+    return Privatization(array.name, depth, last, _reason(array, depth, nests[statements[0]]))
+
+
+def within_copies(
+    dependence: Dependence, privatization: Privatization, nests: Mapping[str, Nest]
+) -> Dependence | None:
+    """What is left of ``dependence`` when each copy of the scalar has its own memory; None when nothing is."""
+    pairs = same_iteration(nests[dependence.source], nests[dependence.sink], privatization.depth)
+    kept = dependence.relation.intersect(pairs).coalesce()
+    if kept.is_empty():
+        return None
+    return Dependence(dependence.kind, dependence.array, dependence.source, dependence.sink, kept)
+
+
+def _statements(accesses: ArrayAccesses) -> set[str]:
+    touching = accesses.reads.union(accesses.writes)
+    return {relation.get_tuple_name(isl.dim_type.in_) for relation in maps_of(touching)}
+
+
+def _private_depth(flow: isl.UnionMap, nests: Mapping[str, Nest], depth: int) -> int:
+    """The largest number of outer loops, at most ``depth``, that no value crosses."""
+    for relation in maps_of(flow):
+        source = nests[relation.get_tuple_name(isl.dim_type.in_)]
+        sink = nests[relation.get_tuple_name(isl.dim_type.out)]
+        while depth > 0 and not relation.is_subset(same_iteration(source, sink, depth)):
+            depth -= 1
+    return depth
+
+
+def _last_writer(accesses: ArrayAccesses, times: isl.UnionMap) -> isl.UnionSet | None:
+    """The instance whose write is the final value, for all parameter values; None when a write is uncertain."""
+    if not accesses.writes.is_subset(accesses.must_writes):
+        return None
+    writers = times.intersect_domain(accesses.must_writes.domain())
+    return writers.intersect_range(writers.range().lexmax()).domain().coalesce()
+
+
+def _reason(array: Array, depth: int, nest: Nest) -> str:
+    loops = "the outermost loop" if depth == 1 else f"the {depth} outermost loops"
+    visible = "; the last iteration leaves the final value" if array.live_out else ""
+    return (
+        f"Every value of `{array.name}` is written and read within one iteration of {loops} around it, "
+        f"so each iteration can have a copy of its own{visible}."
+    )

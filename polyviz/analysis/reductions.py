@@ -1,0 +1,121 @@
+"""Reductions: statements that fold one value after another into a cell with an associative operator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyviz.model.dependences import Dependence
+from polyviz.model.expression import Assign, Binary, Call, Element, Expression, walk
+from polyviz.model.scop import Scop, Statement
+
+_UPDATES = {"+": "+", "-": "+", "*": "*", "&": "&", "|": "|", "^": "^"}
+_COMMUTATIVE = {"+", "*", "&", "|", "^"}
+_CALLS = {
+    "min": "min",
+    "max": "max",
+    "numpy.minimum": "min",
+    "numpy.maximum": "max",
+    "numpy.fmin": "min",
+    "numpy.fmax": "max",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """A statement ``target = target ⊕ value`` whose value does not look at the target.
+
+    ``operator`` is the associative one that joins partial results: ``+ * & | ^ min max`` (a subtraction adds up what
+    is subtracted). ``target`` maps the instances to the cell that accumulates.
+    """
+
+    statement: str
+    array: str
+    operator: str
+    target: isl.Map
+
+
+def find_reductions(scop: Scop) -> tuple[Reduction, ...]:
+    """The reduction statements of ``scop``, by their form alone; whether a cell is hit twice the dependences tell."""
+    found = (_reduction(statement) for statement in scop.statements)
+    return tuple(reduction for reduction in found if reduction is not None)
+
+
+def reduction_part(reduction: Reduction, dependence: Dependence) -> isl.Map | None:
+    """The pairs of ``dependence`` that run through the accumulating cell; None when it is about something else."""
+    ends = (dependence.array, dependence.source, dependence.sink)
+    if ends != (reduction.array, reduction.statement, reduction.statement) or dependence.kind == "input":
+        return None
+    steps = dependence.relation.intersect(same_cell(reduction))
+    return None if steps.is_empty() else steps
+
+
+def same_cell(reduction: Reduction) -> isl.Map:
+    """The pairs of instances that accumulate into one cell."""
+    return reduction.target.apply_range(reduction.target.reverse())
+
+
+def _reduction(statement: Statement) -> Reduction | None:
+    if len(statement.body) != 1 or not isinstance(statement.body[0], Assign):
+        return None
+    assignment = statement.body[0]
+    operator = _operator(assignment)
+    if operator is None or not assignment.target.affine:
+        return None
+    targets = [access for access in statement.accesses if access.kind == "write"]
+    if len(targets) != 1 or not targets[0].exact:
+        return None
+    target = targets[0].relation.intersect_domain(statement.domain)
+    others = accesses_besides(statement, targets[0].array, target)
+    if not others.intersect(target).is_empty():
+        return None
+    return Reduction(statement.name, targets[0].array, operator, target)
+
+
+def accesses_besides(statement: Statement, array: str, target: isl.Map) -> isl.Map:
+    """What ``statement`` reads of ``array`` by other references than the one equal to ``target``."""
+    result = isl.Map.empty(target.get_space())
+    for access in statement.accesses:
+        if access.kind != "read" or access.array != array:
+            continue
+        relation = access.relation.intersect_domain(statement.domain)
+        if not relation.is_equal(target):
+            result = result.union(relation)
+    return result
+
+
+def _operator(assignment: Assign) -> str | None:
+    target, value = assignment.target, assignment.value
+    if assignment.operator is not None:
+        return None if _mentions(value, target) else _UPDATES.get(assignment.operator)
+    if isinstance(value, Binary):
+        return _binary_operator(target, value)
+    if isinstance(value, Call) and value.function in _CALLS:
+        return _CALLS[value.function] if _appears_once(target, value.arguments) else None
+    return None
+
+
+def _binary_operator(target: Element, value: Binary) -> str | None:
+    """The operator of a chain ``target + a - b`` or ``a * target``; the chain holds the target exactly once."""
+    operator = _UPDATES.get(value.operator)
+    if operator is None:
+        return None
+    if value.operator in _COMMUTATIVE and value.right == target:
+        return None if _mentions(value.left, target) else operator
+    if _mentions(value.right, target):
+        return None
+    if value.left == target:
+        return operator
+    inner = value.left
+    chained = isinstance(inner, Binary) and _UPDATES.get(inner.operator) == operator
+    return operator if chained and _binary_operator(target, inner) == operator else None
+
+
+def _appears_once(target: Element, arguments: tuple[Expression, ...]) -> bool:
+    others = [argument for argument in arguments if argument != target]
+    return len(others) == len(arguments) - 1 and not any(_mentions(other, target) for other in others)
+
+
+def _mentions(expression: Expression, target: Element) -> bool:
+    return any(part == target for part in walk(expression))

@@ -1,0 +1,199 @@
+"""Whatever a caller hands over as a schedule, checked and brought into one form: a time per instance."""
+
+from __future__ import annotations
+
+import re
+
+import islpy as isl
+
+from polyviz.analysis.times import maps_of, times_by_statement
+from polyviz.analysis.witness import instance_text, parameters_text, smallest_instance, smallest_pair
+from polyviz.errors import LegalityError
+from polyviz.model.schedule import Schedule
+from polyviz.model.scop import Scop
+
+
+def schedule_times(scop: Scop, schedule: Schedule | isl.Schedule | isl.UnionMap | str) -> dict[str, isl.Map]:
+    """One map per statement into a common time space, with exactly one time for every instance.
+
+    Raises ``LegalityError`` when ``schedule`` is not that, with an example of an instance that shows it.
+    """
+    union = _union_map(scop, schedule)
+    _refuse_strangers(scop, union)
+    inside = union.intersect_params(scop.context).intersect_domain(scop.domain)
+    times = times_by_statement(inside)
+    for statement in scop.statements:
+        domain = statement.domain.intersect_params(scop.context)
+        if statement.name not in times:
+            times[statement.name] = _empty_times(domain, times)
+        _refuse_missing(statement.name, domain, times[statement.name])
+        _refuse_several(statement.name, times[statement.name])
+    return times
+
+
+def _union_map(scop: Scop, schedule: Schedule | isl.Schedule | isl.UnionMap | str) -> isl.UnionMap:
+    if isinstance(schedule, Schedule):
+        return schedule.map
+    if isinstance(schedule, isl.Schedule):
+        return schedule.get_map()
+    if isinstance(schedule, isl.UnionMap):
+        return schedule
+    if isinstance(schedule, isl.Map | isl.BasicMap):
+        return isl.UnionMap(str(schedule))
+    if isinstance(schedule, str):
+        return _parsed(scop, schedule)
+    raise LegalityError(
+        f"A schedule is a polyviz Schedule, an isl.Schedule, an isl.UnionMap or isl text, not a {type(schedule).__name__}."
+    )
+
+
+def _parsed(scop: Scop, text: str) -> isl.UnionMap:
+    try:
+        if re.match(r"\s*\{?\s*\"?domain\"?\s*:", text):
+            return isl.Schedule(text).get_map()
+        return isl.UnionMap(_with_parameters(scop, text))
+    except isl.Error as error:
+        raise LegalityError(
+            "The text of the schedule is not isl notation.",
+            reason=_complaint(scop, text),
+            hint=f"Write one time tuple per statement, such as {_example(scop)}.",
+            text=text,
+        ) from error
+
+
+def _with_parameters(scop: Scop, text: str) -> str:
+    """Let a text that starts with its brace use the parameters of the part."""
+    names = ", ".join(parameter.name for parameter in scop.parameters)
+    return f"[{names}] -> {text}" if names and text.lstrip().startswith("{") else text
+
+
+def _complaint(scop: Scop, text: str) -> str:
+    """What is wrong with the text, as far as a look at its brackets and names tells."""
+    bracket = _unbalanced_bracket(text)
+    if bracket is not None:
+        return bracket
+    known = {parameter.name for parameter in scop.parameters} | {statement.name for statement in scop.statements}
+    declared = set(re.findall(r"\w+", " ".join(re.findall(r"\[([^\]]*)\]", text))))
+    for match in re.finditer(r"[A-Za-z_]\w*", text):
+        if match.group() not in known | declared | _KEYWORDS:
+            return f"`{match.group()}` at character {match.start() + 1} is not known here."
+    if "->" not in text:
+        return "There is no `->` between an instance and its time."
+    return "The brackets match, but isl cannot read what is between them."
+
+
+_KEYWORDS = {"and", "or", "not", "mod", "floor", "ceil", "floord", "exists", "min", "max", "implies", "true", "false"}
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+
+
+def _unbalanced_bracket(text: str) -> str | None:
+    opened: list[tuple[str, int]] = []
+    for position, character in enumerate(text, start=1):
+        if character in "([{":
+            opened.append((character, position))
+        elif character in _PAIRS:
+            if not opened or opened[-1][0] != _PAIRS[character]:
+                return f"The `{character}` at character {position} closes nothing that is open."
+            opened.pop()
+    if opened:
+        character, position = opened[-1]
+        return f"The `{character}` at character {position} is never closed."
+    return None
+
+
+def _example(scop: Scop) -> str:
+    parts = (
+        f"{statement.name}[{', '.join(statement.iterators)}] -> [{', '.join((*statement.iterators, str(place)))}]"
+        for place, statement in enumerate(scop.statements[:2])
+    )
+    return f"{{ {'; '.join(parts)} }}"
+
+
+def _refuse_strangers(scop: Scop, union: isl.UnionMap) -> None:
+    arities = {statement.name: statement.domain.dim(isl.dim_type.set) for statement in scop.statements}
+    for relation in maps_of(union):
+        name = relation.get_tuple_name(isl.dim_type.in_) if relation.has_tuple_name(isl.dim_type.in_) else None
+        arity = relation.dim(isl.dim_type.in_)
+        if name not in arities:
+            spoken = f"`{name}`" if name else "instances without a name"
+            raise LegalityError(
+                f"The schedule speaks of {spoken}, which this part does not have.",
+                hint=f"Its statements are {_heads(scop)}.",
+            )
+        if arity != arities[name]:
+            raise LegalityError(
+                f"The schedule gives `{name}` {_counted(arity)}, but it has {arities[name]}.",
+                hint=f"Its statements are {_heads(scop)}.",
+            )
+    _refuse_parameters(scop, union)
+
+
+def _refuse_parameters(scop: Scop, union: isl.UnionMap) -> None:
+    known = [parameter.name for parameter in scop.parameters]
+    space = union.get_space()
+    for position in range(space.dim(isl.dim_type.param)):
+        name = space.get_dim_name(isl.dim_type.param, position)
+        if name not in known:
+            raise LegalityError(
+                f"The schedule uses a parameter `{name}`, which this part does not have.",
+                hint=f"Its parameters are {', '.join(known)}." if known else "It has no parameters.",
+            )
+
+
+def _heads(scop: Scop) -> str:
+    return ", ".join(f"{statement.name}[{', '.join(statement.iterators)}]" for statement in scop.statements)
+
+
+def _counted(number: int) -> str:
+    return "1 iterator" if number == 1 else f"{number} iterators"
+
+
+def _empty_times(domain: isl.Set, times: dict[str, isl.Map]) -> isl.Map:
+    length = next(iter(times.values())).dim(isl.dim_type.out) if times else 0
+    space = domain.get_space().from_domain().add_dims(isl.dim_type.out, length)
+    return isl.Map.empty(space)
+
+
+def _refuse_missing(name: str, domain: isl.Set, times: isl.Map) -> None:
+    missing = domain.subtract(times.domain())
+    if missing.is_empty():
+        return
+    parameters, instance = smallest_instance(missing)
+    raise LegalityError(
+        f"The schedule is partial: {instance_text(name, instance)} has no time{parameters_text(parameters)}.",
+        hint="Give every instance of every statement a time.",
+    )
+
+
+def _refuse_several(name: str, times: isl.Map) -> None:
+    if times.is_single_valued():
+        return
+    twice = times.apply_domain(times).subtract(isl.Map.identity(times.range().get_space().map_from_set()))
+    pair = smallest_pair(twice)
+    instance = _instance_at(times, pair.source, dict(pair.parameters), pair.sink)
+    first, second = _tuple(pair.source), _tuple(pair.sink)
+    raise LegalityError(
+        f"The schedule runs {instance_text(name, instance)} more than once, at {first} and at {second}"
+        f"{parameters_text(pair.parameters)}.",
+        hint="Give every instance one time.",
+    )
+
+
+def _tuple(time: tuple[int, ...]) -> str:
+    return f"({', '.join(map(str, time))})"
+
+
+def _instance_at(
+    times: isl.Map, first: tuple[int, ...], parameters: dict[str, int], second: tuple[int, ...]
+) -> tuple[int, ...]:
+    """The first instance that runs at both times."""
+    both = _domain_at(times, first).intersect(_domain_at(times, second))
+    for name, value in parameters.items():
+        both = both.fix_si(isl.dim_type.param, both.find_dim_by_name(isl.dim_type.param, name), value)
+    return smallest_instance(both)[1]
+
+
+def _domain_at(times: isl.Map, moment: tuple[int, ...]) -> isl.Set:
+    for position, value in enumerate(moment):
+        times = times.fix_si(isl.dim_type.out, position, value)
+    return times.domain()

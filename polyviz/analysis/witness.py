@@ -1,0 +1,136 @@
+"""The smallest concrete pair of instances in a relation, and how to say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import islpy as isl
+
+from polyviz.analysis.accesses import restricted
+from polyviz.model.dependences import Dependence
+from polyviz.model.scop import Access, AccessKind, Scop, Statement
+
+Instance = tuple[int, ...]
+_PARAMETER = isl.dim_type.param
+_SET = isl.dim_type.set
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two instances and the parameter values under which both exist."""
+
+    parameters: Mapping[str, int]
+    source: Instance
+    sink: Instance
+
+
+def smallest_pair(relation: isl.Map) -> Pair:
+    """The lexicographically first pair of a relation that is not empty, for the smallest sizes that have one."""
+    parameters = smallest_parameters(relation.params())
+    instances = _first_point(_fixed(relation.wrap(), parameters))
+    sources = relation.dim(isl.dim_type.in_)
+    return Pair(parameters, instances[:sources], instances[sources:])
+
+
+def smallest_instance(domain: isl.Set) -> tuple[Mapping[str, int], Instance]:
+    """The lexicographically first point of a set that is not empty, for the smallest sizes that have one."""
+    parameters = smallest_parameters(domain.params())
+    return parameters, _first_point(_fixed(domain, parameters))
+
+
+def smallest_parameters(values: isl.Set) -> dict[str, int]:
+    """The parameter values of least total magnitude in a parameter set that is not empty.
+
+    >>> smallest_parameters(isl.Set("[n, m] -> { : n >= 2 and m > n }"))
+    {'n': 2, 'm': 3}
+    """
+    number = values.dim(_PARAMETER)
+    names = [values.get_dim_name(_PARAMETER, position) for position in range(number)]
+    points = isl.Set.from_params(values).move_dims(_SET, 0, _PARAMETER, 0, number).reset_tuple_id()
+    chosen = _first_point(points.apply(_magnitudes(number)))
+    return dict(zip(names, (-value for value in chosen[len(chosen) - number :]), strict=True))
+
+
+def instance_text(statement: str, instance: Instance) -> str:
+    """An instance as a person writes it.
+
+    >>> instance_text("S0", (1, 0))
+    'S0[1, 0]'
+    """
+    return f"{statement}[{', '.join(map(str, instance))}]"
+
+
+def parameters_text(parameters: Mapping[str, int]) -> str:
+    """Parameter values in brackets after a space; nothing when there are none.
+
+    >>> parameters_text({"n": 2})
+    ' [n = 2]'
+    """
+    values = ", ".join(f"{name} = {value}" for name, value in parameters.items())
+    return f" [{values}]" if values else ""
+
+
+def conflict_words(scop: Scop, dependence: Dependence, pair: Pair) -> tuple[str, str, str]:
+    """What the source does, the cell, and what the sink does: ``("writes", "A[1, 0]", "reads")``."""
+    first: AccessKind = "read" if dependence.kind in ("anti", "input") else "write"
+    second: AccessKind = "read" if dependence.kind in ("flow", "input") else "write"
+    source = _touching(scop, scop.statement(dependence.source), dependence.array, first, pair.source, pair.parameters)
+    sink = _touching(scop, scop.statement(dependence.sink), dependence.array, second, pair.sink, pair.parameters)
+    for left, left_cells in source:
+        for right, right_cells in sink:
+            shared = left_cells.intersect(right_cells)
+            if not shared.is_empty():
+                cell = _cell_text(dependence.array, _first_point(shared))
+                return _verb(left), cell, _verb(right)
+    raise ValueError(f"the two instances do not meet in {dependence.array}")
+
+
+def _touching(
+    scop: Scop, statement: Statement, array: str, kind: AccessKind, instance: Instance, parameters: Mapping[str, int]
+) -> list[tuple[Access, isl.Set]]:
+    """The accesses of one instance with the cells they touch, certain ones first."""
+    found = []
+    for access in sorted(statement.accesses, key=lambda access: not access.exact):
+        if access.array == array and access.kind == kind:
+            relation = restricted(scop, statement, access)
+            for position, value in enumerate(instance):
+                relation = relation.fix_si(isl.dim_type.in_, position, value)
+            found.append((access, _fixed(relation.range(), parameters)))
+    return found
+
+
+def _verb(access: Access) -> str:
+    if access.exact:
+        return "reads" if access.kind == "read" else "writes"
+    return f"may {access.kind}"
+
+
+def _cell_text(array: str, cell: Instance) -> str:
+    return f"{array}[{', '.join(map(str, cell))}]" if cell else array
+
+
+def _fixed(points: isl.Set, parameters: Mapping[str, int]) -> isl.Set:
+    for position in range(points.dim(_PARAMETER)):
+        name = points.get_dim_name(_PARAMETER, position)
+        points = points.fix_si(_PARAMETER, position, parameters[name])
+    return points.project_out(_PARAMETER, 0, points.dim(_PARAMETER))
+
+
+def _first_point(points: isl.Set) -> Instance:
+    point = points.lexmin().sample_point()
+    number = points.dim(_SET)
+    return tuple(int(point.get_coordinate_val(_SET, position).to_python()) for position in range(number))
+
+
+@cache
+def _magnitudes(number: int) -> isl.Map:
+    """Values to (sum of magnitudes, magnitudes, negated values): its lexicographic minimum prefers small sizes."""
+    names = [f"p{position}" for position in range(number)]
+    sizes = [f"m{position}" for position in range(number)]
+    negated = [f"-{name}" for name in names]
+    bounds = [f"{size} >= {name} and {size} >= -{name}" for name, size in zip(names, sizes, strict=True)]
+    total = " + ".join(sizes) or "0"
+    condition = " and ".join([f"total = {total}", *bounds])
+    return isl.Map(f"{{ [{', '.join(names)}] -> [{', '.join(['total', *sizes, *negated])}] : {condition} }}")
