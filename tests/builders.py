@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.errors import Span
-from polyviz.model.expression import Instruction
 from polyviz.model.scop import Access, AccessKind, Array, Parameter, ParameterSource, Scop, Statement
+
+if TYPE_CHECKING:
+    from polyviz.model.expression import Instruction
 
 
 @dataclass(frozen=True)

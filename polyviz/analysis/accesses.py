@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.model.scop import Access, Scop, Statement
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from polyviz.model.scop import Access, Scop, Statement
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,15 @@ between two conflicting accesses that are no neighbours lies a must write, which
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis.accesses import ArrayAccesses
 from polyviz.analysis.times import maps_of, union_of
 from polyviz.model.dependences import DependenceKind
+
+if TYPE_CHECKING:
+    from polyviz.analysis.accesses import ArrayAccesses
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
 
@@ -15,7 +14,11 @@ from polyviz.analysis.reductions import Reduction, find_reductions, reduction_pa
 from polyviz.analysis.times import maps_of, times_by_statement, union_of
 from polyviz.errors import OptionError
 from polyviz.model.dependences import Dependence, Dependences, Privatization
-from polyviz.model.scop import Scop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from polyviz.model.scop import Scop
 
 _ANALYSES = {"value": value_based, "memory": memory_based}
 
@@ -64,9 +67,7 @@ def _of_array(accesses: ArrayAccesses, kind: str, times: Times) -> Iterator[Depe
 def _privatizations(
     scop: Scop, accesses: Iterable[ArrayAccesses], times: Times, nests: Mapping[str, Nest]
 ) -> dict[str, Privatization]:
-    found = (
-        privatization_of(scop.array(array.array), array, times.forward, nests) for array in accesses
-    )
+    found = (privatization_of(scop.array(array.array), array, times.forward, nests) for array in accesses)
     return {privatization.array: privatization for privatization in found if privatization is not None}
 
 

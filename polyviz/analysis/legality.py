@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
@@ -17,8 +17,12 @@ from polyviz.analysis.witness import (
     smallest_pair,
 )
 from polyviz.model.dependences import Dependence, Dependences, Legality, Violation
-from polyviz.model.schedule import Schedule
-from polyviz.model.scop import Scop
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.model.schedule import Schedule
+    from polyviz.model.scop import Scop
 
 
 def check(
@@ -63,13 +67,17 @@ def violation_of(dependence: Dependence, pair: Pair, explanation: str) -> Violat
     )
 
 
-def _explanation(scop: Scop, dependence: Dependence, pair: Pair, source_time: Instance, sink_time: Instance) -> str:
+def _explanation(
+    scop: Scop, dependence: Dependence, pair: Pair, source_time: Instance, sink_time: Instance
+) -> str:
     does, cell, then = conflict_words(scop, dependence, pair)
     source = instance_text(dependence.source, pair.source)
     sink = instance_text(dependence.sink, pair.sink)
     when = _when(source_time, sink_time)
     sizes = parameters_text(pair.parameters)
-    return f"{source} {does} {cell}, which {sink} {then}: it must run first, but the schedule runs {when}{sizes}"
+    return (
+        f"{source} {does} {cell}, which {sink} {then}: it must run first, but the schedule runs {when}{sizes}"
+    )
 
 
 def _when(source_time: Instance, sink_time: Instance) -> str:
@@ -84,11 +92,11 @@ def _tuple_text(time: Instance) -> str:
 
 def _time(times: isl.Map, instance: Instance, parameters: Mapping[str, int]) -> Instance:
     for position, value in enumerate(instance):
-        times = times.fix_si(isl.dim_type.in_, position, value)
+        times = times.fix_val(isl.dim_type.in_, position, value)
     for name, value in parameters.items():
         position = times.find_dim_by_name(isl.dim_type.param, name)
         if position >= 0:
-            times = times.fix_si(isl.dim_type.param, position, value)
+            times = times.fix_val(isl.dim_type.param, position, value)
     point = times.range().sample_point()
     number = times.dim(isl.dim_type.out)
     return tuple(int(point.get_coordinate_val(isl.dim_type.set, axis).to_python()) for axis in range(number))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import TYPE_CHECKING, cast
 
 import islpy as isl
 
 from polyviz.analysis.times import maps_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 Kind = isl.schedule_node_type
 
@@ -46,9 +49,9 @@ class Nest:
 def loop_nests(schedule: isl.Schedule) -> dict[str, Nest]:
     """The nest of every statement; of one that several leaves execute, the part that these have in common.
 
-    >>> tree = isl.Schedule('{ domain: "{ S[i, j] }", child: { schedule: "[{ S[i, j] -> [i] }, { S[i, j] -> [j] }]" } }')
+    >>> tree = isl.Schedule('{ domain: "{ S[i] }", child: { schedule: "[{ S[i] -> [i] }]" } }')
     >>> [str(loop.row) for loop in loop_nests(tree)["S"].loops]
-    ['{ S[i, j] -> [i] }', '{ S[i, j] -> [j] }']
+    ['{ S[i] -> [i] }']
     """
     nests: dict[str, Nest] = {}
     for name, steps in _leaves(schedule.get_root(), (), ()):
@@ -89,14 +92,16 @@ def _shared(left: tuple[Step, ...], right: tuple[Step, ...]) -> tuple[Step, ...]
 
 
 def _leaves(
-    node: isl.ScheduleNode, place: tuple[int, ...], rows: tuple[tuple[tuple[int, ...], isl.UnionMap | None], ...]
+    node: isl.ScheduleNode,
+    place: tuple[int, ...],
+    rows: tuple[tuple[tuple[int, ...], isl.UnionMap | None], ...],
 ) -> Iterator[tuple[str, tuple[Step, ...]]]:
     """The statements at the leaves below ``node`` with their steps."""
-    if node.get_type() == Kind.leaf:
+    if node_kind(node) == Kind.leaf:
         for name in _statement_names(node.get_domain()):
             yield name, tuple(_step(position, rows_here, name) for position, rows_here in rows)
         return
-    branching = node.get_type() in (Kind.sequence, Kind.set)
+    branching = node_kind(node) in (Kind.sequence, Kind.set)
     here = rows + _loops_of(node, place)
     for position in range(node.n_children()):
         below = (*place, position)
@@ -106,7 +111,7 @@ def _leaves(
 def _loops_of(
     node: isl.ScheduleNode, place: tuple[int, ...]
 ) -> tuple[tuple[tuple[int, ...], isl.UnionMap | None], ...]:
-    if node.get_type() != Kind.band:
+    if node_kind(node) != Kind.band:
         return ()
     return tuple(((*place, -1 - member), row) for member, row in enumerate(member_rows(node)))
 
@@ -119,6 +124,11 @@ def member_rows(band: isl.ScheduleNode) -> tuple[isl.UnionMap, ...]:
         isl.UnionMap.from_union_pw_aff(partial.get_at(member)).intersect_domain(domain)
         for member in range(band.band_n_member())
     )
+
+
+def node_kind(node: isl.ScheduleNode) -> isl.schedule_node_type:
+    """The type of a tree node; the stubs of islpy call it an integer."""
+    return cast("isl.schedule_node_type", node.get_type())
 
 
 def _statement_names(domain: isl.UnionSet) -> list[str]:

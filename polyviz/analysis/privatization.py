@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis.accesses import ArrayAccesses
 from polyviz.analysis.dataflow import last_writers
 from polyviz.analysis.nesting import Nest, common_loops, same_iteration
 from polyviz.analysis.times import maps_of
 from polyviz.model.dependences import Dependence, Privatization
-from polyviz.model.scop import Array
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.analysis.accesses import ArrayAccesses
+    from polyviz.model.scop import Array
 
 
 def privatization_of(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.model.dependences import Dependence
 from polyviz.model.expression import Assign, Binary, Call, Element, Expression, walk
-from polyviz.model.scop import Scop, Statement
+
+if TYPE_CHECKING:
+    from polyviz.model.dependences import Dependence
+    from polyviz.model.scop import Scop, Statement
 
 _UPDATES = {"+": "+", "-": "+", "*": "*", "&": "&", "|": "|", "^": "^"}
 _COMMUTATIVE = {"+", "*", "&", "|", "^"}
@@ -107,9 +110,9 @@ def _binary_operator(target: Element, value: Binary) -> str | None:
         return None
     if value.left == target:
         return operator
-    inner = value.left
-    chained = isinstance(inner, Binary) and _UPDATES.get(inner.operator) == operator
-    return operator if chained and _binary_operator(target, inner) == operator else None
+    if not isinstance(value.left, Binary) or _UPDATES.get(value.left.operator) != operator:
+        return None
+    return _binary_operator(target, value.left)
 
 
 def _appears_once(target: Element, arguments: tuple[Expression, ...]) -> bool:

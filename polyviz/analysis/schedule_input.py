@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
@@ -10,7 +11,9 @@ from polyviz.analysis.times import maps_of, times_by_statement
 from polyviz.analysis.witness import instance_text, parameters_text, smallest_instance, smallest_pair
 from polyviz.errors import LegalityError
 from polyviz.model.schedule import Schedule
-from polyviz.model.scop import Scop
+
+if TYPE_CHECKING:
+    from polyviz.model.scop import Scop
 
 
 def schedule_times(scop: Scop, schedule: Schedule | isl.Schedule | isl.UnionMap | str) -> dict[str, isl.Map]:
@@ -38,12 +41,11 @@ def _union_map(scop: Scop, schedule: Schedule | isl.Schedule | isl.UnionMap | st
         return schedule.get_map()
     if isinstance(schedule, isl.UnionMap):
         return schedule
-    if isinstance(schedule, isl.Map | isl.BasicMap):
-        return isl.UnionMap(str(schedule))
     if isinstance(schedule, str):
         return _parsed(scop, schedule)
     raise LegalityError(
-        f"A schedule is a polyviz Schedule, an isl.Schedule, an isl.UnionMap or isl text, not a {type(schedule).__name__}."
+        "A schedule is a polyviz Schedule, an isl.Schedule, an isl.UnionMap or isl text, "
+        f"not a value of type {type(schedule).__name__}."
     )
 
 
@@ -72,8 +74,11 @@ def _complaint(scop: Scop, text: str) -> str:
     bracket = _unbalanced_bracket(text)
     if bracket is not None:
         return bracket
-    known = {parameter.name for parameter in scop.parameters} | {statement.name for statement in scop.statements}
-    declared = set(re.findall(r"\w+", " ".join(re.findall(r"\[([^\]]*)\]", text))))
+    known = {parameter.name for parameter in scop.parameters} | {
+        statement.name for statement in scop.statements
+    }
+    tuples = re.findall(r"\[([^\[\]]*)\]", text)
+    declared = {part.strip() for inner in tuples for part in inner.split(",")}
     for match in re.finditer(r"[A-Za-z_]\w*", text):
         if match.group() not in known | declared | _KEYWORDS:
             return f"`{match.group()}` at character {match.start() + 1} is not known here."
@@ -82,7 +87,21 @@ def _complaint(scop: Scop, text: str) -> str:
     return "The brackets match, but isl cannot read what is between them."
 
 
-_KEYWORDS = {"and", "or", "not", "mod", "floor", "ceil", "floord", "exists", "min", "max", "implies", "true", "false"}
+_KEYWORDS = {
+    "and",
+    "or",
+    "not",
+    "mod",
+    "floor",
+    "ceil",
+    "floord",
+    "exists",
+    "min",
+    "max",
+    "implies",
+    "true",
+    "false",
+}
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
@@ -112,7 +131,9 @@ def _example(scop: Scop) -> str:
 def _refuse_strangers(scop: Scop, union: isl.UnionMap) -> None:
     arities = {statement.name: statement.domain.dim(isl.dim_type.set) for statement in scop.statements}
     for relation in maps_of(union):
-        name = relation.get_tuple_name(isl.dim_type.in_) if relation.has_tuple_name(isl.dim_type.in_) else None
+        name = (
+            relation.get_tuple_name(isl.dim_type.in_) if relation.has_tuple_name(isl.dim_type.in_) else None
+        )
         arity = relation.dim(isl.dim_type.in_)
         if name not in arities:
             spoken = f"`{name}`" if name else "instances without a name"
@@ -189,11 +210,11 @@ def _instance_at(
     """The first instance that runs at both times."""
     both = _domain_at(times, first).intersect(_domain_at(times, second))
     for name, value in parameters.items():
-        both = both.fix_si(isl.dim_type.param, both.find_dim_by_name(isl.dim_type.param, name), value)
+        both = both.fix_val(isl.dim_type.param, both.find_dim_by_name(isl.dim_type.param, name), value)
     return smallest_instance(both)[1]
 
 
 def _domain_at(times: isl.Map, moment: tuple[int, ...]) -> isl.Set:
     for position, value in enumerate(moment):
-        times = times.fix_si(isl.dim_type.out, position, value)
+        times = times.fix_val(isl.dim_type.out, position, value)
     return times.domain()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import islpy as isl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 
 def maps_of(union: isl.UnionMap) -> Iterator[isl.Map]:
@@ -47,5 +50,5 @@ def _padded(relation: isl.Map, length: int) -> isl.Map:
     present = relation.dim(isl.dim_type.out)
     longer = relation.add_dims(isl.dim_type.out, length - present)
     for position in range(present, length):
-        longer = longer.fix_si(isl.dim_type.out, position, 0)
+        longer = longer.fix_val(isl.dim_type.out, position, 0)
     return longer

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.analysis.accesses import restricted
-from polyviz.model.dependences import Dependence
-from polyviz.model.scop import Access, AccessKind, Scop, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.model.dependences import Dependence
+    from polyviz.model.scop import Access, AccessKind, Scop, Statement
 
 Instance = tuple[int, ...]
 _PARAMETER = isl.dim_type.param
@@ -46,8 +50,8 @@ def smallest_parameters(values: isl.Set) -> dict[str, int]:
     >>> smallest_parameters(isl.Set("[n, m] -> { : n >= 2 and m > n }"))
     {'n': 2, 'm': 3}
     """
-    number = values.dim(_PARAMETER)
-    names = [values.get_dim_name(_PARAMETER, position) for position in range(number)]
+    names = _parameter_names(values)
+    number = len(names)
     points = isl.Set.from_params(values).move_dims(_SET, 0, _PARAMETER, 0, number).reset_tuple_id()
     chosen = _first_point(points.apply(_magnitudes(number)))
     return dict(zip(names, (-value for value in chosen[len(chosen) - number :]), strict=True))
@@ -76,8 +80,12 @@ def conflict_words(scop: Scop, dependence: Dependence, pair: Pair) -> tuple[str,
     """What the source does, the cell, and what the sink does: ``("writes", "A[1, 0]", "reads")``."""
     first: AccessKind = "read" if dependence.kind in ("anti", "input") else "write"
     second: AccessKind = "read" if dependence.kind in ("flow", "input") else "write"
-    source = _touching(scop, scop.statement(dependence.source), dependence.array, first, pair.source, pair.parameters)
-    sink = _touching(scop, scop.statement(dependence.sink), dependence.array, second, pair.sink, pair.parameters)
+    source = _touching(
+        scop, scop.statement(dependence.source), dependence.array, first, pair.source, pair.parameters
+    )
+    sink = _touching(
+        scop, scop.statement(dependence.sink), dependence.array, second, pair.sink, pair.parameters
+    )
     for left, left_cells in source:
         for right, right_cells in sink:
             shared = left_cells.intersect(right_cells)
@@ -88,7 +96,12 @@ def conflict_words(scop: Scop, dependence: Dependence, pair: Pair) -> tuple[str,
 
 
 def _touching(
-    scop: Scop, statement: Statement, array: str, kind: AccessKind, instance: Instance, parameters: Mapping[str, int]
+    scop: Scop,
+    statement: Statement,
+    array: str,
+    kind: AccessKind,
+    instance: Instance,
+    parameters: Mapping[str, int],
 ) -> list[tuple[Access, isl.Set]]:
     """The accesses of one instance with the cells they touch, certain ones first."""
     found = []
@@ -96,7 +109,7 @@ def _touching(
         if access.array == array and access.kind == kind:
             relation = restricted(scop, statement, access)
             for position, value in enumerate(instance):
-                relation = relation.fix_si(isl.dim_type.in_, position, value)
+                relation = relation.fix_val(isl.dim_type.in_, position, value)
             found.append((access, _fixed(relation.range(), parameters)))
     return found
 
@@ -112,10 +125,13 @@ def _cell_text(array: str, cell: Instance) -> str:
 
 
 def _fixed(points: isl.Set, parameters: Mapping[str, int]) -> isl.Set:
-    for position in range(points.dim(_PARAMETER)):
-        name = points.get_dim_name(_PARAMETER, position)
-        points = points.fix_si(_PARAMETER, position, parameters[name])
+    for position, name in enumerate(_parameter_names(points)):
+        points = points.fix_val(_PARAMETER, position, parameters[name])
     return points.project_out(_PARAMETER, 0, points.dim(_PARAMETER))
+
+
+def _parameter_names(points: isl.Set) -> list[str]:
+    return [points.get_dim_name(_PARAMETER, position) or "" for position in range(points.dim(_PARAMETER))]
 
 
 def _first_point(points: isl.Set) -> Instance:
