@@ -1,0 +1,164 @@
+"""From isl to integers: the statement instances and dependence arrows that one picture shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyviz.model.dependences import Dependence
+from polyviz.model.scop import Statement
+from polyviz.views.palette import KINDS
+from polyviz.views.sizes import SET, clip, extents
+
+Instance = tuple[int, ...]
+MOST_POINTS = 2000
+MOST_ARROWS = 2000
+_INPUT = isl.dim_type.in_
+_OUTPUT = isl.dim_type.out
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """A dependence between two drawn instances, in drawn coordinates."""
+
+    kind: str
+    array: str
+    source: Instance
+    sink: Instance
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """What is drawn of one statement: integer points and arrows for concrete parameter values.
+
+    ``iterators`` name the drawn dimensions (at most three). ``complete`` tells that every instance is shown;
+    ``notes`` say in sentences what is not.
+    """
+
+    statement: str
+    source: str
+    line: int
+    values: Mapping[str, int]
+    iterators: tuple[str, ...]
+    points: tuple[Instance, ...]
+    arrows: tuple[Arrow, ...]
+    complete: bool
+    notes: tuple[str, ...] = ()
+
+
+def integer_points(domain: isl.Set, most: int = MOST_POINTS) -> tuple[list[Instance], int]:
+    """The integer points of a finite set without free parameters, thinned evenly to ``most``, and how many there are.
+
+    >>> integer_points(isl.Set("{ S[i, j] : 0 <= i < 2 and 0 <= j <= i }"))
+    ([(0, 0), (1, 0), (1, 1)], 3)
+    """
+    total = int(domain.count_val().to_python())
+    if total > MOST_POINTS * 25:
+        raise ValueError("a picture enumerates at most 50 000 points; clip the set first")
+    found: list[Instance] = []
+    rank = domain.dim(SET)
+    domain.foreach_point(
+        lambda point: found.append(
+            tuple(int(point.get_coordinate_val(SET, axis).to_python()) for axis in range(rank))
+        )
+    )
+    found.sort()
+    step = -(-len(found) // most)
+    return (found[::step] if step > 1 else found), total
+
+
+def pane(
+    statement: Statement, relations: Iterable[Dependence], values: Mapping[str, int], bound: isl.Set
+) -> Pane:
+    """What to draw of ``statement`` with its dependences on itself; ``bound`` fixes the parameters to ``values``."""
+    own = [found for found in relations if found.source == found.sink == statement.name]
+    window = clip(statement.domain.intersect_params(bound), statement.iterators)
+    notes = list(window.cuts)
+    axes, domain = _slice(window.domain, statement.iterators, own, notes)
+    points, total = integer_points(domain)
+    if len(points) < total:
+        notes.append(f"{len(points)} of {total} points, evenly chosen")
+    arrows = arrows_between(own, {statement.name: domain}, notes)
+    return Pane(
+        statement=statement.name,
+        source=statement.source,
+        line=statement.span.line,
+        values=values,
+        iterators=tuple(statement.iterators[axis] for axis in axes),
+        points=tuple(_drawn(point, axes) for point in points),
+        arrows=tuple(
+            Arrow(arrow.kind, arrow.array, _drawn(arrow.source, axes), _drawn(arrow.sink, axes)) for arrow in arrows
+        ),
+        complete=not notes,
+        notes=tuple(notes),
+    )
+
+
+def _drawn(instance: Instance, axes: Sequence[int]) -> Instance:
+    return tuple(instance[axis] for axis in axes)
+
+
+def _slice(
+    domain: isl.Set, iterators: Sequence[str], own: Sequence[Dependence], notes: list[str]
+) -> tuple[list[int], isl.Set]:
+    """The three dimensions along which most dependences run, and the domain with the others held in the middle."""
+    rank = domain.dim(SET)
+    if rank <= 3 or domain.is_empty():
+        return list(range(rank))[:3], domain
+    moving = [_moves(dependence.relation, domain) for dependence in own]
+    order = sorted(range(rank), key=lambda axis: (-sum(moves[axis] for moves in moving), -axis))
+    fixed = sorted(order[3:])
+    for axis in fixed:
+        low, high = domain.dim_min_val(axis), domain.dim_max_val(axis)
+        middle = low.add(high).div(isl.Val(2, domain.get_ctx())).floor()
+        held = domain.fix_val(SET, axis, middle)
+        if held.is_empty():
+            middle, held = low, domain.fix_val(SET, axis, low)
+        domain = held
+        notes.append(f"the slice {iterators[axis]} = {middle.to_python()}")
+    return sorted(order[:3]), domain
+
+
+def _moves(relation: isl.Map, domain: isl.Set) -> list[bool]:
+    deltas = relation.intersect_domain(domain).intersect_range(domain).deltas()
+    if deltas.is_empty():
+        return [False] * deltas.dim(SET)
+    return [not deltas.dim_min_val(axis).is_zero() or not deltas.dim_max_val(axis).is_zero()
+            for axis in range(deltas.dim(SET))]
+
+
+def arrows_between(
+    relations: Iterable[Dependence], domains: Mapping[str, isl.Set], notes: list[str]
+) -> list[Arrow]:
+    """One arrow per pair of instances of the finite ``domains``; of several kinds the first in the palette's order."""
+    best: dict[tuple[Instance, Instance], Arrow] = {}
+    drawn = [found for found in relations if found.kind in KINDS]
+    for dependence in sorted(drawn, key=lambda found: list(KINDS).index(found.kind)):
+        relation = dependence.relation.intersect_domain(domains[dependence.source])
+        relation = relation.intersect_range(domains[dependence.sink])
+        rank = relation.dim(_INPUT)
+        for pair in _pairs(relation, dependence, notes):
+            ends = (pair[:rank], pair[rank:])
+            best.setdefault(ends, Arrow(dependence.kind, dependence.array, *ends))
+    return list(best.values())
+
+
+def _pairs(relation: isl.Map, dependence: Dependence, notes: list[str]) -> list[Instance]:
+    pairs = relation.wrap()
+    total = int(pairs.count_val().to_python())
+    if total <= MOST_ARROWS:
+        return integer_points(pairs)[0]
+    chosen, count = integer_points(relation.lexmin().wrap(), MOST_ARROWS)
+    notes.append(f"{len(chosen)} of {total} {dependence.kind} arrows through {dependence.array}: the nearest sinks")
+    return chosen
+
+
+def span_of(points: Sequence[Instance], axis: int) -> tuple[int, int]:
+    """The smallest and largest coordinate of ``points`` along ``axis``."""
+    coordinates = [point[axis] for point in points]
+    return min(coordinates), max(coordinates)
+
+
+__all__ = ["Arrow", "Instance", "Pane", "arrows_between", "extents", "integer_points", "pane", "span_of"]
