@@ -161,6 +161,7 @@ KERNELS = (
         size_names=("n",),
         size_values=_N,
         outputs=("y",),
+        note="In float32 the residual grows with n: the official system is ill-conditioned.",
     ),
     _kernel(
         name="gramschmidt",
@@ -169,6 +170,7 @@ KERNELS = (
         size_names=("m", "n"),
         size_values=((20, 30), (60, 80), (200, 240), (1000, 1200), (2000, 2600)),
         outputs=("R", "Q"),
+        note="The official matrix has dependent columns, after which Q and R hold amplified rounding: only Q·R is stable.",
     ),
     _kernel(
         name="lu",
