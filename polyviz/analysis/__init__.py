@@ -4,5 +4,19 @@ from __future__ import annotations
 
 from polyviz.analysis.dependences import dependences
 from polyviz.analysis.legality import check
+from polyviz.analysis.nesting import common_loops, loop_nests
+from polyviz.analysis.parallelism import BandProperties, MemberProperties, band_properties, parallelism
+from polyviz.analysis.reductions import Reduction, find_reductions
 
-__all__ = ["check", "dependences"]
+__all__ = [
+    "BandProperties",
+    "MemberProperties",
+    "Reduction",
+    "band_properties",
+    "check",
+    "common_loops",
+    "dependences",
+    "find_reductions",
+    "loop_nests",
+    "parallelism",
+]

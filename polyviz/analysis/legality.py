@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import islpy as isl
-
 from polyviz.analysis.dependences import dependences
 from polyviz.analysis.schedule_input import schedule_times
 from polyviz.analysis.witness import (
     Instance,
     Pair,
     conflict_words,
+    image,
     instance_text,
     parameters_text,
     smallest_pair,
+    violation_of,
 )
 from polyviz.model.dependences import Dependence, Dependences, Legality, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import islpy as isl
 
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
@@ -48,23 +50,9 @@ def _violation(scop: Scop, dependence: Dependence, times: Mapping[str, isl.Map])
     if reversed_pairs.is_empty():
         return None
     pair = smallest_pair(reversed_pairs)
-    source_time = _time(source, pair.source, pair.parameters)
-    sink_time = _time(sink, pair.sink, pair.parameters)
+    source_time = image(source, pair.source, pair.parameters)
+    sink_time = image(sink, pair.sink, pair.parameters)
     return violation_of(dependence, pair, _explanation(scop, dependence, pair, source_time, sink_time))
-
-
-def violation_of(dependence: Dependence, pair: Pair, explanation: str) -> Violation:
-    """The pair that breaks ``dependence`` as a value for the user."""
-    return Violation(
-        kind=dependence.kind,
-        array=dependence.array,
-        source=dependence.source,
-        source_instance=pair.source,
-        sink=dependence.sink,
-        sink_instance=pair.sink,
-        parameters=dict(pair.parameters),
-        explanation=explanation,
-    )
 
 
 def _explanation(
@@ -88,15 +76,3 @@ def _when(source_time: Instance, sink_time: Instance) -> str:
 
 def _tuple_text(time: Instance) -> str:
     return f"({', '.join(map(str, time))})"
-
-
-def _time(times: isl.Map, instance: Instance, parameters: Mapping[str, int]) -> Instance:
-    for position, value in enumerate(instance):
-        times = times.fix_val(isl.dim_type.in_, position, value)
-    for name, value in parameters.items():
-        position = times.find_dim_by_name(isl.dim_type.param, name)
-        if position >= 0:
-            times = times.fix_val(isl.dim_type.param, position, value)
-    point = times.range().sample_point()
-    number = times.dim(isl.dim_type.out)
-    return tuple(int(point.get_coordinate_val(isl.dim_type.set, axis).to_python()) for axis in range(number))

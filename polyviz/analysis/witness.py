@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.accesses import restricted
+from polyviz.model.dependences import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,6 +75,31 @@ def parameters_text(parameters: Mapping[str, int]) -> str:
     """
     values = ", ".join(f"{name} = {value}" for name, value in parameters.items())
     return f" [{values}]" if values else ""
+
+
+def violation_of(dependence: Dependence, pair: Pair, explanation: str) -> Violation:
+    """The pair that breaks ``dependence`` as a value for the user."""
+    return Violation(
+        kind=dependence.kind,
+        array=dependence.array,
+        source=dependence.source,
+        source_instance=pair.source,
+        sink=dependence.sink,
+        sink_instance=pair.sink,
+        parameters=dict(pair.parameters),
+        explanation=explanation,
+    )
+
+
+def image(relation: isl.Map, instance: Instance, parameters: Mapping[str, int]) -> Instance:
+    """Where a single-valued relation takes one instance.
+
+    >>> image(isl.Map("[n] -> { S[i] -> [n - i, 1] }"), (2,), {"n": 5})
+    (3, 1)
+    """
+    for position, value in enumerate(instance):
+        relation = relation.fix_val(isl.dim_type.in_, position, value)
+    return _first_point(_fixed(relation.range(), parameters))
 
 
 def conflict_words(scop: Scop, dependence: Dependence, pair: Pair) -> tuple[str, str, str]:

@@ -1,0 +1,163 @@
+"""Which loops may run their iterations at the same time, which only as a reduction, and what forbids the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from polyviz.analysis.carried import backward, forward, undecided, visits
+from polyviz.analysis.loop_names import iteration_text, loop_name
+from polyviz.analysis.witness import conflict_words, parameters_text, smallest_pair, violation_of
+from polyviz.model.dependences import LoopParallelism
+from polyviz.model.schedule import Schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import islpy as isl
+
+    from polyviz.analysis.carried import BandVisit, Constraint, Rows
+    from polyviz.model.dependences import Dependence, Dependences, Violation
+    from polyviz.model.scop import Scop
+
+
+@dataclass(frozen=True, slots=True)
+class MemberProperties:
+    """What the dependences say of one member of a band.
+
+    ``coincident``: zero distance over every dependence that reaches the band, so that the loop stays parallel when
+    the band is permuted or tiled; ``reduction_parallel``: the same but for reduction dependences. ``parallel`` and
+    ``parallel_as_reduction`` are the weaker facts about the loop where it stands, inside the members before it.
+    """
+
+    coincident: bool
+    reduction_parallel: bool
+    parallel: bool
+    parallel_as_reduction: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BandProperties:
+    """What the dependences say of one band; ``permutable`` when no member runs against a dependence."""
+
+    permutable: bool
+    members: tuple[MemberProperties, ...]
+    statements: tuple[str, ...]
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """Whether a member carries nothing, or only reductions; ``culprit`` is what it carries first."""
+
+    nothing: bool
+    only_reductions: bool
+    culprit: tuple[Dependence, isl.Map] | None = None
+
+
+def band_properties(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> tuple[BandProperties, ...]:
+    """The properties of every band of ``tree`` in depth-first order, exactly, from ``dependences.validity_relations``.
+
+    ``tree`` must be a schedule of the part; whether it is legal :func:`polyviz.check` tells.
+    """
+    return tuple(_properties(visit) for visit in visits(scop, dependences, tree))
+
+
+def parallelism(
+    scop: Scop, dependences: Dependences, schedule: Schedule | isl.Schedule
+) -> tuple[LoopParallelism, ...]:
+    """For every loop of ``schedule`` (the original order too), outermost first: is it parallel, and if not why.
+
+    The witness is the smallest pair of instances in different iterations of the loop, equal in the loops around it,
+    that a dependence ties.
+    """
+    tree = schedule.tree if isinstance(schedule, Schedule) else schedule
+    return tuple(loop for visit in visits(scop, dependences, tree) for loop in _loops(scop, visit))
+
+
+def _properties(visit: BandVisit) -> BandProperties:
+    members = []
+    left = visit.constraints
+    for rows in visit.rows:
+        whole, here = _verdict(visit.constraints, rows), _verdict(left, rows)
+        members.append(
+            MemberProperties(whole.nothing, whole.only_reductions, here.nothing, here.only_reductions)
+        )
+        left = undecided(left, rows)
+    permutable = all(
+        backward(constraint, rows).is_empty()
+        for rows in visit.rows
+        for constraint in visit.constraints
+        if constraint.dependence is not None
+    )
+    return BandProperties(permutable, tuple(members), visit.statements, visit.depth)
+
+
+def _loops(scop: Scop, visit: BandVisit) -> Iterator[LoopParallelism]:
+    left = visit.constraints
+    for member, rows in enumerate(visit.rows):
+        yield _loop(scop, rows, visit.depth + member, _verdict(left, rows))
+        left = undecided(left, rows)
+
+
+def _verdict(constraints: tuple[Constraint, ...], rows: Rows) -> _Verdict:
+    carried = [
+        (constraint, _carried(constraint, rows)) for constraint in constraints if constraint.dependence
+    ]
+    carried = [(constraint, pairs) for constraint, pairs in carried if not pairs.is_empty()]
+    if not carried:
+        return _Verdict(True, True)
+    disturbed = {constraint.reduction for constraint in constraints if constraint.dependence is None}
+    strict = [
+        (constraint, pairs)
+        for constraint, pairs in carried
+        if constraint.reduction is None or constraint.reduction in disturbed
+    ]
+    culprits = [
+        (found.dependence, pairs) for found, pairs in strict or carried if found.dependence is not None
+    ]
+    return _Verdict(False, not strict, min(culprits, key=lambda culprit: _KIND_ORDER[culprit[0].kind]))
+
+
+_KIND_ORDER = {"flow": 0, "anti": 1, "output": 2, "input": 3, "reduction": 4}
+
+
+def _carried(constraint: Constraint, rows: Rows) -> isl.Map:
+    return forward(constraint, rows).union(backward(constraint, rows))
+
+
+def _loop(scop: Scop, rows: Rows, depth: int, verdict: _Verdict) -> LoopParallelism:
+    name = loop_name(scop, rows, depth)
+    witness = None
+    explanation = f"loop {name} is parallel: no dependence ties its iterations"
+    if verdict.culprit is not None:
+        witness = _witness(scop, rows, name, *verdict.culprit)
+        explanation = f"loop {name} is not parallel: {witness.explanation}"
+    if verdict.only_reductions and witness is not None:
+        explanation = (
+            f"loop {name} is parallel as a reduction: its iterations only accumulate into {witness.array} "
+            f"({witness.explanation})"
+        )
+    return LoopParallelism(
+        loop=name,
+        depth=depth,
+        statements=tuple(sorted(rows)),
+        parallel=verdict.nothing,
+        reduction_parallel=verdict.only_reductions,
+        witness=witness,
+        explanation=explanation,
+    )
+
+
+def _witness(scop: Scop, rows: Rows, name: str, dependence: Dependence, pairs: isl.Map) -> Violation:
+    pair = smallest_pair(pairs)
+    does, cell, then = conflict_words(scop, dependence, pair)
+    source, sink = scop.statement(dependence.source), scop.statement(dependence.sink)
+    first = iteration_text(source, rows[source.name], name, pair.source, pair.parameters)
+    second = iteration_text(sink, rows[sink.name], name, pair.sink, pair.parameters)
+    source_line = "" if source is sink else f" (line {source.span.line})"
+    explanation = (
+        f"iteration {first} {does} {cell} in {source.name}{source_line} and iteration {second} {then} it "
+        f"in {sink.name} (line {sink.span.line}){parameters_text(pair.parameters)}"
+    )
+    return violation_of(dependence, pair, explanation)
