@@ -26,8 +26,8 @@ class MemberProperties:
     """What the dependences say of one member of a band.
 
     ``coincident``: zero distance over every dependence that reaches the band, so that the loop stays parallel when
-    the band is permuted or tiled; ``reduction_parallel``: the same but for reduction dependences. ``parallel`` and
-    ``parallel_as_reduction`` are the weaker facts about the loop where it stands, inside the members before it.
+    the band is permuted or tiled; ``reduction_parallel``: not coincident, but only because of reductions. ``parallel``
+    and ``parallel_as_reduction`` are the weaker facts about the loop where it stands, inside the members before it.
     """
 
     coincident: bool
@@ -48,7 +48,7 @@ class BandProperties:
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """Whether a member carries nothing, or only reductions; ``culprit`` is what it carries first."""
+    """Whether a member carries nothing, or something but only reductions; ``culprit`` is what it carries first."""
 
     nothing: bool
     only_reductions: bool
@@ -106,17 +106,18 @@ def _verdict(constraints: tuple[Constraint, ...], rows: Rows) -> _Verdict:
     ]
     carried = [(constraint, pairs) for constraint, pairs in carried if not pairs.is_empty()]
     if not carried:
-        return _Verdict(True, True)
-    disturbed = {constraint.reduction for constraint in constraints if constraint.dependence is None}
+        return _Verdict(nothing=True, only_reductions=False)
+    disturbed = {constraint.source for constraint in constraints if constraint.dependence is None}
     strict = [
         (constraint, pairs)
         for constraint, pairs in carried
-        if constraint.reduction is None or constraint.reduction in disturbed
+        if constraint.reduction is None or constraint.source in disturbed
     ]
     culprits = [
         (found.dependence, pairs) for found, pairs in strict or carried if found.dependence is not None
     ]
-    return _Verdict(False, not strict, min(culprits, key=lambda culprit: _KIND_ORDER[culprit[0].kind]))
+    culprit = min(culprits, key=lambda culprit: _KIND_ORDER[culprit[0].kind])
+    return _Verdict(nothing=False, only_reductions=not strict, culprit=culprit)
 
 
 _KIND_ORDER = {"flow": 0, "anti": 1, "output": 2, "input": 3, "reduction": 4}
