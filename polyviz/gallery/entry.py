@@ -74,7 +74,7 @@ class GalleryKernel:
         >>> from polyviz.gallery import kernel
         >>> kernel("mvt").arguments({"n": 7}, "float32")[0].dtype
         dtype('float32')
-        >>> kernel("floyd-warshall").arguments("mini")[0].dtype
+        >>> kernel("floyd-warshall").arguments("mini")[1].dtype
         dtype('int32')
         """
         extents = self._extents(size)

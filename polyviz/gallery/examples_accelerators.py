@@ -99,7 +99,9 @@ def _mri_q_data(dtype: DType, voxels: int, samples: int) -> Arguments:
 
 def sp_xsolve_1(lhs: Array, rhs: Array) -> None:
     """Forward elimination of a penta-diagonal system along each line in x, for three right-hand sides."""
-    nk, nj, ni = lhs.shape[1:]
+    nk = lhs.shape[1]
+    nj = lhs.shape[2]
+    ni = lhs.shape[3]
     for k in range(nk):
         for i in range(ni - 2):
             for j in range(nj):
@@ -129,7 +131,9 @@ def sp_xsolve_1(lhs: Array, rhs: Array) -> None:
 
 def sp_xsolve_3(lhs: Array, rhs: Array) -> None:
     """Back substitution of a penta-diagonal system along each line in x, for three right-hand sides."""
-    nk, nj, ni = lhs.shape[1:]
+    nk = lhs.shape[1]
+    nj = lhs.shape[2]
+    ni = lhs.shape[3]
     for k in range(nk):
         for m in range(3):
             for j in range(nj):

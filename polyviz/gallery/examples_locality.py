@@ -174,15 +174,16 @@ def _integrate_depth_data(dtype: DType, layers: int, rows: int, columns: int) ->
 def convolution_layer(result: Array, bias: Array, inputs: Array, W: Array) -> None:
     """result := ReLU(bias + inputs ∗ W), a convolution of stride 2 over a batch, channels and filters."""
     batch, filters, height, width = result.shape
-    channels, window_rows, window_columns = W.shape[1:]
+    channels = W.shape[1]
+    window = W.shape[2]
     for z in range(batch):
         for u in range(filters):
             for x in range(height):
                 for y in range(width):
                     result[z, u, x, y] = bias[u]
                     for k in range(channels):
-                        for i in range(window_rows):
-                            for j in range(window_columns):
+                        for i in range(window):
+                            for j in range(window):
                                 result[z, u, x, y] += inputs[z, k, 2 * x + i, 2 * y + j] * W[u, k, i, j]
                     result[z, u, x, y] = max(result[z, u, x, y], 0.0)
 

@@ -82,11 +82,16 @@ def _vectors(dtype: DType, n: int, m: int) -> tuple[Array, Array]:
     return np.cos(np.arange(m)).astype(dtype), np.ones(n, dtype)
 
 
-def _csr_data(dtype: DType, n: int, m: int) -> Arguments:
-    dense = _dense(dtype, n, m)
+def _stored(dense: Array) -> tuple[Array, Array, Array]:
+    """Row, column and value of each non-zero, row by row, in arrays of their own."""
     row, column = np.nonzero(dense)
+    return row.copy(), column.copy(), dense[row, column]
+
+
+def _csr_data(dtype: DType, n: int, m: int) -> Arguments:
+    row, column, values = _stored(_dense(dtype, n, m))
     row_start = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=n))))
-    return row_start, column, dense[row, column], *_vectors(dtype, n, m)
+    return row_start, column, values, *_vectors(dtype, n, m)
 
 
 def _csr_rows_data(dtype: DType, n: int, m: int) -> Arguments:
@@ -95,9 +100,7 @@ def _csr_rows_data(dtype: DType, n: int, m: int) -> Arguments:
 
 
 def _coo_data(dtype: DType, n: int, m: int) -> Arguments:
-    dense = _dense(dtype, n, m)
-    row, column = np.nonzero(dense)
-    return row, column, dense[row, column], *_vectors(dtype, n, m)
+    return *_stored(_dense(dtype, n, m)), *_vectors(dtype, n, m)
 
 
 def _bcsr_data(dtype: DType, n: int, m: int) -> Arguments:
@@ -109,7 +112,7 @@ def _bcsr_data(dtype: DType, n: int, m: int) -> Arguments:
     block_row, block_column = np.nonzero(tiles.any(axis=(2, 3)))
     block_start = np.concatenate(([0], np.cumsum(np.bincount(block_row, minlength=rows))))
     blocks = tiles[block_row, block_column]
-    return block_start, block_column, blocks, *_vectors(dtype, *padded.shape)
+    return block_start, block_column.copy(), blocks, *_vectors(dtype, *padded.shape)
 
 
 def _ell_data(dtype: DType, n: int, m: int) -> Arguments:
@@ -121,11 +124,10 @@ def _ell_data(dtype: DType, n: int, m: int) -> Arguments:
 
 
 def _dia_data(dtype: DType, n: int, m: int) -> Arguments:
-    dense = _dense(dtype, n, m)
-    row, column = np.nonzero(dense)
+    row, column, values = _stored(_dense(dtype, n, m))
     offset = np.unique(column - row)
     diagonals = np.zeros((len(offset), n), dtype)
-    diagonals[np.searchsorted(offset, column - row), row] = dense[row, column]
+    diagonals[np.searchsorted(offset, column - row), row] = values
     return offset, diagonals, *_vectors(dtype, n, m)
 
 

@@ -170,7 +170,10 @@ KERNELS = (
         size_names=("m", "n"),
         size_values=((20, 30), (60, 80), (200, 240), (1000, 1200), (2000, 2600)),
         outputs=("R", "Q"),
-        note="The official matrix has dependent columns, after which Q and R hold amplified rounding: only Q·R is stable.",
+        note=(
+            "The official matrix has dependent columns. From the first one on, Q and R hold amplified rounding: "
+            "only their product is stable under another order of summation."
+        ),
     ),
     _kernel(
         name="lu",
