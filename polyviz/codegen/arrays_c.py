@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from polyviz.codegen.calling import is_checked
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.typing import C_TYPE_NAMES
-from polyviz.errors import Span
 from polyviz.model.expression import Constant, Element, Expression, Unary
 from polyviz.model.program import ArrayType, ProgramArgument
 from polyviz.model.scop import Array, Scop, Statement
@@ -30,7 +30,7 @@ class ArrayPrinter:
         }
         self._names = {item.name: _c_name(item.name, reserved) for item in (*scop.arrays, *scop.parameters)}
         self.parameter_names = {parameter.name: self._names[parameter.name] for parameter in scop.parameters}
-        self._inexact: frozenset[Span | None] = frozenset()
+        self._statement: Statement | None = None
 
     @property
     def taken(self) -> frozenset[str]:
@@ -41,7 +41,7 @@ class ArrayPrinter:
 
     def enter(self, statement: Statement) -> None:
         """Elements printed from now on belong to ``statement``."""
-        self._inexact = frozenset(access.span for access in statement.accesses if not access.exact)
+        self._statement = statement
 
     def failure(self, sentence: str) -> int:
         """The status code that stands for ``sentence``."""
@@ -72,7 +72,7 @@ class ArrayPrinter:
         subscript = element.subscripts[axis]
         text = printer.expression(subscript)
         extent = self._extent_name(array, axis)
-        if not element.affine or element.span in self._inexact:
+        if self._statement is not None and is_checked(element, self._statement):
             where = f" (line {element.span.line})" if element.span is not None else ""
             code = self.failure(f"a subscript of {array.name} is out of range{where}")
             self.helpers.add("checked_index")
@@ -91,7 +91,8 @@ class ArrayPrinter:
     def _array_arguments(self, array: Array) -> list[ProgramArgument]:
         kind = self.types[array.name]
         if array.rank == 0:
-            if array.live_out:
+            # C complex numbers have no ctypes value, so they always travel by address.
+            if array.live_out or (array.live_in and kind.dtype.startswith("complex")):
                 return [ProgramArgument("cell", array.name, kind.dtype)]
             return [ProgramArgument("scalar", array.name, kind.dtype)] if array.live_in else []
         result = [ProgramArgument("array", array.name, kind.dtype)]
@@ -131,9 +132,11 @@ class ArrayPrinter:
         lines = []
         for array in self.scop.arrays:
             name, kind = self._names[array.name], C_TYPE_NAMES[self.types[array.name].dtype]
-            if array.rank == 0 and array.live_out:
+            if array.rank:
+                continue
+            if array.live_out or (array.live_in and self.types[array.name].dtype.startswith("complex")):
                 lines.append(f"{kind} {name} = *{name}_cell;")
-            elif array.rank == 0 and not array.live_in and array.name not in private:
+            elif not array.live_in and array.name not in private:
                 lines.append(f"{kind} {name} = 0;")
         return lines
 

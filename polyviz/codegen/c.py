@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.bodies import bound_expression, planned_body, private_name
+from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.lower import lower
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants
@@ -76,6 +77,10 @@ class _CProgram:
             floating_point=self.floating_point,
             checked="checked_index" in self.arrays.helpers,
             failures=tuple(self.arrays.failures),
+            locals=local_arrays(self.scop, self.types),
+            written=written_arrays(self.scop),
+            results=result_names(self.scop),
+            result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
         )
 
     @property

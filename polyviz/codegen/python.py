@@ -10,15 +10,20 @@ from dataclasses import dataclass, field
 from keyword import kwlist
 
 from polyviz.codegen.bodies import bound_expression, planned_body, private_name
+from polyviz.codegen.calling import needs_checks, result_names, written_arrays
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
 from polyviz.codegen.lower import lower
 from polyviz.codegen.text import TextBuilder
-from polyviz.model.expression import Element, Expression, Instruction, substitute
+from polyviz.model.expression import Binary, Constant, Element, Expression, Instruction, Name, substitute
 from polyviz.model.plan import Plan
 from polyviz.model.program import ArrayType, FloatingPoint, Program
 from polyviz.model.scop import Array, Parameter, Scop
 
+_SERIAL_NOTE = (
+    "numba: no loop runs in parallel, because some subscripts depend on data and numba cannot report one that is out "
+    "of range from a parallel loop"
+)
 PYTHON_RESERVED = frozenset(kwlist) | {"range", "min", "max", "abs", "np", "math", "numba", "prange", "len"}
 
 
@@ -71,6 +76,11 @@ class _PythonProgram:
             types=dict(self.types),
             lines={line + shift: origin for line, origin in self.text.origins.items()},
             floating_point=self.floating_point,
+            checked=self.checked,
+            written=written_arrays(self.scop),
+            results=result_names(self.scop),
+            result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
+            notes=(_SERIAL_NOTE,) if self.checked and self.target == "numba" else (),
         )
 
     def _head(self) -> str:
@@ -85,8 +95,15 @@ class _PythonProgram:
         lines.append(f"def {self.scop.name}({arguments}):")
         return "".join(f"{line}\n" for line in lines)
 
+    @property
+    def checked(self) -> bool:
+        """Whether some subscripts can only be tested while the loops run."""
+        return needs_checks(self.scop)
+
     def _decorator(self) -> str:
         options = ["parallel=True"] if self.uses_parallel else []
+        if self.checked:
+            options.append("boundscheck=True")
         options.append('error_model="numpy"')
         if self.floating_point == "reassociate":
             options.append('fastmath={"reassoc", "contract", "nsz", "arcp"}')
@@ -126,9 +143,7 @@ class _PythonProgram:
         return f"np.{creation.function}(({shape},){fill}, dtype=np.{dtype})"
 
     def _return(self) -> None:
-        names = list(self.scop.result.names)
-        if self.scop.is_cell:
-            names = [array.name for array in self.scop.arrays if array.rank == 0 and array.live_out]
+        names = result_names(self.scop)
         if not names:
             return
         comma = "," if (self.scop.result.is_tuple or self.scop.is_cell) and len(names) == 1 else ""
@@ -153,21 +168,37 @@ class _PythonProgram:
                 self._instance(node, indent)
 
     def _loop(self, node: For, indent: int) -> None:
-        start, stop = self.printer.expression(node.start), self.printer.expression(node.stop)
-        parallel = node.parallel and not self.inside_parallel
-        header = f"for {node.iterator} in {self._range(parallel, start, stop, node.step)}:"
-        if parallel and self.target == "python":
-            header += "  # parallel"
-        self.text.add(indent, header)
+        # numba loses the IndexError of an iteration of prange, so loops with tested subscripts stay serial there.
+        serial = self.checked and self.target == "numba"
+        parallel = node.parallel and not self.inside_parallel and not serial
+        if parallel and self.target == "numba":
+            self._parallel_header(node, indent)
+        else:
+            comment = "  # parallel" if parallel else ""
+            self.text.add(indent, f"for {node.iterator} in {self._range('range', node)}:{comment}")
         self.inside_parallel, outside = self.inside_parallel or parallel, self.inside_parallel
         self.uses_parallel = self.uses_parallel or parallel
         self._node(node.body, indent + 1)
         self.inside_parallel = outside
 
-    def _range(self, parallel: bool, start: str, stop: str, step: int) -> str:
-        name = "numba.prange" if parallel and self.target == "numba" else "range"
-        if step != 1:
-            return f"{name}({start}, {stop}, {step})"
+    def _parallel_header(self, node: For, indent: int) -> None:
+        """numba's ``prange`` counts by ones only, so a loop over tiles counts its tiles."""
+        if node.step == 1:
+            self.text.add(indent, f"for {node.iterator} in {self._range('numba.prange', node)}:")
+            return
+        length = Binary("-", node.stop, node.start) if node.start != Constant(0) else node.stop
+        count = Binary("//", Binary("+", length, Constant(node.step - 1)), Constant(node.step))
+        block = f"{node.iterator}_number"
+        position: Expression = Binary("*", Name(block), Constant(node.step))
+        if node.start != Constant(0):
+            position = Binary("+", node.start, position)
+        self.text.add(indent, f"for {block} in numba.prange({self.printer.expression(count)}):")
+        self.text.add(indent + 1, f"{node.iterator} = {self.printer.expression(position)}")
+
+    def _range(self, name: str, node: For) -> str:
+        start, stop = self.printer.expression(node.start), self.printer.expression(node.stop)
+        if node.step != 1:
+            return f"{name}({start}, {stop}, {node.step})"
         return f"{name}({stop})" if start == "0" else f"{name}({start}, {stop})"
 
     def _instance(self, node: Instance, indent: int) -> None:

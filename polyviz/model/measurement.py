@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from polyviz.model.display import Displayable
+
 Status = Literal["ok", "refused", "failed", "wrong", "timeout", "crashed", "cancelled", "unavailable"]
 
 
@@ -57,8 +59,8 @@ class VariantRow:
         return f"{self.schedule}/{self.target}"
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonData:
+@dataclass(frozen=True, slots=True, repr=False)
+class ComparisonData(Displayable):
     """All rows of a comparison with what is needed to read them honestly.
 
     ``baseline`` labels the row that speedups refer to; ``best`` the fastest verified row, or None when the fastest

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from polyviz.errors import Span
+from polyviz.model.expression import Expression
 
 FloatingPoint = Literal["strict", "reassociate"]
 
@@ -47,11 +48,27 @@ class SourceLine:
 
 
 @dataclass(frozen=True, slots=True)
+class LocalArray:
+    """An array that the caller of the generated function makes: its extents over parameters, its initial content.
+
+    ``function`` is NumPy's creator (``empty``, ``zeros``, ``ones`` or ``full``); ``fill`` the value for ``full``.
+    """
+
+    name: str
+    dtype: str
+    function: str
+    extents: tuple[Expression, ...]
+    fill: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """Source text for one target, with its calling convention and the way back to the statements.
 
     ``lines`` maps 1-based lines of ``text`` to statements; ``notes`` say what the code generator could not do.
-    The function returns 0, or a positive code that stands for an entry of ``failures`` (1-based).
+    The C function returns 0, or a positive code that stands for an entry of ``failures`` (1-based). ``checked``: some
+    subscripts are tested while it runs, so it may stop half-way and the caller must be able to restore ``written``
+    arrays. ``results`` are the arrays and scalars handed back, in order, as one tuple when ``result_is_tuple``.
     """
 
     target: str
@@ -63,4 +80,8 @@ class Program:
     floating_point: FloatingPoint = "reassociate"
     checked: bool = False
     failures: tuple[str, ...] = ()
+    locals: tuple[LocalArray, ...] = ()
+    written: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    result_is_tuple: bool = False
     notes: tuple[str, ...] = ()

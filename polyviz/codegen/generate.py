@@ -1,0 +1,56 @@
+"""The one way from a plan to a program: find the types, then let the target's printer write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from polyviz.codegen.c import print_c
+from polyviz.codegen.python import print_numba, print_python
+from polyviz.codegen.typing import infer_scalars
+from polyviz.errors import CodegenError
+from polyviz.model.plan import Plan
+from polyviz.model.program import ArrayType, FloatingPoint, Program
+from polyviz.model.scop import Array, Scop
+
+Printer = Callable[[Scop, Plan, Mapping[str, ArrayType], FloatingPoint], Program]
+_PRINTERS: dict[str, Printer] = {"c": print_c, "numba": print_numba, "python": print_python}
+
+
+def generate(
+    scop: Scop, plan: Plan, given: Mapping[str, ArrayType], floating_point: FloatingPoint = "reassociate"
+) -> Program:
+    """The program of ``plan`` for arguments of the ``given`` types.
+
+    Arguments without a type are taken as float64 (arrays: C-contiguous). Raises CodegenError when a type cannot be
+    found or the target cannot express the part.
+    """
+    if plan.target not in _PRINTERS:
+        raise CodegenError(f"There is no printer for the target {plan.target!r}.")
+    return _PRINTERS[plan.target](scop, plan, all_types(scop, given), floating_point)
+
+
+def all_types(scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType]:
+    """The type of every array and scalar of the part: given, fixed by the source, or inferred from its values."""
+    types: dict[str, ArrayType] = {}
+    for array in scop.arrays:
+        known = _known_type(array, given, types)
+        if known is not None:
+            types[array.name] = known
+    scalars = {array.name for array in scop.arrays if array.rank == 0}
+    elements = {name: kind.dtype for name, kind in types.items()}
+    inferred = infer_scalars([statement.body for statement in scop.statements], elements)
+    types.update({name: ArrayType(dtype, 0) for name, dtype in inferred.items() if name in scalars})
+    return {array.name: types.get(array.name, ArrayType("float64", array.rank)) for array in scop.arrays}
+
+
+def _known_type(array: Array, given: Mapping[str, ArrayType], known: Mapping[str, ArrayType]) -> ArrayType | None:
+    if array.name in given:
+        return given[array.name]
+    if array.creation is not None:
+        like = array.creation.like
+        if like is not None and like in known:
+            return ArrayType(known[like].dtype, array.rank)
+        return ArrayType(array.creation.dtype or "float64", array.rank)
+    if array.origin == "argument":
+        return ArrayType(array.dtype or "float64", array.rank)
+    return None

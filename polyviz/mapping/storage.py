@@ -1,0 +1,158 @@
+"""Where private temporaries live once the order is known.
+
+A privatized scalar has one copy per iteration of its common loops (``Privatization.depth``). The schedule decides how
+much of that is needed: where one iteration of the scheduled loops deals with one copy only, a variable declared inside
+these loops serves; otherwise the scalar becomes an array with one cell per copy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyviz.model.dependences import Dependences, Privatization
+from polyviz.model.plan import LOCAL, Expansion, FinalValue
+from polyviz.model.schedule import Decision
+from polyviz.model.scop import Scop, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """The outcome: the tree with ``local`` marks, and where each private scalar went."""
+
+    tree: isl.Schedule
+    locals: tuple[str, ...]
+    expansions: tuple[Expansion, ...]
+    final_values: tuple[FinalValue, ...]
+    decisions: tuple[Decision, ...]
+
+
+def place_temporaries(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> Storage:
+    """Decide the storage of every privatized scalar under the order of ``tree``.
+
+    A temporary is declared at the deepest node of the tree where every scheduled iteration touches a single copy, and
+    every copy is touched in a single iteration; it is expanded to an array when there is no such node.
+    """
+    locals_: list[str] = []
+    expansions: list[Expansion] = []
+    decisions: list[Decision] = []
+    for privatization in dependences.privatizations:
+        copies = _copies(scop, privatization)
+        path = _home(tree, copies)
+        if path is not None:
+            tree = _insert_local(tree, path, privatization.array)
+            locals_.append(privatization.array)
+            decisions.append(_local_decision(privatization, copies))
+        else:
+            expansions.append(_expansion(scop, privatization, copies))
+            decisions.append(_expansion_decision(privatization, copies))
+    finals = tuple(
+        final for privatization in dependences.privatizations for final in _final_values(scop, privatization)
+    )
+    return Storage(tree, tuple(locals_), tuple(expansions), finals, tuple(decisions))
+
+
+def _accessing(scop: Scop, array: str) -> list[Statement]:
+    return [
+        statement for statement in scop.statements if any(access.array == array for access in statement.accesses)
+    ]
+
+
+def _copies(scop: Scop, privatization: Privatization) -> isl.UnionMap:
+    """Instances that touch the scalar, each mapped to the copy it uses: its outermost ``depth`` iterators."""
+    result = isl.UnionMap.empty(scop.context.get_space())
+    for statement in _accessing(scop, privatization.array):
+        result = result.union(isl.UnionMap.from_map(_copy_of(statement, privatization.depth)))
+    return result
+
+
+def _copy_of(statement: Statement, depth: int) -> isl.Map:
+    domain = statement.domain
+    identity = isl.Map.identity(domain.get_space().map_from_set()).intersect_domain(domain)
+    rank = domain.dim(isl.dim_type.set)
+    kept = identity.reset_tuple_id(isl.dim_type.out)
+    return kept.project_out(isl.dim_type.out, depth, rank - depth).set_tuple_name(isl.dim_type.out, "copy")
+
+
+def _home(tree: isl.Schedule, copies: isl.UnionMap) -> tuple[int, ...] | None:
+    """The path of the deepest node that holds all accesses and separates the copies; None when there is none."""
+    best: tuple[int, ...] | None = None
+    node, path = tree.get_root(), ()
+    touched = copies.domain()
+    while True:
+        if node.get_type() not in _TRANSPARENT and _separates(node, copies):
+            best = path
+        child = _only_child_with(node, touched)
+        if child is None:
+            return best
+        node, path = node.child(child), (*path, child)
+
+
+_TRANSPARENT = (isl.schedule_node_type.domain, isl.schedule_node_type.set, isl.schedule_node_type.filter)
+
+
+def _only_child_with(node: isl.ScheduleNode, touched: isl.UnionSet) -> int | None:
+    for position in range(node.n_children()):
+        child = node.child(position)
+        inside = child.get_domain()
+        if touched.is_subset(inside):
+            return position
+        if not touched.intersect(inside).is_empty():
+            return None
+    return None
+
+
+def _separates(node: isl.ScheduleNode, copies: isl.UnionMap) -> bool:
+    prefix = node.get_prefix_schedule_union_map().intersect_domain(copies.domain())
+    time_to_copy = prefix.reverse().apply_range(copies)
+    return bool(time_to_copy.is_single_valued()) and bool(time_to_copy.is_injective())
+
+
+def _insert_local(tree: isl.Schedule, path: tuple[int, ...], array: str) -> isl.Schedule:
+    node = tree.get_root()
+    for position in path:
+        node = node.child(position)
+    return node.insert_mark(isl.Id(f"{LOCAL}:{array}")).get_schedule()
+
+
+def _expansion(scop: Scop, privatization: Privatization, copies: isl.UnionMap) -> Expansion:
+    space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, privatization.depth).set_tuple_name(isl.dim_type.set, "copy")
+    cells = copies.range().extract_set(space.align_params(scop.context.get_space()))
+    cells = cells.coalesce()
+    lower = tuple(cells.dim_min(position).coalesce() for position in range(privatization.depth))
+    upper = tuple(cells.dim_max(position).coalesce() for position in range(privatization.depth))
+    extents = tuple(
+        (last - first + 1).coalesce() for first, last in zip(lower, upper, strict=True)
+    )
+    return Expansion(privatization.array, privatization.depth, lower, extents)
+
+
+def _final_values(scop: Scop, privatization: Privatization) -> list[FinalValue]:
+    if privatization.last is None:
+        return []
+    finals = []
+    for statement in _accessing(scop, privatization.array):
+        instances = privatization.last.extract_set(statement.domain.get_space())
+        if not instances.is_empty():
+            finals.append(FinalValue(privatization.array, statement.name, instances))
+    return finals
+
+
+def _local_decision(privatization: Privatization, copies: isl.UnionMap) -> Decision:
+    text = f"{privatization.array} is a variable of its own in each iteration ({privatization.reason})"
+    return Decision("storage", text, _names(copies))
+
+
+def _expansion_decision(privatization: Privatization, copies: isl.UnionMap) -> Decision:
+    text = (
+        f"{privatization.array} becomes an array with one cell per iteration of its {privatization.depth} outer "
+        "loops: in this order several of its values are alive at the same time"
+    )
+    return Decision("storage", text, _names(copies))
+
+
+def _names(copies: isl.UnionMap) -> tuple[str, ...]:
+    maps = copies.get_map_list()
+    names = {maps.get_at(position).get_tuple_name(isl.dim_type.in_) for position in range(maps.n_map())}
+    return tuple(sorted(names))

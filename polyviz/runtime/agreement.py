@@ -1,0 +1,60 @@
+"""Whether a variant computed what the original loop computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+RELATIVE_TOLERANCE = {"float32": 1e-4, "complex64": 1e-4, "float64": 1e-9, "complex128": 1e-9}
+"""Largest accepted difference, relative to the largest magnitude of the array: reordered sums round differently."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The verdict: ``agrees``, the largest relative difference seen, and a sentence about the first disagreement."""
+
+    agrees: bool
+    largest_difference: float
+    sentence: str = ""
+
+
+def compare_values(reference: Mapping[str, Any], actual: Mapping[str, Any]) -> Agreement:
+    """Compare all outputs by name; integers and booleans must be equal, floating-point values within tolerance.
+
+    >>> compare_values({"A": np.ones(3)}, {"A": np.array([1.0, 1.0, 2.0])}).sentence
+    'A[2] is 2.0, the original loop gives 1.0'
+    """
+    largest = 0.0
+    for name, expected in reference.items():
+        agreement = _compare(name, np.asarray(expected), np.asarray(actual[name]))
+        largest = max(largest, agreement.largest_difference)
+        if not agreement.agrees:
+            return Agreement(False, largest, agreement.sentence)
+    return Agreement(True, largest)
+
+
+def _compare(name: str, expected: Any, actual: Any) -> Agreement:
+    if expected.shape != actual.shape:
+        return Agreement(False, float("inf"), f"{name} has shape {actual.shape}, the original gives {expected.shape}")
+    if expected.dtype.kind not in "fc" and actual.dtype.kind not in "fc":
+        wrong = np.argwhere(expected != actual)
+        return Agreement(True, 0.0) if not len(wrong) else _disagreement(name, expected, actual, wrong[0], float("inf"))
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(expected) & np.isfinite(actual)
+        same = (expected == actual) | (np.isnan(expected) & np.isnan(actual))
+        scale = float(np.max(np.abs(expected[finite]), initial=0.0)) or 1.0
+        difference = np.where(finite, np.abs(expected - actual), 0.0) / scale
+    tolerance = RELATIVE_TOLERANCE.get(actual.dtype.name, RELATIVE_TOLERANCE["float64"])
+    wrong = np.argwhere(~same & (~finite | (difference > tolerance)))
+    largest = float(np.max(difference, initial=0.0))
+    return Agreement(True, largest) if not len(wrong) else _disagreement(name, expected, actual, wrong[0], largest)
+
+
+def _disagreement(name: str, expected: Any, actual: Any, where: Any, largest: float) -> Agreement:
+    position = tuple(int(value) for value in where)
+    subscript = f"[{', '.join(map(str, position))}]" if position else ""
+    sentence = f"{name}{subscript} is {actual[position]}, the original loop gives {expected[position]}"
+    return Agreement(False, largest, sentence)

@@ -1,0 +1,202 @@
+"""Running a generated program on the values of one call.
+
+Everything here needs only a ``Program`` and plain values, so the worker process runs exactly what the notebook runs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import linecache
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from polyviz.errors import CodegenError, OutOfBoundsError, ToolchainError
+from polyviz.model.program import LocalArray, Program, ProgramArgument
+from polyviz.runtime.cache import BuildCache
+from polyviz.runtime.evaluate import evaluate
+from polyviz.runtime.native import NativeFunction, NativeValue, integer, pointer, strides
+from polyviz.runtime.toolchain import INSTALL_HINT, find_toolchain
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Values = Mapping[str, Any]
+C_FLAGS = ("-fwrapv",)
+"""Signed integers wrap around, as they do in NumPy and numba."""
+
+_BY_VALUE: dict[str, Callable[[Any], Any]] = {
+    "bool": ctypes.c_uint8,
+    "int8": ctypes.c_int8,
+    "int16": ctypes.c_int16,
+    "int32": ctypes.c_int32,
+    "int64": ctypes.c_int64,
+    "uint8": ctypes.c_uint8,
+    "uint16": ctypes.c_uint16,
+    "uint32": ctypes.c_uint32,
+    "uint64": ctypes.c_uint64,
+    "float32": ctypes.c_float,
+    "float64": ctypes.c_double,
+}
+
+
+class Runner(Protocol):
+    """A program made ready to run; calling it changes arrays in place and gives the function's result."""
+
+    compile_seconds: float
+    notes: tuple[str, ...]
+
+    def __call__(self, given: Values, parameters: Mapping[str, int]) -> Any:
+        """Run on the arguments ``given`` by name with the sizes ``parameters``."""
+
+
+def make_runner(program: Program) -> Runner:
+    """The runner for the program's target. Raises ToolchainError or CodegenError when it cannot be built."""
+    if program.target == "c":
+        return NativeRunner(program)
+    if program.target in ("numba", "python"):
+        return PythonRunner(program)
+    raise CodegenError(f"There is no way to run a program for the target {program.target!r} here.")
+
+
+class NativeRunner:
+    """A C program, compiled through the build cache."""
+
+    def __init__(self, program: Program) -> None:
+        toolchain = find_toolchain()
+        if toolchain is None:
+            raise ToolchainError("No C compiler was found.", hint=INSTALL_HINT)
+        built = BuildCache().library(program.text, toolchain, program.floating_point, extra_flags=C_FLAGS)
+        self.program = program
+        self.compile_seconds = built.compile_seconds
+        self.notes = (built.note,) if built.note else ()
+        self._function = NativeFunction(built.path, program.name)
+
+    def __call__(self, given: Values, parameters: Mapping[str, int]) -> Any:
+        """Run in place; raises OutOfBoundsError, with all arrays restored, when a tested subscript is out of range."""
+        arrays, copied = _plain_arrays(given)
+        values = {**arrays, **_make_locals(self.program.locals, {**given, **parameters})}
+        cells = {
+            argument.name: np.array([given.get(argument.name, 0)]).astype(argument.dtype)
+            for argument in self.program.arguments
+            if argument.kind == "cell"
+        }
+        backups = _backups(self.program, values)
+        native = [
+            _native(argument, {**given, **values}, cells, parameters) for argument in self.program.arguments
+        ]
+        status = self._function(*native)
+        if status:
+            _restore(values, backups)
+            raise OutOfBoundsError(f"{_sentence(self.program.failures[status - 1])}.", hint="No array was changed.")
+        for name, original in copied.items():
+            original[...] = values[name]
+        return _result(self.program, {**values, **given, **{name: cell[0] for name, cell in cells.items()}})
+
+
+class PythonRunner:
+    """A Python program: for the ``python`` target as it is, for ``numba`` compiled by its decorator on first use."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.compile_seconds = 0.0
+        self.notes: tuple[str, ...] = ()
+        self._function = load_function(program.text, program.name, f"<polyviz {program.target} {program.name}>")
+
+    def __call__(self, given: Values, parameters: Mapping[str, int]) -> Any:
+        """Run in place; raises OutOfBoundsError, with all arrays restored, when a subscript is out of range."""
+        arrays, copied = _plain_arrays(given)
+        arguments = {name: arrays.get(name, value) for name, value in given.items()}
+        backups = _backups(self.program, arguments)
+        try:
+            result = self._function(*arguments.values())
+        except IndexError as error:
+            _restore(arguments, backups)
+            raise OutOfBoundsError("A subscript is out of range.", reason=str(error)) from error
+        for name, original in copied.items():
+            original[...] = arguments[name]
+        return result
+
+
+def load_function(text: str, name: str, filename: str) -> Callable[..., Any]:
+    """The function ``name`` of the Python ``text``; tracebacks show its lines."""
+    module = ModuleType(name)
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    exec(compile(text, filename, "exec"), module.__dict__)
+    function = module.__dict__[name]
+    assert callable(function)
+    return function
+
+
+def _plain_arrays(given: Values) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Arrays that generated code can address, and the originals of those that had to be copied for it."""
+    arrays: dict[str, Any] = {}
+    copied: dict[str, Any] = {}
+    for name, value in given.items():
+        if not isinstance(value, np.ndarray) or value.ndim == 0:
+            continue
+        if _addressable(value):
+            arrays[name] = value
+            continue
+        arrays[name] = np.array(value, dtype=value.dtype.newbyteorder("="), order="C")
+        if value.flags.writeable:
+            copied[name] = value
+    return arrays, copied
+
+
+def _addressable(array: NDArray[Any]) -> bool:
+    whole = all(step % array.itemsize == 0 for step in array.strides)
+    return bool(array.dtype.isnative and array.flags.aligned and whole)
+
+
+def _make_locals(locals_: tuple[LocalArray, ...], values: Values) -> dict[str, NDArray[Any]]:
+    made = {}
+    for local in locals_:
+        shape = tuple(int(evaluate(extent, values)) for extent in local.extents)
+        if local.function == "full" and local.fill is not None:
+            made[local.name] = np.full(shape, evaluate(local.fill, values), dtype=local.dtype)
+        else:
+            made[local.name] = getattr(np, local.function)(shape, dtype=local.dtype)
+    return made
+
+
+def _backups(program: Program, values: Values) -> dict[str, NDArray[Any]]:
+    """Copies of what a program that may stop half-way could leave half-written."""
+    return {name: values[name].copy() for name in program.written} if program.checked else {}
+
+
+def _restore(values: Values, backups: Mapping[str, NDArray[Any]]) -> None:
+    for name, backup in backups.items():
+        values[name][...] = backup
+
+
+def _native(
+    argument: ProgramArgument, values: Values, cells: Mapping[str, NDArray[Any]], parameters: Mapping[str, int]
+) -> NativeValue:
+    if argument.kind == "parameter":
+        return integer(parameters[argument.name])
+    if argument.kind == "cell":
+        return pointer(cells[argument.name])
+    value = values[argument.name]
+    if argument.kind == "scalar":
+        plain = value.item() if isinstance(value, np.generic | np.ndarray) else value
+        scalar: NativeValue = _BY_VALUE[argument.dtype](plain)
+        return scalar
+    if argument.kind == "array":
+        return pointer(value if value.size else np.zeros(1, value.dtype))
+    if argument.kind == "extent":
+        return integer(value.shape[argument.axis])
+    return strides(value)[argument.axis]
+
+
+def _result(program: Program, values: Values) -> Any:
+    results = tuple(values[name] for name in program.results)
+    if program.result_is_tuple:
+        return results
+    return results[0] if results else None
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

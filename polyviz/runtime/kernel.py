@@ -1,0 +1,131 @@
+"""A compiled loop nest: called like the original, specialised on argument types like a numba function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from polyviz.analysis.bounds import check_bounds
+from polyviz.codegen.generate import generate
+from polyviz.model.display import Displayable
+from polyviz.model.program import ArrayType, FloatingPoint, Program
+from polyviz.runtime.binding import Binder, Bound
+from polyviz.runtime.execute import Runner, make_runner
+
+if TYPE_CHECKING:
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.plan import Plan
+    from polyviz.model.schedule import Schedule
+    from polyviz.model.scop import Scop
+    from polyviz.runtime.original import Original
+
+BOUNDS_REMEMBERED = 64
+"""How many combinations of sizes a kernel remembers as checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """One specialisation: the program for these argument types and what runs it."""
+
+    program: Program
+    runner: Runner
+
+
+class Kernel(Displayable):
+    """A loop nest under a chosen schedule on a chosen target.
+
+    Calling it does what the original function does: same arguments, same changes in place, same result. Arguments
+    that overlap in memory and subscripts out of range raise before anything is changed.
+    """
+
+    def __init__(
+        self,
+        scop: Scop,
+        dependences: Dependences,
+        plan: Plan,
+        original: Original,
+        *,
+        floating_point: FloatingPoint = "reassociate",
+    ) -> None:
+        self.scop = scop
+        self.dependences = dependences
+        self.plan = plan
+        self.original = original
+        self.floating_point = floating_point
+        self.__name__ = scop.name
+        self.__doc__ = scop.docstring or None
+        self._binder = Binder(scop)
+        self._compiled: dict[tuple[tuple[str, ArrayType], ...], Compiled] = {}
+        self._latest: Program | None = None
+        self._bounds_checked: dict[object, None] = {}
+
+    @property
+    def schedule(self) -> Schedule:
+        """The schedule, with the decisions that led to it."""
+        return self.plan.schedule
+
+    @property
+    def target(self) -> str:
+        """Where the code runs: ``c``, ``numba`` or ``python``."""
+        return self.plan.target
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return self._binder.signature
+
+    @property
+    def source(self) -> str:
+        """The generated text: of the latest call's types, or for float64 arrays before the first call."""
+        return self.program.text
+
+    @property
+    def program(self) -> Program:
+        """The generated program of the latest call, or for float64 C-contiguous arrays before the first one."""
+        if self._latest is None:
+            self._latest = self.specialise({})
+        return self._latest
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Run on ``arguments``; the result of the original function."""
+        bound = self.bind(arguments, keywords)
+        compiled = self._compile(bound)
+        return compiled.runner(bound.given, bound.parameters)
+
+    def bind(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Bound:
+        """The values of a call, checked: types, overlap, and every affine subscript for these sizes."""
+        bound = self._binder.bind(arguments, keywords)
+        key = (tuple(bound.parameters.items()), tuple(bound.shapes.items()))
+        if key not in self._bounds_checked:
+            check_bounds(self.scop, dict(bound.parameters), bound.shapes)
+            if len(self._bounds_checked) >= BOUNDS_REMEMBERED:
+                self._bounds_checked.clear()
+            self._bounds_checked[key] = None
+        return bound
+
+    def specialise(self, types: Mapping[str, ArrayType]) -> Program:
+        """The program for argument ``types``; arguments that are not named are float64 and C-contiguous."""
+        return generate(self.scop, self.plan, types, self.floating_point)
+
+    def program_for(self, bound: Bound) -> Program:
+        """The program for one call's types."""
+        found = self._compiled.get(bound.key)
+        return self.specialise(bound.types) if found is None else found.program
+
+    def _compile(self, bound: Bound) -> Compiled:
+        if bound.key not in self._compiled:
+            program = self.specialise(bound.types)
+            self._compiled[bound.key] = Compiled(program, make_runner(program))
+        compiled = self._compiled[bound.key]
+        self._latest = compiled.program
+        return compiled
+
+    def report(self) -> str:
+        """What was decided and why, what could not be done, and what was assumed, as text."""
+        lines = [f"{self.scop.name}: schedule {self.schedule.scheduler}, target {self.target}"]
+        decisions = (*self.schedule.decisions, *self.plan.decisions)
+        lines += [f"  {decision.step}: {decision.text}" for decision in decisions]
+        notes = (*self.scop.notes, *self.program.notes)
+        lines += [f"  note: {note}" for note in notes]
+        return "\n".join(lines)

@@ -1,0 +1,202 @@
+"""A fair race: every variant is verified in the worker first, then those that agree are timed against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from polyviz.errors import PolyvizError, VerificationError
+from polyviz.model.measurement import Measurement, Status, VariantRow
+from polyviz.runtime.agreement import compare_values
+from polyviz.runtime.statistics import Samples, best, median_interval
+from polyviz.runtime.variants import Baseline, Outcome, Variant
+from polyviz.runtime.worker import CancelledError, CrashError, TimeLimitError, Worker
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A variant that wants to take part; without a ``variant`` it was refused before, for the reason in ``row``."""
+
+    row: VariantRow
+    variant: Variant | None
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """The values everybody runs on, and the limits."""
+
+    given: Mapping[str, Any]
+    parameters: Mapping[str, int]
+    written: tuple[str, ...]
+    result_names: tuple[str, ...]
+    repeats: int
+    time_limit: float
+    verify: bool = True
+
+    def run(
+        self, worker: Worker, reference: Baseline, entrants: Sequence[Entrant], progress: Progress | None = None
+    ) -> tuple[tuple[VariantRow, ...], dict[str, Samples], tuple[str, ...]]:
+        """The finished rows in the order of ``entrants``, the samples by label, and notes about the whole race."""
+        report = progress or _silent
+        total = len(entrants) + 2
+        notes: list[str] = []
+        expected = self._reference(worker, reference, notes) if self.verify else None
+        rows: list[VariantRow] = []
+        for number, entrant in enumerate(entrants):
+            report(f"verifying {entrant.row.label}", number + 1, total)
+            rows.append(self._verify(worker, entrant, expected))
+        racing = {
+            row.label: entrant.variant
+            for row, entrant in zip(rows, entrants, strict=True)
+            if entrant.variant is not None and row.status == "ok"
+        }
+        report("timing", total - 1, total)
+        samples = self._time(worker, racing, rows, report)
+        return tuple(_timed(row, samples.get(row.label)) for row in rows), samples, tuple(notes)
+
+    def _reference(self, worker: Worker, reference: Baseline, notes: list[str]) -> dict[str, Any] | None:
+        """The outputs of the original loop: under numba, or as plain Python when numba refuses it."""
+        try:
+            return self._outputs(self._run(worker, reference, "The original loop"))
+        except (CancelledError, TimeLimitError):
+            raise
+        except PolyvizError as error:
+            first = error.message
+        except Exception as error:  # numba's own errors, or those of the user's loop
+            first = _first_line(error)
+        try:
+            outcome = self._run(worker, replace(reference, engine="python"), "The original loop")
+        except PolyvizError:
+            raise
+        except Exception as error:
+            raise VerificationError(
+                "The original loop itself fails on this data, so nothing can be compared.", reason=_first_line(error)
+            ) from error
+        notes.append(f"the reference ran as plain Python, because numba refused it ({first})")
+        return self._outputs(outcome)
+
+    def _run(self, worker: Worker, variant: Variant, label: str) -> Outcome:
+        outcome = worker.run(
+            "polyviz.runtime.variants:run_variant",
+            variant,
+            dict(self.given),
+            dict(self.parameters),
+            self.written,
+            time_limit=self.time_limit,
+            label=label,
+        )
+        assert isinstance(outcome, Outcome)
+        return outcome
+
+    def _outputs(self, outcome: Outcome) -> dict[str, Any]:
+        outputs = dict(outcome.arrays)
+        result = outcome.result if isinstance(outcome.result, tuple) else (outcome.result,)
+        if self.result_names:
+            outputs.update({f"{name} (returned)": value for name, value in zip(self.result_names, result, strict=True)})
+        return outputs
+
+    def _verify(self, worker: Worker, entrant: Entrant, expected: Mapping[str, Any] | None) -> VariantRow:
+        if entrant.variant is None:
+            return entrant.row
+        try:
+            outcome = self._run(worker, entrant.variant, entrant.row.label)
+        except CancelledError:
+            raise
+        except Exception as error:
+            return _failed(entrant.row, error)
+        row = replace(
+            entrant.row,
+            compile_seconds=outcome.compile_seconds,
+            note=_joined(entrant.row.note, *outcome.notes),
+        )
+        if expected is None:
+            return row
+        agreement = compare_values(expected, self._outputs(outcome))
+        if not agreement.agrees:
+            return replace(row, status="wrong", verified=False, note=_joined(row.note, agreement.sentence))
+        return replace(row, verified=True)
+
+    def _time(
+        self, worker: Worker, racing: Mapping[str, Variant], rows: list[VariantRow], report: Progress
+    ) -> dict[str, Samples]:
+        """Time together; when that fails as a whole, nobody gets a time and the reason is said in every row."""
+        if not racing:
+            return {}
+        try:
+            samples = worker.run(
+                "polyviz.runtime.variants:time_variants",
+                dict(racing),
+                dict(self.given),
+                dict(self.parameters),
+                self.written,
+                self.repeats,
+                time_limit=self.time_limit * (self.repeats + 2),
+                progress=lambda state: report("timing", *state),
+                label="The timing run",
+            )
+        except CancelledError:
+            raise
+        except PolyvizError as error:
+            rows[:] = [_failed(row, error) if row.label in racing else row for row in rows]
+            return {}
+        return dict(samples)
+
+
+def with_speedups(
+    rows: Sequence[VariantRow], samples: Mapping[str, Samples], baseline: str | None
+) -> tuple[VariantRow, ...]:
+    """``rows`` with their speedup over the row labelled ``baseline``, from ratios of samples of the same round."""
+    if baseline is None or baseline not in samples:
+        return tuple(rows)
+    reference = samples[baseline].seconds
+    result = []
+    for row in rows:
+        if row.label not in samples:
+            result.append(row)
+            continue
+        ratios = [one / other for one, other in zip(reference, samples[row.label].seconds, strict=True)]
+        ratio = Samples(tuple(ratios)).median
+        result.append(replace(row, speedup=ratio, speedup_interval=median_interval(ratios)))
+    return tuple(result)
+
+
+def fastest(rows: Sequence[VariantRow], samples: Mapping[str, Samples]) -> str | None:
+    """The label of the fastest row, or None inside the noise."""
+    return best({row.label: samples[row.label] for row in rows if row.label in samples})
+
+
+def _timed(row: VariantRow, samples: Samples | None) -> VariantRow:
+    if samples is None:
+        return row
+    measurement = Measurement(samples.seconds, samples.median, samples.interval, samples.note)
+    return replace(row, measurement=measurement)
+
+
+_STATUS: tuple[tuple[type[Exception], Status], ...] = (
+    (TimeLimitError, "timeout"),
+    (CrashError, "crashed"),
+)
+
+
+def _failed(row: VariantRow, error: Exception) -> VariantRow:
+    status: Status = next((name for kind, name in _STATUS if isinstance(error, kind)), "failed")
+    return replace(row, status=status, verified=None, note=_joined(row.note, _first_line(error)))
+
+
+def _first_line(error: Exception) -> str:
+    """What happened, in one line; numba's errors start with a heading that says nothing."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if len(lines) > 1 and lines[0].startswith("Failed in nopython mode"):
+        lines = lines[1:]
+    return lines[0] if lines else type(error).__name__
+
+
+def _joined(*parts: str) -> str:
+    return "; ".join(part for part in parts if part)
+
+
+def _silent(_stage: str, _done: int, _total: int) -> None:
+    return None

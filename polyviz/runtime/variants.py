@@ -1,0 +1,102 @@
+"""What the worker process runs: a variant once for its outputs, and several against each other for their times.
+
+The functions here are jobs (``Worker.run("polyviz.runtime.variants:run_variant", …)``): their arguments and results
+are plain data, and they leave the caller's arrays alone because they work on the worker's copies.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from polyviz.model.program import Program
+from polyviz.runtime.execute import make_runner
+from polyviz.runtime.jobs import report_progress
+from polyviz.runtime.original import Original
+from polyviz.runtime.statistics import Samples
+from polyviz.runtime.timing import interleave
+
+Engine = Literal["python", "numba", "numba-parallel"]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The user's own loops under one engine."""
+
+    original: Original
+    engine: Engine
+
+
+Variant = Program | Baseline
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one run left behind: the arrays it was given, as they are now, and the result of the call."""
+
+    arrays: Mapping[str, Any]
+    result: Any
+    compile_seconds: float
+    notes: tuple[str, ...] = ()
+
+
+def run_variant(variant: Variant, given: Mapping[str, Any], parameters: Mapping[str, int], written: Sequence[str]) -> Outcome:
+    """Run ``variant`` once; the ``written`` arrays and the result. ``compile_seconds`` covers everything before."""
+    values = _fresh(given)
+    started = time.perf_counter()
+    call = _prepare(variant, given, parameters)
+    elapsed = time.perf_counter() - started
+    result, notes = call(values), getattr(call, "notes", ())
+    return Outcome({name: values[name] for name in written}, result, elapsed, tuple(notes))
+
+
+def time_variants(
+    variants: Mapping[str, Variant],
+    given: Mapping[str, Any],
+    parameters: Mapping[str, int],
+    written: Sequence[str],
+    repeats: int,
+) -> dict[str, Samples]:
+    """Interleaved timings of ``variants`` on the same values; every sample starts from fresh copies of what changes."""
+    calls = {label: _prepare(variant, given, parameters) for label, variant in variants.items()}
+    values = _fresh(given)
+
+    def renew() -> None:
+        for name in written:
+            values[name][...] = given[name]
+
+    setup = renew if written else None
+    runs: list[Callable[[], object]] = [lambda call=call: call(values) for call in calls.values()]  # type: ignore[misc]
+    samples = interleave(runs, [setup] * len(runs), repeats, progress=lambda done, total: report_progress((done, total)))
+    return dict(zip(calls, samples, strict=True))
+
+
+def _fresh(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in given.items()}
+
+
+def _prepare(
+    variant: Variant, given: Mapping[str, Any], parameters: Mapping[str, int]
+) -> Callable[[Mapping[str, Any]], Any]:
+    """``variant`` as a function of the argument values, compiled for them."""
+    if isinstance(variant, Program):
+        runner = make_runner(variant)
+        if variant.target == "numba":
+            runner(_fresh(given), parameters)  # numba compiles at the first call
+
+        def run(values: Mapping[str, Any]) -> Any:
+            return runner(values, parameters)
+
+        return run
+    function = variant.original.python() if variant.engine == "python" else _numba(variant)
+    if variant.engine != "python":
+        function(*_fresh(given).values())
+    return lambda values: function(*values.values())
+
+
+def _numba(variant: Baseline) -> Callable[..., Any]:
+    return variant.original.numba(parallel=variant.engine == "numba-parallel")
