@@ -87,7 +87,7 @@ class BuildCache:
 
     def _present(self, key: str) -> list[Path]:
         """The files of ``key``: in the cache, and among what this process had to keep for itself."""
-        places = (self.directory / f"{key}.so", process_directory() / f"{key}.so")
+        places = (self.directory / f"{key}.so", self._own_directory() / f"{key}.so")
         return [path for path in places if _exists(path)]
 
     def _reuse(self, path: Path) -> BuiltLibrary:
@@ -121,10 +121,14 @@ class BuildCache:
         try:
             write_atomically(path, content)
         except OSError as error:
-            own = process_directory() / name
+            own = self._own_directory() / name
             write_atomically(own, content)
             return own, _not_kept(self.directory, own.parent, error.strerror or str(error))
         return path, ""
+
+    def _own_directory(self) -> Path:
+        """Where this process keeps what it cannot write into the cache; another cache directory has another place."""
+        return process_directory() / hashlib.sha256(os.fsencode(self.directory)).hexdigest()[:16]
 
     def _prune(self, keep: str) -> None:
         """Remove what was not used for longest; another process may be doing the same, so nothing is relied on."""

@@ -151,9 +151,13 @@ def compile_shared(
 
 def _search() -> _Search:
     key = (os.environ.get(COMPILER_VARIABLE, ""), os.environ.get("PATH", ""), str(cache_directory()))
-    if key not in _searches:
-        _searches[key] = _search_anew(os.environ.get(COMPILER_VARIABLE, ""))
-    return _searches[key]
+    if key in _searches:
+        return _searches[key]
+    search = _search_anew(os.environ.get(COMPILER_VARIABLE, ""))
+    # Without a compiler, look again next time: the user may have installed one meanwhile.
+    if search.toolchain is not None:
+        _searches[key] = search
+    return search
 
 
 def _search_anew(chosen: str) -> _Search:
@@ -162,18 +166,19 @@ def _search_anew(chosen: str) -> _Search:
     for candidate in candidates:
         outcome = _examine(candidate)
         if isinstance(outcome, Toolchain):
-            return _Search(outcome, _describe(outcome))
+            passed_over = f" Passed over: {'; '.join(refusals)}." if refusals else ""
+            return _Search(outcome, _describe(outcome) + passed_over)
         refusals.append(f"{candidate.name}: {outcome}")
     return _Search(None, _explain_absence(chosen, refusals))
 
 
 def _describe(toolchain: Toolchain) -> str:
+    compiler = f"{toolchain.name} ({toolchain.version})"
     if toolchain.openmp:
-        return f"{toolchain.name}: {toolchain.version}, with OpenMP."
-    advice = (
-        "pip install intel-openmp" if toolchain.name in {"zig", "clang"} else "install its OpenMP library"
-    )
-    return f"{toolchain.name}: {toolchain.version}, without OpenMP, so loops run on one core; {advice}."
+        return f"{compiler} with OpenMP."
+    wheel = toolchain.name in {"zig", "clang"}
+    advice = "run pip install intel-openmp" if wheel else "install its OpenMP library"
+    return f"{compiler} without OpenMP, so loops run on one core; {advice} to change that."
 
 
 def _explain_absence(chosen: str, refusals: list[str]) -> str:
@@ -187,12 +192,12 @@ def _explain_absence(chosen: str, refusals: list[str]) -> str:
 
 
 def _chosen_candidate(chosen: str) -> list[_Candidate]:
-    words = shlex.split(chosen)
+    try:
+        words = shlex.split(chosen)
+    except ValueError:  # an unfinished quotation is no command either
+        words = []
     path = shutil.which(words[0]) if words else None
-    if path is None:
-        return []
-    name = Path(path).stem
-    return [_Candidate("zig" if name == "zig" else name, (path, *words[1:]))]
+    return [_Candidate(Path(path).name, (path, *words[1:]))] if path else []
 
 
 def _installed_candidates() -> list[_Candidate]:
