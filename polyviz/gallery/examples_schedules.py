@@ -16,7 +16,7 @@ def _table(dtype: DType, n: int) -> Array:
 
 
 def _line(dtype: DType, n: int) -> Array:
-    return ((7 * np.arange(n)) % 11 / 11).astype(dtype)
+    return ((7 * np.arange(n) + 3) % 11 / 11).astype(dtype)
 
 
 def three_neighbours(A: Array) -> None:

@@ -16,12 +16,15 @@ Outcome = tuple[SimpleNamespace, SimpleNamespace, Any]
 
 @pytest.fixture
 def run() -> Callable[..., Outcome]:
-    """A function of entry, size and dtype that gives the arguments before, those after, and the returned value."""
+    """A function of entry, size, dtype and seed: the arguments before, those after, and the returned value."""
 
     def run_kernel(
-        entry: GalleryKernel, size: str | Mapping[str, int] = "mini", dtype: DTypeLike = "float64"
+        entry: GalleryKernel,
+        size: str | Mapping[str, int] = "mini",
+        dtype: DTypeLike = "float64",
+        seed: int | None = None,
     ) -> Outcome:
-        arguments = entry.arguments(size, dtype)
+        arguments = entry.arguments(size, dtype, seed)
         names = list(inspect.signature(entry.function).parameters)
         before = SimpleNamespace(**dict(zip(names, deepcopy(arguments), strict=True)))
         returned = entry.function(*arguments)
