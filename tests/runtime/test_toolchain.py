@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import functools
 import importlib.util
+import operator
 import os
 import re
 import shutil
@@ -8,6 +10,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from polyviz.errors import ToolchainError
@@ -49,14 +52,18 @@ int smallest(double *values, int64_t count, double *result)
 }
 """
 
-SUM = """
+SUMS = """
 #include <stdint.h>
-int sum(double *values, int64_t count, double *result)
+int sums(double *values, int64_t count, double *results)
 {
-    double total = 0.0;
+    double product = 0.0, total = 0.0;
+    for (int64_t i = 0; i < count; i++) {
+        product = product * 0.1 + values[i];
+        results[i] = product;
+    }
     for (int64_t i = 0; i < count; i++)
-        total += values[i] * 0.1;
-    *result = total;
+        total += values[i];
+    results[count] = total;
     return 0;
 }
 """
@@ -237,8 +244,6 @@ def test_a_compiler_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("floating_point", ["strict", "reassociate"])
 def test_not_a_number_keeps_its_meaning(floating_point, toolchain: Toolchain, tmp_path: Path) -> None:
-    import numpy as np
-
     compile_shared(toolchain, SMALLEST, tmp_path / "m.so", flags=FLOATING_POINT_FLAGS[floating_point])
     smallest = NativeFunction(tmp_path / "m.so", "smallest")
     result = np.zeros(1)
@@ -253,20 +258,20 @@ def test_not_a_number_keeps_its_meaning(floating_point, toolchain: Toolchain, tm
 
 
 def test_strict_sums_are_bitwise_those_of_the_written_order(toolchain: Toolchain, tmp_path: Path) -> None:
-    import numpy as np
-
     values = np.random.default_rng(1).standard_normal(10_000) * 1e3
-    expected = 0.0
+    expected, product = [], 0.0
     for value in values.tolist():
-        expected += value * 0.1
-    sums = {}
+        product = product * 0.1 + value
+        expected.append(product)
+    expected.append(functools.reduce(operator.add, values.tolist()))
+    results = {}
     for name, flags in FLOATING_POINT_FLAGS.items():
-        result = np.zeros(1)
-        compile_shared(toolchain, SUM, tmp_path / f"{name}.so", flags=flags)
-        NativeFunction(tmp_path / f"{name}.so", "sum")(pointer(values), integer(len(values)), pointer(result))
-        sums[name] = float(result[0])
-    assert sums["strict"] == expected
-    assert sums["reassociate"] == pytest.approx(expected, rel=1e-9)
+        results[name] = np.zeros(len(expected))
+        compile_shared(toolchain, SUMS, tmp_path / f"{name}.so", flags=flags)
+        sums = NativeFunction(tmp_path / f"{name}.so", "sums")
+        sums(pointer(values), integer(len(values)), pointer(results[name]))
+    np.testing.assert_array_equal(results["strict"], expected)
+    np.testing.assert_allclose(results["reassociate"], expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.slow
