@@ -1,0 +1,165 @@
+"""Assignments, branches and data-dependent loops of a statement body as lines of C."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyviz.codegen import dtypes
+from polyviz.codegen.dtypes import BOOL, Type
+from polyviz.codegen.typing import first_span
+from polyviz.codegen.values_c import Value, convert, truth, usual_conversion
+from polyviz.errors import CodegenError
+from polyviz.model.expression import (
+    Assign,
+    Binary,
+    Branch,
+    Constant,
+    Expression,
+    Instruction,
+    Loop,
+    Name,
+    Unary,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.codegen.expressions_c import CExpressionPrinter
+
+INDENT = "    "
+# Operators whose low bits depend on the operands' low bits only, so that C may compute in a narrower integer type.
+MODULAR = ("+", "-", "*", "&", "|", "^")
+COMPOUND = (*MODULAR, "/")
+
+
+def print_instructions(printer: CExpressionPrinter, body: Sequence[Instruction], indent: int) -> list[str]:
+    """The lines of ``body``; raises ``CodegenError`` at the assignment that C cannot express."""
+    lines: list[str] = []
+    for instruction in body:
+        lines += _instruction(printer, instruction, indent)
+    return lines
+
+
+def _instruction(printer: CExpressionPrinter, instruction: Instruction, indent: int) -> list[str]:
+    match instruction:
+        case Assign():
+            return [INDENT * indent + _assignment(printer, instruction)]
+        case Branch():
+            return _branch(printer, instruction, indent)
+        case Loop():
+            return _loop(printer, instruction, indent)
+    raise TypeError(f"not an instruction: {instruction!r}")
+
+
+def _assignment(printer: CExpressionPrinter, node: Assign) -> str:
+    try:
+        target = printer.value(node.target)
+        if node.operator is None:
+            return f"{target.text} = {_stored(printer.value(node.value), target.type).text};"
+        return _augmented(printer, node, target)
+    except CodegenError as error:
+        error.span = error.span or node.target.span or first_span(node.value)
+        raise
+
+
+def _stored(value: Value, target: Type) -> Value:
+    """``value`` as it is assigned; C converts between numbers as numba does, but truth is its own."""
+    if target.is_real and not value.type.is_real and target != BOOL:
+        raise CodegenError(
+            f"A `{value.type}` value cannot be stored where `{target}` is expected.",
+            hint="Store its `.real` part.",
+        )
+    if target == BOOL:
+        return truth(value)
+    return value
+
+
+def _augmented(printer: CExpressionPrinter, node: Assign, target: Value) -> str:
+    operator = node.operator or ""
+    value = printer.value(node.value)
+    if operator in COMPOUND:
+        computed = dtypes.binary(operator, target.type, value.type).operands[0]
+        compound = _compound(operator, target, value, computed)
+        if compound is not None:
+            return f"{target.text} {operator}= {compound.text};"
+    whole = printer.value(Binary(operator, node.target, node.value))
+    return f"{target.text} = {_stored(whole, target.type).text};"
+
+
+def _compound(operator: str, target: Value, value: Value, computed: Type) -> Value | None:
+    """The right side of C's own ``target op= value`` when it means the same, else None."""
+    if not computed.is_real or (target.type == BOOL and computed != BOOL):
+        return None
+    if computed.is_integral:
+        return value if operator in MODULAR else None
+    if usual_conversion(target.storage, value.storage) != computed:
+        value = convert(value, computed)
+    return value if usual_conversion(target.storage, value.storage) == computed else None
+
+
+def _branch(printer: CExpressionPrinter, node: Branch, indent: int) -> list[str]:
+    pad = INDENT * indent
+    lines = [f"{pad}if ({printer.condition(node.condition)}) {{"]
+    lines += print_instructions(printer, node.then, indent + 1)
+    match node.otherwise:
+        case ():
+            return [*lines, pad + "}"]
+        case (Branch() as nested,):
+            first, *rest = _branch(printer, nested, indent)
+            return [*lines, f"{pad}}} else {first.lstrip()}", *rest]
+    return [*lines, pad + "} else {", *print_instructions(printer, node.otherwise, indent + 1), pad + "}"]
+
+
+def _loop(printer: CExpressionPrinter, node: Loop, indent: int) -> list[str]:
+    """``range`` evaluates its bounds once; bounds that the body could change are kept beside the iterator."""
+    iterator = printer.names.get(node.iterator, node.iterator)
+    start = _bound(printer, node.start)
+    kept: list[str] = []
+    stop = _kept(printer, node.stop, f"{iterator}_stop", kept)
+    step = _kept(printer, node.step, f"{iterator}_step", kept)
+    initial = ", ".join([f"int64_t {iterator} = {start.text}", *kept])
+    head = f"for ({initial}; {_continues(node.step, iterator, stop, step)}; {_advance(node.step, iterator, step)}) {{"
+    body = print_instructions(printer, node.body, indent + 1)
+    return [INDENT * indent + head, *body, INDENT * indent + "}"]
+
+
+def _bound(printer: CExpressionPrinter, node: Expression) -> Value:
+    value = printer.value(node)
+    if not value.type.is_integral:
+        raise CodegenError(f"A loop bound must be a whole number, not `{value.type}`.", span=first_span(node))
+    return value
+
+
+def _kept(printer: CExpressionPrinter, node: Expression, name: str, kept: list[str]) -> Value:
+    value = _bound(printer, node)
+    if _step(node) is not None or isinstance(node, Name):
+        return value
+    kept.append(f"{name} = {value.text}")
+    return printer.value(Name(name))
+
+
+def _step(node: Expression) -> int | None:
+    match node:
+        case Constant(int() as value):
+            return int(value)
+        case Unary("-", Constant(int() as value)):
+            return -int(value)
+    return None
+
+
+def _continues(node: Expression, iterator: str, stop: Value, step: Value) -> str:
+    constant = _step(node)
+    limit = stop.within(12)
+    if constant is not None:
+        return f"{iterator} {'<' if constant > 0 else '>'} {limit}"
+    up, down = f"{iterator} < {limit}", f"{iterator} > {limit}"
+    return f"{step.text} > 0 ? {up} : {step.text} < 0 && {down}"
+
+
+def _advance(node: Expression, iterator: str, step: Value) -> str:
+    constant = _step(node)
+    if constant in (1, -1):
+        return iterator + ("++" if constant == 1 else "--")
+    if constant is not None and constant < 0:
+        return f"{iterator} -= {-constant}"
+    return f"{iterator} += {step.text}"

@@ -1,0 +1,202 @@
+"""The type of every expression and of every scalar local, as numba infers them.
+
+An expression's type follows from those of the arrays it reads (``infer``). A scalar local has one type: that of all
+values assigned to it, unified until nothing changes (``infer_scalars``). numba gives each version of a variable its own
+type where two versions never meet; here a variable has one type throughout, the unified one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import reduce, singledispatch
+from typing import TYPE_CHECKING
+
+from polyviz.codegen import dtypes
+from polyviz.codegen.dtypes import BOOL, C_TYPE_NAMES, COMPLEX128, FLOAT64, INT64, Type, type_named, unify
+from polyviz.codegen.functions import signature
+from polyviz.errors import CodegenError, Span
+from polyviz.model.expression import (
+    Assign,
+    Binary,
+    Call,
+    Compare,
+    Conditional,
+    Constant,
+    Element,
+    Expression,
+    Instruction,
+    Logical,
+    Name,
+    Node,
+    Unary,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+__all__ = [
+    "C_TYPE_NAMES",
+    "Environment",
+    "assigned_type",
+    "assignments",
+    "first_span",
+    "infer",
+    "infer_scalars",
+]
+
+
+class UnknownTypeError(CodegenError):
+    """A scalar whose type is not known yet; an error only when it stays so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The dtype names of arrays and scalars; iterators and parameters are 64-bit integers.
+
+    >>> str(Environment({"A": "float32"}).array("A"))
+    'float32'
+    """
+
+    types: Mapping[str, str] = field(default_factory=dict)
+
+    def array(self, name: str, span: Span | None = None) -> Type:
+        """The element type of an array or scalar; raises ``CodegenError`` when it is not known."""
+        if name not in self.types:
+            raise UnknownTypeError(f"The type of `{name}` is not known.", span=span)
+        return type_named(self.types[name])
+
+    def name(self, name: str) -> Type:
+        """The type of an iterator or parameter."""
+        return type_named(self.types.get(name, "int64"))
+
+
+@singledispatch
+def infer(expression: Expression, environment: Environment) -> Type:
+    """The type of an expression; raises ``CodegenError`` for an operation that its operands do not have.
+
+    >>> half = Binary("*", Element("A"), Constant(0.5))
+    >>> str(infer(half, Environment({"A": "float32"})))
+    'float64'
+    """
+    raise TypeError(f"not an expression: {expression!r}")
+
+
+@infer.register
+def _(expression: Constant, environment: Environment) -> Type:
+    value = expression.value
+    if isinstance(value, bool):
+        return BOOL
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise CodegenError(
+                f"The integer {value} does not fit into 64 bits.",
+                hint="Integers are 64 bits wide, as in numba; write it as a float if that is precise enough.",
+            )
+        return INT64
+    return FLOAT64 if isinstance(value, float) else COMPLEX128
+
+
+@infer.register
+def _(expression: Name, environment: Environment) -> Type:
+    return environment.name(expression.name)
+
+
+@infer.register
+def _(expression: Element, environment: Environment) -> Type:
+    return environment.array(expression.array, expression.span)
+
+
+@infer.register
+def _(expression: Unary, environment: Environment) -> Type:
+    return dtypes.unary(expression.operator, infer(expression.operand, environment)).result
+
+
+@infer.register
+def _(expression: Binary, environment: Environment) -> Type:
+    left, right = infer(expression.left, environment), infer(expression.right, environment)
+    return dtypes.binary(expression.operator, left, right).result
+
+
+@infer.register
+def _(expression: Compare, environment: Environment) -> Type:
+    operands = [infer(operand, environment) for operand in expression.operands]
+    for operator, left, right in zip(expression.operators, operands, operands[1:], strict=False):
+        dtypes.compare(operator, left, right)
+    return BOOL
+
+
+@infer.register
+def _(expression: Logical, environment: Environment) -> Type:
+    return reduce(unify, (infer(operand, environment) for operand in expression.operands))
+
+
+@infer.register
+def _(expression: Conditional, environment: Environment) -> Type:
+    infer(expression.condition, environment)
+    return unify(infer(expression.body, environment), infer(expression.otherwise, environment))
+
+
+@infer.register
+def _(expression: Call, environment: Environment) -> Type:
+    operands = tuple(infer(argument, environment) for argument in expression.arguments)
+    return signature(expression.function, operands).result
+
+
+def assigned_type(assignment: Assign, environment: Environment) -> Type:
+    """The type of the value an assignment stores, before conversion to the target's type."""
+    if assignment.operator is None:
+        return infer(assignment.value, environment)
+    return infer(Binary(assignment.operator, assignment.target, assignment.value), environment)
+
+
+def infer_scalars(bodies: Iterable[Iterable[Instruction]], known: Mapping[str, str]) -> dict[str, str]:
+    """The dtype names of the scalars that ``bodies`` assign and ``known`` does not hold.
+
+    ``known`` maps arrays and scalar arguments to dtype names. Raises ``CodegenError``, with the place of the first
+    assignment, for a scalar whose type does not follow from its assignments.
+
+    >>> body = [Assign(Element("s"), Constant(0)), Assign(Element("s"), Element("A", (Name("i"),)), "+")]
+    >>> infer_scalars([body], {"A": "float64"})
+    {'s': 'float64'}
+    """
+    scalars = [
+        assignment
+        for body in bodies
+        for assignment in assignments(body)
+        if not assignment.target.subscripts and assignment.target.array not in known
+    ]
+    types: dict[str, str] = {}
+    while changes := _propagate(scalars, {**known, **types}):
+        types.update(changes)
+    for assignment in scalars:
+        if assignment.target.array not in types:
+            raise CodegenError(
+                f"The type of `{assignment.target.array}` does not follow from what is assigned to it.",
+                span=assignment.target.span,
+                hint="Assign a number to it before it is used.",
+            )
+    return types
+
+
+def assignments(body: Iterable[Instruction]) -> Iterator[Assign]:
+    """All assignments of a body, those inside branches and loops included, in text order."""
+    for instruction in body:
+        yield from (node for node in walk(instruction) if isinstance(node, Assign))
+
+
+def first_span(node: Node) -> Span | None:
+    """Where a node stands in the source: the place of its first array reference."""
+    return next((part.span for part in walk(node) if isinstance(part, Element) and part.span), None)
+
+
+def _propagate(scalars: Iterable[Assign], types: Mapping[str, str]) -> dict[str, str]:
+    current = dict(types)
+    for assignment in scalars:
+        name = assignment.target.array
+        try:
+            value = assigned_type(assignment, Environment(current))
+        except UnknownTypeError:
+            continue
+        current[name] = unify(value, type_named(current[name])).name if name in current else value.name
+    return {name: value for name, value in current.items() if types.get(name) != value}
