@@ -1,0 +1,155 @@
+"""How each access moves through memory when one scheduled loop advances.
+
+The linear parts of schedule rows and subscripts are small integer matrices; moving along one row while all others stay
+put is a direction in the iteration space, and the subscripts' change along it says how local the access is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import islpy as isl
+
+from polyviz.model.scop import Access, Statement
+
+Row = tuple[Fraction, ...]
+Locality = Literal["temporal", "unit", "strided"]
+
+
+@dataclass(frozen=True, slots=True)
+class AccessMotion:
+    """An access and its subscripts' change per step of one loop (one number per dimension of the array)."""
+
+    access: Access
+    change: Row
+
+    @property
+    def locality(self) -> Locality:
+        """``temporal``: the same cell; ``unit``: a neighbour in the last dimension; ``strided``: elsewhere."""
+        if not any(self.change):
+            return "temporal"
+        if not any(self.change[:-1]) and abs(self.change[-1]) == 1:
+            return "unit"
+        return "strided"
+
+
+def statement_rows(rows: isl.MultiUnionPwAff, statement: Statement) -> list[Row]:
+    """The linear part, over the statement's iterators, of each row of a partial schedule."""
+    result = []
+    for position in range(rows.dim(isl.dim_type.out)):
+        affine = rows.get_union_pw_aff(position).intersect_domain(isl.UnionSet.from_set(statement.domain))
+        pieces = affine.get_pw_aff_list()
+        if not pieces.n_pw_aff():
+            result.append((Fraction(0),) * len(statement.iterators))
+            continue
+        result.append(_first_piece(pieces.get_at(0), len(statement.iterators)))
+    return result
+
+
+def access_rows(access: Access, count: int) -> list[Row] | None:
+    """The linear part of each subscript over ``count`` iterators; None for an access that is not a function."""
+    relation = access.relation
+    if not relation.is_single_valued() or relation.is_empty():
+        return None
+    subscripts = isl.PwMultiAff.from_map(relation)
+    rank = relation.dim(isl.dim_type.out)
+    return [_first_piece(subscripts.get_pw_aff(position), count) for position in range(rank)]
+
+
+def motions(statement: Statement, rows: Sequence[Row], member: int) -> list[AccessMotion] | None:
+    """The motion of every array access of ``statement`` when row ``member`` of its complete ``rows`` advances by one.
+
+    None when the row cannot advance on its own (the statement does not move in that loop).
+
+    >>> identity = [(Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))]
+    >>> direction(identity, 1)
+    (Fraction(0, 1), Fraction(1, 1))
+    """
+    along = direction(rows, member)
+    if along is None:
+        return None
+    result = []
+    for access in statement.accesses:
+        subscripts = access_rows(access, len(statement.iterators)) if access.relation.dim(isl.dim_type.out) else None
+        if subscripts is not None:
+            change = tuple(_dot(subscript, along) for subscript in subscripts)
+            result.append(AccessMotion(access, change))
+    return result
+
+
+def direction(rows: Sequence[Row], member: int) -> Row | None:
+    """The step in the iteration space that advances row ``member`` by one and leaves all other rows alone.
+
+    None when the rows do not determine it: the member depends on the others.
+    """
+    if not rows or not any(rows[member]):
+        return None
+    others = [row for position, row in enumerate(rows) if position != member]
+    basis = _reduced(others)
+    if rank([*basis, rows[member]]) == len(basis):
+        return None
+    system = [*((row, Fraction(0)) for row in basis), (rows[member], Fraction(1))]
+    return _solve(system, len(rows[member]))
+
+
+def rank(rows: Sequence[Row]) -> int:
+    """The number of linearly independent rows.
+
+    >>> rank([(Fraction(1), Fraction(2)), (Fraction(2), Fraction(4))])
+    1
+    """
+    return len(_reduced(rows))
+
+
+def _first_piece(affine: isl.PwAff, count: int) -> Row:
+    found: list[Row] = []
+
+    def visit(_domain: isl.Set, piece: isl.Aff) -> None:
+        if not found:
+            values = [piece.get_coefficient_val(isl.dim_type.in_, position) for position in range(count)]
+            found.append(tuple(Fraction(int(value.get_num_si()), int(value.get_den_si())) for value in values))
+
+    affine.foreach_piece(visit)
+    return found[0] if found else (Fraction(0),) * count
+
+
+def _dot(left: Row, right: Row) -> Fraction:
+    return sum((one * other for one, other in zip(left, right, strict=True)), Fraction(0))
+
+
+def _reduced(rows: Sequence[Row]) -> list[Row]:
+    """Row echelon form without zero rows."""
+    basis: list[Row] = []
+    for row in rows:
+        remainder = row
+        for known in basis:
+            pivot = next(position for position, value in enumerate(known) if value)
+            factor = remainder[pivot] / known[pivot]
+            remainder = tuple(value - factor * base for value, base in zip(remainder, known, strict=True))
+        if any(remainder):
+            basis.append(remainder)
+    return basis
+
+
+def _solve(system: Sequence[tuple[Row, Fraction]], count: int) -> Row:
+    """One solution of independent equations ``row . x = value``, free unknowns at zero."""
+    rows = [list(row) + [value] for row, value in system]
+    pivots: list[int] = []
+    for position in range(len(rows)):
+        pivot = next(column for column in range(count) if rows[position][column])
+        scale = rows[position][pivot]
+        rows[position] = [value / scale for value in rows[position]]
+        for other in range(len(rows)):
+            if other != position and rows[other][pivot]:
+                factor = rows[other][pivot]
+                rows[other] = [
+                    value - factor * base for value, base in zip(rows[other], rows[position], strict=True)
+                ]
+        pivots.append(pivot)
+    solution = [Fraction(0)] * count
+    for position, pivot in enumerate(pivots):
+        solution[pivot] = rows[position][count]
+    return tuple(solution)
