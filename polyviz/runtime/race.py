@@ -34,7 +34,7 @@ class Race:
     result_names: tuple[str, ...]
     repeats: int
     time_limit: float
-    verify: bool = True
+    verify_outputs: bool = True
 
     def run(
         self, worker: Worker, reference: Baseline, entrants: Sequence[Entrant], progress: Progress | None = None
@@ -42,12 +42,7 @@ class Race:
         """The finished rows in the order of ``entrants``, the samples by label, and notes about the whole race."""
         report = progress or _silent
         total = len(entrants) + 2
-        notes: list[str] = []
-        expected = self._reference(worker, reference, notes) if self.verify else None
-        rows: list[VariantRow] = []
-        for number, entrant in enumerate(entrants):
-            report(f"verifying {entrant.row.label}", number + 1, total)
-            rows.append(self._verify(worker, entrant, expected))
+        rows, notes = self._verify_all(worker, reference, entrants, report, total)
         racing = {
             row.label: entrant.variant
             for row, entrant in zip(rows, entrants, strict=True)
@@ -55,7 +50,27 @@ class Race:
         }
         report("timing", total - 1, total)
         samples = self._time(worker, racing, rows, report)
-        return tuple(_timed(row, samples.get(row.label)) for row in rows), samples, tuple(notes)
+        return tuple(_timed(row, samples.get(row.label)) for row in rows), samples, notes
+
+    def verify(
+        self, worker: Worker, reference: Baseline, entrants: Sequence[Entrant], progress: Progress | None = None
+    ) -> tuple[tuple[VariantRow, ...], tuple[str, ...]]:
+        """The first half of a race: the rows after one run of every variant on copies, untimed, and notes."""
+        rows, notes = self._verify_all(worker, reference, entrants, progress or _silent, len(entrants) + 1)
+        return tuple(rows), notes
+
+    def _verify_all(
+        self, worker: Worker, reference: Baseline, entrants: Sequence[Entrant], report: Progress, total: int
+    ) -> tuple[list[VariantRow], tuple[str, ...]]:
+        notes: list[str] = []
+        if self.verify_outputs:
+            report("running the loop as written", 0, total)
+        expected = self._reference(worker, reference, notes) if self.verify_outputs else None
+        rows: list[VariantRow] = []
+        for number, entrant in enumerate(entrants):
+            report(f"verifying {entrant.row.label}", number + 1, total)
+            rows.append(self._verify(worker, entrant, expected))
+        return rows, tuple(notes)
 
     def _reference(self, worker: Worker, reference: Baseline, notes: list[str]) -> dict[str, Any] | None:
         """The outputs of the original loop: under numba, or as plain Python when numba refuses it."""
