@@ -1,1 +1,9 @@
-"""Scheduling: schedulers, one per file, that turn a `Scop` and its dependences into a `Schedule`."""
+"""Scheduling: row problems, the schedulers built on them, and the registry that finds one by name."""
+
+from __future__ import annotations
+
+from polyviz.scheduling.automatic import schedule
+from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
+from polyviz.scheduling.registry import register_scheduler, schedulers
+
+__all__ = ["Proposal", "Scheduler", "SchedulingProblem", "register_scheduler", "schedule", "schedulers"]

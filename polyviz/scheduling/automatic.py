@@ -1,0 +1,92 @@
+"""From a part to a checked schedule, by the scheduler of the user's choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import islpy as isl
+
+from polyviz.analysis import check
+from polyviz.analysis import dependences as find_dependences
+from polyviz.errors import LegalityError, OptionError, PolyvizError, SchedulingError
+from polyviz.model.dependences import Dependences
+from polyviz.model.schedule import Decision, Schedule
+from polyviz.model.scop import Scop
+from polyviz.scheduling.described import described
+from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
+from polyviz.scheduling.registry import make_scheduler
+from polyviz.transform.tile import tile_band
+from polyviz.transform.tree import band_at, bands
+
+
+def schedule(
+    scop: Scop,
+    scheduler: str = "pluto",
+    *,
+    dependences: Dependences | None = None,
+    tile: Sequence[int] | int | None = None,
+    **options: Any,
+) -> Schedule:
+    """A legal schedule of ``scop``, found by the scheduler called ``scheduler`` with its ``options``.
+
+    ``dependences`` spares the dependence analysis when its result is at hand. ``tile`` tiles every permutable band of
+    two and more loops: one size per loop, outermost first, the last one repeated for deeper bands. The order is
+    checked exactly before it is handed out. Raises ``OptionError`` for unknown names and values, ``SchedulingError``
+    when the scheduler fails, ``LegalityError`` when what it proposes would change the result.
+    """
+    chosen = make_scheduler(scheduler, options)
+    problem = SchedulingProblem(scop, dependences if dependences is not None else find_dependences(scop))
+    proposal = _proposal(scheduler, chosen, problem)
+    _insist_on_legality(scheduler, problem, proposal.tree)
+    result = described(problem, scheduler, proposal.tree, proposal.decisions)
+    return result if tile is None else tiled(problem, result, tile)
+
+
+def tiled(problem: SchedulingProblem, result: Schedule, sizes: Sequence[int] | int) -> Schedule:
+    """``result`` with every permutable band of two and more loops tiled; the last size serves all deeper loops.
+
+    Raises ``OptionError`` for sizes that are no positive integers.
+    """
+    wanted = (sizes,) if isinstance(sizes, int) else tuple(sizes)
+    if not wanted:
+        raise OptionError("Tiling needs at least one tile size.")
+    tree, decisions = result.tree, list(result.decisions)
+    places = [path for path, band in bands(tree) if band.band_get_permutable() and band.band_n_member() > 1]
+    # From the innermost outwards and from the right, so that the paths that are left stay true.
+    for path in sorted(places, reverse=True):
+        count = band_at(tree, path).band_n_member()
+        padded = [*wanted, *[wanted[-1]] * count][:count]
+        tree, decision = tile_band(tree, path, padded)
+        decisions.append(decision)
+    if not places:
+        decisions.append(Decision("tile", "No band of two and more loops is permutable: nothing is tiled."))
+    _insist_on_legality(result.scheduler, problem, tree)
+    return described(problem, result.scheduler, tree, decisions)
+
+
+def _proposal(name: str, scheduler: Scheduler, problem: SchedulingProblem) -> Proposal:
+    try:
+        proposal = scheduler.run(problem)
+    except PolyvizError:
+        raise
+    except Exception as error:
+        raise SchedulingError(
+            f"The scheduler `{name}` failed: {type(error).__name__}: {error}.",
+            hint="Choose another scheduler; the original order is always available as `original`.",
+        ) from error
+    if not isinstance(proposal, Proposal):
+        raise SchedulingError(
+            f"The scheduler `{name}` returned a {type(proposal).__name__}.", hint="It has to return a Proposal."
+        )
+    return proposal
+
+
+def _insist_on_legality(name: str, problem: SchedulingProblem, tree: isl.Schedule) -> None:
+    legality = check(problem.scop, tree, known=problem.dependences)
+    if not legality:
+        raise LegalityError(
+            f"The scheduler `{name}` proposed an order that would change the result.",
+            reason=legality.violations[0].explanation,
+            hint="Choose another scheduler, or correct this one: its proposal was not used.",
+        )

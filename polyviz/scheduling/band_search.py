@@ -1,0 +1,122 @@
+"""Bands: row after row until every iterator is used or no row is found that respects all relations of the band."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol
+
+from polyviz.scheduling.farkas import ConeTable
+from polyviz.scheduling.graph import DependenceGraph, Node
+from polyviz.scheduling.independence import complement, iterator_rows, rank
+from polyviz.scheduling.program import StepBudget
+from polyviz.scheduling.row_problem import RowProblem
+from polyviz.scheduling.rows import AffineRow
+from polyviz.scheduling.search import Requirement, best_solution
+from polyviz.scheduling.solver import LexicographicSolver, Solution
+
+# Linear programs for the search of one row; those of loop nests seen so far need at most some hundreds.
+ROW_STEPS = 3_000
+
+
+@dataclass(slots=True)
+class Workbench:
+    """What all row problems of one run share."""
+
+    cones: ConeTable = field(default_factory=ConeTable)
+    budget: StepBudget = field(default_factory=lambda: StepBudget(100_000))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRow:
+    """One row for every node and how it came about.
+
+    ``method`` tells a row that keeps dependent instances close from one that carries as many relations as possible.
+    ``coincident``: no coincidence relation is carried. ``objectives`` holds the minimised values by name; ``note`` says
+    what was relaxed, or is empty.
+    """
+
+    rows: Mapping[str, AffineRow]
+    method: Literal["close", "carrying"]
+    coincident: bool
+    objectives: Mapping[str, int]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BandState:
+    """A band under construction: ``graph`` with the rows in its nodes, the rows of this band in ``found``."""
+
+    graph: DependenceGraph
+    found: tuple[FoundRow, ...] = ()
+
+    @property
+    def coincident(self) -> tuple[bool, ...]:
+        """Which rows of the band carry no coincidence relation."""
+        return tuple(row.coincident for row in self.found)
+
+    def rows(self, name: str) -> tuple[AffineRow, ...]:
+        """The rows of node ``name`` in this band."""
+        return tuple(found.rows[name] for found in self.found)
+
+    def extended(self, found: FoundRow) -> BandState:
+        """The band with one row more."""
+        nodes = tuple(replace(node, rows=(*node.rows, found.rows[node.name])) for node in self.graph.nodes)
+        return BandState(replace(self.graph, nodes=nodes), (*self.found, found))
+
+
+class RowRule(Protocol):
+    """How a scheduler finds the next row of a band."""
+
+    def next_row(self, state: BandState, workbench: Workbench) -> FoundRow | None:
+        """A row that respects the validity of ``state.graph`` and meets the requirements, or None."""
+
+
+def find_band(graph: DependenceGraph, rule: RowRule, workbench: Workbench) -> BandState:
+    """As many rows as ``rule`` finds for ``graph``; possibly none."""
+    state = BandState(graph)
+    while missing_rows(state.graph) > 0:
+        found = rule.next_row(state, workbench)
+        if found is None:
+            break
+        state = state.extended(found)
+    return state
+
+
+def missing_rows(graph: DependenceGraph) -> int:
+    """How many rows the node that needs most still needs."""
+    return max((_missing(node) for node in graph.nodes), default=0)
+
+
+def requirements(problem: RowProblem, graph: DependenceGraph) -> list[Requirement]:
+    """Independence for the nodes that cannot wait: a shallower node may get rows that add nothing, early on."""
+    most = missing_rows(graph)
+    return [
+        Requirement(
+            tuple(
+                problem.combination(node.name, vector)
+                for vector in complement(iterator_rows(node.rows), node.size)
+            )
+        )
+        for node in graph.nodes
+        if _missing(node) == most > 0
+    ]
+
+
+def solve_row(
+    problem: RowProblem, needed: list[Requirement], workbench: Workbench
+) -> tuple[Solution | None, bool]:
+    """The best solution of ``problem``, and whether the search was complete.
+
+    Raises ``SolveLimitError`` when none was found within the limit.
+    """
+    steps = min(ROW_STEPS, workbench.budget.remaining)
+    budget = StepBudget(steps)
+    try:
+        return best_solution(LexicographicSolver(problem.program(), budget), needed)
+    finally:
+        workbench.budget.remaining -= steps - budget.remaining
+
+
+def _missing(node: Node) -> int:
+    return node.size - rank(iterator_rows(node.rows))

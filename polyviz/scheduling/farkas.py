@@ -1,0 +1,64 @@
+"""For all points of a relation: a condition on schedule coefficients, through the affine form of Farkas' lemma.
+
+An affine form is non-negative on a non-empty polyhedron exactly when its coefficients lie in a cone, which isl computes
+(``coefficients``). The cone knows nothing of the schedule; an edge's *distance* ``row_sink - row_source`` is put in for
+the form by a linear map from the unknowns of a row problem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Cone:
+    """Coefficients ``(constant, parameters, source iterators, sink iterators)`` of the forms that are >= 0.
+
+    A coefficient vector ``y`` is in the cone when ``inequalities @ y >= 0`` and ``equalities @ y == 0``.
+    """
+
+    inequalities: Matrix
+    equalities: Matrix
+
+
+class ConeTable:
+    """Cones of basic relations, each computed once: the same relation takes part in many row problems."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Cone] = {}
+
+    def cones(self, relation: isl.Map) -> list[Cone]:
+        """One cone per convex piece of ``relation``; divisions are dropped, which only makes the pieces larger."""
+        pieces = relation.remove_divs().coalesce().get_basic_map_list()
+        return [self._cone(pieces.get_at(position)) for position in range(pieces.n_basic_map())]
+
+    def _cone(self, piece: isl.BasicMap) -> Cone:
+        key = str(piece)
+        if key not in self._known:
+            self._known[key] = cone_of(piece)
+        return self._known[key]
+
+
+def cone_of(piece: isl.BasicMap) -> Cone:
+    """The cone of the affine forms that are non-negative on ``piece``.
+
+    >>> cone_of(isl.BasicMap("{ S[i] -> T[j] : j = i + 1 and i >= 0 }")).inequalities.tolist()
+    [[0, 1, 1], [1, 0, 1]]
+    """
+    found = isl.Set.from_basic_set(piece.wrap()).coefficients()
+    order = (isl.dim_type.cst, isl.dim_type.param, isl.dim_type.set, isl.dim_type.div)
+    basic = found if isinstance(found, isl.BasicSet) else found.get_basic_sets()[0]
+    # The cone contains its apex: the constant column of the matrix is zero.
+    return Cone(_matrix(basic.inequalities_matrix(*order))[:, 1:], _matrix(basic.equalities_matrix(*order))[:, 1:])
+
+
+def _matrix(matrix: isl.Mat) -> Matrix:
+    rows, columns = matrix.rows(), matrix.cols()
+    values = [[matrix.get_element_val(row, column).to_python() for column in range(columns)] for row in range(rows)]
+    return np.array(values, dtype=np.int64).reshape(rows, columns)

@@ -1,0 +1,133 @@
+"""What remains to be scheduled: nodes (statements or clusters of them) and the relations between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polyviz.analysis.times import maps_of
+from polyviz.scheduling.problem import SchedulingProblem
+from polyviz.scheduling.rows import AffineRow, multi_affine
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A statement, or a cluster acting as one, with the rows found so far over its iterators.
+
+    ``position`` is its place in the order of the source.
+    """
+
+    name: str
+    position: int
+    domain: isl.Set
+    rows: tuple[AffineRow, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of iterators."""
+        return int(self.domain.dim(isl.dim_type.set))
+
+    @property
+    def parameters(self) -> int:
+        """The number of parameters."""
+        return int(self.domain.dim(isl.dim_type.param))
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Pairs of instances of two nodes that a schedule has to order, to bound or to keep together."""
+
+    source: str
+    sink: str
+    relation: isl.Map
+
+    def pieces(self) -> list[Edge]:
+        """The edge apart into convex relations; divisions are dropped, which only makes the pieces larger."""
+        parts = self.relation.remove_divs().coalesce().get_basic_map_list()
+        return [
+            replace(self, relation=isl.Map.from_basic_map(parts.get_at(position)))
+            for position in range(parts.n_basic_map())
+        ]
+
+    def together(self, rows: Mapping[str, Sequence[AffineRow]]) -> Edge | None:
+        """The pairs that ``rows`` leave at the same time; None when there are none."""
+        source = multi_affine(rows[self.source], self.relation.get_space().domain())
+        sink = multi_affine(rows[self.sink], self.relation.get_space().range())
+        equal = isl.Map.from_multi_aff(source).apply_range(isl.Map.from_multi_aff(sink).reverse())
+        remaining = self.relation.intersect(equal)
+        return None if remaining.is_empty() else replace(self, relation=remaining)
+
+
+@dataclass(frozen=True, slots=True)
+class DependenceGraph:
+    """Nodes and the relations that still matter to them: the same three families as in ``Dependences``."""
+
+    nodes: tuple[Node, ...]
+    validity: tuple[Edge, ...]
+    coincidence: tuple[Edge, ...]
+    proximity: tuple[Edge, ...]
+
+    @classmethod
+    def of(cls, problem: SchedulingProblem) -> DependenceGraph:
+        """All statements of ``problem`` with all its relations."""
+        parameters = problem.domain.get_space().params()
+        nodes = tuple(
+            Node(
+                statement.name,
+                position,
+                statement.domain.intersect_params(problem.scop.context).align_params(parameters),
+            )
+            for position, statement in enumerate(problem.scop.statements)
+        )
+        domain = problem.domain
+        return cls(
+            nodes,
+            *(
+                _edges(relation.intersect_domain(domain).intersect_range(domain), parameters)
+                for relation in (
+                    problem.dependences.validity,
+                    problem.dependences.coincidence,
+                    problem.dependences.proximity,
+                )
+            ),
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the nodes, in the order of the source."""
+        return tuple(node.name for node in self.nodes)
+
+    def only(self, names: Iterable[str]) -> DependenceGraph:
+        """The nodes ``names`` and the relations inside them."""
+        wanted = frozenset(names)
+        return DependenceGraph(
+            tuple(node for node in self.nodes if node.name in wanted),
+            *(
+                tuple(edge for edge in edges if edge.source in wanted and edge.sink in wanted)
+                for edges in (self.validity, self.coincidence, self.proximity)
+            ),
+        )
+
+    def after(self, rows: Mapping[str, Sequence[AffineRow]]) -> DependenceGraph:
+        """What remains once the loops of ``rows`` surround everything: pairs at different times are done with."""
+        nodes = tuple(replace(node, rows=(*node.rows, *rows[node.name])) for node in self.nodes)
+        return DependenceGraph(
+            nodes,
+            *(
+                tuple(left for edge in edges if (left := edge.together(rows)) is not None)
+                for edges in (self.validity, self.coincidence, self.proximity)
+            ),
+        )
+
+
+def _edges(relation: isl.UnionMap, parameters: isl.Space) -> tuple[Edge, ...]:
+    return tuple(
+        Edge(
+            part.get_tuple_name(isl.dim_type.in_),
+            part.get_tuple_name(isl.dim_type.out),
+            part.align_params(parameters).coalesce(),
+        )
+        for part in maps_of(relation)
+    )

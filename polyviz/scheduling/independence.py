@@ -1,0 +1,69 @@
+"""New rows must add something: linear independence of the rows that a node already has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
+
+from polyviz.scheduling.rows import AffineRow
+
+Vector = tuple[int, ...]
+
+
+def rank(rows: Sequence[Vector]) -> int:
+    """The number of linearly independent vectors among ``rows``.
+
+    >>> rank([(1, 0), (2, 0)])
+    1
+    """
+    return len(_echelon(rows))
+
+
+def complement(rows: Sequence[Vector], size: int) -> list[Vector]:
+    """Vectors that are orthogonal to ``rows``; a row is dependent on ``rows`` when it is orthogonal to all of them.
+
+    >>> complement([(1, 0, 0)], 3)
+    [(0, 1, 0), (0, 0, 1)]
+    >>> complement([(1, 1)], 2)
+    [(1, -1)]
+    """
+    echelon = _echelon(rows)
+    free = [column for column in range(size) if column not in echelon]
+    basis = []
+    for column in free:
+        vector = [Fraction(0)] * size
+        vector[column] = Fraction(1)
+        for pivot, row in echelon.items():
+            vector[pivot] = -row[column]
+        basis.append(_integers(vector))
+    return basis
+
+
+def iterator_rows(rows: Sequence[AffineRow]) -> list[Vector]:
+    """The iterator coefficients of ``rows``."""
+    return [row.iterators for row in rows]
+
+
+def _echelon(rows: Sequence[Vector]) -> dict[int, list[Fraction]]:
+    """Reduced row echelon form: pivot column to row."""
+    echelon: dict[int, list[Fraction]] = {}
+    for row in rows:
+        rest = [Fraction(value) for value in row]
+        for pivot, known in echelon.items():
+            rest = [value - rest[pivot] * other for value, other in zip(rest, known, strict=True)]
+        column = next((place for place, value in enumerate(rest) if value), None)
+        if column is None:
+            continue
+        new = [value / rest[column] for value in rest]
+        for pivot, known in echelon.items():
+            factor = known[column]
+            echelon[pivot] = [value - factor * other for value, other in zip(known, new, strict=True)]
+        echelon[column] = new
+    return echelon
+
+
+def _integers(vector: list[Fraction]) -> Vector:
+    scale = lcm(*(value.denominator for value in vector))
+    sign = 1 if next(value for value in vector if value) > 0 else -1
+    return tuple(int(value * scale) * sign for value in vector)

@@ -1,0 +1,30 @@
+"""Pluto: permutable bands of maximal depth whose rows keep dependent instances close."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from polyviz.scheduling.closeness import CloseRows
+from polyviz.scheduling.engine import Engine, run_engine
+from polyviz.scheduling.fusion import Fusion, FusionRule
+from polyviz.scheduling.problem import Proposal, SchedulingProblem
+
+
+@dataclass(frozen=True, slots=True)
+class Pluto:
+    """Permutable bands of maximal depth with the shortest reuse distances: outer parallelism and tiling.
+
+    Source: Bondhugula, Hartono, Ramanujam, Sadayappan, *A practical automatic polyhedral parallelizer and locality
+    optimizer* (2008), with negative coefficients as in Pluto+ (2016). ``fusion`` decides which loop nests share a
+    band; ``parallel_first`` prefers a row without carried dependences to a closer one.
+    """
+
+    name: ClassVar[str] = "pluto"
+    fusion: Fusion = "smart"
+    parallel_first: bool = True
+
+    def run(self, problem: SchedulingProblem) -> Proposal:
+        """Schedule ``problem``; keeps the order of the source, and says so, when no affine schedule is found."""
+        rule = CloseRows(self.parallel_first)
+        return run_engine(Engine(rule, FusionRule(self.fusion, rule)), problem)

@@ -1,0 +1,48 @@
+"""What a scheduler is given and what it hands back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import islpy as isl
+
+from polyviz.model.dependences import Dependences
+from polyviz.model.schedule import Decision
+from polyviz.model.scop import Scop
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulingProblem:
+    """A static control part and the dependences that a schedule of it has to respect.
+
+    The options of a scheduler are the fields of the scheduler itself.
+    """
+
+    scop: Scop
+    dependences: Dependences
+
+    @property
+    def domain(self) -> isl.UnionSet:
+        """All statement instances, under what is known of the parameters."""
+        return self.scop.domain.intersect_params(self.scop.context)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A schedule tree that nobody has checked yet, and the decisions that led to it."""
+
+    tree: isl.Schedule
+    decisions: tuple[Decision, ...] = ()
+
+
+class Scheduler(Protocol):
+    """What the registry expects of a scheduler: a frozen dataclass whose fields are its options.
+
+    The first line of its docstring is the summary shown to the user.
+    """
+
+    name: ClassVar[str]
+
+    def run(self, problem: SchedulingProblem) -> Proposal:
+        """Propose an order for all instances of ``problem``; the exact check follows."""

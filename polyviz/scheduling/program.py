@@ -1,0 +1,58 @@
+"""The integer programs that the rows of a schedule are found by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from polyviz.scheduling.farkas import Matrix
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IntegerProgram:
+    """Find non-negative integers ``x``, smallest in lexicographic order of the objectives.
+
+    A row ``(constant, coefficients)`` of ``inequalities`` means ``constant + coefficients @ x >= 0``, of ``equalities``
+    ``== 0``. ``objectives`` (one row each, without constant) are minimised one after the other, then the unknowns
+    themselves in the sequence ``order``. ``upper`` bounds each unknown.
+    """
+
+    inequalities: Matrix
+    equalities: Matrix
+    objectives: Matrix
+    order: tuple[int, ...]
+    upper: Matrix
+
+    @property
+    def size(self) -> int:
+        """The number of unknowns."""
+        return int(self.upper.shape[0])
+
+    def admits(self, solution: Matrix, extra: Matrix) -> bool:
+        """Whether ``solution`` satisfies every constraint, and those of ``extra``, in exact integer arithmetic."""
+        point = np.concatenate(([1], solution))
+        return bool(
+            (solution >= 0).all()
+            and (solution <= self.upper).all()
+            and (self.inequalities @ point >= 0).all()
+            and (self.equalities @ point == 0).all()
+            and (extra @ point >= 0).all()
+        )
+
+
+class SolveLimitError(Exception):
+    """A search took more steps than it is allowed; whoever called has a fallback."""
+
+
+@dataclass(slots=True)
+class StepBudget:
+    """How many linear programs may still be solved: a limit that does not depend on the speed of the machine."""
+
+    remaining: int
+
+    def spend(self) -> None:
+        """Take one step; raises ``SolveLimitError`` when none is left."""
+        if self.remaining <= 0:
+            raise SolveLimitError
+        self.remaining -= 1

@@ -1,0 +1,167 @@
+"""Schedulers by name: ours are imported when first asked for, those of others come by entry point or decorator."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any, ClassVar, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
+
+import islpy as isl
+
+from polyviz.errors import OptionError, SchedulingError
+from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
+
+ENTRY_POINT_GROUP = "polyviz.schedulers"
+
+_BUILT_IN: Mapping[str, str] = {
+    "original": "polyviz.scheduling.original:Original",
+    "isl": "polyviz.scheduling.isl_scheduler:IslScheduler",
+    "feautrier": "polyviz.scheduling.feautrier:Feautrier",
+    "pluto": "polyviz.scheduling.pluto:Pluto",
+}
+_registered: dict[str, Any] = {}
+
+Definition = TypeVar("Definition", bound=Callable[..., Any])
+
+
+def register_scheduler(name: str) -> Callable[[Definition], Definition]:
+    """Make a class or a function known as the scheduler ``name``; a later definition replaces an earlier one.
+
+    A class is a frozen dataclass with ``run(problem) -> Proposal``; its fields are the options. A function takes the
+    problem, and its options as keyword arguments with defaults; it returns a ``Proposal`` or an ``isl.Schedule``.
+
+    >>> from polyviz.scheduling import register_scheduler, schedulers
+    >>> @register_scheduler("as-written")
+    ... def as_written(problem):
+    ...     "Keep what the user wrote."
+    ...     return problem.scop.schedule
+    >>> schedulers()["as-written"]
+    'Keep what the user wrote.'
+    >>> unregister_scheduler("as-written")
+    """
+
+    def register(definition: Definition) -> Definition:
+        _registered[name] = definition
+        return definition
+
+    return register
+
+
+def unregister_scheduler(name: str) -> None:
+    """Forget a scheduler that :func:`register_scheduler` made known; unknown names are no error."""
+    _registered.pop(name, None)
+
+
+def schedulers() -> dict[str, str]:
+    """Every scheduler that can be asked for by name, with a summary of one line.
+
+    >>> sorted(set(schedulers()) & {"original", "isl", "pluto"})
+    ['isl', 'original', 'pluto']
+    """
+    return {name: _summary(name) for name in _names()}
+
+
+def scheduler_options(name: str) -> dict[str, Any]:
+    """The options of the scheduler ``name`` with their defaults; raises ``OptionError`` when it is unknown.
+
+    >>> scheduler_options("original")
+    {}
+    """
+    definition = _definition(name)
+    if inspect.isclass(definition):
+        return {field.name: field.default for field in dataclasses.fields(definition)}
+    parameters = list(inspect.signature(definition).parameters.values())[1:]
+    return {parameter.name: parameter.default for parameter in parameters}
+
+
+def make_scheduler(name: str, options: Mapping[str, Any]) -> Scheduler:
+    """The scheduler ``name`` with ``options`` set; raises ``OptionError`` for a name, option or value it does not know.
+
+    >>> make_scheduler("original", {}).name
+    'original'
+    """
+    definition = _definition(name)
+    known = scheduler_options(name)
+    for option, value in options.items():
+        if option not in known:
+            raise OptionError(f"Scheduler `{name}` has no option `{option}`{_near(option, known)}.")
+        _check_value(name, definition, option, value)
+    if inspect.isclass(definition):
+        return cast("Scheduler", definition(**options))
+    return FunctionScheduler(definition, dict(options))
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionScheduler:
+    """A scheduler written as a plain function."""
+
+    name: ClassVar[str] = "function"
+    function: Callable[..., Any]
+    options: Mapping[str, Any]
+
+    def run(self, problem: SchedulingProblem) -> Proposal:
+        """Call the function; raises ``SchedulingError`` when its result is no schedule."""
+        result = self.function(problem, **self.options)
+        if isinstance(result, isl.Schedule):
+            return Proposal(result)
+        if isinstance(result, Proposal):
+            return result
+        raise SchedulingError(
+            f"The scheduler function `{self.function.__name__}` returned a {type(result).__name__}.",
+            hint="Return a Proposal or an isl.Schedule.",
+        )
+
+
+@cache
+def _entry_points() -> dict[str, str]:
+    return {entry.name: entry.value for entry in entry_points(group=ENTRY_POINT_GROUP)}
+
+
+def _names() -> list[str]:
+    # Ours first, in the order of the documentation.
+    return list(dict.fromkeys([*_BUILT_IN, *_entry_points(), *_registered]))
+
+
+def _definition(name: str) -> Any:
+    if name in _registered:
+        return _registered[name]
+    reference = _BUILT_IN.get(name) or _entry_points().get(name)
+    if reference is None:
+        names = _names()
+        raise OptionError(f"Unknown scheduler `{name}`{_near(name, names)}; there are {', '.join(names)}.")
+    module, _, attribute = reference.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def _near(name: str, known: Mapping[str, object] | list[str]) -> str:
+    matches = get_close_matches(name, list(known), n=2)
+    if not matches:
+        return ""
+    return " (did you mean " + " or ".join(f"`{match}`" for match in matches) + "?)"
+
+
+def _summary(name: str) -> str:
+    documentation = inspect.getdoc(_definition(name)) or "(no summary)"
+    return documentation.splitlines()[0]
+
+
+def _check_value(scheduler: str, definition: Any, option: str, value: object) -> None:
+    expected = get_type_hints(definition).get(option)
+    if get_origin(expected) is Literal and value not in get_args(expected):
+        choices = ", ".join(map(str, get_args(expected)))
+        raise OptionError(f"Option `{option}` of scheduler `{scheduler}` is {value!r}; it can be {choices}.")
+    if isinstance(expected, type) and not _fits(value, expected):
+        raise OptionError(f"Option `{option}` of scheduler `{scheduler}` is {value!r}; it must be {expected.__name__}.")
+
+
+def _fits(value: object, expected: type) -> bool:
+    # In Python a bool is an int, in an option it is a mistake.
+    if expected is int and isinstance(value, bool):
+        return False
+    return isinstance(value, expected)

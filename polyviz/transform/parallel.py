@@ -1,0 +1,89 @@
+"""Marks: which loop runs in parallel, which one in vector lanes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import islpy as isl
+
+from polyviz.analysis.parallelism import parallelism
+from polyviz.errors import OptionError
+from polyviz.model.dependences import Dependences, Legality
+from polyviz.model.schedule import Decision
+from polyviz.model.scop import Scop
+from polyviz.transform.move import Move
+from polyviz.transform.tree import (
+    Path,
+    band_at,
+    bands,
+    coincident_members,
+    insert_mark,
+    isolate_member,
+    statements_under,
+)
+
+MarkName = Literal["parallel", "vector"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel(Move):
+    """Let the iterations of the loop ``member`` of the band at ``path`` run at the same time.
+
+    ``mark`` is ``parallel`` for threads and ``vector`` for lanes; it becomes a mark node directly above the loop,
+    which becomes a band of its own. Legal when the loop carries no dependence; ``reductions`` lets those of
+    reductions pass, for a target that combines partial results.
+    """
+
+    name: ClassVar[str] = "parallel"
+    member: int = 0
+    mark: MarkName = "parallel"
+    reductions: bool = False
+
+    @classmethod
+    def available(cls, tree: isl.Schedule) -> tuple[Path, ...]:
+        """Every band with a parallel member."""
+        return tuple(path for path, band in bands(tree) if any(coincident_members(band)))
+
+    def apply(self, tree: isl.Schedule) -> tuple[isl.Schedule, Decision]:
+        """The tree with the loop isolated and marked."""
+        statements = statements_under(band_at(tree, self.path))
+        isolated, path = isolate_member(tree, self.path, self.member)
+        text = f"Loop {self.member + 1} at {self.path} runs in {_PLACES[self.mark]}."
+        details = {"path": self.path, "member": self.member, "mark": self.mark}
+        return insert_mark(isolated, path, self.mark), Decision(self.mark, text, statements, details)
+
+    def check(self, scop: Scop, dependences: Dependences, tree: isl.Schedule) -> Legality:
+        """Whether the loop, where it stands, carries a dependence; the order of the tree itself is not looked at."""
+        first = 0
+        for path, band in bands(tree):
+            if path == self.path:
+                break
+            first += band.band_n_member()
+        loop = parallelism(scop, dependences, tree)[first + self._valid_member(tree)]
+        allowed = loop.parallel or (self.reductions and loop.reduction_parallel)
+        return Legality(() if allowed or loop.witness is None else (loop.witness,))
+
+    def _valid_member(self, tree: isl.Schedule) -> int:
+        count = band_at(tree, self.path).band_n_member()
+        if not 0 <= self.member < count:
+            raise OptionError(f"The band at {self.path} has {count} members, there is no member {self.member}.")
+        return self.member
+
+
+_PLACES = {"parallel": "parallel threads", "vector": "vector lanes"}
+
+
+def mark_parallel(tree: isl.Schedule, path: Path, member: int = 0) -> tuple[isl.Schedule, Decision]:
+    """``Parallel(path, member)`` applied to ``tree``."""
+    return Parallel(path, member).apply(tree)
+
+
+def mark_vector(tree: isl.Schedule, path: Path, member: int = 0) -> tuple[isl.Schedule, Decision]:
+    """``Parallel(path, member, "vector")`` applied to ``tree``.
+
+    >>> tree = isl.Schedule('{ domain: "{ S[i] }", child: { schedule: "[{ S[i] -> [i] }]" } }')
+    >>> print(mark_vector(tree, (0,))[1].text)
+    Loop 1 at (0,) runs in vector lanes.
+    """
+    return Parallel(path, member, "vector").apply(tree)

@@ -1,0 +1,81 @@
+"""Tiling: loops over tiles around loops over the points of a tile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import islpy as isl
+
+from polyviz.errors import OptionError
+from polyviz.model.schedule import Decision
+from polyviz.transform.move import Move
+from polyviz.transform.tree import (
+    Path,
+    band_at,
+    bands,
+    coincident_members,
+    insert_mark,
+    members,
+    replace_rows,
+    statements_under,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tile(Move):
+    """Tile the band at ``path`` with ``sizes``, one per member, outermost first.
+
+    The tile band counts tiles (``floor(row / size)``), the point band keeps the rows. Marks ``tile`` and ``point``
+    stand above them: the mark ``tile`` takes ``path``, the tile band is at ``(*path, 0)``, the point band at
+    ``(*path, 0, 0, 0)``. Legal wherever the band is permutable.
+    """
+
+    name: ClassVar[str] = "tile"
+    sizes: tuple[int, ...] = ()
+
+    @classmethod
+    def available(cls, tree: isl.Schedule) -> tuple[Path, ...]:
+        """Every permutable band, even of a single loop (then it is strip-mining)."""
+        return tuple(path for path, band in bands(tree) if band.band_get_permutable())
+
+    def apply(self, tree: isl.Schedule) -> tuple[isl.Schedule, Decision]:
+        """Two bands in place of one."""
+        band = band_at(tree, self.path)
+        self._validate(band.band_n_member())
+        coincident = coincident_members(band)
+        tiles = [_tile_row(row, size) for row, size in zip(members(band), self.sizes, strict=True)]
+        sizes = isl.MultiVal.zero(band.band_get_space())
+        for position, size in enumerate(self.sizes):
+            sizes = sizes.set_val(position, isl.Val(size))
+        tree = band.band_tile(sizes).get_schedule()
+        tree = replace_rows(tree, self.path, tiles, coincident=coincident)
+        tree = replace_rows(tree, (*self.path, 0), members(band), coincident=coincident)
+        tree = insert_mark(insert_mark(tree, (*self.path, 0), "point"), self.path, "tile")
+        text = f"The loops at {self.path} are tiled by {' × '.join(map(str, self.sizes))}."
+        return tree, Decision("tile", text, statements_under(band), {"path": self.path, "sizes": self.sizes})
+
+    def _validate(self, count: int) -> None:
+        if len(self.sizes) != count:
+            raise OptionError(f"The band at {self.path} has {count} loops, but {len(self.sizes)} tile sizes are given.")
+        wrong = next((size for size in self.sizes if not isinstance(size, int) or size < 1), None)
+        if wrong is not None:
+            raise OptionError(f"A tile size is a positive integer, not {wrong!r}.")
+
+
+def tile_band(tree: isl.Schedule, path: Path, sizes: Sequence[int]) -> tuple[isl.Schedule, Decision]:
+    """``Tile(path, sizes)`` applied to ``tree``.
+
+    >>> tree = isl.Schedule('{ domain: "{ S[i] : 0 <= i < 9 }", child: { schedule: "[{ S[i] -> [i] }]" } }')
+    >>> tiled, decision = tile_band(tree, (0,), [4])
+    >>> print(tiled.get_map())
+    { S[i] -> [o0, i] : -3 + i <= 4o0 <= i }
+    >>> decision.text
+    'The loops at (0,) are tiled by 4.'
+    """
+    return Tile(path, tuple(sizes)).apply(tree)
+
+
+def _tile_row(row: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
+    return row.scale_down_val(isl.Val(size)).floor()

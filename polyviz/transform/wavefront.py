@@ -1,0 +1,75 @@
+"""Wavefront: the outer loop of a permutable band becomes a diagonal, the loop after it parallel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import islpy as isl
+
+from polyviz.errors import OptionError
+from polyviz.model.schedule import Decision
+from polyviz.transform.move import Move
+from polyviz.transform.tree import (
+    Path,
+    band_at,
+    bands,
+    coincident_members,
+    members,
+    replace_rows,
+    split_band,
+    statements_under,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wavefront(Move):
+    """Replace the first row of the permutable band at ``path`` by its sum with the ``degree`` rows after it.
+
+    Every dependence that any of these rows carried is then carried by the first, so the next ``degree`` rows are
+    parallel. The diagonal stays at ``path`` as a band of one; the others follow as a band at ``(*path, 0)``.
+    """
+
+    name: ClassVar[str] = "wavefront"
+    degree: int = 1
+
+    @classmethod
+    def available(cls, tree: isl.Schedule) -> tuple[Path, ...]:
+        """Every permutable band of two and more loops whose first is not parallel."""
+        return tuple(
+            path
+            for path, band in bands(tree)
+            if band.band_get_permutable() and band.band_n_member() > 1 and not coincident_members(band)[0]
+        )
+
+    def apply(self, tree: isl.Schedule) -> tuple[isl.Schedule, Decision]:
+        """The diagonal around the rest of the band."""
+        band = band_at(tree, self.path)
+        rows = list(members(band))
+        if not 1 <= self.degree < len(rows):
+            raise OptionError(f"A band of {len(rows)} has no wavefront of degree {self.degree}.")
+        if not band.band_get_permutable():
+            raise OptionError(f"The band at {self.path} is not permutable: it has no wavefront.")
+        diagonal = rows[0]
+        for row in rows[1 : self.degree + 1]:
+            diagonal = diagonal.add(row)
+        kept = coincident_members(band)[self.degree + 1 :]
+        parallel = (False, *(True,) * self.degree, *kept)
+        tree = replace_rows(tree, self.path, [diagonal, *rows[1:]], coincident=parallel)
+        text = (
+            f"The first loop at {self.path} carries dependences: it became the sum of the first {self.degree + 1} "
+            f"loops, so that {'the next loop is' if self.degree == 1 else f'the next {self.degree} loops are'} parallel."
+        )
+        details = {"path": self.path, "degree": self.degree}
+        return split_band(tree, self.path, 1), Decision("wavefront", text, statements_under(band), details)
+
+
+def wavefront(tree: isl.Schedule, path: Path, degree: int = 1) -> tuple[isl.Schedule, Decision]:
+    """``Wavefront(path, degree)`` applied to ``tree``.
+
+    >>> rows = '[{ S[i, j] -> [i] }, { S[i, j] -> [j] }]'
+    >>> tree = isl.Schedule(f'{{ domain: "{{ S[i, j] }}", child: {{ schedule: "{rows}", permutable: 1 }} }}')
+    >>> print(wavefront(tree, (0,))[0].get_map())
+    { S[i, j] -> [i + j, j] }
+    """
+    return Wavefront(path, degree).apply(tree)
