@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from polyviz.analysis.bounds import check_bounds
 from polyviz.analysis.dependences import dependences
 from polyviz.analysis.legality import check
 from polyviz.analysis.nesting import common_loops, loop_nests
@@ -14,6 +15,7 @@ __all__ = [
     "Reduction",
     "band_properties",
     "check",
+    "check_bounds",
     "common_loops",
     "dependences",
     "find_reductions",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import islpy as isl
 
     from polyviz.analysis.carried import BandVisit, Constraint, Rows
+    from polyviz.analysis.witness import Pair
     from polyviz.model.dependences import Dependence, Dependences, Violation
     from polyviz.model.scop import Scop
 
@@ -47,12 +48,20 @@ class BandProperties:
 
 
 @dataclass(frozen=True, slots=True)
+class _Culprit:
+    """The pairs of one dependence that a loop carries."""
+
+    dependence: Dependence
+    pairs: isl.Map
+
+
+@dataclass(frozen=True, slots=True)
 class _Verdict:
-    """Whether a member carries nothing, or something but only reductions; ``culprit`` is what it carries first."""
+    """Whether a member carries nothing, or something but only reductions; ``culprits`` are what forbids more."""
 
     nothing: bool
     only_reductions: bool
-    culprit: tuple[Dependence, isl.Map] | None = None
+    culprits: tuple[_Culprit, ...] = ()
 
 
 def band_properties(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> tuple[BandProperties, ...]:
@@ -114,13 +123,11 @@ def _verdict(constraints: tuple[Constraint, ...], rows: Rows) -> _Verdict:
         if constraint.reduction is None or constraint.source in disturbed
     ]
     culprits = [
-        (found.dependence, pairs) for found, pairs in strict or carried if found.dependence is not None
+        _Culprit(found.dependence, pairs)
+        for found, pairs in strict or carried
+        if found.dependence is not None
     ]
-    culprit = min(culprits, key=lambda culprit: _KIND_ORDER[culprit[0].kind])
-    return _Verdict(nothing=False, only_reductions=not strict, culprit=culprit)
-
-
-_KIND_ORDER = {"flow": 0, "anti": 1, "output": 2, "input": 3, "reduction": 4}
+    return _Verdict(nothing=False, only_reductions=not strict, culprits=tuple(culprits))
 
 
 def _carried(constraint: Constraint, rows: Rows) -> isl.Map:
@@ -131,8 +138,8 @@ def _loop(scop: Scop, rows: Rows, depth: int, verdict: _Verdict) -> LoopParallel
     name = loop_name(scop, rows, depth)
     witness = None
     explanation = f"loop {name} is parallel: no dependence ties its iterations"
-    if verdict.culprit is not None:
-        witness = _witness(scop, rows, name, *verdict.culprit)
+    if verdict.culprits:
+        witness = _witness(scop, rows, name, verdict.culprits)
         explanation = f"loop {name} is not parallel: {witness.explanation}"
     if verdict.only_reductions and witness is not None:
         explanation = (
@@ -150,15 +157,23 @@ def _loop(scop: Scop, rows: Rows, depth: int, verdict: _Verdict) -> LoopParallel
     )
 
 
-def _witness(scop: Scop, rows: Rows, name: str, dependence: Dependence, pairs: isl.Map) -> Violation:
-    pair = smallest_pair(pairs)
+def _witness(scop: Scop, rows: Rows, name: str, culprits: tuple[_Culprit, ...]) -> Violation:
+    """The pair that shows up for the smallest sizes; among equals a flow is understood most easily."""
+    found = [(culprit.dependence, smallest_pair(culprit.pairs)) for culprit in culprits]
+    dependence, pair = min(found, key=lambda item: (item[1].size, _KIND_ORDER[item[0].kind], item[1].source))
+    return violation_of(dependence, pair, _iterations(scop, rows, name, dependence, pair))
+
+
+_KIND_ORDER = {"flow": 0, "anti": 1, "output": 2, "input": 3, "reduction": 4}
+
+
+def _iterations(scop: Scop, rows: Rows, name: str, dependence: Dependence, pair: Pair) -> str:
     does, cell, then = conflict_words(scop, dependence, pair)
     source, sink = scop.statement(dependence.source), scop.statement(dependence.sink)
     first = iteration_text(source, rows[source.name], name, pair.source, pair.parameters)
     second = iteration_text(sink, rows[sink.name], name, pair.sink, pair.parameters)
     source_line = "" if source is sink else f" (line {source.span.line})"
-    explanation = (
+    return (
         f"iteration {first} {does} {cell} in {source.name}{source_line} and iteration {second} {then} it "
         f"in {sink.name} (line {sink.span.line}){parameters_text(pair.parameters)}"
     )
-    return violation_of(dependence, pair, explanation)

@@ -82,6 +82,9 @@ def _complaint(scop: Scop, text: str) -> str:
     for match in re.finditer(r"[A-Za-z_]\w*", text):
         if match.group() not in known | declared | _KEYWORDS:
             return f"`{match.group()}` at character {match.start() + 1} is not known here."
+    product = re.search(r"([A-Za-z_]\w*)\s*\*\s*([A-Za-z_]\w*)", text)
+    if product is not None:
+        return f"`{product.group()}` at character {product.start() + 1} is no affine expression."
     if "->" not in text:
         return "There is no `->` between an instance and its time."
     return "The brackets match, but isl cannot read what is between them."

@@ -6,14 +6,16 @@ put is a direction in the iteration space, and the subscripts' change along it s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
 
-from polyviz.model.scop import Access, Statement
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.model.scop import Access, Statement
 
 Row = tuple[Fraction, ...]
 Locality = Literal["temporal", "unit", "strided"]
@@ -73,7 +75,9 @@ def motions(statement: Statement, rows: Sequence[Row], member: int) -> list[Acce
         return None
     result = []
     for access in statement.accesses:
-        subscripts = access_rows(access, len(statement.iterators)) if access.relation.dim(isl.dim_type.out) else None
+        subscripts = (
+            access_rows(access, len(statement.iterators)) if access.relation.dim(isl.dim_type.out) else None
+        )
         if subscripts is not None:
             change = tuple(_dot(subscript, along) for subscript in subscripts)
             result.append(AccessMotion(access, change))
@@ -110,7 +114,9 @@ def _first_piece(affine: isl.PwAff, count: int) -> Row:
     def visit(_domain: isl.Set, piece: isl.Aff) -> None:
         if not found:
             values = [piece.get_coefficient_val(isl.dim_type.in_, position) for position in range(count)]
-            found.append(tuple(Fraction(int(value.get_num_si()), int(value.get_den_si())) for value in values))
+            found.append(
+                tuple(Fraction(int(value.get_num_si()), int(value.get_den_si())) for value in values)
+            )
 
     affine.foreach_piece(visit)
     return found[0] if found else (Fraction(0),) * count

@@ -30,11 +30,16 @@ class Pair:
     source: Instance
     sink: Instance
 
+    @property
+    def size(self) -> int:
+        """The total magnitude of the parameters."""
+        return sum(abs(value) for value in self.parameters.values())
+
 
 def smallest_pair(relation: isl.Map) -> Pair:
     """The lexicographically first pair of a relation that is not empty, for the smallest sizes that have one."""
     parameters = smallest_parameters(relation.params())
-    instances = _first_point(_fixed(relation.wrap(), parameters))
+    instances = _first_point(fixed(relation.wrap(), parameters))
     sources = relation.dim(isl.dim_type.in_)
     return Pair(parameters, instances[:sources], instances[sources:])
 
@@ -42,7 +47,7 @@ def smallest_pair(relation: isl.Map) -> Pair:
 def smallest_instance(domain: isl.Set) -> tuple[Mapping[str, int], Instance]:
     """The lexicographically first point of a set that is not empty, for the smallest sizes that have one."""
     parameters = smallest_parameters(domain.params())
-    return parameters, _first_point(_fixed(domain, parameters))
+    return parameters, _first_point(fixed(domain, parameters))
 
 
 def smallest_parameters(values: isl.Set) -> dict[str, int]:
@@ -99,7 +104,7 @@ def image(relation: isl.Map, instance: Instance, parameters: Mapping[str, int]) 
     """
     for position, value in enumerate(instance):
         relation = relation.fix_val(isl.dim_type.in_, position, value)
-    return _first_point(_fixed(relation.range(), parameters))
+    return _first_point(fixed(relation.range(), parameters))
 
 
 def conflict_words(scop: Scop, dependence: Dependence, pair: Pair) -> tuple[str, str, str]:
@@ -116,8 +121,7 @@ def conflict_words(scop: Scop, dependence: Dependence, pair: Pair) -> tuple[str,
         for right, right_cells in sink:
             shared = left_cells.intersect(right_cells)
             if not shared.is_empty():
-                cell = _cell_text(dependence.array, _first_point(shared))
-                return _verb(left), cell, _verb(right)
+                return _verb(left), _cells_text(dependence.array, shared), _verb(right)
     raise ValueError(f"the two instances do not meet in {dependence.array}")
 
 
@@ -136,7 +140,7 @@ def _touching(
             relation = restricted(scop, statement, access)
             for position, value in enumerate(instance):
                 relation = relation.fix_val(isl.dim_type.in_, position, value)
-            found.append((access, _fixed(relation.range(), parameters)))
+            found.append((access, fixed(relation.range(), parameters)))
     return found
 
 
@@ -146,11 +150,18 @@ def _verb(access: Access) -> str:
     return f"may {access.kind}"
 
 
-def _cell_text(array: str, cell: Instance) -> str:
+def cell_text(array: str, cell: Instance) -> str:
+    """A cell as a person writes it; a scalar has no subscripts."""
     return f"{array}[{', '.join(map(str, cell))}]" if cell else array
 
 
-def _fixed(points: isl.Set, parameters: Mapping[str, int]) -> isl.Set:
+def _cells_text(array: str, cells: isl.Set) -> str:
+    """The one cell that two accesses meet in; of several that a may access leaves open, the array."""
+    return cell_text(array, _first_point(cells)) if cells.is_singleton() else f"a cell of {array}"
+
+
+def fixed(points: isl.Set, parameters: Mapping[str, int]) -> isl.Set:
+    """The points for given parameter values, in a space without parameters."""
     for position, name in enumerate(_parameter_names(points)):
         points = points.fix_val(_PARAMETER, position, parameters[name])
     return points.project_out(_PARAMETER, 0, points.dim(_PARAMETER))

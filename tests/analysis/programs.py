@@ -36,10 +36,10 @@ class Program:
 
 @dataclass(frozen=True)
 class Event:
-    """One executed instance with the cells it touches; ``place`` are the loop values on the way to it."""
+    """One executed instance with the cells it touches; ``place`` are the loops on the way to it with their values."""
 
     instance: Instance
-    place: tuple[tuple[int, int], ...]
+    place: tuple[tuple[tuple[int, ...], int], ...]
     reads: frozenset[Cell]
     must_writes: frozenset[Cell]
     may_writes: frozenset[Cell]
@@ -114,7 +114,7 @@ def _execute(
     part: Loop | str,
     values: dict[str, int],
     path: tuple[int, ...],
-    place: tuple[tuple[int, int], ...],
+    place: tuple[tuple[tuple[int, ...], int], ...],
     n: int,
     events: list[Event],
 ) -> None:
@@ -124,13 +124,17 @@ def _execute(
             events.append(event)
         return
     for value in range(n):
-        inner = (*place, (hash(path), value))
+        inner = (*place, (path, value))
         for position, child in enumerate(part.body):
             _execute(program, child, {**values, part.iterator: value}, (*path, position), inner, n, events)
 
 
 def _event(
-    name: str, text: StatementText, values: dict[str, int], place: tuple[tuple[int, int], ...], n: int
+    name: str,
+    text: StatementText,
+    values: dict[str, int],
+    place: tuple[tuple[tuple[int, ...], int], ...],
+    n: int,
 ) -> Event | None:
     known = {**values, "n": n}
     if not all(eval(condition, {}, known) for condition in text.domain.split(" and ")):
@@ -149,6 +153,18 @@ def _cells(texts: str, known: dict[str, int]) -> list[tuple[Cell, bool]]:
         index = tuple(eval(part, {}, known) for part in subscripts.split(",")) if subscripts else ()
         found.append(((array, index), bool(may)))
     return found
+
+
+def loop_paths(program: Program) -> list[tuple[int, ...]]:
+    """The paths of all loops, outer before inner, in the order of the text."""
+
+    def below(part: Loop | str, path: tuple[int, ...]) -> list[tuple[int, ...]]:
+        if isinstance(part, str):
+            return []
+        inner = [below(child, (*path, position)) for position, child in enumerate(part.body)]
+        return [path, *(found for paths in inner for found in paths)]
+
+    return [found for position, part in enumerate(program.nest) for found in below(part, (position,))]
 
 
 def memory_pairs(events: list[Event]) -> dict[tuple[str, str], Pairs]:

@@ -1,0 +1,113 @@
+"""Do all affine subscripts stay inside their arrays, for the sizes at hand?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyviz.analysis.accesses import all_accesses, restricted
+from polyviz.analysis.witness import cell_text, fixed, image, smallest_instance
+from polyviz.errors import OutOfBoundsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.model.scop import Access, Scop, Statement
+
+_SET = isl.dim_type.set
+
+
+def check_bounds(
+    scop: Scop, parameter_values: Mapping[str, int], shapes: Mapping[str, tuple[int, ...]]
+) -> None:
+    """Refuse sizes for which an exact access leaves ``[0, extent)`` of its array.
+
+    ``parameter_values`` has every parameter of the part, ``shapes`` the arrays to look at. *May* accesses are left to
+    the checks in the generated code. Raises ``OutOfBoundsError`` with the first iteration that does it and the
+    access where it stands. What does not depend on the sizes is computed once per ``scop``.
+    """
+    touched = _touched_cells(_Identity(scop))
+    leaving = {
+        name
+        for name, shape in shapes.items()
+        if name in touched and _leaves(touched[name], parameter_values, shape)
+    }
+    for statement, access in all_accesses(scop):
+        if access.array in leaving and access.exact:
+            _refuse_outside(scop, statement, access, parameter_values, shapes[access.array])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Identity:
+    """A part as the key of a cache: the same object, because comparing its sets takes longer than the analysis."""
+
+    scop: Scop
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and other.scop is self.scop
+
+    def __hash__(self) -> int:
+        return id(self.scop)
+
+
+@lru_cache(maxsize=64)
+def _touched_cells(key: _Identity) -> Mapping[str, isl.Set]:
+    """Per array with subscripts the cells that its exact accesses touch, parametric."""
+    touched: dict[str, isl.Set] = {}
+    for statement, access in all_accesses(key.scop):
+        cells = restricted(key.scop, statement, access).range()
+        if access.exact and cells.dim(_SET) > 0:
+            touched[access.array] = touched[access.array].union(cells) if access.array in touched else cells
+    return {array: cells.coalesce() for array, cells in touched.items()}
+
+
+def _leaves(cells: isl.Set, parameter_values: Mapping[str, int], shape: tuple[int, ...]) -> bool:
+    here = fixed(cells, parameter_values)
+    if here.is_empty():
+        return False
+    return any(
+        here.dim_min_val(axis).to_python() < 0 or here.dim_max_val(axis).to_python() >= extent
+        for axis, extent in enumerate(shape)
+    )
+
+
+def _refuse_outside(
+    scop: Scop,
+    statement: Statement,
+    access: Access,
+    parameter_values: Mapping[str, int],
+    shape: tuple[int, ...],
+) -> None:
+    relation = restricted(scop, statement, access)
+    for axis, extent in enumerate(shape):
+        outside = fixed(_outside(relation, axis, extent), parameter_values)
+        if outside.is_empty():
+            continue
+        _, instance = smallest_instance(outside)
+        cell = cell_text(access.array, image(access.relation, instance, parameter_values))
+        raise OutOfBoundsError(
+            f"`{access.text}` leaves its array: {_iteration(statement, instance)} {access.kind}s {cell}, "
+            f"but axis {axis} of `{access.array}` has {_elements(extent)}.",
+            span=access.span or statement.span,
+            text=scop.text,
+            hint="Change the range of the loop, the subscript or the size of the array.",
+        )
+
+
+def _outside(relation: isl.Map, axis: int, extent: int) -> isl.Set:
+    """The instances whose subscript on ``axis`` is negative or not below ``extent``."""
+    below = relation.upper_bound_val(isl.dim_type.out, axis, isl.Val(-1))
+    above = relation.lower_bound_val(isl.dim_type.out, axis, isl.Val(extent))
+    return below.union(above).domain()
+
+
+def _iteration(statement: Statement, instance: tuple[int, ...]) -> str:
+    values = ", ".join(f"{name}={value}" for name, value in zip(statement.iterators, instance, strict=True))
+    return f"iteration {values}" if values else "the statement"
+
+
+def _elements(extent: int) -> str:
+    return "1 element" if extent == 1 else f"{extent} elements"
