@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING
 from polyviz.errors import ToolchainError
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.storage import cache_directory, process_directory, write_atomically
-from polyviz.runtime.toolchain import FLOATING_POINT_FLAGS, FloatingPoint, Toolchain, compile_shared
+from polyviz.runtime.toolchain import FLOATING_POINT_FLAGS, Toolchain, compile_shared
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from polyviz.model.program import FloatingPoint
 
 MAXIMUM_ENTRIES = 500
 _DIGEST_SIZE = hashlib.sha256().digest_size

@@ -17,7 +17,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from polyviz.errors import ToolchainError
 from polyviz.runtime.compiler import compile_file, run_compiler
@@ -26,20 +26,14 @@ from polyviz.runtime.storage import cache_directory, write_atomically
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from polyviz.model.program import FloatingPoint
+
 COMPILER_VARIABLE = "POLYVIZ_CC"
 
 INSTALL_HINT = (
     "Install gcc (on Debian: apt-get install gcc libc6-dev), or run: pip install ziglang intel-openmp; "
     "or name a compiler in POLYVIZ_CC."
 )
-
-FloatingPoint = Literal["strict", "reassociate"]
-"""How far the compiler may change floating-point results.
-
-``strict``: not at all; no operation is contracted or reordered, so results stay bitwise those of the written order.
-``reassociate``: sums may be reordered, multiply-adds contracted and the sign of zero ignored; NaN and infinity keep
-their meaning (``-ffinite-math-only`` is never used), so ``min``, ``max`` and comparisons stay right.
-"""
 
 FLOATING_POINT_FLAGS: dict[FloatingPoint, tuple[str, ...]] = {
     # Neither errno nor trap flags are visible from Python; giving them up changes no value and permits vector code.
@@ -52,6 +46,12 @@ FLOATING_POINT_FLAGS: dict[FloatingPoint, tuple[str, ...]] = {
         "-fassociative-math",
     ),
 }
+"""How far the compiler may change floating-point results.
+
+``strict``: not at all; no operation is contracted or reordered, so results stay bitwise those of the written order.
+``reassociate``: sums may be reordered, multiply-adds contracted and the sign of zero ignored; NaN and infinity keep
+their meaning (``-ffinite-math-only`` is never used), so ``min``, ``max`` and comparisons stay right.
+"""
 
 _BASE_FLAGS = ("-O3", "-march=native", "-fPIC", "-shared", "-std=gnu11")
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 START_LIMIT = 60.0
 """Seconds a worker has to start and take its job."""
 
-_SIGNALS = {
+_SIGNALS: dict[int, str] = {
     signal.SIGSEGV: "it touched memory that is not its own",
     signal.SIGBUS: "it touched memory that is not there",
     signal.SIGFPE: "it divided an integer by zero, or the quotient does not fit",
@@ -197,9 +197,8 @@ class Worker:
             kind, detail, answer = _exchange(job, path, body, progress)
         except ChannelClosedError:
             raise _explain(job, process.end(), process.output.finish()) from None
-        except (
-            BaseException
-        ):  # an interrupt, or a progress callback that failed: the job is of no use any more
+        except BaseException:
+            # An interrupt, or a progress callback that failed: nobody wants the job's answer any more.
             process.end()
             raise
         finally:
@@ -276,10 +275,16 @@ def _explain(job: _Job, status: int, output: str) -> Exception:
     if status >= 0:
         sentence = f"{job.label} ended the worker process with exit status {status} after {seconds:.1f} s."
         return CrashError(sentence, reason=_printed(output))
-    name = signal.Signals(-status).name
-    meaning = _SIGNALS.get(signal.Signals(-status), "it was ended by this signal")
+    name, meaning = _describe_signal(-status)
     sentence = f"{job.label} crashed the worker process with {name} after {seconds:.1f} s: {meaning}."
     return CrashError(sentence, reason=_printed(output))
+
+
+def _describe_signal(number: int) -> tuple[str, str]:
+    """The name of a signal, and what it usually means; not all numbers have names."""
+    known = number in {member.value for member in signal.Signals}
+    name = signal.Signals(number).name if known else f"signal {number}"
+    return name, _SIGNALS.get(number, "it was ended by this signal")
 
 
 def _printed(output: str) -> str:

@@ -136,6 +136,15 @@ def test_a_worker_killed_while_it_works(worker: Worker) -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("number", "name"), [(signal.SIGTERM, "SIGTERM"), (signal.SIGRTMIN + 3, r"signal \d+")]
+)
+def test_a_job_ended_by_another_signal(number: int, name: str, worker: Worker) -> None:
+    running = worker.run("worker_jobs:process_id", time_limit=30)
+    with pytest.raises(CrashError, match=rf"with {name} after \d+\.\d s: it was ended by this signal\.$"):
+        worker.run("os:kill", running, int(number), time_limit=30)
+
+
 def test_a_worker_killed_between_jobs(worker: Worker) -> None:
     first = worker.run("worker_jobs:process_id", time_limit=30)
     os.kill(first, signal.SIGKILL)
