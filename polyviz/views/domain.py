@@ -27,6 +27,7 @@ SMALLEST_WIDTH = 400.0
 # From this many arrows on, all but those of one instance step back.
 CROWDED = 160
 _PLOT = 290.0
+DEPTHS = (("#8c8c8c", 2.2), ("#6b6b6b", 2.5), ("#454545", 2.8), (INK, 3.1))
 
 
 def draw(pane: Pane) -> str:
@@ -54,7 +55,7 @@ def describe(pane: Pane) -> str:
 
 def _lines(pane: Pane) -> list[str]:
     count = f"{len(pane.points)} instance" + ("" if len(pane.points) == 1 else "s")
-    facts = [f"line {pane.line}", values_text(pane.values), f"{count} drawn" if pane.notes else count]
+    facts = [f"line {pane.line}", values_text(pane.values), f"{count} drawn" if not pane.complete else count]
     return [" · ".join(fact for fact in facts if fact), *pane.notes]
 
 
@@ -212,19 +213,32 @@ def _draw_space(pane: Pane) -> str:
     upper, lower = min(y for _, y in corners), max(y for _, y in corners)
     chosen = representative(pane)
     note = "" if chosen is None else f"thick: the dependences of {pane.statement}{list(chosen)}; thin: all others"
-    canvas, top, _ = _canvas(pane, right - left + 130, lower - upper + 96, note)
+    canvas, top, _ = _canvas(pane, right - left + 130, lower - upper + 84, note)
 
     def place(instance: Sequence[float]) -> Point:
         x, y = project([value - low for value, low in zip(instance, origin, strict=True)])
         return x - left + MARGIN + 46, y - upper + top + 36
 
+    tenths = [(round(10 * x), round(10 * y)) for x, y in map(place, pane.points)]
+    outline = [(x / 10, y / 10) for x, y in hull(tenths)]
+    canvas.path(outline, close=True, fill=HULL, opacity=0.7)
     _space_axes(canvas, place, pane, spans)
-    for near in (False, True):
-        _edges(canvas, place, pane, project, near)
-        if not near:
-            _arrows(canvas, pane, place)
-            canvas.dots([place(point) for point in pane.points], 2.6)
+    _edges(canvas, place, pane, project, near=False)
+    _arrows(canvas, pane, place)
+    _deep_dots(canvas, pane, place)
+    _edges(canvas, place, pane, project, near=True)
     return canvas.render()
+
+
+def _deep_dots(canvas: Canvas, pane: Pane, place: Callable[[Sequence[float]], Point]) -> None:
+    """Points far from the viewer are paler and smaller."""
+    nearness = {point: sum(v * x for v, x in zip(Oblique.VIEW, point, strict=True)) for point in pane.points}
+    low, high = min(nearness.values()), max(nearness.values())
+    for layer, (colour, radius) in enumerate(DEPTHS):
+        start, end = (low + (high - low) * share / len(DEPTHS) for share in (layer, layer + 1))
+        last = layer == len(DEPTHS) - 1
+        inside = [point for point, near in nearness.items() if start <= near and (near < end or last)]
+        canvas.dots([place(point) for point in inside], radius, colour)
 
 
 def _fitting_projection(sides: Sequence[int]) -> Oblique:
@@ -249,7 +263,7 @@ def _space_axes(
     high = [span[1] for span in spans]
     # Each axis runs along the edge of the bounding box where its ticks stay clear of the points.
     starts = (low, [high[0], low[1], low[2]], low)
-    offsets = ((-4.0, 18.0), (12.0, 12.0), (-14.0, 4.0))
+    offsets = ((-8.0, 26.0), (22.0, 4.0), (-16.0, 4.0))
     for dimension in range(3):
         start = list(starts[dimension])
         end = list(start)
@@ -257,7 +271,8 @@ def _space_axes(
         shift = offsets[dimension]
         ends = [(x + shift[0] * 0.5, y + shift[1] * 0.5) for x, y in (place(start), place(end))]
         tip = _extended(*ends, 22) if ends[0] != ends[1] else (ends[1][0] + 22, ends[1][1])
-        axis(canvas, ends[0], tip, pane.iterators[dimension], (tip[0] + shift[0] * 0.7, tip[1] + shift[1] * 0.7))
+        beyond = _extended(ends[0], tip, 11)
+        axis(canvas, ends[0], tip, pane.iterators[dimension], (beyond[0], beyond[1] + 4))
         values = range(low[dimension], high[dimension] + 1, tick_step(high[dimension] - low[dimension] + 1))
         for value in values:
             start[dimension] = value

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from polyviz.model.dependences import Dependence
 from polyviz.model.scop import Statement
 from polyviz.views.palette import KINDS
-from polyviz.views.sizes import SET, clip, extents
+from polyviz.views.sizes import SET, clip
 
 Instance = tuple[int, ...]
 MOST_POINTS = 2000
@@ -21,11 +21,13 @@ _OUTPUT = isl.dim_type.out
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A dependence between two drawn instances, in drawn coordinates."""
+    """A dependence between two drawn instances, in drawn coordinates; the names are those of the statements."""
 
     kind: str
     array: str
+    source_name: str
     source: Instance
+    sink_name: str
     sink: Instance
 
 
@@ -73,14 +75,14 @@ def pane(
     statement: Statement, relations: Iterable[Dependence], values: Mapping[str, int], bound: isl.Set
 ) -> Pane:
     """What to draw of ``statement`` with its dependences on itself; ``bound`` fixes the parameters to ``values``."""
-    own = [found for found in relations if found.source == found.sink == statement.name]
+    own = [found for found in relations if found.source == found.sink == statement.name and found.kind in KINDS]
     window = clip(statement.domain.intersect_params(bound), statement.iterators)
     notes = list(window.cuts)
     axes, domain = _slice(window.domain, statement.iterators, own, notes)
     points, total = integer_points(domain)
     if len(points) < total:
         notes.append(f"{len(points)} of {total} points, evenly chosen")
-    arrows = arrows_between(own, {statement.name: domain}, notes)
+    arrows, covered = arrows_between(own, {statement.name: domain}, notes)
     return Pane(
         statement=statement.name,
         source=statement.source,
@@ -89,10 +91,10 @@ def pane(
         iterators=tuple(statement.iterators[axis] for axis in axes),
         points=tuple(_drawn(point, axes) for point in points),
         arrows=tuple(
-            Arrow(arrow.kind, arrow.array, _drawn(arrow.source, axes), _drawn(arrow.sink, axes)) for arrow in arrows
+            replace(arrow, source=_drawn(arrow.source, axes), sink=_drawn(arrow.sink, axes)) for arrow in arrows
         ),
         complete=not notes,
-        notes=tuple(notes),
+        notes=tuple([*notes, covered] if covered else notes),
     )
 
 
@@ -121,28 +123,40 @@ def _slice(
     return sorted(order[:3]), domain
 
 
-def _moves(relation: isl.Map, domain: isl.Set) -> list[bool]:
+def _moves(relation: isl.Map, domain: isl.Set) -> list[int]:
+    """Per dimension: 2 when every dependence runs along it, 1 when some do, 0 when none does."""
     deltas = relation.intersect_domain(domain).intersect_range(domain).deltas()
     if deltas.is_empty():
-        return [False] * deltas.dim(SET)
-    return [not deltas.dim_min_val(axis).is_zero() or not deltas.dim_max_val(axis).is_zero()
-            for axis in range(deltas.dim(SET))]
+        return [0] * deltas.dim(SET)
+    still = [deltas.fix_val(SET, axis, isl.Val(0, deltas.get_ctx())) for axis in range(deltas.dim(SET))]
+    return [2 if held.is_empty() else int(not deltas.is_subset(held)) for held in still]
 
 
 def arrows_between(
     relations: Iterable[Dependence], domains: Mapping[str, isl.Set], notes: list[str]
-) -> list[Arrow]:
-    """One arrow per pair of instances of the finite ``domains``; of several kinds the first in the palette's order."""
-    best: dict[tuple[Instance, Instance], Arrow] = {}
+) -> tuple[list[Arrow], str]:
+    """One arrow per pair of instances of the finite ``domains``; of several kinds the first in the palette's order.
+
+    The second result is a sentence about the arrows that lie under others, empty when there are none.
+    """
+    best: dict[tuple[str, Instance, str, Instance], Arrow] = {}
+    covered: dict[str, set[str]] = {}
     drawn = [found for found in relations if found.kind in KINDS]
     for dependence in sorted(drawn, key=lambda found: list(KINDS).index(found.kind)):
         relation = dependence.relation.intersect_domain(domains[dependence.source])
         relation = relation.intersect_range(domains[dependence.sink])
         rank = relation.dim(_INPUT)
         for pair in _pairs(relation, dependence, notes):
-            ends = (pair[:rank], pair[rank:])
-            best.setdefault(ends, Arrow(dependence.kind, dependence.array, *ends))
-    return list(best.values())
+            ends = (dependence.source, pair[:rank], dependence.sink, pair[rank:])
+            above = best.setdefault(ends, Arrow(dependence.kind, dependence.array, *ends))
+            if above.kind not in (dependence.kind, "reduction"):
+                covered.setdefault(above.kind, set()).add(dependence.kind)
+    return list(best.values()), _covered(covered)
+
+
+def _covered(kinds: Mapping[str, set[str]]) -> str:
+    parts = [f"{above} arrows cover {' and '.join(sorted(below))} ones" for above, below in kinds.items()]
+    return f"between the same instances {', '.join(parts)}" if parts else ""
 
 
 def _pairs(relation: isl.Map, dependence: Dependence, notes: list[str]) -> list[Instance]:
@@ -150,7 +164,7 @@ def _pairs(relation: isl.Map, dependence: Dependence, notes: list[str]) -> list[
     total = int(pairs.count_val().to_python())
     if total <= MOST_ARROWS:
         return integer_points(pairs)[0]
-    chosen, count = integer_points(relation.lexmin().wrap(), MOST_ARROWS)
+    chosen, _ = integer_points(relation.lexmin().wrap(), MOST_ARROWS)
     notes.append(f"{len(chosen)} of {total} {dependence.kind} arrows through {dependence.array}: the nearest sinks")
     return chosen
 
@@ -160,5 +174,3 @@ def span_of(points: Sequence[Instance], axis: int) -> tuple[int, int]:
     coordinates = [point[axis] for point in points]
     return min(coordinates), max(coordinates)
 
-
-__all__ = ["Arrow", "Instance", "Pane", "arrows_between", "extents", "integer_points", "pane", "span_of"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import islpy as isl
 
@@ -21,17 +21,44 @@ def constraints(domain: isl.Set, context: isl.Set | None = None) -> str:
     """The condition under which an instance exists, without what ``context`` already says; empty when always.
 
     >>> constraints(isl.Set("[n] -> { S[i, j] : 0 <= i < n and j = i + 1 }"))
-    '0 <= i < n, j = 1 + i'
+    '0 <= i < n, j = i + 1'
     """
     if context is not None:
         domain = domain.gist_params(context.align_params(domain.get_space().params()))
     if domain.is_params():
         return _condition(str(domain))
-    # As parameters, all dimensions are written in the condition, constant and equal ones too.
+    if domain.is_empty():
+        return "false"
     named = _named(domain)
-    iterators = [str(named.get_dim_name(SET, axis)) for axis in range(named.dim(SET))]
-    shifted = named.move_dims(PARAMETER, named.dim(PARAMETER), SET, 0, named.dim(SET)).params()
-    return _condition(str(shifted), iterators)
+    loops = [text for text in _per_loop(named) if text]
+    return _as_parameters(named) if any(_is_compound(text) for text in loops) else ", ".join(loops)
+
+
+def _per_loop(domain: isl.Set) -> list[str]:
+    """The bounds of each loop in terms of the loops around it, as a loop nest would state them."""
+    rank = domain.dim(SET)
+    # What holds of the outer loops; a projection that is only approximate would be compound, and then is not used.
+    known = domain.params()
+    outer = stated = isl.Set.universe(domain.get_space())
+    texts = []
+    for axis in range(rank):
+        inner = domain.eliminate(SET, axis + 1, rank - axis - 1)
+        bounds = inner.gist(outer).gist_params(known)
+        texts.append(_as_parameters(bounds))
+        stated = stated.intersect(bounds)
+        outer = inner
+    # That some instance exists goes without saying; other conditions on the parameters do not.
+    return texts if stated.is_equal(domain) else [_as_parameters(known), *texts]
+
+
+def _is_compound(text: str) -> bool:
+    return any(word in text for word in (" or ", ";", "exists"))
+
+
+def _as_parameters(domain: isl.Set) -> str:
+    """The whole condition: as parameters, all dimensions are written there, constant and equal ones too."""
+    shifted = domain.move_dims(PARAMETER, domain.dim(PARAMETER), SET, 0, domain.dim(SET)) if domain.dim(SET) else domain
+    return _condition(str(shifted))
 
 
 def _named(domain: isl.Set) -> isl.Set:
@@ -43,16 +70,37 @@ def _named(domain: isl.Set) -> isl.Set:
     return domain
 
 
-def _condition(text: str, iterators: Sequence[str] = ()) -> str:
-    """What stands after the colon; a plain conjunction in the order of the loops."""
+def _condition(text: str) -> str:
+    """What stands after the colon, as a list when it is a plain conjunction."""
     condition = text.partition("{")[2].rpartition("}")[0].partition(":")[2].strip()
-    if any(word in condition for word in (" or ", ";", "exists")):
-        return condition
+    condition = _constant_last(re.sub(r"\((\w+)\) mod ", r"\1 mod ", condition))
+    condition = _half_open(condition)
+    return condition if _is_compound(condition) else condition.replace(" and ", ", ")
 
-    def innermost(part: str) -> int:
-        return max((iterators.index(word) for word in re.findall(r"\w+", part) if word in iterators), default=-1)
 
-    return ", ".join(sorted(condition.split(" and "), key=innermost)) if condition else ""
+def _half_open(condition: str) -> str:
+    """Bounds as ``range`` has them: the lower one included, the upper one not.
+
+    >>> _half_open("0 < i <= n - 2 and j <= n - m - 1")
+    '1 <= i < n - 1 and j < n - m'
+    """
+    lower = re.sub(r"(?<![\w)] [+*-] )(?<![\w.-])(-?\d+) < ", lambda found: f"{int(found[1]) + 1} <= ", condition)
+
+    def upper(found: re.Match[str]) -> str:
+        less = int(found[2]) - 1
+        return f"< {found[1]} - {less}" if less else f"< {found[1]}"
+
+    return re.sub(r"<= (\w+(?: [+-] \w+)*?) - (\d+)(?= and | or |\)|$)", upper, lower)
+
+
+def _constant_last(text: str) -> str:
+    """isl writes ``-2 + n``; people write ``n - 2``.
+
+    >>> _constant_last("1 + i <= j <= -2 + n - m")
+    'i + 1 <= j <= n - m - 2'
+    """
+    pattern = r"(^|[<>=,\[] |\[| and | or )(-?)(\d+) \+ (\w+(?: [+-] \w+)*)(?= [<>=!]|, | and | or |\]|$)"
+    return re.sub(pattern, lambda found: f"{found[1]}{found[4]} {found[2] or '+'} {found[3]}", text)
 
 
 def affine(function: isl.PwAff) -> str:
@@ -65,8 +113,8 @@ def affine(function: isl.PwAff) -> str:
     """
     found = re.findall(r"\[\(((?:[^\[\]])*)\)\](?: : ([^;}]*))?", str(function))
     if len(found) == 1:
-        return str(found[0][0])
-    return "; ".join(f"{value} if {condition.strip()}" for value, condition in found) or str(function)
+        return _constant_last(str(found[0][0]))
+    return "; ".join(f"{_constant_last(value)} if {condition.strip()}" for value, condition in found) or str(function)
 
 
 def row_texts(row: isl.UnionPwAff) -> dict[str, str]:
@@ -96,19 +144,25 @@ def relation(dependence: isl.Map, context: isl.Set | None = None) -> str:
 def _arrow(piece: isl.BasicMap) -> str:
     body = str(isl.Map.from_basic_map(piece)).partition("{")[2].rpartition("}")[0].strip()
     arrow, _, condition = body.partition(" : ")
-    arrow = re.sub(r"[\w']+ = ([^,\]]+)", r"\1", arrow).replace(" -> ", " → ")
+    arrow = _constant_last(re.sub(r"[\w']+ = ([^,\]]+)", r"\1", arrow)).replace(" -> ", " → ")
+    condition = _constant_last(condition)
     condition = condition.replace(" and ", ", ") if " or " not in condition else condition
     return f"{arrow} when {condition}" if condition else arrow
 
 
-def distances(dependence: isl.Map, depth: int) -> tuple[str, ...]:
+def distances(dependence: isl.Map, depth: int, common: int | None = None) -> tuple[str, ...]:
     """Sink minus source over the ``depth`` outermost loops: every vector if they are few, else bounds per loop.
+
+    Of these loops the statements share the ``common`` outermost (by default all); a bar stands before the others.
 
     >>> distances(isl.Map("[n] -> { S[i, j] -> S[i + 1, j'] : 0 <= i < n and -1 <= j' - j <= 1 }"), 2)
     ('(1, -1)', '(1, 0)', '(1, 1)')
     >>> distances(isl.Map("[n] -> { S[i, j] -> S[i', j'] : 0 <= i < i' < n }"), 2)
     ('(≥1, *)',)
+    >>> distances(isl.Map("{ S[t, i] -> T[t + 1, i - 1] }"), 2, common=1)
+    ('(1 | -1)',)
     """
+    shared = depth if common is None else common
     if depth == 0 or dependence.is_empty():
         return ()
     vectors = _deltas(dependence, depth)
@@ -116,8 +170,8 @@ def distances(dependence: isl.Map, depth: int) -> tuple[str, ...]:
     if _volume(box) <= _LARGEST_BOX:
         listed, _ = integer_points(vectors)
         if len(listed) <= LISTED_DISTANCES:
-            return tuple(_vector(str(value) for value in vector) for vector in listed)
-    return (_vector(_range(low, high) for low, high in box),)
+            return tuple(_vector([str(value) for value in vector], shared) for vector in listed)
+    return (_vector([_range(low, high) for low, high in box], shared),)
 
 
 def _deltas(dependence: isl.Map, depth: int) -> isl.Set:
@@ -152,5 +206,6 @@ def _range(low: int | None, high: int | None) -> str:
     return f"≤{high}" if low is None else f"{low}..{high}"
 
 
-def _vector(parts: Iterable[str]) -> str:
-    return f"({', '.join(parts)})"
+def _vector(parts: Sequence[str], shared: int) -> str:
+    inner = f" | {', '.join(parts[shared:])}" if shared < len(parts) else ""
+    return f"({', '.join(parts[:shared])}{inner})"

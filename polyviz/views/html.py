@@ -1,0 +1,80 @@
+"""Static HTML that every trust check lets through: tables, details, images; no script, style sheet, inline SVG or id.
+
+Where a colour is set, foreground and background are set together, so that any theme stays readable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from polyviz.views.svg import data_uri, escape
+
+__all__ = ["badge", "details", "escape", "heading", "image", "items", "paragraph", "preformatted", "table"]
+
+_BADGES = {
+    "parallel": ("#e0f3ec", "#00513b"),
+    "parallel reduction": ("#f6e6f4", "#6b2560"),
+    "tile": ("#e3effa", "#00416b"),
+    "point": ("#e3effa", "#00416b"),
+}
+_PLAIN_BADGE = ("#eeeeee", "#1b1b1b")
+
+
+def image(svg: str, alternative: str) -> str:
+    """A picture as a data URI with its text alternative."""
+    style = "max-width:100%;margin:4px 8px 4px 0;vertical-align:top"
+    return f'<img alt="{escape(alternative)}" style="{style}" src="{data_uri(svg)}">'
+
+
+def table(rows: Iterable[Sequence[object]], header: Sequence[str], code: Sequence[int] = ()) -> str:
+    """A table with a header row; cells are escaped, the columns in ``code`` are set as code.
+
+    >>> table([["<x>", 1]], ["name", "count"], code=[0]).count("<code>&lt;x&gt;</code>")
+    1
+    """
+    cell = 'style="text-align:left;vertical-align:top"'
+    head = "".join(f'<th scope="col" {cell}>{escape(name)}</th>' for name in header)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f"<td {cell}>{f'<code>{escape(value)}</code>' if place in code and value != '' else escape(value)}</td>"
+            for place, value in enumerate(row)
+        )
+        + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def details(summary: str, content: str, *, opened: bool = False) -> str:
+    """A part that folds; ``content`` is HTML, ``summary`` text."""
+    return f"<details{' open' if opened else ''}><summary>{escape(summary)}</summary>{content}</details>"
+
+
+def preformatted(text: str) -> str:
+    """Text as it is, with its own colours."""
+    style = "background:#f7f7f7;color:#1b1b1b;padding:8px;overflow:auto;line-height:1.35"
+    return f'<pre style="{style}">{escape(text)}</pre>'
+
+
+def paragraph(text: str) -> str:
+    """A paragraph of text."""
+    return f"<p>{escape(text)}</p>"
+
+
+def items(texts: Iterable[str]) -> str:
+    """A bulleted list of texts; nothing for none."""
+    listed = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    return f"<ul>{listed}</ul>" if listed else ""
+
+
+def heading(text: str) -> str:
+    """A heading that does not shout in a notebook."""
+    return f"<p><strong>{escape(text)}</strong></p>"
+
+
+def badge(text: str) -> str:
+    """A small coloured word; the word itself carries the meaning."""
+    background, foreground = _BADGES.get(text, _PLAIN_BADGE)
+    style = f"background:{background};color:{foreground};border-radius:4px;padding:0 5px;white-space:nowrap"
+    return f'<span style="{style}">{escape(text)}</span>'

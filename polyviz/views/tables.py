@@ -1,0 +1,59 @@
+"""Plain text in columns, and numbers as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def columns(rows: Sequence[Sequence[str]], header: Sequence[str] = (), right: Sequence[int] = (), indent: int = 2) -> str:
+    """Rows in aligned columns, two blanks apart; ``right`` lists the right-aligned columns.
+
+    >>> print(columns([["S0", "4"], ["S10", "128"]], ["name", "count"], right=[1]))
+      name  count
+      S0        4
+      S10     128
+    """
+    lines = [list(header), *map(list, rows)] if header else [list(row) for row in rows]
+    if not lines:
+        return ""
+    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+    return "\n".join(
+        " " * indent
+        + "  ".join(
+            cell.rjust(width) if place in right else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def seconds(value: float) -> str:
+    """A duration with three digits and a unit.
+
+    >>> seconds(0.01234), seconds(2.5e-7), seconds(75.0)
+    ('12.3 ms', '250 ns', '75.0 s')
+    """
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= 0.9995 * size:
+            return f"{three_digits(value / size)} {unit}"
+    return f"{three_digits(value / 1e-9)} ns"
+
+
+def three_digits(value: float) -> str:
+    """A positive number with three digits, without an exponent.
+
+    >>> three_digits(1.2345), three_digits(12.345), three_digits(1234.5)
+    ('1.23', '12.3', '1234')
+    """
+    if value >= 99.95:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 loop``, ``2 loops``.
+
+    >>> plural(1, "loop"), plural(0, "loop")
+    ('1 loop', '0 loops')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

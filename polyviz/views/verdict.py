@@ -1,0 +1,78 @@
+"""A comparison read honestly: the cells of its table and the one sentence that sums it up."""
+
+from __future__ import annotations
+
+from polyviz.model.measurement import ComparisonData, VariantRow
+from polyviz.views.drawing import values_text
+from polyviz.views.tables import columns, seconds, three_digits
+
+
+def verified_mark(row: VariantRow) -> str:
+    """``✓`` agreed with the original loop, ``✗`` did not, ``–`` was not compared."""
+    return {True: "✓", False: "✗", None: "–"}[row.verified]
+
+
+def median_text(row: VariantRow) -> str:
+    """The median with half the width of its interval: ``12.3 ms ± 0.2 ms``."""
+    if row.median is None:
+        return "–"
+    if row.interval is None:
+        return seconds(row.median)
+    low, high = row.interval
+    return f"{seconds(row.median)} ± {seconds(max(high - row.median, row.median - low, 0.0))}"
+
+
+def speedup_text(row: VariantRow) -> str:
+    """The speedup against the baseline with its interval: ``3.42× (3.38–3.47)``."""
+    if row.speedup is None:
+        return "–"
+    text = f"{three_digits(row.speedup)}×"
+    if row.speedup_interval is None:
+        return text
+    low, high = row.speedup_interval
+    return f"{text} ({three_digits(low)}–{three_digits(high)})"
+
+
+def name_text(row: VariantRow, data: ComparisonData) -> str:
+    """The row's label; the baseline is marked, and the best with a star."""
+    mark = " ★" if row.label == data.best else ""
+    return f"{row.label}{' (baseline)' if row.label == data.baseline else ''}{mark}"
+
+
+def cells(row: VariantRow, data: ComparisonData) -> list[str]:
+    """One line of the table: name, status, verified, median ± interval, speedup, compile time, note."""
+    compiled = "–" if row.compile_seconds is None else seconds(row.compile_seconds)
+    return [name_text(row, data), row.status, verified_mark(row), median_text(row), speedup_text(row), compiled,
+            row.note or (row.measurement.note if row.measurement else "")]
+
+
+HEADINGS = ("variant", "status", "verified", "median ± 95 %", "speedup", "compiled in", "note")
+
+
+def verdict(data: ComparisonData) -> str:
+    """Who is fastest, or why nobody is named.
+
+    >>> verdict(ComparisonData("f", (), None, None, "a machine", {}))
+    'no winner: nothing was timed and verified'
+    """
+    timed = [row for row in data.rows if row.status == "ok" and row.verified and row.median is not None]
+    if not timed:
+        return "no winner: nothing was timed and verified"
+    best = next((row for row in timed if row.label == data.best), None)
+    if best is None:
+        return "no winner: the fastest two cannot be told apart" if len(timed) > 1 else "no winner: only one was timed"
+    if best.label == data.baseline or best.speedup is None:
+        return f"fastest: {best.label}, {median_text(best)}"
+    return f"fastest: {best.label}, {median_text(best)}, {speedup_text(best)} against {data.baseline}"
+
+
+def comparison_text(data: ComparisonData) -> str:
+    """The table in aligned columns, the verdict, where it ran, and the notes."""
+    sizes = f" for {values_text(data.sizes)}" if data.sizes else ""
+    lines = [f"Comparison of {data.name}{sizes}"]
+    if data.rows:
+        lines.append(columns([cells(row, data) for row in data.rows], HEADINGS, right=[3, 4, 5]))
+    lines.append(f"Verdict: {verdict(data)}.")
+    if data.machine:
+        lines.append(f"Machine: {data.machine}")
+    return "\n".join([*lines, *(f"  - {note}" for note in data.notes)])
