@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-import islpy as isl
+from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import check
 from polyviz.analysis import dependences as find_dependences
 from polyviz.errors import LegalityError, OptionError, PolyvizError, SchedulingError
-from polyviz.model.dependences import Dependences
 from polyviz.model.schedule import Decision, Schedule
-from polyviz.model.scop import Scop
 from polyviz.scheduling.described import described
 from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
 from polyviz.scheduling.registry import make_scheduler
 from polyviz.transform.tile import tile_band
 from polyviz.transform.tree import band_at, bands
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import islpy as isl
+
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.scop import Scop
 
 
 def schedule(
@@ -77,7 +80,8 @@ def _proposal(name: str, scheduler: Scheduler, problem: SchedulingProblem) -> Pr
         ) from error
     if not isinstance(proposal, Proposal):
         raise SchedulingError(
-            f"The scheduler `{name}` returned a {type(proposal).__name__}.", hint="It has to return a Proposal."
+            f"The scheduler `{name}` returned a {type(proposal).__name__}.",
+            hint="It has to return a Proposal.",
         )
     return proposal
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from polyviz.scheduling.farkas import ConeTable
-from polyviz.scheduling.graph import DependenceGraph, Node
 from polyviz.scheduling.independence import complement, iterator_rows, rank
 from polyviz.scheduling.program import StepBudget
-from polyviz.scheduling.row_problem import RowProblem
-from polyviz.scheduling.rows import AffineRow
 from polyviz.scheduling.search import Requirement, best_solution
 from polyviz.scheduling.solver import LexicographicSolver, Solution
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.scheduling.graph import DependenceGraph, Node
+    from polyviz.scheduling.row_problem import RowProblem
+    from polyviz.scheduling.rows import AffineRow
 
 # Linear programs for the search of one row; those of loop nests seen so far need at most some hundreds.
 ROW_STEPS = 3_000

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.scheduling.band_search import FoundRow
 from polyviz.scheduling.graph import DependenceGraph, Edge, Node
 from polyviz.scheduling.rows import AffineRow, composed, multi_affine
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from polyviz.scheduling.band_search import FoundRow
+
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
@@ -34,10 +39,11 @@ class Cluster:
 
 
 def cluster_graph(clusters: Sequence[Cluster], graph: DependenceGraph) -> DependenceGraph:
-    """``clusters`` as nodes whose iterators are the rows of their bands, with the relations of ``graph`` between them."""
+    """``clusters`` as nodes whose iterators are the rows of their bands, with the relations of ``graph``."""
     label = {name: f"cluster{number}" for number, cluster in enumerate(clusters) for name in cluster.names}
     place = {
-        node.name: _placing(label[node.name], _cluster_with(node.name, clusters), node) for node in graph.nodes
+        node.name: _placing(label[node.name], _cluster_with(node.name, clusters), node)
+        for node in graph.nodes
     }
     nodes = []
     for number, cluster in enumerate(clusters):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from polyviz.scheduling.graph import DependenceGraph, Edge
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from polyviz.scheduling.graph import DependenceGraph, Edge
 
 
 def components(graph: DependenceGraph) -> list[tuple[str, ...]]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
-
-import islpy as isl
+from typing import TYPE_CHECKING, Literal
 
 from polyviz.analysis.parallelism import BandProperties, band_properties
 from polyviz.analysis.times import times_by_statement, union_of
 from polyviz.model.schedule import Band, BandMember, Decision, Schedule
-from polyviz.scheduling.problem import SchedulingProblem
 from polyviz.transform.tree import bands, marks_above, members, node_at, row_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import islpy as isl
+
+    from polyviz.scheduling.problem import SchedulingProblem
 
 Role = Literal["loop", "tile", "point"]
 
@@ -31,6 +34,7 @@ def described(
 def common_times(tree: isl.Schedule) -> isl.UnionMap:
     """The order of ``tree`` as one map into one time space: sequences are constants, short tuples end in zeros.
 
+    >>> import islpy as isl
     >>> tree = isl.Schedule.from_domain(isl.UnionSet("{ S[i] : 0 <= i < 4 }"))
     >>> rows = isl.MultiUnionPwAff("[{ S[i] -> [(-i)] }]")
     >>> print(common_times(tree.insert_partial_schedule(rows)))

@@ -7,6 +7,7 @@ made by a row rule and a fusion rule.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from polyviz.errors import SchedulingError
 from polyviz.model.schedule import Decision
@@ -15,10 +16,12 @@ from polyviz.scheduling.carrying import CarryingRows
 from polyviz.scheduling.clusters import Cluster
 from polyviz.scheduling.components import components, reachability, topological
 from polyviz.scheduling.explanation import band_decision, components_decision
-from polyviz.scheduling.fusion import FusionRule
 from polyviz.scheduling.graph import DependenceGraph
 from polyviz.scheduling.plan import BandPlan, Leaf, Plan, SequencePlan, tree_of
 from polyviz.scheduling.problem import Proposal, SchedulingProblem
+
+if TYPE_CHECKING:
+    from polyviz.scheduling.fusion import FusionRule
 
 
 @dataclass(slots=True)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import islpy as isl
 import numpy as np
 
-from polyviz.scheduling.farkas import Matrix
-from polyviz.scheduling.program import IntegerProgram
+if TYPE_CHECKING:
+    from polyviz.scheduling.farkas import Matrix
+    from polyviz.scheduling.program import IntegerProgram
 
 
 def exact_minimum(program: IntegerProgram, extra: Matrix) -> Matrix | None:
     """The unknowns at the lexicographic minimum of ``program`` under ``extra``, None when it is infeasible.
 
+    >>> from polyviz.scheduling.program import IntegerProgram
     >>> program = IntegerProgram(
     ...     inequalities=np.array([[-3, 2, 1]]), equalities=np.zeros((0, 3), dtype=int),
     ...     objectives=np.array([[1, 1]]), order=(0, 1), upper=np.array([9, 9]),
@@ -53,5 +57,7 @@ def _constrained(basic: isl.BasicSet, constant: int, row: Matrix, *, equality: b
     constraint = isl.Constraint.alloc_equality(space) if equality else isl.Constraint.alloc_inequality(space)
     constraint = constraint.set_constant_val(isl.Val(constant))
     for position in np.flatnonzero(row):
-        constraint = constraint.set_coefficient_val(isl.dim_type.set, int(position), isl.Val(int(row[position])))
+        constraint = constraint.set_coefficient_val(
+            isl.dim_type.set, int(position), isl.Val(int(row[position]))
+        )
     return basic.add_constraint(constraint)

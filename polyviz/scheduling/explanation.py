@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.model.schedule import Decision
-from polyviz.scheduling.band_search import FoundRow
-from polyviz.scheduling.clusters import Cluster
-from polyviz.scheduling.graph import DependenceGraph
-from polyviz.scheduling.rows import AffineRow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.scheduling.band_search import FoundRow
+    from polyviz.scheduling.clusters import Cluster
+    from polyviz.scheduling.graph import DependenceGraph
+    from polyviz.scheduling.rows import AffineRow
 
 
 def components_decision(groups: Sequence[tuple[str, ...]]) -> Decision:
@@ -18,7 +22,10 @@ def components_decision(groups: Sequence[tuple[str, ...]]) -> Decision:
     order = ", then ".join(f"{{{', '.join(group)}}}" for group in groups)
     names = tuple(name for group in groups for name in group)
     return Decision(
-        "components", f"Components in an order that respects the dependences: {order}.", names, {"components": groups}
+        "components",
+        f"Components in an order that respects the dependences: {order}.",
+        names,
+        {"components": groups},
     )
 
 
@@ -33,6 +40,7 @@ def band_decision(cluster: Cluster, graph: DependenceGraph) -> Decision:
 def row_text(row: AffineRow, iterators: Sequence[str], parameters: Sequence[str]) -> str:
     """The affine function with the names of the user.
 
+    >>> from polyviz.scheduling.rows import AffineRow
     >>> row_text(AffineRow((2, -1), (1,), -3), ("t", "i"), ("n",))
     '2t - i + n - 3'
     >>> row_text(AffineRow((0,), (), 0), ("i",), ())
@@ -54,8 +62,8 @@ def _row_details(row: FoundRow, graph: DependenceGraph) -> dict[str, object]:
     functions = {
         node.name: row_text(
             row.rows[node.name],
-            node.domain.get_var_names(isl.dim_type.set),
-            node.domain.get_var_names(isl.dim_type.param),
+            _names(node.domain, isl.dim_type.set),
+            _names(node.domain, isl.dim_type.param),
         )
         for node in graph.nodes
     }
@@ -67,3 +75,7 @@ def _row_details(row: FoundRow, graph: DependenceGraph) -> dict[str, object]:
         "objectives": dict(row.objectives),
         "coincident": row.coincident,
     }
+
+
+def _names(domain: isl.Set, kind: isl.dim_type) -> list[str]:
+    return [domain.get_dim_name(kind, position) or f"i{position}" for position in range(domain.dim(kind))]

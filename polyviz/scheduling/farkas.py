@@ -55,10 +55,14 @@ def cone_of(piece: isl.BasicMap) -> Cone:
     order = (isl.dim_type.cst, isl.dim_type.param, isl.dim_type.set, isl.dim_type.div)
     basic = found if isinstance(found, isl.BasicSet) else found.get_basic_sets()[0]
     # The cone contains its apex: the constant column of the matrix is zero.
-    return Cone(_matrix(basic.inequalities_matrix(*order))[:, 1:], _matrix(basic.equalities_matrix(*order))[:, 1:])
+    return Cone(
+        _matrix(basic.inequalities_matrix(*order))[:, 1:], _matrix(basic.equalities_matrix(*order))[:, 1:]
+    )
 
 
 def _matrix(matrix: isl.Mat) -> Matrix:
     rows, columns = matrix.rows(), matrix.cols()
-    values = [[matrix.get_element_val(row, column).to_python() for column in range(columns)] for row in range(rows)]
+    values = [
+        [matrix.get_element_val(row, column).to_python() for column in range(columns)] for row in range(rows)
+    ]
     return np.array(values, dtype=np.int64).reshape(rows, columns)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from polyviz.scheduling.band_search import BandState, FoundRow, Workbench
 from polyviz.scheduling.carrying import CarryingRows
 from polyviz.scheduling.closeness import CloseRows
 from polyviz.scheduling.engine import Engine, run_engine
 from polyviz.scheduling.fusion import FusionRule
-from polyviz.scheduling.problem import Proposal, SchedulingProblem
+
+if TYPE_CHECKING:
+    from polyviz.scheduling.band_search import BandState, FoundRow, Workbench
+    from polyviz.scheduling.problem import Proposal, SchedulingProblem
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ depth is the smart fusion of Bondhugula et al. (2008).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
 import numpy as np
@@ -17,8 +16,12 @@ from polyviz.model.schedule import Decision
 from polyviz.scheduling.band_search import BandState, RowRule, Workbench, find_band
 from polyviz.scheduling.clusters import Cluster, cluster_graph, merged
 from polyviz.scheduling.components import closure, position_of
-from polyviz.scheduling.graph import DependenceGraph, Edge
 from polyviz.scheduling.rows import multi_affine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.scheduling.graph import DependenceGraph, Edge
 
 Fusion = Literal["none", "smart", "max"]
 

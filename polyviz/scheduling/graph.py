@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.analysis.times import maps_of
-from polyviz.scheduling.problem import SchedulingProblem
 from polyviz.scheduling.rows import AffineRow, multi_affine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from polyviz.scheduling.problem import SchedulingProblem
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
+from typing import TYPE_CHECKING
 
-from polyviz.scheduling.rows import AffineRow
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.scheduling.rows import AffineRow
 
 Vector = tuple[int, ...]
 

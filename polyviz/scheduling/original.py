@@ -19,5 +19,6 @@ class Original:
         """Hand back the schedule of the source."""
         statements = tuple(statement.name for statement in problem.scop.statements)
         return Proposal(
-            problem.scop.schedule, (Decision("original", "The loops keep the order of the source.", statements),)
+            problem.scop.schedule,
+            (Decision("original", "The loops keep the order of the source.", statements),),
         )

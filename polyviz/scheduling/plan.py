@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.scheduling.clusters import Cluster
 from polyviz.scheduling.rows import multi_affine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.scheduling.clusters import Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +74,13 @@ def _planted(node: isl.ScheduleNode, plan: Plan, domains: dict[str, isl.Set]) ->
 
 
 def _partial_schedule(cluster: Cluster, domains: dict[str, isl.Set]) -> isl.MultiUnionPwAff:
-    whole: isl.UnionPwMultiAff | None = None
+    pieces = []
     for name in cluster.names:
         rows = multi_affine(cluster.rows(name), domains[name].get_space())
-        piece = isl.UnionPwMultiAff.from_pw_multi_aff(isl.PwMultiAff.from_multi_aff(rows))
-        whole = piece if whole is None else whole.union_add(piece)
+        pieces.append(isl.UnionPwMultiAff.from_pw_multi_aff(isl.PwMultiAff.from_multi_aff(rows)))
+    whole = pieces[0]
+    for piece in pieces[1:]:
+        whole = whole.union_add(piece)
     return isl.MultiUnionPwAff.from_union_pw_multi_aff(whole)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from polyviz.scheduling.closeness import CloseRows
 from polyviz.scheduling.engine import Engine, run_engine
-from polyviz.scheduling.fusion import Fusion, FusionRule
-from polyviz.scheduling.problem import Proposal, SchedulingProblem
+from polyviz.scheduling.fusion import FusionRule
+
+if TYPE_CHECKING:
+    from polyviz.scheduling.problem import Proposal, SchedulingProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,7 @@ class Pluto:
     """
 
     name: ClassVar[str] = "pluto"
-    fusion: Fusion = "smart"
+    fusion: Literal["none", "smart", "max"] = "smart"
     parallel_first: bool = True
 
     def run(self, problem: SchedulingProblem) -> Proposal:

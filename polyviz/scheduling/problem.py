@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
-import islpy as isl
+if TYPE_CHECKING:
+    import islpy as isl
 
-from polyviz.model.dependences import Dependences
-from polyviz.model.schedule import Decision
-from polyviz.model.scop import Scop
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.schedule import Decision
+    from polyviz.model.scop import Scop
 
 
 @dataclass(frozen=True, slots=True)

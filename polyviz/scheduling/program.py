@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyviz.scheduling.farkas import Matrix
+if TYPE_CHECKING:
+    from polyviz.scheduling.farkas import Matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)

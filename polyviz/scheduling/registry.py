@@ -75,7 +75,7 @@ def scheduler_options(name: str) -> dict[str, Any]:
     """
     definition = _definition(name)
     if inspect.isclass(definition):
-        return {field.name: field.default for field in dataclasses.fields(definition)}
+        return {field.name: field.default for field in dataclasses.fields(cast("Any", definition))}
     parameters = list(inspect.signature(definition).parameters.values())[1:]
     return {parameter.name: parameter.default for parameter in parameters}
 
@@ -152,12 +152,22 @@ def _summary(name: str) -> str:
 
 
 def _check_value(scheduler: str, definition: Any, option: str, value: object) -> None:
-    expected = get_type_hints(definition).get(option)
+    expected = _hints(definition).get(option)
     if get_origin(expected) is Literal and value not in get_args(expected):
         choices = ", ".join(map(str, get_args(expected)))
         raise OptionError(f"Option `{option}` of scheduler `{scheduler}` is {value!r}; it can be {choices}.")
     if isinstance(expected, type) and not _fits(value, expected):
-        raise OptionError(f"Option `{option}` of scheduler `{scheduler}` is {value!r}; it must be {expected.__name__}.")
+        raise OptionError(
+            f"Option `{option}` of scheduler `{scheduler}` is {value!r}; it must be {expected.__name__}."
+        )
+
+
+def _hints(definition: Any) -> dict[str, Any]:
+    try:
+        return get_type_hints(definition)
+    except NameError:
+        # Annotations of a scheduler from elsewhere may name types that exist only for a type checker.
+        return {}
 
 
 def _fits(value: object, expected: type) -> bool:

@@ -9,15 +9,19 @@ optimizer* (2008), section 3; Verdoolaege and Janssens, *Scheduling for PPCG* (2
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyviz.scheduling.farkas import ConeTable, Matrix
-from polyviz.scheduling.graph import Edge, Node
 from polyviz.scheduling.program import IntegerProgram
 from polyviz.scheduling.rows import AffineRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from polyviz.scheduling.farkas import ConeTable, Matrix
+    from polyviz.scheduling.graph import Edge, Node
 
 # Larger coefficients make loops that nobody wants; a row that needs one counts as not found.
 COEFFICIENT_LIMIT = 64
@@ -78,7 +82,7 @@ class RowProblem:
                 self._equalities += [cone.inequalities @ form, cone.equalities @ form]
 
     def bound(self, edges: Iterable[Edge], legal: Iterable[Edge] = ()) -> BoundUnknowns:
-        """A new bound on the distance of ``edges``, from both sides unless ``legal`` keeps the edge from being reversed."""
+        """A new bound on the distance of ``edges``, from both sides unless the edge is part of ``legal``."""
         unknowns = BoundUnknowns(
             self._new(self._parameters, CONSTANT_LIMIT),
             self._new(self._parameters, CONSTANT_LIMIT),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import islpy as isl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,8 @@ def composed(row: AffineRow, inner: Sequence[AffineRow]) -> AffineRow:
 
     def total(columns: Sequence[Sequence[int]], own: Sequence[int]) -> tuple[int, ...]:
         return tuple(
-            value + sum(factor * column[position] for factor, column in zip(row.iterators, columns, strict=True))
+            value
+            + sum(factor * column[position] for factor, column in zip(row.iterators, columns, strict=True))
             for position, value in enumerate(own)
         )
 

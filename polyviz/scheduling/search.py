@@ -7,14 +7,18 @@ PPCG*, 2017, section 4.3). A branch whose objectives cannot beat the best row so
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyviz.scheduling.farkas import Matrix
 from polyviz.scheduling.program import SolveLimitError
-from polyviz.scheduling.solver import Accept, LexicographicSolver, Solution
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.scheduling.farkas import Matrix
+    from polyviz.scheduling.solver import Accept, LexicographicSolver, Solution
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +44,9 @@ class Requirement:
         return found
 
 
-def best_solution(solver: LexicographicSolver, requirements: Sequence[Requirement]) -> tuple[Solution | None, bool]:
+def best_solution(
+    solver: LexicographicSolver, requirements: Sequence[Requirement]
+) -> tuple[Solution | None, bool]:
     """The best solution that meets all ``requirements``, and whether the search was complete.
 
     Among equal objectives the branch that was tried first wins. When the budget of the solver runs out, the best

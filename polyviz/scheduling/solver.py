@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 
 from polyviz.scheduling.exact import exact_minimum
-from polyviz.scheduling.farkas import Matrix
-from polyviz.scheduling.program import IntegerProgram, StepBudget
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from polyviz.scheduling.farkas import Matrix
+    from polyviz.scheduling.program import IntegerProgram, StepBudget
 
 _TOLERANCE = 1e-6
 # Branch-and-bound steps for one integer program; those of schedules need a handful.
@@ -35,6 +39,7 @@ class Solution:
 class LexicographicSolver:
     """Solves one program again and again under extra constraints, from a warm start.
 
+    >>> from polyviz.scheduling.program import IntegerProgram, StepBudget
     >>> program = IntegerProgram(
     ...     inequalities=np.array([[-3, 1, 1]]), equalities=np.zeros((0, 3), dtype=int),
     ...     objectives=np.array([[1, 1]]), order=(0, 1), upper=np.array([9, 9]),
@@ -74,7 +79,9 @@ class LexicographicSolver:
             if accept is not None and not accept(tuple(found)):
                 return None
             self._keep(objective, found[-1])
-        values = self._tail(values if values is not None else self._optimum(np.zeros_like(self.program.upper)))
+        values = self._tail(
+            values if values is not None else self._optimum(np.zeros_like(self.program.upper))
+        )
         if values is None:
             return None
         if not self.program.admits(values, extra):
@@ -142,7 +149,7 @@ class LexicographicSolver:
 
 
 def _model(program: IntegerProgram) -> highspy.Highs:
-    model = highspy.Highs()
+    model: highspy.Highs = highspy.Highs()  # type: ignore[no-untyped-call]
     model.setOptionValue("output_flag", False)
     model.setOptionValue("threads", 1)
     model.setOptionValue("mip_max_nodes", _NODE_LIMIT)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
-
-import islpy as isl
+from typing import TYPE_CHECKING, ClassVar
 
 from polyviz.errors import OptionError
 from polyviz.model.schedule import Decision
@@ -20,6 +17,11 @@ from polyviz.transform.tree import (
     replace_rows,
     statements_under,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import islpy as isl
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +51,17 @@ class Interchange(Move):
             [rows[place] for place in self.order],
             coincident=[coincident[place] for place in self.order],
         )
-        text = f"The loops at {self.path} run in the order {', '.join(str(place + 1) for place in self.order)}."
+        text = (
+            f"The loops at {self.path} run in the order {', '.join(str(place + 1) for place in self.order)}."
+        )
         details = {"path": self.path, "order": self.order}
         return changed, Decision("interchange", text, statements_under(band), details)
 
 
-def permute_members(
-    tree: isl.Schedule, path: Path, order: Sequence[int]
-) -> tuple[isl.Schedule, Decision]:
+def permute_members(tree: isl.Schedule, path: Path, order: Sequence[int]) -> tuple[isl.Schedule, Decision]:
     """``Interchange(path, order)`` applied to ``tree``.
 
+    >>> import islpy as isl
     >>> rows = '[{ S[i, j] -> [i] }, { S[i, j] -> [j] }]'
     >>> tree = isl.Schedule(f'{{ domain: "{{ S[i, j] }}", child: {{ schedule: "{rows}" }} }}')
     >>> print(permute_members(tree, (0,), (1, 0))[0].get_map())

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
-
-import islpy as isl
+from typing import TYPE_CHECKING, ClassVar
 
 from polyviz.analysis import check
-from polyviz.model.dependences import Dependences, Legality
-from polyviz.model.schedule import Decision
-from polyviz.model.scop import Scop
-from polyviz.transform.tree import Path
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+    from polyviz.model.dependences import Dependences, Legality
+    from polyviz.model.schedule import Decision
+    from polyviz.model.scop import Scop
+    from polyviz.transform.tree import Path
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
-
-import islpy as isl
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from polyviz.analysis.parallelism import parallelism
 from polyviz.errors import OptionError
 from polyviz.model.dependences import Dependences, Legality
 from polyviz.model.schedule import Decision
-from polyviz.model.scop import Scop
 from polyviz.transform.move import Move
 from polyviz.transform.tree import (
     Path,
@@ -22,6 +19,11 @@ from polyviz.transform.tree import (
     isolate_member,
     statements_under,
 )
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+    from polyviz.model.scop import Scop
 
 MarkName = Literal["parallel", "vector"]
 
@@ -67,7 +69,9 @@ class Parallel(Move):
     def _valid_member(self, tree: isl.Schedule) -> int:
         count = band_at(tree, self.path).band_n_member()
         if not 0 <= self.member < count:
-            raise OptionError(f"The band at {self.path} has {count} members, there is no member {self.member}.")
+            raise OptionError(
+                f"The band at {self.path} has {count} members, there is no member {self.member}."
+            )
         return self.member
 
 
@@ -82,6 +86,7 @@ def mark_parallel(tree: isl.Schedule, path: Path, member: int = 0) -> tuple[isl.
 def mark_vector(tree: isl.Schedule, path: Path, member: int = 0) -> tuple[isl.Schedule, Decision]:
     """``Parallel(path, member, "vector")`` applied to ``tree``.
 
+    >>> import islpy as isl
     >>> tree = isl.Schedule('{ domain: "{ S[i] }", child: { schedule: "[{ S[i] -> [i] }]" } }')
     >>> print(mark_vector(tree, (0,))[1].text)
     Loop 1 at (0,) runs in vector lanes.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import islpy as isl
 
@@ -21,6 +20,9 @@ from polyviz.transform.tree import (
     replace_rows,
     statements_under,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,9 @@ class Tile(Move):
 
     def _validate(self, count: int) -> None:
         if len(self.sizes) != count:
-            raise OptionError(f"The band at {self.path} has {count} loops, but {len(self.sizes)} tile sizes are given.")
+            raise OptionError(
+                f"The band at {self.path} has {count} loops, but {len(self.sizes)} tile sizes are given."
+            )
         wrong = next((size for size in self.sizes if not isinstance(size, int) or size < 1), None)
         if wrong is not None:
             raise OptionError(f"A tile size is a positive integer, not {wrong!r}.")

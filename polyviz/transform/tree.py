@@ -6,11 +6,16 @@ Everything here is a pure function: isl trees are values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.analysis.nesting import Kind, node_kind
 from polyviz.errors import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 Path = tuple[int, ...]
 
@@ -50,7 +55,7 @@ def walk(tree: isl.Schedule) -> Iterator[isl.ScheduleNode]:
 
 def is_band(node: isl.ScheduleNode) -> bool:
     """Whether ``node`` is a band with at least one member."""
-    return bool(node.get_type() == isl.schedule_node_type.band and node.band_n_member() > 0)
+    return bool(node_kind(node) == Kind.band and node.band_n_member() > 0)
 
 
 def bands(tree: isl.Schedule) -> Iterator[tuple[Path, isl.ScheduleNode]]:
@@ -67,7 +72,7 @@ def band_at(tree: isl.Schedule, path: Path) -> isl.ScheduleNode:
     """The band at ``path``; raises ``OptionError`` when another kind of node is there."""
     node = node_at(tree, path)
     if not is_band(node):
-        raise OptionError(f"The node at {path} is a {node.get_type().name}, not a band of loops.")
+        raise OptionError(f"The node at {path} is a {node_kind(node).name}, not a band of loops.")
     return node
 
 
@@ -98,14 +103,20 @@ def row_texts(row: isl.UnionPwAff) -> dict[str, str]:
     texts = {}
     for position in range(functions.n_pw_aff()):
         function = functions.get_at(position)
-        pieces: list[str] = []
-        function.foreach_piece(lambda _, piece, pieces=pieces: pieces.append(_affine_text(piece)))
-        texts[function.get_space().get_tuple_name(isl.dim_type.in_) or ""] = " or ".join(pieces)
+        pieces: list[isl.Aff] = []
+        function.foreach_piece(partial(_keep, pieces))
+        texts[function.get_space().get_tuple_name(isl.dim_type.in_) or ""] = " or ".join(
+            map(_affine_text, pieces)
+        )
     return dict(sorted(texts.items()))
 
 
 def replace_rows(
-    tree: isl.Schedule, path: Path, rows: Sequence[isl.UnionPwAff], *, coincident: Sequence[bool] | None = None
+    tree: isl.Schedule,
+    path: Path,
+    rows: Sequence[isl.UnionPwAff],
+    *,
+    coincident: Sequence[bool] | None = None,
 ) -> isl.Schedule:
     """The tree with ``rows`` as the members of the band at ``path``.
 
@@ -157,11 +168,15 @@ def marks_above(node: isl.ScheduleNode) -> tuple[str, ...]:
     names = []
     while node.has_parent():
         node = node.parent()
-        if node.get_type() == isl.schedule_node_type.mark:
+        if node_kind(node) == Kind.mark:
             names.append(node.mark_get_id().get_name())
-        elif node.get_type() != isl.schedule_node_type.band:
+        elif node_kind(node) != Kind.band:
             break
     return tuple(names)
+
+
+def _keep(pieces: list[isl.Aff], _domain: isl.Set, piece: isl.Aff) -> None:
+    pieces.append(piece)
 
 
 def _affine_text(function: isl.Aff) -> str:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
-
-import islpy as isl
+from typing import TYPE_CHECKING, ClassVar
 
 from polyviz.errors import OptionError
 from polyviz.model.schedule import Decision
@@ -20,6 +18,9 @@ from polyviz.transform.tree import (
     split_band,
     statements_under,
 )
+
+if TYPE_CHECKING:
+    import islpy as isl
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,10 @@ class Wavefront(Move):
         kept = coincident_members(band)[self.degree + 1 :]
         parallel = (False, *(True,) * self.degree, *kept)
         tree = replace_rows(tree, self.path, [diagonal, *rows[1:]], coincident=parallel)
+        freed = "the next loop is" if self.degree == 1 else f"the next {self.degree} loops are"
         text = (
-            f"The first loop at {self.path} carries dependences: it became the sum of the first {self.degree + 1} "
-            f"loops, so that {'the next loop is' if self.degree == 1 else f'the next {self.degree} loops are'} parallel."
+            f"The first loop at {self.path} carries dependences: it became the sum of the first "
+            f"{self.degree + 1} loops, so that {freed} parallel."
         )
         details = {"path": self.path, "degree": self.degree}
         return split_band(tree, self.path, 1), Decision("wavefront", text, statements_under(band), details)
@@ -67,6 +69,7 @@ class Wavefront(Move):
 def wavefront(tree: isl.Schedule, path: Path, degree: int = 1) -> tuple[isl.Schedule, Decision]:
     """``Wavefront(path, degree)`` applied to ``tree``.
 
+    >>> import islpy as isl
     >>> rows = '[{ S[i, j] -> [i] }, { S[i, j] -> [j] }]'
     >>> tree = isl.Schedule(f'{{ domain: "{{ S[i, j] }}", child: {{ schedule: "{rows}", permutable: 1 }} }}')
     >>> print(wavefront(tree, (0,))[0].get_map())
