@@ -115,7 +115,7 @@ def _first_piece(affine: isl.PwAff, count: int) -> Row:
         if not found:
             values = [piece.get_coefficient_val(isl.dim_type.in_, position) for position in range(count)]
             found.append(
-                tuple(Fraction(int(value.get_num_si()), int(value.get_den_si())) for value in values)
+                tuple(Fraction(value.get_num_si(), value.get_den_val().get_num_si()) for value in values)
             )
 
     affine.foreach_piece(visit)

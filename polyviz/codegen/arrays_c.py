@@ -31,6 +31,7 @@ class ArrayPrinter:
         self._names = {item.name: _c_name(item.name, reserved) for item in (*scop.arrays, *scop.parameters)}
         self.parameter_names = {parameter.name: self._names[parameter.name] for parameter in scop.parameters}
         self._statement: Statement | None = None
+        self._tested_extents: set[tuple[str, int]] = set()
 
     @property
     def taken(self) -> frozenset[str]:
@@ -76,17 +77,31 @@ class ArrayPrinter:
             where = f" (line {element.span.line})" if element.span is not None else ""
             code = self.failure(f"a subscript of {array.name} is out of range{where}")
             self.helpers.add("checked_index")
+            self._tested_extents.add((array.name, axis))
             return f"checked_index({text}, {extent}, &failure, {code})"
         if _negative_constant(subscript):
+            self._tested_extents.add((array.name, axis))
             return f"{extent} - {text.removeprefix('-')}"
         return text
 
     def arguments(self) -> tuple[ProgramArgument, ...]:
-        """The calling convention: parameters first, then per array its pointer, extents and strides."""
+        """The calling convention: sizes first, since the types of arrays refer to them, then arrays and scalars."""
         result = [ProgramArgument("parameter", parameter.name) for parameter in self.scop.parameters]
+        for array in self.scop.arrays:
+            result.extend(self._extent_arguments(array))
         for array in self.scop.arrays:
             result.extend(self._array_arguments(array))
         return tuple(result)
+
+    def _extent_arguments(self, array: Array) -> list[ProgramArgument]:
+        """The extents that the text mentions and no parameter holds."""
+        contiguous = self.types[array.name].layout == "C"
+        return [
+            ProgramArgument("extent", array.name, axis=axis)
+            for axis in range(array.rank)
+            if self._shape_parameter(array, axis) is None
+            and ((contiguous and axis > 0) or (array.name, axis) in self._tested_extents)
+        ]
 
     def _array_arguments(self, array: Array) -> list[ProgramArgument]:
         kind = self.types[array.name]
@@ -95,13 +110,8 @@ class ArrayPrinter:
             if array.live_out or (array.live_in and kind.dtype.startswith("complex")):
                 return [ProgramArgument("cell", array.name, kind.dtype)]
             return [ProgramArgument("scalar", array.name, kind.dtype)] if array.live_in else []
-        result = [ProgramArgument("array", array.name, kind.dtype)]
-        for axis in range(array.rank):
-            if not self._is_parameter(array, axis):
-                result.append(ProgramArgument("extent", array.name, axis=axis))
-        if kind.layout == "A":
-            result.extend(ProgramArgument("stride", array.name, axis=axis) for axis in range(array.rank))
-        return result
+        strides = [ProgramArgument("stride", array.name, axis=axis) for axis in range(array.rank)]
+        return [ProgramArgument("array", array.name, kind.dtype), *(strides if kind.layout == "A" else [])]
 
     def declaration(self, argument: ProgramArgument) -> str:
         """How ``argument`` stands in the parameter list."""
@@ -147,9 +157,6 @@ class ArrayPrinter:
             for array in self.scop.arrays
             if array.rank == 0 and array.live_out
         ]
-
-    def _is_parameter(self, array: Array, axis: int) -> bool:
-        return self._shape_parameter(array, axis) is not None
 
     def _shape_parameter(self, array: Array, axis: int) -> str | None:
         for parameter in self.scop.parameters:

@@ -1,1 +1,7 @@
-"""Mapping: a `Schedule` is bound to a target and becomes a `Plan`."""
+"""Mapping: a schedule bound to a target becomes a plan."""
+
+from __future__ import annotations
+
+from polyviz.mapping.cpu import make_plan
+
+__all__ = ["make_plan"]

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Values = Mapping[str, Any]
-C_FLAGS = ("-fwrapv",)
-"""Signed integers wrap around, as they do in NumPy and numba."""
+WRAPPING_FLAGS = ("-fwrapv",)
+"""Signed integers wrap around, as they do in NumPy and numba. Loop counters pay for it, so only integer data ask."""
 
 _BY_VALUE: dict[str, Callable[[Any], Any]] = {
     "bool": ctypes.c_uint8,
@@ -68,7 +68,8 @@ class NativeRunner:
         toolchain = find_toolchain()
         if toolchain is None:
             raise ToolchainError("No C compiler was found.", hint=INSTALL_HINT)
-        built = BuildCache().library(program.text, toolchain, program.floating_point, extra_flags=C_FLAGS)
+        flags = WRAPPING_FLAGS if _computes_with_integers(program) else ()
+        built = BuildCache().library(program.text, toolchain, program.floating_point, extra_flags=flags)
         self.program = program
         self.compile_seconds = built.compile_seconds
         self.notes = (built.note,) if built.note else ()
@@ -128,6 +129,10 @@ def load_function(text: str, name: str, filename: str) -> Callable[..., Any]:
     function = module.__dict__[name]
     assert callable(function)
     return function
+
+
+def _computes_with_integers(program: Program) -> bool:
+    return any(kind.dtype.startswith(("int", "uint")) for kind in program.types.values())
 
 
 def _plain_arrays(given: Values) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from polyviz.scheduling.adopted import adopt
 from polyviz.scheduling.automatic import schedule
 from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
 from polyviz.scheduling.registry import register_scheduler, schedulers
 
-__all__ = ["Proposal", "Scheduler", "SchedulingProblem", "register_scheduler", "schedule", "schedulers"]
+__all__ = ["Proposal", "Scheduler", "SchedulingProblem", "adopt", "register_scheduler", "schedule", "schedulers"]

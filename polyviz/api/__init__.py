@@ -1,0 +1,10 @@
+"""The public functions that put the rooms together: compile, compare, optimize, inspect, targets."""
+
+from __future__ import annotations
+
+from polyviz.api.comparing import Comparison, compare
+from polyviz.api.compiling import compile, optimize  # noqa: A004  (the contract's name)
+from polyviz.api.inspecting import Inspector, inspect
+from polyviz.api.targets import Availability, targets
+
+__all__ = ["Availability", "Comparison", "Inspector", "compare", "compile", "inspect", "optimize", "targets"]

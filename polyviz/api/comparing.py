@@ -1,0 +1,195 @@
+"""Several schedules on several targets against the loop as written, verified and timed in one race."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from polyviz.analysis import dependences as find_dependences
+from polyviz.api.compiling import ScheduleChoice, Tile, build_kernel
+from polyviz.api.targets import resolve_target
+from polyviz.codegen.calling import result_names, written_arrays
+from polyviz.errors import OptionError, PolyvizError
+from polyviz.frontend import extract
+from polyviz.model.dependences import Dependences
+from polyviz.model.display import Displayable
+from polyviz.model.measurement import ComparisonData, VariantRow
+from polyviz.model.program import FloatingPoint
+from polyviz.model.schedule import Schedule
+from polyviz.model.scop import Scop
+from polyviz.runtime.kernel import Kernel
+from polyviz.runtime.machine import this_machine
+from polyviz.runtime.original import original_of
+from polyviz.runtime.race import Entrant, Progress, Race, fastest, with_speedups
+from polyviz.runtime.variants import Baseline, Engine
+from polyviz.runtime.worker import Worker, shared_worker
+
+if TYPE_CHECKING:
+    import plotly.graph_objects
+
+ENGINES: tuple[Engine, ...] = ("python", "numba", "numba-parallel")
+DEFAULT_SCHEDULES = ("original", "isl", "pluto")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Displayable):
+    """The outcome of a race: ``data`` for the views, ``kernels`` by label for those who want to go on with one."""
+
+    data: ComparisonData
+    kernels: Mapping[str, Kernel]
+
+    @property
+    def rows(self) -> tuple[VariantRow, ...]:
+        """One row per variant and baseline, in the order asked for."""
+        return self.data.rows
+
+    @property
+    def best(self) -> str | None:
+        """The label of the fastest verified variant; None when the fastest cannot be told apart."""
+        return self.data.best
+
+    def figure(self) -> plotly.graph_objects.Figure:
+        """The medians with their intervals as a plotly bar chart."""
+        from polyviz.views.charts import figure
+
+        return figure(self.data)
+
+
+def compare(
+    source: object,
+    *arguments: Any,
+    schedules: Sequence[ScheduleChoice] = DEFAULT_SCHEDULES,
+    targets: Sequence[str] | None = None,
+    baselines: Sequence[str] = ("numba",),
+    repeats: int = 7,
+    sizes: Mapping[str, int] | None = None,
+    tile: Tile = None,
+    floating_point: FloatingPoint = "reassociate",
+    verify: bool = True,
+    namespace: Mapping[str, Any] | None = None,
+    time_limit: float = 60.0,
+    progress: Progress | None = None,
+    worker: Worker | None = None,
+) -> Comparison:
+    """Race ``schedules`` x ``targets`` and the ``baselines`` on ``arguments``, which stay as they are.
+
+    A variant that is refused, fails, crashes, hangs (``time_limit`` seconds per run) or computes something else is a
+    row with its reason, never a time. ``baselines`` are engines for the loop as written: ``python``, ``numba``,
+    ``numba-parallel``; the first one is what speedups refer to.
+
+    Raises ExtractionError or ArgumentError when nothing can run at all.
+    """
+    scop = source if isinstance(source, Scop) else extract(source, sizes=sizes, namespace=namespace)
+    dependences = find_dependences(scop)
+    engines = [_engine(name) for name in baselines]
+    field = _Field(scop, dependences, source, tile, floating_point, namespace)
+    labels = [(choice, resolve_target(target)) for choice in schedules for target in targets or ("auto",)]
+    entries = [field.enter(choice, target) for choice, target in labels]
+    kernels = {entry.label: entry.kernel for entry in entries if entry.kernel is not None}
+    original = original_of(scop, source, namespace)
+    bound = _bind(scop, kernels, arguments, field)
+    entrants = [_baseline_entrant(Baseline(original, engine)) for engine in engines]
+    entrants += [entry.entrant(bound) for entry in entries]
+    race = Race(
+        bound.given, bound.parameters, written_arrays(scop), result_names(scop), repeats, time_limit, verify
+    )
+    reference = Baseline(original, "numba")
+    rows, samples, notes = race.run(worker or shared_worker(), reference, entrants, progress)
+    baseline = rows[0].label if engines else None
+    data = ComparisonData(
+        name=scop.name,
+        rows=with_speedups(rows, samples, baseline),
+        baseline=baseline,
+        best=fastest(rows, samples),
+        machine=this_machine().describe(),
+        sizes=dict(bound.parameters),
+        notes=(*scop.notes, *notes) if verify else (*scop.notes, *notes, "nothing was verified, as asked"),
+    )
+    return Comparison(data, kernels)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One variant on its way into the race."""
+
+    schedule: str
+    target: str
+    kernel: Kernel | None
+    error: PolyvizError | None = None
+
+    @property
+    def label(self) -> str:
+        return f"{self.schedule}/{self.target}"
+
+    def entrant(self, bound: Any) -> Entrant:
+        row = VariantRow(self.schedule, self.target, "ok", None)
+        if self.kernel is None:
+            assert self.error is not None
+            return Entrant(VariantRow(self.schedule, self.target, "refused", None, note=self.error.message), None)
+        try:
+            program = self.kernel.program_for(bound)
+        except PolyvizError as error:
+            return Entrant(VariantRow(self.schedule, self.target, "refused", None, note=error.message), None)
+        note = "; ".join(program.notes)
+        row = VariantRow(self.schedule, self.target, "ok", None, note=note, source=program.text)
+        return Entrant(row, program)
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """What all variants share."""
+
+    scop: Scop
+    dependences: Dependences
+    source: object
+    tile: Tile
+    floating_point: FloatingPoint
+    namespace: Mapping[str, Any] | None
+
+    def enter(self, choice: ScheduleChoice, target: str) -> _Entry:
+        name = _schedule_name(choice)
+        try:
+            return _Entry(name, target, self.kernel(choice, target))
+        except OptionError:
+            raise  # a name that does not exist is the caller's mistake, not a property of the loop
+        except PolyvizError as error:
+            return _Entry(name, target, None, error)
+
+    def kernel(self, choice: ScheduleChoice, target: str) -> Kernel:
+        return build_kernel(
+            self.scop,
+            self.dependences,
+            self.source,
+            schedule=choice,
+            target=target,
+            tile=self.tile,
+            floating_point=self.floating_point,
+            namespace=self.namespace,
+        )
+
+
+def _schedule_name(choice: ScheduleChoice) -> str:
+    if isinstance(choice, str) and "{" not in choice:
+        return choice
+    return choice.scheduler if isinstance(choice, Schedule) else "user"
+
+
+def _bind(scop: Scop, kernels: Mapping[str, Kernel], arguments: tuple[Any, ...], field: _Field) -> Any:
+    """Bind the call once; the original order serves when every variant was refused."""
+    kernel = next(iter(kernels.values()), None) or field.kernel("original", "python")
+    return kernel.bind(arguments, {})
+
+
+def _engine(name: str) -> Engine:
+    for engine in ENGINES:
+        if engine == name:
+            return engine
+    raise OptionError(f"Unknown baseline {name!r}; known: {', '.join(ENGINES)}.")
+
+
+def _baseline_entrant(baseline: Baseline) -> Entrant:
+    row = VariantRow(
+        "as written", baseline.engine, "ok", None, source=baseline.original.text, is_baseline=True
+    )
+    return Entrant(row, baseline)

@@ -1,0 +1,137 @@
+"""From source to a kernel: extract, analyse, schedule, map, generate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, overload
+
+import islpy as isl
+
+from polyviz.analysis import dependences as find_dependences
+from polyviz.api.targets import resolve_target
+from polyviz.errors import OptionError
+from polyviz.frontend import extract
+from polyviz.mapping import make_plan
+from polyviz.model.dependences import Dependences
+from polyviz.model.program import FloatingPoint
+from polyviz.model.schedule import Schedule
+from polyviz.model.scop import Scop
+from polyviz.runtime.kernel import Kernel
+from polyviz.runtime.original import original_of
+from polyviz.scheduling import adopt, schedule as find_schedule
+
+ScheduleChoice = str | Schedule | isl.Schedule | isl.UnionMap
+Tile = Sequence[int] | Literal[False] | None
+
+
+def compile(  # noqa: A001  (the contract's name)
+    source: object,
+    *,
+    schedule: ScheduleChoice = "pluto",
+    target: str = "auto",
+    sizes: Mapping[str, int] | None = None,
+    tile: Tile = None,
+    floating_point: FloatingPoint = "reassociate",
+    namespace: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Kernel:
+    """A kernel that does what ``source`` does, in another order.
+
+    ``source`` is a function, text, or an extracted part. ``schedule`` is a scheduler's name (its options go into
+    ``options``) or a schedule of one's own; ``tile`` gives tile sizes, False switches tiling off. ``floating_point`` is
+    ``strict`` (each element's operations keep their order) or ``reassociate``.
+
+    Raises ExtractionError, LegalityError, OptionError, ToolchainError.
+
+    >>> def scale(A, factor):
+    ...     for i in range(A.shape[0]):
+    ...         A[i] = factor * A[i]
+    >>> import numpy as np
+    >>> values = np.arange(4.0)
+    >>> compile(scale, schedule="original", target="python")(values, 2.0)
+    >>> values
+    array([0., 2., 4., 6.])
+    """
+    scop = source if isinstance(source, Scop) else extract(source, sizes=sizes, namespace=namespace)
+    _check_floating_point(floating_point)
+    return build_kernel(
+        scop,
+        find_dependences(scop),
+        source,
+        schedule=schedule,
+        target=resolve_target(target),
+        tile=tile,
+        floating_point=floating_point,
+        namespace=namespace,
+        options=options,
+    )
+
+
+def build_kernel(
+    scop: Scop,
+    dependences: Dependences,
+    source: object,
+    *,
+    schedule: ScheduleChoice,
+    target: str,
+    tile: Tile = None,
+    floating_point: FloatingPoint = "reassociate",
+    namespace: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Kernel:
+    """The kernel for a part that is already analysed; ``target`` is resolved."""
+    chosen = choose_schedule(scop, dependences, schedule, options or {})
+    plan = make_plan(scop, dependences, chosen, target, tile=tile)
+    return Kernel(scop, dependences, plan, original_of(scop, source, namespace), floating_point=floating_point)
+
+
+def choose_schedule(
+    scop: Scop, dependences: Dependences, choice: ScheduleChoice, options: Mapping[str, Any]
+) -> Schedule:
+    """The schedule meant by ``choice``; one of the user's own is checked like any other."""
+    if isinstance(choice, Schedule):
+        return choice
+    if isinstance(choice, str) and not _is_isl_text(choice):
+        return find_schedule(scop, choice, dependences=dependences, **options)
+    return adopt(scop, choice, dependences=dependences)
+
+
+def _is_isl_text(text: str) -> bool:
+    return "{" in text
+
+
+def _check_floating_point(choice: str) -> None:
+    if choice not in ("strict", "reassociate"):
+        raise OptionError(f"Unknown floating_point {choice!r}; known: strict, reassociate.")
+
+
+@overload
+def optimize(function: Callable[..., Any], /) -> Kernel: ...
+@overload
+def optimize(
+    *, schedule: ScheduleChoice = "pluto", target: str = "auto", **options: Any
+) -> Callable[[Callable[..., Any]], Kernel]: ...
+
+
+def optimize(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    schedule: ScheduleChoice = "pluto",
+    target: str = "auto",
+    **options: Any,
+) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
+    """``compile`` as a decorator, bare or with its options.
+
+    >>> @optimize(schedule="original", target="python")
+    ... def double(A):
+    ...     for i in range(len(A)):
+    ...         A[i] = 2 * A[i]
+    >>> double.target
+    'python'
+    """
+
+    def decorate(decorated: Callable[..., Any]) -> Kernel:
+        return compile(decorated, schedule=schedule, target=target, **options)
+
+    return decorate if function is None else decorate(function)

@@ -1,0 +1,56 @@
+"""Which targets can run here, and why not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from importlib.util import find_spec
+
+from polyviz.errors import OptionError, ToolchainError
+from polyviz.runtime.toolchain import toolchain_availability
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether a target can be used here, and what it runs on or what is missing."""
+
+    available: bool
+    reason: str
+
+
+def targets() -> dict[str, Availability]:
+    """Every target by name.
+
+    >>> targets()["python"].available
+    True
+    """
+    return {"c": _c(), "numba": _numba(), "python": Availability(True, "readable loops under this Python")}
+
+
+def resolve_target(name: str) -> str:
+    """The target meant by ``name``; ``auto`` is ``c`` where a compiler is found, else ``numba``.
+
+    Raises OptionError for an unknown name and ToolchainError for a target that cannot run here.
+    """
+    known = targets()
+    if name == "auto":
+        return "c" if known["c"].available else "numba"
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        hint = f": did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}, auto."
+        raise OptionError(f"Unknown target {name!r}{hint}")
+    if not known[name].available:
+        raise ToolchainError(f"The target {name!r} cannot run here.", reason=known[name].reason)
+    return name
+
+
+def _c() -> Availability:
+    return Availability(*toolchain_availability())
+
+
+@lru_cache(maxsize=1)
+def _numba() -> Availability:
+    if find_spec("numba") is None:
+        return Availability(False, "numba is not installed: pip install numba")
+    return Availability(True, "numba compiles in this process")

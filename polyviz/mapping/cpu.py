@@ -1,0 +1,226 @@
+"""A schedule on a processor with caches, threads and vector units.
+
+Per band: the loop with the best strides goes innermost, bands with reuse to gain are tiled, the outermost parallel
+loop (or tile, or wavefront of tiles) is shared between threads. Everything follows from properties that the analysis
+proved for the band: permutable bands may be reordered and tiled, coincident members stay parallel when they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import islpy as isl
+
+from polyviz.analysis import BandProperties, band_properties
+from polyviz.errors import OptionError
+from polyviz.mapping.bands import permuted, tiled, wavefront
+from polyviz.mapping.locality import Locality, band_locality
+from polyviz.mapping.storage import place_temporaries
+from polyviz.model.dependences import Dependences
+from polyviz.model.plan import PARALLEL, VECTOR, Plan
+from polyviz.model.schedule import Decision, Schedule
+from polyviz.model.scop import Scop
+from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, node_at, statements_under
+
+DEFAULT_TILE = 32
+SOURCE_ORDER = "original"
+"""The scheduler whose order is kept to the letter: no tiles, no threads; it is what others are measured against."""
+
+Tile = Sequence[int] | Literal[False] | None
+
+
+def make_plan(
+    scop: Scop, dependences: Dependences, schedule: Schedule, target: str, *, tile: Tile = None
+) -> Plan:
+    """Bind ``schedule`` to a processor target.
+
+    ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off.
+    Raises OptionError for sizes that are not positive.
+    """
+    if tile and any(size < 1 for size in tile):
+        raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
+    tree, decisions = schedule.tree, []
+    if schedule.scheduler != SOURCE_ORDER:
+        tree, decisions = _transform(scop, dependences, tree, tile)
+    storage = place_temporaries(scop, dependences, tree)
+    return Plan(
+        schedule=schedule,
+        target=target,
+        tree=storage.tree,
+        locals=storage.locals,
+        expansions=storage.expansions,
+        final_values=storage.final_values,
+        decisions=(*decisions, *storage.decisions),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _BandPlan:
+    """What happens to one band. ``order`` is the new order of its point loops, ``parallel`` a position in it (or in
+    the tile band), ``vector`` tells that its innermost loop may use vector instructions."""
+
+    path: Path
+    order: tuple[int, ...]
+    tile_order: tuple[int, ...]
+    sizes: tuple[int, ...]
+    parallel: int | None
+    wavefront: bool
+    vector: bool
+    serial_members: int
+
+
+def _transform(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile
+) -> tuple[isl.Schedule, list[Decision]]:
+    properties = band_properties(scop, dependences, tree)
+    plans: list[_BandPlan] = []
+    decisions: list[Decision] = []
+    for (path, band), found in zip(bands(tree), properties, strict=True):
+        around = [plan for plan in plans if path[: len(plan.path)] == plan.path]
+        locality = band_locality(scop, tree, path) if _is_innermost(tree, path) else None
+        plan = _plan_band(path, found, locality, around, tile)
+        plans.append(plan)
+        decisions.extend(_explain(plan, statements_under(band)))
+    for plan in reversed(plans):
+        tree = _apply(tree, plan)
+    return tree, decisions
+
+
+def _is_innermost(tree: isl.Schedule, path: Path) -> bool:
+    return not any(other != path and other[: len(path)] == path for other, _ in bands(tree))
+
+
+def _plan_band(
+    path: Path, found: BandProperties, locality: Locality | None, around: Sequence[_BandPlan], tile: Tile
+) -> _BandPlan:
+    count = len(found.members)
+    order = tuple(range(count))
+    if found.permutable and locality is not None:
+        innermost = locality.best_innermost
+        order = (*(member for member in order if member != innermost), innermost)
+    sizes = _tile_sizes(found, locality, order, tile)
+    parallel_around = any(plan.parallel is not None for plan in around)
+    serial_around = sum(plan.serial_members for plan in around)
+    outer = _Outer(found, order, bool(sizes), locality is None, parallel_around, serial_around).choose()
+    innermost_parallel = found.members[order[-1]].coincident or (
+        order == tuple(range(count)) and found.members[-1].parallel
+    )
+    return _BandPlan(
+        path=path,
+        order=outer.order if not sizes else order,
+        tile_order=outer.order,
+        sizes=sizes,
+        parallel=outer.parallel,
+        wavefront=outer.wavefront,
+        vector=locality is not None and innermost_parallel and (bool(sizes) or outer.parallel != count - 1),
+        serial_members=count if outer.parallel is None else outer.parallel,
+    )
+
+
+def _tile_sizes(
+    found: BandProperties, locality: Locality | None, order: Sequence[int], tile: Tile
+) -> tuple[int, ...]:
+    """The tile size of each member in its old position; empty for a band that is not tiled."""
+    count = len(order)
+    if tile is False or not found.permutable or count < 2:
+        return ()
+    if tile is None:
+        if locality is None or not locality.tiling_helps:
+            return ()
+        return (DEFAULT_TILE,) * count
+    chosen = [tile[min(position, len(tile) - 1)] for position in range(count)]
+    return tuple(chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    order: tuple[int, ...]
+    parallel: int | None
+    wavefront: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Outer:
+    """Which loop of a band runs on several threads, and the order of the band's outer loops for it."""
+
+    found: BandProperties
+    order: tuple[int, ...]
+    tiled: bool
+    has_inner_bands: bool
+    parallel_around: bool
+    serial_around: int
+
+    def choose(self) -> _Choice:
+        natural = tuple(range(len(self.order)))
+        order = natural if self.tiled else self.order
+        if self.parallel_around or self.serial_around > 1:
+            return _Choice(order, None)
+        coincident = [member for member in order if self.found.members[member].coincident]
+        if coincident and self.found.permutable:
+            return self._front(order, coincident[0])
+        if not self.found.permutable:
+            return self._in_place(order)
+        if self.tiled:
+            return _Choice(order, 1, wavefront=True)
+        return _Choice(order, None)
+
+    def _front(self, order: tuple[int, ...], member: int) -> _Choice:
+        """Bring a parallel member to the front, unless that takes the best loop away from the innermost place."""
+        if not self.tiled and member == order[-1] and len(order) > 1:
+            position = len(order) - 1
+            return _Choice(order, None if self._too_small(position) else position)
+        moved = (member, *(other for other in order if other != member))
+        return _Choice(moved, None if self._too_small(0) else 0)
+
+    def _in_place(self, order: tuple[int, ...]) -> _Choice:
+        for position, member in enumerate(order):
+            if self.found.members[member].parallel:
+                return _Choice(order, None if self._too_small(position) else position)
+        return _Choice(order, None)
+
+    def _too_small(self, position: int) -> bool:
+        """Threads started again in every iteration of a loop around must find more than one loop of work."""
+        serial = self.serial_around + position
+        loops_inside = len(self.order) - position - 1 + int(self.has_inner_bands) + int(self.tiled)
+        return serial > 1 or (serial == 1 and loops_inside < 1)
+
+
+def _apply(tree: isl.Schedule, plan: _BandPlan) -> isl.Schedule:
+    path = plan.path
+    point_path = path
+    if plan.sizes:
+        tree = tiled(tree, path, plan.sizes, scaled=not plan.wavefront)
+        point_path = (*path, 0)
+    tree = permuted(tree, point_path, plan.order)
+    if plan.vector:
+        tree, inner = isolate_member(tree, point_path, len(plan.order) - 1)
+        tree = insert_mark(tree, inner, VECTOR)
+    if plan.sizes:
+        tree = permuted(tree, path, plan.tile_order)
+    if plan.wavefront:
+        tree = wavefront(tree, path)
+    return tree if plan.parallel is None else _mark_parallel(tree, path, plan.parallel)
+
+
+def _mark_parallel(tree: isl.Schedule, path: Path, member: int) -> isl.Schedule:
+    tree, outer = isolate_member(tree, path, member)
+    return insert_mark(tree, outer, PARALLEL)
+
+
+def _explain(plan: _BandPlan, statements: tuple[str, ...]) -> list[Decision]:
+    decisions = []
+    if plan.order != tuple(range(len(plan.order))):
+        text = f"member {plan.order[-1]} of the band goes innermost, where its accesses move least"
+        decisions.append(Decision("reorder", text, statements))
+    if plan.sizes:
+        sizes = " x ".join(map(str, plan.sizes))
+        decisions.append(Decision("tile", f"the band is tiled by {sizes}, to reuse data while it is in cache", statements))
+    if plan.wavefront:
+        text = "no tile loop is parallel, so tiles run along wavefronts: the first tile loop is skewed by the second"
+        decisions.append(Decision("wavefront", text, statements))
+    if plan.parallel is not None:
+        kind = "tile loop" if plan.sizes else "loop"
+        decisions.append(Decision("parallel", f"{kind} {plan.parallel} of the band runs on all threads", statements))
+    return decisions

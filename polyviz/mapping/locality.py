@@ -1,0 +1,87 @@
+"""Which loop of a band belongs innermost, and whether tiling the band brings reuse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyviz.analysis.strides import AccessMotion, Row, access_rows, motions, rank, statement_rows
+from polyviz.model.scop import Scop, Statement
+from polyviz.transform.tree import Path, node_at, statements_under
+
+UNIT_SCORE, TEMPORAL_SCORE, STRIDED_SCORE, VECTOR_SCORE = 2, 4, -16, 8
+"""Weights of Pluto's scoring rule for the innermost loop (Reddy's thesis, equation 2.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Locality:
+    """``best_innermost``: the member whose loop makes the accesses move least; ``tiling_helps`` when data that one
+    pass over the inner loops no longer holds in cache is used again by an outer one."""
+
+    best_innermost: int
+    tiling_helps: bool
+
+
+def band_locality(scop: Scop, tree: isl.Schedule, path: Path) -> Locality:
+    """Judge the band at ``path``, which has no band below it."""
+    band = node_at(tree, path)
+    count = band.band_n_member()
+    statements = [scop.statement(name) for name in statements_under(band)]
+    prefix = band.get_prefix_schedule_multi_union_pw_aff()
+    own = band.band_get_partial_schedule()
+    outer = [statement_rows(prefix, statement) for statement in statements]
+    inner = [statement_rows(own, statement) for statement in statements]
+    moves = [
+        [_motions(statement, around, rows, member) for statement, around, rows in zip(statements, outer, inner, strict=True)]
+        for member in range(count)
+    ]
+    scores = [_score(moves[member]) for member in range(count)]
+    best = max(range(count), key=lambda member: (scores[member], member))
+    helps = any(_reuses(statement, rows) for statement, rows in zip(statements, inner, strict=True))
+    return Locality(best, helps or _strides_disagree(moves, best))
+
+
+def _motions(
+    statement: Statement, around: Sequence[Row], rows: Sequence[Row], member: int
+) -> list[AccessMotion]:
+    return motions(statement, [*around, *rows], len(around) + member) or []
+
+
+def _score(moves: Sequence[Sequence[AccessMotion]]) -> int:
+    weights = {"unit": UNIT_SCORE, "temporal": TEMPORAL_SCORE, "strided": STRIDED_SCORE}
+    localities = [motion.locality for statement in moves for motion in statement]
+    total = sum(weights[locality] for locality in localities)
+    return total if "strided" in localities else total + VECTOR_SCORE
+
+
+def _reuses(statement: Statement, rows: Sequence[Row]) -> bool:
+    """Whether some array of two or more moving dimensions is swept again and again by the band's loops."""
+    depth = rank(rows)
+    for access in statement.accesses:
+        if not access.relation.dim(isl.dim_type.out):
+            continue
+        subscripts = access_rows(access, len(statement.iterators))
+        if subscripts is not None and 2 <= rank(subscripts) < depth:
+            return True
+    return False
+
+
+def _strides_disagree(moves: Sequence[Sequence[Sequence[AccessMotion]]], best: int) -> bool:
+    """Whether an access that strides in the innermost loop is contiguous in another one (a transposition)."""
+    strided = {
+        (motion.access.array, motion.access.text, motion.access.kind)
+        for statement in moves[best]
+        for motion in statement
+        if motion.locality == "strided"
+    }
+    contiguous = {
+        (motion.access.array, motion.access.text, motion.access.kind)
+        for member, statements in enumerate(moves)
+        if member != best
+        for statement in statements
+        for motion in statement
+        if motion.locality == "unit"
+    }
+    return bool(strided & contiguous)
