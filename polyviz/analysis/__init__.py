@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from polyviz.analysis.bounds import check_bounds
+from polyviz.analysis.counting import count_points, instance_counts
 from polyviz.analysis.dependences import dependences
+from polyviz.analysis.footprints import Footprint, footprints, operation_counts
 from polyviz.analysis.legality import check
 from polyviz.analysis.nesting import common_loops, loop_nests
 from polyviz.analysis.parallelism import BandProperties, MemberProperties, band_properties, parallelism
@@ -11,14 +13,19 @@ from polyviz.analysis.reductions import Reduction, find_reductions
 
 __all__ = [
     "BandProperties",
+    "Footprint",
     "MemberProperties",
     "Reduction",
     "band_properties",
     "check",
     "check_bounds",
     "common_loops",
+    "count_points",
     "dependences",
     "find_reductions",
+    "footprints",
+    "instance_counts",
     "loop_nests",
+    "operation_counts",
     "parallelism",
 ]
