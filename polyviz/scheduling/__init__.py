@@ -7,4 +7,12 @@ from polyviz.scheduling.automatic import schedule
 from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
 from polyviz.scheduling.registry import register_scheduler, schedulers
 
-__all__ = ["Proposal", "Scheduler", "SchedulingProblem", "adopt", "register_scheduler", "schedule", "schedulers"]
+__all__ = [
+    "Proposal",
+    "Scheduler",
+    "SchedulingProblem",
+    "adopt",
+    "register_scheduler",
+    "schedule",
+    "schedulers",
+]

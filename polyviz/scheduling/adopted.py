@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import islpy as isl
 
 from polyviz.analysis import check
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis.schedule_input import schedule_times
 from polyviz.errors import LegalityError
-from polyviz.model.dependences import Dependences
 from polyviz.model.schedule import Decision, Schedule
-from polyviz.model.scop import Scop
 from polyviz.scheduling.described import described
 from polyviz.scheduling.problem import SchedulingProblem
+
+if TYPE_CHECKING:
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.scop import Scop
 
 NAME = "user"
 

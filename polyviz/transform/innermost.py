@@ -1,0 +1,101 @@
+"""Which loop of a permutable band should run innermost: unit stride first, reuse of a cell second.
+
+Source: the intra-tile reordering of Pluto, as restated by Reddy (2019), equation 2.2. As in Pluto itself, a reference
+counts as local in a loop only when its other subscripts do not involve the loop, and the bonus for a loop that can run
+in vector lanes counts once and asks for a parallel loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Literal
+
+import islpy as isl
+
+from polyviz.analysis.strides import AccessMotion, motions, statement_rows
+from polyviz.model.schedule import Decision
+from polyviz.transform.interchange import permute_members
+from polyviz.transform.tree import Path, band_at, coincident_members, row_texts, statements_under
+
+if TYPE_CHECKING:
+    from polyviz.model.scop import Scop
+
+
+# A step of up to this many elements mostly stays in the same cache line.
+NEAR = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LoopScore:
+    """How good a member of a band is as the innermost loop.
+
+    ``spatial``, ``temporal`` and ``other`` count the references that walk in small steps, stay on a cell, or jump;
+    ``vectorizable`` tells that the loop is parallel and no reference jumps; ``statements`` is their number under it.
+    """
+
+    member: int
+    spatial: int
+    temporal: int
+    other: int
+    vectorizable: bool
+    statements: int
+
+    @property
+    def score(self) -> int:
+        """The larger, the better.
+
+        >>> LoopScore(1, spatial=3, temporal=1, other=0, vectorizable=True, statements=1).score
+        18
+        """
+        references = 2 * self.spatial + 4 * self.temporal - 16 * self.other
+        return self.statements * (references + 8 * self.vectorizable)
+
+
+def innermost_scores(scop: Scop, tree: isl.Schedule, path: Path) -> tuple[LoopScore, ...]:
+    """The score of every member of the band at ``path``, which has no band inside."""
+    band = band_at(tree, path)
+    prefix = band.get_prefix_schedule_multi_union_pw_aff()
+    around = prefix.dim(isl.dim_type.out)
+    rows = prefix.flat_range_product(band.band_get_partial_schedule())
+    statements = [scop.statement(name) for name in statements_under(band)]
+    complete = [(statement, statement_rows(rows, statement)) for statement in statements]
+    scores = []
+    for member, coincident in enumerate(coincident_members(band)):
+        found = [motions(statement, own, around + member) or [] for statement, own in complete]
+        localities = [_locality(motion) for motion in chain.from_iterable(found)]
+        temporal, spatial = localities.count("temporal"), localities.count("spatial")
+        other = len(localities) - temporal - spatial
+        scores.append(LoopScore(member, spatial, temporal, other, coincident and other == 0, len(statements)))
+    return tuple(scores)
+
+
+def best_innermost(scop: Scop, tree: isl.Schedule, path: Path) -> int:
+    """The member of the band at ``path`` that should run innermost; among equals the one that is there already."""
+    return max(innermost_scores(scop, tree, path), key=lambda score: (score.score, score.member)).member
+
+
+def unit_stride_innermost(scop: Scop, tree: isl.Schedule, path: Path) -> tuple[isl.Schedule, Decision]:
+    """The tree with the best loop of the band at ``path`` moved innermost, the others in their order.
+
+    Legal when the band is permutable.
+    """
+    band = band_at(tree, path)
+    scores = innermost_scores(scop, tree, path)
+    best = best_innermost(scop, tree, path)
+    order = [score.member for score in scores if score.member != best]
+    changed, _ = permute_members(tree, path, (*order, best))
+    functions = sorted(set(row_texts(band.band_get_partial_schedule().get_at(best)).values()))
+    text = (
+        f"Loop {best + 1} at {path} ({', '.join(functions)}) runs innermost: it has the best score "
+        f"({', '.join(str(score.score) for score in scores)} for the loops in their order)."
+    )
+    details = {"path": path, "scores": [score.score for score in scores], "innermost": best}
+    return changed, Decision("reorder", text, statements_under(band), details)
+
+
+def _locality(motion: AccessMotion) -> Literal["temporal", "spatial", "other"]:
+    if motion.locality == "temporal":
+        return "temporal"
+    near = not any(motion.change[:-1]) and 1 <= abs(motion.change[-1]) <= NEAR
+    return "spatial" if near else "other"
