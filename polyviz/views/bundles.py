@@ -1,0 +1,205 @@
+"""MIME bundles: one value in all the forms a notebook, an exported page or a terminal may ask for.
+
+Importing this module registers the bundles of the values that show themselves; rooms above compose larger ones with
+:func:`combine`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from polyviz.model.dependences import Dependences, Legality, LoopParallelism
+from polyviz.model.display import Bundle, register_renderer
+from polyviz.model.measurement import ComparisonData
+from polyviz.model.program import Program
+from polyviz.model.schedule import Schedule
+from polyviz.model.scop import Scop
+from polyviz.views import charts, models, text
+from polyviz.views.html import details, heading, image, items, paragraph, preformatted, table
+from polyviz.views.pictures import (
+    DependenceRow,
+    Pictures,
+    dependence_rows,
+    drawings,
+    pictures,
+    pictures_of_dependences,
+)
+from polyviz.views.schema import MIME
+from polyviz.views.tables import plural
+from polyviz.views.tree import root_of, tree_html
+from polyviz.views.verdict import HEADINGS, cells, comparison_text, verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a combined view: its heading, its bundle, and whether it is unfolded at first."""
+
+    heading: str
+    bundle: Bundle
+    open: bool = False
+
+
+def bundle(model: models.Json | None, html: str, plain: str) -> Bundle:
+    """The three forms under their MIME types; a part without a model leaves it out."""
+    forms: Bundle = {} if model is None else {MIME: model}
+    return {**forms, "text/html": html, "text/plain": plain}
+
+
+def combine(title: str, sections: Sequence[Section]) -> Bundle:
+    """One bundle from several, each under its own heading; the JSON of all of them stays below the limit of one.
+
+    >>> shown = combine("f", [Section("Note", note_bundle("all is well"))])
+    >>> print(shown["text/plain"])
+    f
+    <BLANKLINE>
+    == Note ==
+    all is well
+    """
+    parts = [(section.heading, section.open, section.bundle.get(MIME)) for section in sections]
+    folded = "".join(
+        details(section.heading, section.bundle["text/html"], opened=section.open) for section in sections
+    )
+    plain = [title, *(f"\n== {section.heading} ==\n{section.bundle['text/plain']}" for section in sections)]
+    return bundle(models.combined_model(title, parts), heading(title) + folded, "\n".join(plain))
+
+
+def note_bundle(note: str) -> Bundle:
+    """A sentence without a model."""
+    return bundle(None, paragraph(note), note)
+
+
+def scop_bundle(
+    scop: Scop, dependences: Dependences | None = None, sizes: Mapping[str, int] | None = None
+) -> Bundle:
+    """The part with a picture per statement; with ``dependences`` the pictures carry arrows.
+
+    ``sizes`` are the real parameter values; they are drawn where they are small enough, else small ones are chosen.
+    """
+    found = pictures(scop, dependences, sizes)
+    plain = text.scop_text(scop)
+    if found.values:
+        plain += f"\nPictures are drawn for {text.values_text(found.values)}."
+    html = _images(found) + _statements_html(scop) + _facts_html(scop)
+    return bundle(models.scop_model(scop, found), html, plain)
+
+
+def _images(found: Pictures) -> str:
+    shown = "".join(image(svg, alternative) for svg, alternative in drawings(found))
+    return f"<div>{shown}</div>"
+
+
+def _statements_html(scop: Scop) -> str:
+    rows = [
+        [statement.name, statement.source, text.statement_row(statement, scop)[1], statement.span.line]
+        for statement in scop.statements
+    ]
+    return details("Statements", table(rows, ["statement", "source", "domain", "line"], code=[1, 2]), opened=True)
+
+
+def _facts_html(scop: Scop) -> str:
+    parameters = [[one.name, text.parameter_source(one)] for one in scop.parameters]
+    arrays = [[text.array_shape(array), *text.array_facts(array)] for array in scop.arrays]
+    content = table(arrays, ["array", "type", "values"], code=[0]) if arrays else ""
+    content += table(parameters, ["parameter", "comes from"], code=[0, 1]) if parameters else ""
+    assumed = text.constraints(scop.context)
+    content += paragraph(f"Assumed: {assumed}") if assumed else ""
+    notes = details("Notes", items(scop.notes), opened=True) if scop.notes else ""
+    return details("Arrays and parameters", content) + notes
+
+
+def dependences_bundle(
+    dependences: Dependences,
+    scop: Scop | None = None,
+    sizes: Mapping[str, int] | None = None,
+    *,
+    drawn: bool = True,
+) -> Bundle:
+    """The relations with distances and counts.
+
+    With ``scop``, distances reach over the loops that two statements share. ``drawn=False`` leaves the pictures out,
+    for a view that shows them beside.
+    """
+    found = pictures_of_dependences(dependences) if scop is None else pictures(scop, dependences, sizes)
+    rows = dependence_rows(dependences, scop, found.values)
+    model = models.dependences_model(dependences, rows, found.values, found.panes if drawn else ())
+    html = (_images(found) if drawn else "") + _dependences_html(dependences, rows, found.values)
+    return bundle(model, html, text.dependences_text(dependences, rows, found.values))
+
+
+def _dependences_html(dependences: Dependences, rows: Sequence[DependenceRow], values: Mapping[str, int]) -> str:
+    kind = "value-based" if dependences.kind == "value" else "memory-based"
+    pairs = f"pairs for {text.values_text(values)}" if values else "pairs"
+    body = [
+        [row.kind, row.array, f"{row.source} → {row.sink}", ", ".join(row.distances), row.relation,
+         "" if row.count is None else row.count]
+        for row in rows
+    ]
+    header = ["kind", "array", "source → sink", "distance", "relation", pairs]
+    summary = f"{plural(len(rows), 'dependence relation')}, {kind}"
+    content = table(body, header, code=[3, 4]) if rows else paragraph("No dependence: any order is legal.")
+    return details(summary, content, opened=len(rows) <= 12) + items(text.left_out(dependences))
+
+
+def schedule_bundle(schedule: Schedule) -> Bundle:
+    """The schedule tree and the decisions that led to it."""
+    html = heading(f"Schedule by {schedule.scheduler}") + f"<div>{tree_html(root_of(schedule))}</div>"
+    decisions = [text.decision_text(decision) for decision in schedule.decisions]
+    if decisions:
+        html += details(plural(len(decisions), "decision"), items(decisions))
+    return bundle(models.schedule_model(schedule), html, text.schedule_text(schedule))
+
+
+def legality_bundle(legality: Legality) -> Bundle:
+    """The verdict with its counterexamples."""
+    plain = text.legality_text(legality)
+    rows = [
+        [
+            found.kind,
+            found.array,
+            text.instance_text(found.source, found.source_instance),
+            text.instance_text(found.sink, found.sink_instance),
+            text.values_text(found.parameters),
+            found.explanation,
+        ]
+        for found in legality.violations
+    ]
+    header = ["kind", "array", "must come first", "must come later", "for", "explanation"]
+    html = paragraph(plain.splitlines()[0]) + (table(rows, header, code=[2, 3]) if rows else "")
+    return bundle(models.legality_model(legality), html, plain)
+
+
+def parallelism_bundle(loops: Sequence[LoopParallelism]) -> Bundle:
+    """For each loop whether it is parallel, and why not."""
+    rows = [
+        ["\u2003" * loop.depth + loop.loop, text.loop_verdict(loop), ", ".join(loop.statements), loop.explanation]
+        for loop in loops
+    ]
+    html = table(rows, ["loop", "verdict", "statements", "why"])
+    return bundle(models.parallelism_model(loops), html, text.parallelism_text(loops))
+
+
+def comparison_bundle(data: ComparisonData) -> Bundle:
+    """The chart, the table, the verdict, and the generated text of each variant."""
+    chart = image(charts.draw(data), charts.describe(data))
+    rows = table([cells(row, data) for row in data.rows], HEADINGS)
+    sources = "".join(details(f"Source of {row.label}", preformatted(row.source)) for row in data.rows if row.source)
+    machine = paragraph(f"Machine: {data.machine}") if data.machine else ""
+    html = f"<div>{chart}</div>{paragraph(f'Verdict: {verdict(data)}.')}{rows}{machine}{items(data.notes)}{sources}"
+    return bundle(models.comparison_model(data), html, comparison_text(data))
+
+
+def program_bundle(program: Program) -> Bundle:
+    """The generated text, folded, with what the code generator could not do."""
+    lines = plural(len(program.text.splitlines()), "line")
+    html = details(f"{program.name} for {program.target}, {lines}", preformatted(program.text)) + items(program.notes)
+    plain = "\n".join([program.text.rstrip("\n"), *(f"- {note}" for note in program.notes)])
+    return bundle(models.program_model(program), html, plain)
+
+
+register_renderer(Scop, scop_bundle)
+register_renderer(Dependences, dependences_bundle)
+register_renderer(Legality, legality_bundle)
+register_renderer(Schedule, schedule_bundle)
+register_renderer(ComparisonData, comparison_bundle)
+register_renderer(Program, program_bundle)
