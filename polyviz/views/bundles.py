@@ -16,7 +16,9 @@ from polyviz.model.program import Program
 from polyviz.model.schedule import Schedule
 from polyviz.model.scop import Scop
 from polyviz.views import charts, models, text
+from polyviz.views.drawing import values_text
 from polyviz.views.html import details, heading, image, items, paragraph, preformatted, table
+from polyviz.views.notation import constraints
 from polyviz.views.pictures import (
     DependenceRow,
     Pictures,
@@ -79,14 +81,16 @@ def scop_bundle(
     found = pictures(scop, dependences, sizes)
     plain = text.scop_text(scop)
     if found.values:
-        plain += f"\nPictures are drawn for {text.values_text(found.values)}."
-    html = _images(found) + _statements_html(scop) + _facts_html(scop)
+        plain += f"\nPictures are drawn for {values_text(found.values)}."
+    html = _images(found, len(scop.statements)) + _statements_html(scop) + _facts_html(scop)
     return bundle(models.scop_model(scop, found), html, plain)
 
 
-def _images(found: Pictures) -> str:
+def _images(found: Pictures, total: int = 0) -> str:
     shown = "".join(image(svg, alternative) for svg, alternative in drawings(found))
-    return f"<div>{shown}</div>"
+    left = total - len(found.panes)
+    rest = paragraph(f"{plural(left, 'more statement')} without a picture.") if left > 0 else ""
+    return f"<div>{shown}</div>{rest}"
 
 
 def _statements_html(scop: Scop) -> str:
@@ -102,7 +106,7 @@ def _facts_html(scop: Scop) -> str:
     arrays = [[text.array_shape(array), *text.array_facts(array)] for array in scop.arrays]
     content = table(arrays, ["array", "type", "values"], code=[0]) if arrays else ""
     content += table(parameters, ["parameter", "comes from"], code=[0, 1]) if parameters else ""
-    assumed = text.constraints(scop.context)
+    assumed = constraints(scop.context)
     content += paragraph(f"Assumed: {assumed}") if assumed else ""
     notes = details("Notes", items(scop.notes), opened=True) if scop.notes else ""
     return details("Arrays and parameters", content) + notes
@@ -129,7 +133,7 @@ def dependences_bundle(
 
 def _dependences_html(dependences: Dependences, rows: Sequence[DependenceRow], values: Mapping[str, int]) -> str:
     kind = "value-based" if dependences.kind == "value" else "memory-based"
-    pairs = f"pairs for {text.values_text(values)}" if values else "pairs"
+    pairs = f"pairs for {values_text(values)}" if values else "pairs"
     body = [
         [row.kind, row.array, f"{row.source} → {row.sink}", ", ".join(row.distances), row.relation,
          "" if row.count is None else row.count]
@@ -159,7 +163,7 @@ def legality_bundle(legality: Legality) -> Bundle:
             found.array,
             text.instance_text(found.source, found.source_instance),
             text.instance_text(found.sink, found.sink_instance),
-            text.values_text(found.parameters),
+            values_text(found.parameters),
             found.explanation,
         ]
         for found in legality.violations
@@ -172,7 +176,7 @@ def legality_bundle(legality: Legality) -> Bundle:
 def parallelism_bundle(loops: Sequence[LoopParallelism]) -> Bundle:
     """For each loop whether it is parallel, and why not."""
     rows = [
-        ["\u2003" * loop.depth + loop.loop, text.loop_verdict(loop), ", ".join(loop.statements), loop.explanation]
+        ["\u2003" * loop.depth + loop.loop, text.loop_verdict(loop), ", ".join(loop.statements), text.loop_sentence(loop)]
         for loop in loops
     ]
     html = table(rows, ["loop", "verdict", "statements", "why"])

@@ -55,7 +55,7 @@ def describe(pane: Pane) -> str:
 
 def _lines(pane: Pane) -> list[str]:
     count = f"{len(pane.points)} instance" + ("" if len(pane.points) == 1 else "s")
-    facts = [f"line {pane.line}", values_text(pane.values), f"{count} drawn" if not pane.complete else count]
+    facts = [f"line {pane.line}" if pane.line else "", values_text(pane.values), f"{count} drawn" if not pane.complete else count]
     return [" · ".join(fact for fact in facts if fact), *pane.notes]
 
 
@@ -270,7 +270,7 @@ def _space_axes(
         end[dimension] = high[dimension]
         shift = offsets[dimension]
         ends = [(x + shift[0] * 0.5, y + shift[1] * 0.5) for x, y in (place(start), place(end))]
-        tip = _extended(*ends, 22) if ends[0] != ends[1] else (ends[1][0] + 22, ends[1][1])
+        tip = _extended(ends[0], ends[1], 22)
         beyond = _extended(ends[0], tip, 11)
         axis(canvas, ends[0], tip, pane.iterators[dimension], (beyond[0], beyond[1] + 4))
         values = range(low[dimension], high[dimension] + 1, tick_step(high[dimension] - low[dimension] + 1))
@@ -281,5 +281,8 @@ def _space_axes(
 
 
 def _extended(start: Point, end: Point, length: float) -> Point:
+    """``end`` moved on by ``length``; a point without extent grows to the right."""
     total = math.dist(start, end)
+    if total == 0:
+        return end[0] + length, end[1]
     return end[0] + (end[0] - start[0]) / total * length, end[1] + (end[1] - start[1]) / total * length

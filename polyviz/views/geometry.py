@@ -8,6 +8,8 @@ from itertools import combinations
 Integer2 = tuple[int, int]
 Integer3 = tuple[int, int, int]
 Plane = tuple[int, int, int, int]
+# Every triple of corners is tried as a facet; with more corners than this that takes too long for a picture.
+MOST_CORNERS = 24
 
 
 def turn(origin: Integer2, first: Integer2, second: Integer2) -> int:
@@ -39,6 +41,8 @@ def _chain(ordered: Sequence[Integer2]) -> list[Integer2]:
 def hull_edges(points: Iterable[Integer3]) -> list[tuple[Integer3, Integer3, tuple[Plane, ...]]]:
     """The edges of the convex hull of points in space, each with the outward planes that meet in it.
 
+    A hull with very many corners gives no edges: its picture would be a net, and its outline says as much.
+
     A corner of the hull is a corner of all three axis-parallel slices through it; that leaves few enough points to
     try every triple as a facet. Flat sets give their outline, with no planes.
 
@@ -46,10 +50,12 @@ def hull_edges(points: Iterable[Integer3]) -> list[tuple[Integer3, Integer3, tup
     12
     """
     corners = _slice_corners(set(points))
+    if len(corners) > MOST_CORNERS:
+        return []
     facets = _facets(corners)
     if not facets:
         return [(first, second, ()) for first, second in _flat_outline(corners)]
-    edges = []
+    edges: list[tuple[Integer3, Integer3, tuple[Plane, ...]]] = []
     for (plane, members), (other, others) in combinations(facets.items(), 2):
         shared = sorted(members & others)
         if len(shared) >= 2:

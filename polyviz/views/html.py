@@ -48,7 +48,8 @@ def table(rows: Iterable[Sequence[object]], header: Sequence[str], code: Sequenc
 
 def details(summary: str, content: str, *, opened: bool = False) -> str:
     """A part that folds; ``content`` is HTML, ``summary`` text."""
-    return f"<details{' open' if opened else ''}><summary>{escape(summary)}</summary>{content}</details>"
+    start = f'<details{" open" if opened else ""} style="margin:6px 0">'
+    return f'{start}<summary style="font-weight:600">{escape(summary)}</summary>{content}</details>'
 
 
 def preformatted(text: str) -> str:

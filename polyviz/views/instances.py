@@ -72,12 +72,19 @@ def integer_points(domain: isl.Set, most: int = MOST_POINTS) -> tuple[list[Insta
 
 
 def pane(
-    statement: Statement, relations: Iterable[Dependence], values: Mapping[str, int], bound: isl.Set
+    statement: Statement,
+    relations: Iterable[Dependence],
+    values: Mapping[str, int],
+    bound: isl.Set,
+    note: str = "",
 ) -> Pane:
-    """What to draw of ``statement`` with its dependences on itself; ``bound`` fixes the parameters to ``values``."""
+    """What to draw of ``statement`` with its dependences on itself; ``bound`` fixes the parameters to ``values``.
+
+    ``note`` says why the statement's domain may hold less than all instances.
+    """
     own = [found for found in relations if found.source == found.sink == statement.name and found.kind in KINDS]
     window = clip(statement.domain.intersect_params(bound), statement.iterators)
-    notes = list(window.cuts)
+    notes = [*([note] if note else []), *window.cuts]
     axes, domain = _slice(window.domain, statement.iterators, own, notes)
     points, total = integer_points(domain)
     if len(points) < total:

@@ -9,7 +9,7 @@ from typing import Literal
 import islpy as isl
 
 from polyviz.model.schedule import Band
-from polyviz.views.notation import constraints, row_texts
+from polyviz.views.notation import constant_last, constraints, row_texts
 
 _NAMES = {
     getattr(isl.schedule_node_type, name): name
@@ -80,7 +80,7 @@ class _Reader:
         known = self.bands[self.seen] if self.seen < len(self.bands) else None
         if known is not None and len(known.members) == count:
             return tuple(
-                Member(member.rows, member.coincident, member.reduction_parallel, member.role)
+                Member(_readable(member.rows), member.coincident, member.reduction_parallel, member.role)
                 for member in known.members
             )
         partial = node.band_get_partial_schedule()
@@ -90,8 +90,12 @@ class _Reader:
         )
 
 
+def _readable(rows: Mapping[str, str]) -> dict[str, str]:
+    return {statement: constant_last(function) for statement, function in rows.items()}
+
+
 def _is_leaf(node: isl.ScheduleNode) -> bool:
-    return bool(node.get_type() == isl.schedule_node_type.leaf)
+    return _NAMES.get(node.get_type()) == "leaf"
 
 
 def read_tree(tree: isl.Schedule, bands: Sequence[Band] = ()) -> Node:

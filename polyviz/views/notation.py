@@ -73,7 +73,7 @@ def _named(domain: isl.Set) -> isl.Set:
 def _condition(text: str) -> str:
     """What stands after the colon, as a list when it is a plain conjunction."""
     condition = text.partition("{")[2].rpartition("}")[0].partition(":")[2].strip()
-    condition = _constant_last(re.sub(r"\((\w+)\) mod ", r"\1 mod ", condition))
+    condition = constant_last(re.sub(r"\((\w+)\) mod ", r"\1 mod ", condition))
     condition = _half_open(condition)
     return condition if _is_compound(condition) else condition.replace(" and ", ", ")
 
@@ -93,10 +93,10 @@ def _half_open(condition: str) -> str:
     return re.sub(r"<= (\w+(?: [+-] \w+)*?) - (\d+)(?= and | or |\)|$)", upper, lower)
 
 
-def _constant_last(text: str) -> str:
+def constant_last(text: str) -> str:
     """isl writes ``-2 + n``; people write ``n - 2``.
 
-    >>> _constant_last("1 + i <= j <= -2 + n - m")
+    >>> constant_last("1 + i <= j <= -2 + n - m")
     'i + 1 <= j <= n - m - 2'
     """
     pattern = r"(^|[<>=,\[] |\[| and | or )(-?)(\d+) \+ (\w+(?: [+-] \w+)*)(?= [<>=!]|, | and | or |\]|$)"
@@ -113,8 +113,8 @@ def affine(function: isl.PwAff) -> str:
     """
     found = re.findall(r"\[\(((?:[^\[\]])*)\)\](?: : ([^;}]*))?", str(function))
     if len(found) == 1:
-        return _constant_last(str(found[0][0]))
-    return "; ".join(f"{_constant_last(value)} if {condition.strip()}" for value, condition in found) or str(function)
+        return constant_last(str(found[0][0]))
+    return "; ".join(f"{constant_last(value)} if {condition.strip()}" for value, condition in found) or str(function)
 
 
 def row_texts(row: isl.UnionPwAff) -> dict[str, str]:
@@ -144,8 +144,8 @@ def relation(dependence: isl.Map, context: isl.Set | None = None) -> str:
 def _arrow(piece: isl.BasicMap) -> str:
     body = str(isl.Map.from_basic_map(piece)).partition("{")[2].rpartition("}")[0].strip()
     arrow, _, condition = body.partition(" : ")
-    arrow = _constant_last(re.sub(r"[\w']+ = ([^,\]]+)", r"\1", arrow)).replace(" -> ", " → ")
-    condition = _constant_last(condition)
+    arrow = constant_last(re.sub(r"[\w']+ = ([^,\]]+)", r"\1", arrow)).replace(" -> ", " → ")
+    condition = constant_last(condition)
     condition = condition.replace(" and ", ", ") if " or " not in condition else condition
     return f"{arrow} when {condition}" if condition else arrow
 

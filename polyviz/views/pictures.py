@@ -20,6 +20,7 @@ from polyviz.views.timeline import Timeline, groups, timeline
 
 # Counting pairs is quick up to here; a larger number says little in a picture of a few points.
 _COUNTED = 5e6
+MOST_PANES = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def pictures(scop: Scop, dependences: Dependences | None = None, sizes: Mapping[
     relations = () if dependences is None else dependences.relations
     values = choose([statement.domain for statement in scop.statements], scop.context, sizes)
     bound = binding(values)
-    panes = tuple(pane(statement, relations, values, bound) for statement in scop.statements)
+    panes = tuple(pane(statement, relations, values, bound) for statement in scop.statements[:MOST_PANES])
     combined = (timeline(group, relations, values, bound) for group in groups(scop)) if relations else ()
     return Pictures(values, panes, tuple(picture for picture in combined if picture is not None))
 
@@ -88,7 +89,9 @@ def pictures_of_dependences(dependences: Dependences) -> Pictures:
     statements = _statements(dependences.relations)
     values = choose([statement.domain for statement in statements], _universe(statements))
     bound = binding(values)
-    return Pictures(values, tuple(pane(statement, dependences.relations, values, bound) for statement in statements))
+    note = "the instances that take part in a dependence"
+    panes = (pane(statement, dependences.relations, values, bound, note) for statement in statements[:MOST_PANES])
+    return Pictures(values, tuple(panes))
 
 
 def _universe(statements: Sequence[Statement]) -> isl.Set:
@@ -101,7 +104,8 @@ def _statements(relations: Iterable[Dependence]) -> list[Statement]:
     for found in relations:
         if found.source == found.sink and found.kind != "input":
             ends = found.relation.domain().union(found.relation.range())
-            domains[found.source] = domains[found.source].union(ends) if found.source in domains else ends
+            known = domains.get(found.source, ends)
+            domains[found.source] = known.union(ends).coalesce()
     return [
         Statement(name, _iterators(domain), domain, (), (), Span(0, 0, 0, 0), "")
         for name, domain in sorted(domains.items())
@@ -110,7 +114,7 @@ def _statements(relations: Iterable[Dependence]) -> list[Statement]:
 
 def _iterators(domain: isl.Set) -> tuple[str, ...]:
     return tuple(
-        domain.get_dim_name(SET, axis) if domain.has_dim_name(SET, axis) else f"i{axis}"
+        str(domain.get_dim_name(SET, axis)) if domain.has_dim_name(SET, axis) else f"i{axis}"
         for axis in range(domain.dim(SET))
     )
 

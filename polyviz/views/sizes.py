@@ -30,9 +30,9 @@ def parameter_names(domains: Iterable[isl.Set]) -> tuple[str, ...]:
     >>> parameter_names([isl.Set("[n] -> { S[i] : 0 <= i < n }")])
     ('n',)
     """
-    names = set()
+    names: set[str] = set()
     for domain in domains:
-        names.update(domain.get_dim_name(PARAMETER, axis) for axis in range(domain.dim(PARAMETER)))
+        names.update(str(domain.get_dim_name(PARAMETER, axis)) for axis in range(domain.dim(PARAMETER)))
     return tuple(sorted(names))
 
 

@@ -11,7 +11,7 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-from polyviz.views.palette import INK, PAPER
+from polyviz.views.palette import FAINT, INK, PAPER
 
 Point = tuple[float, float]
 SANS = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
@@ -129,5 +129,6 @@ class Canvas:
         size = f'width="{number(self.width)}" height="{number(self.height)}"'
         box = f'viewBox="0 0 {number(self.width)} {number(self.height)}"'
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} font-family="{SANS}" role="img">'
-        background = f'<rect width="100%" height="100%" rx="6" fill="{PAPER}"/>'
+        inside = f'width="{number(self.width - 1)}" height="{number(self.height - 1)}"'
+        background = f'<rect x="0.5" y="0.5" {inside} rx="6" fill="{PAPER}" stroke="{FAINT}"/>'
         return "\n".join([head, f"<title>{escape(self._title)}</title>", background, *self._parts, "</svg>"])

@@ -117,9 +117,17 @@ def instance_text(statement: str, instance: Sequence[int]) -> str:
 
 def parallelism_text(loops: Sequence[LoopParallelism]) -> str:
     """One sentence per loop, indented by depth."""
-    lines = [f"Loops: {sum(loop.parallel for loop in loops)} of {len(loops)} parallel"]
-    lines += [f"  {'  ' * loop.depth}{loop.loop}: {loop_verdict(loop)}. {loop.explanation}" for loop in loops]
+    reductions = sum(loop.reduction_parallel and not loop.parallel for loop in loops)
+    more = f", {reductions} more as reductions" if reductions else ""
+    lines = [f"Loops: {sum(loop.parallel for loop in loops)} of {len(loops)} parallel{more}"]
+    lines += [f"  {'  ' * loop.depth}{loop_sentence(loop)}" for loop in loops]
     return "\n".join(lines)
+
+
+def loop_sentence(loop: LoopParallelism) -> str:
+    """The sentence that the analysis gives for a loop, or its verdict where it gives none."""
+    sentence = loop.explanation or f"loop {loop.loop} is {loop_verdict(loop)}"
+    return sentence[:1].upper() + sentence[1:].rstrip(".") + "."
 
 
 def loop_verdict(loop: LoopParallelism) -> str:

@@ -9,6 +9,8 @@ from polyviz.views.html import badge, escape
 from polyviz.views.nodes import Member, Node, read_tree
 from polyviz.views.tables import plural
 
+_PLAIN = "list-style:none;margin:2px 0"
+
 
 def root_of(schedule: Schedule) -> Node:
     """The tree of ``schedule`` with what its bands record."""
@@ -16,14 +18,18 @@ def root_of(schedule: Schedule) -> Node:
 
 
 def rows_text(rows: Mapping[str, str]) -> str:
-    """The functions of one loop; statements with the same one share it.
+    """The functions of one loop; statements with the same one share it, and all of them need not be named.
 
     >>> rows_text({"S0": "i", "S1": "i", "S2": "i + 1"})
     'S0, S1: i; S2: i + 1'
+    >>> rows_text({"S0": "i", "S1": "i"})
+    'i'
     """
     names: dict[str, list[str]] = {}
     for name, function in rows.items():
         names.setdefault(function, []).append(name)
+    if len(names) == 1:
+        return next(iter(names))
     return "; ".join(f"{', '.join(group)}: {function}" for function, group in names.items())
 
 
@@ -33,10 +39,10 @@ def flags(member: Member) -> list[str]:
     >>> flags(Member({"S": "i"}, coincident=True, role="tile"))
     ['tile', 'parallel']
     """
-    words = [] if member.role == "loop" else [member.role]
+    role = [] if member.role == "loop" else [str(member.role)]
     if member.coincident:
-        return [*words, "parallel"]
-    return [*words, "parallel reduction"] if member.reduction_parallel else words
+        return [*role, "parallel"]
+    return [*role, "parallel reduction"] if member.reduction_parallel else role
 
 
 def label(node: Node) -> str:
@@ -46,8 +52,8 @@ def label(node: Node) -> str:
     'in this order'
     """
     if node.kind == "band":
-        size = plural(len(node.members), "loop")
-        return f"band of {size}, permutable" if node.permutable and len(node.members) > 1 else f"band of {size}"
+        kind = "permutable band" if node.permutable else "band"
+        return "loop" if len(node.members) == 1 else f"{kind} of {plural(len(node.members), 'loop')}"
     fixed = {"sequence": "in this order", "set": "in any order", "leaf": "statement"}
     if node.kind in fixed:
         return fixed[node.kind]
@@ -62,8 +68,7 @@ def tree_text(root: Node) -> str:
 
     >>> print(tree_text(Node("domain", ("S",), children=(Node("band", ("S",), members=(Member({"S": "i"}, True),)),))))
     S
-    └─ band of 1 loop
-         S: i  [parallel]
+    └─ loop i  [parallel]
     """
     return "\n".join(_lines(root))
 
@@ -71,9 +76,10 @@ def tree_text(root: Node) -> str:
 def _lines(node: Node) -> list[str]:
     lines = [label(node)]
     bar = "│" if node.children else " "
-    for member in node.members:
-        marks = "".join(f" [{word}]" for word in flags(member))
-        lines.append(f"{bar} {rows_text(member.rows)}{' ' + marks if marks else ''}")
+    if len(node.members) == 1:
+        lines[0] += " " + _loop_text(node.members[0])
+    else:
+        lines += [f"{bar} {_loop_text(member)}" for member in node.members]
     for place, child in enumerate(node.children):
         last = place == len(node.children) - 1
         first, rest = ("└─ ", "   ") if last else ("├─ ", "│  ")
@@ -83,16 +89,25 @@ def _lines(node: Node) -> list[str]:
     return lines
 
 
+def _loop_text(member: Member) -> str:
+    marks = "".join(f" [{word}]" for word in flags(member))
+    return f"{rows_text(member.rows)}{' ' + marks if marks else ''}"
+
+
 def tree_html(root: Node) -> str:
     """The tree as nested lists; loops carry their marks as badges."""
-    loops = "".join(_loop_html(member) for member in root.members)
-    below = "".join(f"<li>{tree_html(child)}</li>" for child in root.children)
-    table = f'<table style="margin:2px 0 2px 12px">{loops}</table>' if loops else ""
-    nested = f'<ul style="margin:0;padding-left:22px">{below}</ul>' if below else ""
-    return f"{escape(label(root))}{table}{nested}"
+    single = len(root.members) == 1
+    loops = "".join(f'<li style="{_PLAIN}">{_loop_html(member)}</li>' for member in root.members)
+    below = "".join(f'<li style="{_PLAIN}">{tree_html(child)}</li>' for child in root.children)
+    head = f"{escape(label(root))} {_loop_html(root.members[0])}" if single else escape(label(root))
+    return head + _list_html("" if single else loops) + _list_html(below)
+
+
+def _list_html(entries: str) -> str:
+    style = "margin:0 0 0 6px;padding-left:14px;border-left:1px solid #9a9a9a"
+    return f'<ul style="{style}">{entries}</ul>' if entries else ""
 
 
 def _loop_html(member: Member) -> str:
-    marks = " ".join(badge(word) for word in flags(member))
-    function = f'<td style="text-align:left"><code>{escape(rows_text(member.rows))}</code></td>'
-    return f'<tr>{function}<td style="text-align:left">{marks}</td></tr>'
+    marks = "".join(f" {badge(word)}" for word in flags(member))
+    return f"<code>{escape(rows_text(member.rows))}</code>{marks}"
