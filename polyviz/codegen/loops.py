@@ -58,12 +58,24 @@ class Instance(LoopNode):
     arguments: tuple[Expression, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class TileBody(LoopNode):
+    """What runs inside one tile, before full and partial tiles are told apart (``polyviz.codegen.full_tiles``).
+
+    ``mark`` names the tiled band, ``around`` the variables of all loops around the body, outermost first.
+    """
+
+    mark: str
+    around: tuple[str, ...]
+    body: LoopNode
+
+
 def rewrite(node: LoopNode, change: Callable[[LoopNode], LoopNode]) -> LoopNode:
     """``node`` with ``change`` applied bottom-up to every node."""
     match node:
         case Block(nodes):
             node = replace(node, children=tuple(rewrite(child, change) for child in nodes))
-        case For():
+        case For() | TileBody():
             node = replace(node, body=rewrite(node.body, change))
         case If(_, then, otherwise):
             node = replace(
@@ -81,7 +93,7 @@ def descendants(node: LoopNode) -> Iterator[LoopNode]:
         case Block(nodes):
             for child in nodes:
                 yield from descendants(child)
-        case For():
+        case For() | TileBody():
             yield from descendants(node.body)
         case If(_, then, otherwise):
             yield from descendants(then)

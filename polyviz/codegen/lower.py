@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from polyviz.codegen.full_tiles import separate_full_tiles
 from polyviz.codegen.loops import LoopNode
 from polyviz.codegen.naming import inline_single_iterations, name_loops
 from polyviz.codegen.scan import scan_schedule
@@ -12,7 +13,8 @@ from polyviz.model.scop import Scop
 
 def lower(scop: Scop, plan: Plan, reserved: frozenset[str]) -> LoopNode:
     """The loop IR of ``plan``; loop variables avoid ``reserved`` and every name of the part."""
-    loops = inline_single_iterations(scan_schedule(plan.tree, scop.context))
+    whole = scan_schedule(plan.tree, scop.context)
+    loops = inline_single_iterations(separate_full_tiles(scop, plan, whole))
     iterators = {statement.name: statement.iterators for statement in scop.statements}
     return name_loops(loops, iterators, reserved | _names(scop))
 

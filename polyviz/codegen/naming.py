@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -10,13 +11,15 @@ from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendant
 from polyviz.model.expression import Expression, Name, substitute, walk
 
 Renaming = dict[str, Expression]
+_LOOP_NAME = re.compile(r"c\d+")
+"""How isl calls loop variables."""
 
 
 def name_loops(node: LoopNode, iterators: Mapping[str, tuple[str, ...]], reserved: frozenset[str]) -> LoopNode:
     """``node`` with every loop variable renamed; ``iterators`` are those of each statement.
 
-    A loop whose variable is one of a statement's iterators takes that name; a loop that only starts such a loop
-    (a tile loop) takes ``NAME_tile``; others keep isl's name. No name in ``reserved`` and no name of an enclosing
+    A loop whose variable is one of a statement's iterators takes that name; others are named for what they do (see
+    ``_preferred``). No name in ``reserved`` and no name of an enclosing
     loop is taken twice.
     """
     return _rename(node, {}, iterators, reserved)
@@ -26,7 +29,7 @@ def inline_single_iterations(node: LoopNode) -> LoopNode:
     """Loops that run exactly once by construction disappear; their variable becomes its value."""
     match node:
         case For(iterator, start, stop, _, body) if _is_next(start, stop):
-            return inline_single_iterations(_substituted(body, {iterator: start}))
+            return inline_single_iterations(substituted(body, {iterator: start}))
         case For():
             return replace(node, body=inline_single_iterations(node.body))
         case Block(children):
@@ -74,23 +77,40 @@ def _rename_loop(
 
 
 def _preferred(node: For, iterators: Mapping[str, tuple[str, ...]]) -> str:
-    direct = _most_common(_carried_names(node, iterators))
+    """The source iterator the loop carries; ``i_skew`` when others are added to it, ``i_tile`` for tiles of it."""
+    carried = _carried_name(node, iterators)
+    if carried is not None:
+        return carried
+    started = [inner for inner in descendants(node.body) if isinstance(inner, For)]
+    mentions = [(inner, _loop_names(inner.start)) for inner in started]
+    own = [inner for inner, names in mentions if names == {node.iterator}]
+    tiled = _most_common(name for inner in own for name in [_carried_name(inner, iterators)] if name is not None)
+    if tiled is not None:
+        return f"{tiled}_tile"
+    return "wave" if any(node.iterator in names for _, names in mentions) else node.iterator
+
+
+def _carried_name(node: For, iterators: Mapping[str, tuple[str, ...]]) -> str | None:
+    direct = _most_common(_argument_names(node, iterators, alone=True))
     if direct is not None:
         return direct
-    started = [
-        inner
-        for inner in descendants(node.body)
-        if isinstance(inner, For) and any(part == Name(node.iterator) for part in walk(inner.start))
-    ]
-    tiled = _most_common(name for inner in started for name in _carried_names(inner, iterators))
-    return node.iterator if tiled is None else f"{tiled}_tile"
+    skewed = _most_common(_argument_names(node, iterators, alone=False))
+    return None if skewed is None else f"{skewed}_skew"
 
 
-def _carried_names(node: For, iterators: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+def _argument_names(node: For, iterators: Mapping[str, tuple[str, ...]], *, alone: bool) -> Iterator[str]:
+    """The iterators whose value is the loop variable, alone or with loops outside of it added."""
+    inner = {loop.iterator for loop in descendants(node.body) if isinstance(loop, For)}
     for instance in instances(node.body):
         for name, argument in zip(iterators[instance.statement], instance.arguments, strict=True):
-            if argument == Name(node.iterator):
+            names = _loop_names(argument)
+            if argument == Name(node.iterator) if alone else node.iterator in names and not names & inner:
                 yield name
+
+
+def _loop_names(expression: Expression) -> set[str]:
+    """The variables of isl's loops that occur in ``expression``."""
+    return {part.name for part in walk(expression) if isinstance(part, Name) and _LOOP_NAME.fullmatch(part.name)}
 
 
 def _most_common(names: Iterator[str]) -> str | None:
@@ -113,17 +133,18 @@ def _renamed(expression: Expression, names: Renaming) -> Expression:
     return result
 
 
-def _substituted(node: LoopNode, names: Renaming) -> LoopNode:
+def substituted(node: LoopNode, names: Renaming) -> LoopNode:
+    """``node`` with the names of outer loops replaced by expressions."""
     match node:
         case Block(children):
-            return replace(node, children=tuple(_substituted(child, names) for child in children))
+            return replace(node, children=tuple(substituted(child, names) for child in children))
         case If(condition, then, otherwise):
-            other = None if otherwise is None else _substituted(otherwise, names)
-            return If(_renamed(condition, names), _substituted(then, names), other)
+            other = None if otherwise is None else substituted(otherwise, names)
+            return If(_renamed(condition, names), substituted(then, names), other)
         case Instance(statement, arguments):
             return Instance(statement, tuple(_renamed(argument, names) for argument in arguments))
         case For(_, start, stop, _, body):
             return replace(
-                node, start=_renamed(start, names), stop=_renamed(stop, names), body=_substituted(body, names)
+                node, start=_renamed(start, names), stop=_renamed(stop, names), body=substituted(body, names)
             )
     return node

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 
 import islpy as isl
 
-from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, TileBody
 from polyviz.errors import CodegenError
 from polyviz.model.expression import Binary, Call, Compare, Conditional, Constant, Expression, Logical, Name, Unary
-from polyviz.model.plan import LOCAL, PARALLEL, VECTOR
+from polyviz.model.plan import LOCAL, PARALLEL, POINTS, VECTOR
 
 _BINARY = {
     isl.ast_expr_op_type.add: "+",
@@ -45,7 +44,7 @@ def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
     """
     try:
         build = isl.AstBuild.from_context(context)
-        return _node(build.node_from_schedule(tree), frozenset())
+        return _node(build.node_from_schedule(tree), _Place())
     except isl.Error as error:
         raise CodegenError("isl could not generate loops for this schedule.", reason=str(error)) from error
 
@@ -83,12 +82,14 @@ def expression(node: isl.AstExpr) -> Expression:
 def _operation(node: isl.AstExpr) -> Expression:
     operator = node.get_op_type()
     operands = tuple(expression(node.get_op_arg(position)) for position in range(node.get_op_n_arg()))
+    if operator == isl.ast_expr_op_type.add:
+        return _sum(*operands)
     if operator in _BINARY:
         return Binary(_BINARY[operator], *operands)
     if operator in _COMPARE:
         return Compare((_COMPARE[operator],), operands)
     if operator in _LOGICAL:
-        return Logical(_LOGICAL[operator], operands)
+        return _logical(_LOGICAL[operator], operands)
     if operator in _CONDITIONAL:
         return Conditional(*operands)
     if operator == isl.ast_expr_op_type.minus:
@@ -98,46 +99,89 @@ def _operation(node: isl.AstExpr) -> Expression:
     raise CodegenError(f"isl produced an operation this generator does not know: {node.to_C_str()}")
 
 
+def _sum(left: Expression, right: Expression) -> Expression:
+    """``left + right`` with a negative term after a positive one: ``i - 2*t`` instead of ``-2*t + i``."""
+    if _is_negative(right):
+        return Binary("-", left, _negated(right))
+    if _is_negative(left):
+        return Binary("-", right, _negated(left))
+    return Binary("+", left, right)
+
+
+def _is_negative(term: Expression) -> bool:
+    match term:
+        case Constant(value) | Binary("*", Constant(value), _):
+            return isinstance(value, int) and value < 0
+        case Unary("-", _):
+            return True
+    return False
+
+
+def _logical(operator: str, operands: tuple[Expression, ...]) -> Expression:
+    """One flat chain instead of isl's nested pairs."""
+    flat: list[Expression] = []
+    for operand in operands:
+        if isinstance(operand, Logical) and operand.operator == operator:
+            flat.extend(operand.operands)
+        else:
+            flat.append(operand)
+    return Logical(operator, tuple(flat))
+
+
 def _negated(operand: Expression) -> Expression:
-    if isinstance(operand, Constant):
-        return Constant(-operand.value)
+    match operand:
+        case Constant(value):
+            return Constant(-value)
+        case Unary("-", inner):
+            return inner
+        case Binary("*", Constant(factor), inner):
+            return inner if factor == -1 else Binary("*", Constant(-factor), inner)
     return Unary("-", operand)
 
 
-def _node(node: isl.AstNode, marks: frozenset[str]) -> LoopNode:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a node stands: the loops around it, and the marks directly above it."""
+
+    around: tuple[str, ...] = ()
+    marks: frozenset[str] = frozenset()
+
+
+def _node(node: isl.AstNode, place: _Place) -> LoopNode:
     kind = node.get_type()
     if kind == isl.ast_node_type.block:
         children = node.block_get_children()
-        parts = [_node(children.get_at(position), marks) for position in range(children.n_ast_node())]
-        return Block(tuple(parts))
+        return Block(tuple(_node(children.get_at(position), place) for position in range(children.n_ast_node())))
     if kind == isl.ast_node_type.for_:
-        return _for(node, marks)
+        return _for(node, place)
     if kind == isl.ast_node_type.if_:
-        otherwise = _node(node.if_get_else_node(), marks) if node.if_has_else_node() else None
-        return If(expression(node.if_get_cond()), _node(node.if_get_then_node(), marks), otherwise)
+        otherwise = _node(node.if_get_else_node(), place) if node.if_has_else_node() else None
+        return If(expression(node.if_get_cond()), _node(node.if_get_then_node(), place), otherwise)
     if kind == isl.ast_node_type.mark:
-        return _mark(node, marks)
+        return _mark(node, place)
     return _user(node)
 
 
-def _mark(node: isl.AstNode, marks: frozenset[str]) -> LoopNode:
+def _mark(node: isl.AstNode, place: _Place) -> LoopNode:
     name = node.mark_get_id().get_name()
-    child = node.mark_get_node()
-    if name.startswith(f"{LOCAL}:"):
-        return Block((_node(child, marks),), tuple(name.partition(":")[2].split(",")))
-    return _node(child, marks | {name})
+    kind, _, ending = name.partition(":")
+    if kind == LOCAL:
+        return Block((_node(node.mark_get_node(), place),), tuple(ending.split(",")))
+    if kind == POINTS:
+        return TileBody(name, place.around, _node(node.mark_get_node(), place))
+    return _node(node.mark_get_node(), _Place(place.around, place.marks | {name}))
 
 
-def _for(node: isl.AstNode, marks: frozenset[str]) -> LoopNode:
+def _for(node: isl.AstNode, place: _Place) -> LoopNode:
     iterator = expression(node.for_get_iterator())
     assert isinstance(iterator, Name)
     start = expression(node.for_get_init())
-    body = _node(node.for_get_body(), frozenset())
+    body = _node(node.for_get_body(), _Place((*place.around, iterator.name)))
     if node.for_is_degenerate():
         stop, step = plus_one(start), 1
     else:
         stop, step = _stop(node), int(node.for_get_inc().get_val().to_python())
-    return For(iterator.name, start, stop, step, body, PARALLEL in marks, VECTOR in marks)
+    return For(iterator.name, start, stop, step, body, PARALLEL in place.marks, VECTOR in place.marks)
 
 
 def _stop(node: isl.AstNode) -> Expression:
@@ -172,17 +216,3 @@ def _user(node: isl.AstNode) -> LoopNode:
     assert isinstance(name, Name)
     arguments = tuple(expression(call.get_op_arg(position)) for position in range(1, call.get_op_n_arg()))
     return Instance(name.name, arguments)
-
-
-@contextmanager
-def readable_tiles() -> Iterator[None]:
-    """Make isl's tiling keep original values: tile loops step by the size, point loops run over real iterators."""
-    context = isl.DEFAULT_CONTEXT
-    scale, shift = context.get_tile_scale_tile_loops(), context.get_tile_shift_point_loops()
-    context.set_tile_scale_tile_loops(1)
-    context.set_tile_shift_point_loops(0)
-    try:
-        yield
-    finally:
-        context.set_tile_scale_tile_loops(scale)
-        context.set_tile_shift_point_loops(shift)

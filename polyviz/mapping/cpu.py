@@ -16,10 +16,11 @@ import islpy as isl
 from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
 from polyviz.mapping.bands import permuted, tiled, wavefront
+from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.storage import place_temporaries
 from polyviz.model.dependences import Dependences
-from polyviz.model.plan import PARALLEL, VECTOR, Plan
+from polyviz.model.plan import PARALLEL, POINTS, VECTOR, FullTiles, Plan
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.model.scop import Scop
 from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, node_at, statements_under
@@ -41,9 +42,9 @@ def make_plan(
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
-    tree, decisions = schedule.tree, []
+    tree, full_tiles, decisions = schedule.tree, (), ()
     if schedule.scheduler != SOURCE_ORDER:
-        tree, decisions = _transform(scop, dependences, tree, tile)
+        tree, full_tiles, decisions = _transform(scop, dependences, tree, tile)
     storage = place_temporaries(scop, dependences, tree)
     return Plan(
         schedule=schedule,
@@ -52,6 +53,7 @@ def make_plan(
         locals=storage.locals,
         expansions=storage.expansions,
         final_values=storage.final_values,
+        full_tiles=full_tiles,
         decisions=(*decisions, *storage.decisions),
     )
 
@@ -73,7 +75,7 @@ class _BandPlan:
 
 def _transform(
     scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile
-) -> tuple[isl.Schedule, list[Decision]]:
+) -> tuple[isl.Schedule, tuple[FullTiles, ...], tuple[Decision, ...]]:
     properties = band_properties(scop, dependences, tree)
     plans: list[_BandPlan] = []
     decisions: list[Decision] = []
@@ -83,9 +85,11 @@ def _transform(
         plan = _plan_band(path, found, locality, around, tile)
         plans.append(plan)
         decisions.extend(_explain(plan, statements_under(band)))
-    for plan in reversed(plans):
-        tree = _apply(tree, plan)
-    return tree, decisions
+    full_tiles = []
+    for number, plan in reversed(list(enumerate(plans))):
+        tree, full = _apply(scop, tree, plan, f"{POINTS}:{number}")
+        full_tiles.extend(full)
+    return tree, tuple(full_tiles), tuple(decisions)
 
 
 def _is_innermost(tree: isl.Schedule, path: Path) -> bool:
@@ -187,21 +191,27 @@ class _Outer:
         return serial > 1 or (serial == 1 and loops_inside < 1)
 
 
-def _apply(tree: isl.Schedule, plan: _BandPlan) -> isl.Schedule:
-    path = plan.path
-    point_path = path
+def _apply(scop: Scop, tree: isl.Schedule, plan: _BandPlan, mark: str) -> tuple[isl.Schedule, list[FullTiles]]:
+    """``tree`` with one band changed; ``mark`` is what the point loops of a tiled band are marked with."""
+    full_tiles = []
     if plan.sizes:
-        tree = tiled(tree, path, plan.sizes, scaled=not plan.wavefront)
-        point_path = (*path, 0)
-    tree = permuted(tree, point_path, plan.order)
+        tree = tiled(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
+        tree = permuted(tree, plan.path, plan.tile_order)
+        if plan.wavefront:
+            tree = wavefront(tree, plan.path)
+    points = (*plan.path, 0) if plan.sizes else plan.path
+    tree = permuted(tree, points, plan.order)
+    steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
+    full = find_full_tiles(scop, tree, points, steps) if plan.sizes else None
     if plan.vector:
-        tree, inner = isolate_member(tree, point_path, len(plan.order) - 1)
+        tree, inner = isolate_member(tree, points, len(plan.order) - 1)
         tree = insert_mark(tree, inner, VECTOR)
-    if plan.sizes:
-        tree = permuted(tree, path, plan.tile_order)
-    if plan.wavefront:
-        tree = wavefront(tree, path)
-    return tree if plan.parallel is None else _mark_parallel(tree, path, plan.parallel)
+    if full is not None:
+        full_tiles.append(FullTiles(mark, full))
+        tree = insert_mark(tree, points, mark)
+    if plan.parallel is not None:
+        tree = _mark_parallel(tree, plan.path, plan.parallel)
+    return tree, full_tiles
 
 
 def _mark_parallel(tree: isl.Schedule, path: Path, member: int) -> isl.Schedule:

@@ -11,8 +11,10 @@ from polyviz.model.schedule import Decision, Schedule
 PARALLEL = "parallel"
 VECTOR = "vector"
 LOCAL = "local"
+POINTS = "points"
 """Names of the mark nodes a plan's tree carries. ``parallel`` and ``vector`` stand above a band of one member;
-``local`` (with the names of the temporaries as the mark's ending, ``local:t,s``) stands where they are declared."""
+``local`` (with the names of the temporaries as the mark's ending, ``local:t,s``) stands where they are declared;
+``points`` (with a number as its ending) above the point loops of a tiled band."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +41,20 @@ class FinalValue:
 
 
 @dataclass(frozen=True, slots=True)
+class FullTiles:
+    """The full tiles of a tiled band: values of all loops around the mark called ``mark``."""
+
+    mark: str
+    tiles: isl.Set
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What the code generator needs beside the part itself.
 
     ``tree`` is the schedule tree with tiles and marks; ``locals`` are temporaries declared inside loops (see the
     ``local`` marks); ``expansions`` those that became arrays; ``final_values`` says when a private copy is the value
-    that stays visible; ``decisions`` continue the schedule's log.
+    that stays visible; ``full_tiles`` which tiles have constant trip counts; ``decisions`` continue the schedule's log.
     """
 
     schedule: Schedule
@@ -53,4 +63,5 @@ class Plan:
     locals: tuple[str, ...] = ()
     expansions: tuple[Expansion, ...] = ()
     final_values: tuple[FinalValue, ...] = ()
+    full_tiles: tuple[FullTiles, ...] = ()
     decisions: tuple[Decision, ...] = ()

@@ -1,0 +1,70 @@
+"""Full tiles apart from partial ones: inside a full tile every loop has a constant number of iterations.
+
+isl scans the tree twice, once whole and once with the full tiles only. Where the first scan enters the point loops of
+a tile, the code asks whether the tile is full and then runs the second scan's loops, whose bounds hold no minima; the
+compiler unrolls and vectorises these. (isl's own isolation writes the partial tiles with a guard at every point.)
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+import islpy as isl
+
+from polyviz.codegen.loops import If, LoopNode, TileBody, descendants, rewrite
+from polyviz.codegen.naming import substituted
+from polyviz.codegen.scan import condition_of_set, scan_schedule
+from polyviz.model.expression import Name
+from polyviz.model.plan import FullTiles, Plan
+from polyviz.model.scop import Scop
+from polyviz.transform.tree import walk
+
+
+def separate_full_tiles(scop: Scop, plan: Plan, loops: LoopNode) -> LoopNode:
+    """``loops``, the scan of the plan's whole tree, with full tiles apart; no ``TileBody`` is left in it."""
+    tiles = {full.mark: full.tiles for full in plan.full_tiles}
+    bodies = _full_bodies(scop, plan) if tiles else {}
+
+    def split(node: LoopNode) -> LoopNode:
+        if not isinstance(node, TileBody):
+            return node
+        full = bodies.get(node.mark)
+        if full is None:
+            return node.body
+        names = {old: Name(new) for old, new in zip(full.around, node.around, strict=True)}
+        condition = condition_of_set(_named(tiles[node.mark], node.around), scop.context)
+        return If(condition, substituted(full.body, names), node.body)
+
+    return rewrite(loops, split)
+
+
+def _full_bodies(scop: Scop, plan: Plan) -> Mapping[str, TileBody]:
+    """The point loops of full tiles by mark, where one text serves them all."""
+    found: dict[str, list[TileBody]] = defaultdict(list)
+    for node in descendants(scan_schedule(_only_full(plan), scop.context)):
+        if isinstance(node, TileBody):
+            found[node.mark].append(node)
+    return {mark: bodies[0] for mark, bodies in found.items() if len(bodies) == 1}
+
+
+def _only_full(plan: Plan) -> isl.Schedule:
+    """The tree without the instances in partial tiles."""
+    partial = isl.UnionSet.empty(plan.tree.get_domain().get_space())
+    tiles = {full.mark: full for full in plan.full_tiles}
+    for node in walk(plan.tree):
+        if node.get_type() == isl.schedule_node_type.mark and node.mark_get_id().get_name() in tiles:
+            partial = partial.union(_outside(node, tiles[node.mark_get_id().get_name()]))
+    return plan.tree.intersect_domain(plan.tree.get_domain().subtract(partial))
+
+
+def _outside(node: isl.ScheduleNode, full: FullTiles) -> isl.UnionSet:
+    prefix = node.get_prefix_schedule_union_map()
+    inside = prefix.intersect_range(isl.UnionSet.from_set(full.tiles)).domain()
+    return node.get_domain().subtract(inside)
+
+
+def _named(tiles: isl.Set, names: tuple[str, ...]) -> isl.Set:
+    for position, name in enumerate(names):
+        tiles = tiles.set_dim_name(isl.dim_type.set, position, name)
+    return tiles
