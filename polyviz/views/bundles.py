@@ -6,8 +6,8 @@ Importing this module registers the bundles of the values that show themselves; 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from polyviz.model.dependences import Dependences, Legality, LoopParallelism
 from polyviz.model.display import Bundle, register_renderer
@@ -31,6 +31,9 @@ from polyviz.views.schema import MIME
 from polyviz.views.tables import plural
 from polyviz.views.tree import root_of, tree_html
 from polyviz.views.verdict import HEADINGS, cells, comparison_text, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,9 @@ def _statements_html(scop: Scop) -> str:
         [statement.name, statement.source, text.statement_row(statement, scop)[1], statement.span.line]
         for statement in scop.statements
     ]
-    return details("Statements", table(rows, ["statement", "source", "domain", "line"], code=[1, 2]), opened=True)
+    return details(
+        "Statements", table(rows, ["statement", "source", "domain", "line"], code=[1, 2]), opened=True
+    )
 
 
 def _facts_html(scop: Scop) -> str:
@@ -131,12 +136,20 @@ def dependences_bundle(
     return bundle(model, html, text.dependences_text(dependences, rows, found.values))
 
 
-def _dependences_html(dependences: Dependences, rows: Sequence[DependenceRow], values: Mapping[str, int]) -> str:
+def _dependences_html(
+    dependences: Dependences, rows: Sequence[DependenceRow], values: Mapping[str, int]
+) -> str:
     kind = "value-based" if dependences.kind == "value" else "memory-based"
     pairs = f"pairs for {values_text(values)}" if values else "pairs"
     body = [
-        [row.kind, row.array, f"{row.source} → {row.sink}", ", ".join(row.distances), row.relation,
-         "" if row.count is None else row.count]
+        [
+            row.kind,
+            row.array,
+            f"{row.source} → {row.sink}",
+            ", ".join(row.distances),
+            row.relation,
+            "" if row.count is None else row.count,
+        ]
         for row in rows
     ]
     header = ["kind", "array", "source → sink", "distance", "relation", pairs]
@@ -176,7 +189,12 @@ def legality_bundle(legality: Legality) -> Bundle:
 def parallelism_bundle(loops: Sequence[LoopParallelism]) -> Bundle:
     """For each loop whether it is parallel, and why not."""
     rows = [
-        ["\u2003" * loop.depth + loop.loop, text.loop_verdict(loop), ", ".join(loop.statements), text.loop_sentence(loop)]
+        [
+            "\u2003" * loop.depth + loop.loop,
+            text.loop_verdict(loop),
+            ", ".join(loop.statements),
+            text.loop_sentence(loop),
+        ]
         for loop in loops
     ]
     html = table(rows, ["loop", "verdict", "statements", "why"])
@@ -187,7 +205,9 @@ def comparison_bundle(data: ComparisonData) -> Bundle:
     """The chart, the table, the verdict, and the generated text of each variant."""
     chart = image(charts.draw(data), charts.describe(data))
     rows = table([cells(row, data) for row in data.rows], HEADINGS)
-    sources = "".join(details(f"Source of {row.label}", preformatted(row.source)) for row in data.rows if row.source)
+    sources = "".join(
+        details(f"Source of {row.label}", preformatted(row.source)) for row in data.rows if row.source
+    )
     machine = paragraph(f"Machine: {data.machine}") if data.machine else ""
     html = f"<div>{chart}</div>{paragraph(f'Verdict: {verdict(data)}.')}{rows}{machine}{items(data.notes)}{sources}"
     return bundle(models.comparison_model(data), html, comparison_text(data))
@@ -196,7 +216,9 @@ def comparison_bundle(data: ComparisonData) -> Bundle:
 def program_bundle(program: Program) -> Bundle:
     """The generated text, folded, with what the code generator could not do."""
     lines = plural(len(program.text.splitlines()), "line")
-    html = details(f"{program.name} for {program.target}, {lines}", preformatted(program.text)) + items(program.notes)
+    html = details(f"{program.name} for {program.target}, {lines}", preformatted(program.text)) + items(
+        program.notes
+    )
     plain = "\n".join([program.text.rstrip("\n"), *(f"- {note}" for note in program.notes)])
     return bundle(models.program_model(program), html, plain)
 

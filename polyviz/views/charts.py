@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from polyviz.model.measurement import ComparisonData, VariantRow
 from polyviz.views.drawing import MONO_WIDTH, clip_text, values_text
 from polyviz.views.palette import BLUE, FAINT, GREEN, INK, MUTED
 from polyviz.views.svg import Canvas
@@ -15,7 +13,11 @@ from polyviz.views.tables import seconds, three_digits
 from polyviz.views.verdict import median_text, name_text, speedup_text, verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from plotly.graph_objects import Figure
+
+    from polyviz.model.measurement import ComparisonData, VariantRow
 
 # From this ratio of the slowest to the fastest on, short bars could not be compared on a linear axis.
 LOGARITHMIC_FROM = 12.0
@@ -65,7 +67,9 @@ def nice_step(least: float) -> float:
     (0.005, 50.0)
     """
     power = 10.0 ** math.floor(math.log10(least))
-    return float(next(round(power * factor, 15) for factor in (1, 2, 5, 10) if power * factor >= least * 0.999))
+    return float(
+        next(round(power * factor, 15) for factor in (1, 2, 5, 10) if power * factor >= least * 0.999)
+    )
 
 
 def scale_for(rows: Sequence[VariantRow], left: float, width: float) -> Scale:
@@ -79,11 +83,15 @@ def scale_for(rows: Sequence[VariantRow], left: float, width: float) -> Scale:
 
 def timed(data: ComparisonData) -> list[VariantRow]:
     """The rows that have a bar: verified or not, their time is known and positive."""
-    return [row for row in data.rows if row.status == "ok" and row.median is not None and 0 < row.median < math.inf]
+    return [
+        row
+        for row in data.rows
+        if row.status == "ok" and row.median is not None and 0 < row.median < math.inf
+    ]
 
 
 def draw(data: ComparisonData) -> str:
-    """The chart as SVG text; the best row is dark green with a star, the baseline grey, rows without a time are text."""
+    """The chart as SVG text: the best row green with a star, baselines grey, rows without a time as text."""
     longest = max((len(name_text(row, data)) for row in data.rows), default=8)
     left = 24 + min(longest, _LONGEST_LABEL) * _LABEL_SIZE * MONO_WIDTH
     rows = timed(data)
@@ -91,7 +99,13 @@ def draw(data: ComparisonData) -> str:
     bottom = _TOP + _ROW * len(data.rows)
     canvas = Canvas(_WIDTH, bottom + 52, describe(data))
     sizes = f"for {values_text(data.sizes)}" if data.sizes else ""
-    canvas.text(16, 24, f"Time per call of {clip_text(data.name, 30)} {clip_text(sizes, 48)}".rstrip(), size=15, bold=True)
+    canvas.text(
+        16,
+        24,
+        f"Time per call of {clip_text(data.name, 30)} {clip_text(sizes, 48)}".rstrip(),
+        size=15,
+        bold=True,
+    )
     canvas.text(16, 44, clip_text(verdict(data), 108), size=11.5, colour=MUTED)
     canvas.text(16, 60, clip_text(data.machine, 108), size=11.5, colour=MUTED)
     if rows:
@@ -103,8 +117,13 @@ def draw(data: ComparisonData) -> str:
 
 def describe(data: ComparisonData) -> str:
     """The chart in words."""
-    parts = [f"{name_text(row, data)}: {median_text(row) if row.status == 'ok' else row.status}" for row in data.rows]
-    return clip_text(f"Bar chart of the time per call of {data.name}. {'; '.join(parts)}. {verdict(data)}.", 2000)
+    parts = [
+        f"{name_text(row, data)}: {median_text(row) if row.status == 'ok' else row.status}"
+        for row in data.rows
+    ]
+    return clip_text(
+        f"Bar chart of the time per call of {data.name}. {'; '.join(parts)}. {verdict(data)}.", 2000
+    )
 
 
 def _axis(canvas: Canvas, scale: Scale, bottom: float) -> None:
@@ -117,14 +136,18 @@ def _axis(canvas: Canvas, scale: Scale, bottom: float) -> None:
     canvas.text(scale.left, bottom + 38, note, size=11, colour=MUTED)
 
 
-def _row(canvas: Canvas, scale: Scale, row: VariantRow, data: ComparisonData, top: float, has_bar: bool) -> None:
+def _row(
+    canvas: Canvas, scale: Scale, row: VariantRow, data: ComparisonData, top: float, has_bar: bool
+) -> None:
     middle = top + _ROW / 2
     best = row.label == data.best
     name = clip_text(name_text(row, data), _LONGEST_LABEL)
     canvas.text(scale.left - 10, middle + 4, name, size=_LABEL_SIZE, anchor="end", mono=True, bold=best)
     if not has_bar or row.median is None:
         reason = f"{row.status}: {row.note}" if row.note else row.status
-        canvas.text(scale.left + 4, middle + 4, clip_text(reason, 70), size=11.5, colour="#8a3a00", italic=True)
+        canvas.text(
+            scale.left + 4, middle + 4, clip_text(reason, 70), size=11.5, colour="#8a3a00", italic=True
+        )
         return
     colour = GREEN if best else BASELINE if row.label == data.baseline or row.is_baseline else BLUE
     end = scale(row.median)
@@ -169,7 +192,10 @@ def figure(data: ComparisonData) -> Figure:
     untimed = [f"{name_text(row, data)}: {row.status}" for row in data.rows if row not in rows]
     chart = graph_objects.Figure(bars)
     chart.update_layout(
-        title={"text": f"Time per call of {data.name}", "subtitle": {"text": "; ".join([verdict(data), *untimed])}},
+        title={
+            "text": f"Time per call of {data.name}",
+            "subtitle": {"text": "; ".join([verdict(data), *untimed])},
+        },
         xaxis={"title": "seconds", "type": "log" if scale_for(rows, 0, 1).logarithmic else "linear"},
         yaxis={"autorange": "reversed"},
         paper_bgcolor="rgba(0,0,0,0)",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from polyviz.views.drawing import (
     DOT,
@@ -22,6 +22,9 @@ from polyviz.views.geometry import Oblique, hull, hull_edges
 from polyviz.views.instances import Arrow, Instance, Pane, span_of
 from polyviz.views.palette import BLUE, FAINT, HULL, INK, MUTED
 from polyviz.views.svg import Canvas, Point
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 SMALLEST_WIDTH = 400.0
 # From this many arrows on, all but those of one instance step back.
@@ -50,16 +53,23 @@ def describe(pane: Pane) -> str:
         for kind in legend_entries(arrow.kind for arrow in pane.arrows)
     )
     sizes = f" for {values_text(pane.values)}" if pane.values else ""
-    return f"Iteration domain of {pane.statement} over {loops}: {count}{sizes}; dependences on itself: {arrows or 'none'}."
+    where = f"Iteration domain of {pane.statement} over {loops}: {count}{sizes}"
+    return f"{where}; dependences on itself: {arrows or 'none'}."
 
 
 def _lines(pane: Pane) -> list[str]:
     count = f"{len(pane.points)} instance" + ("" if len(pane.points) == 1 else "s")
-    facts = [f"line {pane.line}" if pane.line else "", values_text(pane.values), f"{count} drawn" if not pane.complete else count]
+    facts = [
+        f"line {pane.line}" if pane.line else "",
+        values_text(pane.values),
+        f"{count} drawn" if not pane.complete else count,
+    ]
     return [" · ".join(fact for fact in facts if fact), *pane.notes]
 
 
-def _canvas(pane: Pane, plot_width: float, plot_height: float, note: str = "") -> tuple[Canvas, float, list[str]]:
+def _canvas(
+    pane: Pane, plot_width: float, plot_height: float, note: str = ""
+) -> tuple[Canvas, float, list[str]]:
     """A canvas with heading and legend; returns it with the y where the plot starts and the kinds drawn."""
     kinds = legend_entries(arrow.kind for arrow in pane.arrows)
     lines = _lines(pane)
@@ -146,7 +156,11 @@ def _grid(
 
 
 def _frame(
-    canvas: Canvas, place: Callable[[Sequence[float]], Point], pane: Pane, across: tuple[int, int], up: tuple[int, int]
+    canvas: Canvas,
+    place: Callable[[Sequence[float]], Point],
+    pane: Pane,
+    across: tuple[int, int],
+    up: tuple[int, int],
 ) -> None:
     """Axes with ticks, left of and below the points."""
     left, bottom = place((across[0], up[0]))
@@ -169,7 +183,10 @@ def _outline(canvas: Canvas, corners: Sequence[Point]) -> None:
 
 def _arrows(canvas: Canvas, pane: Pane, place: Callable[[Sequence[float]], Point]) -> None:
     """All arrows; in a crowd the others step back behind those of one instance."""
-    drawn = {arrow: Curve(arrow.kind, place(arrow.source), place(arrow.sink), _bend(arrow)) for arrow in pane.arrows}
+    drawn = {
+        arrow: Curve(arrow.kind, place(arrow.source), place(arrow.sink), _bend(arrow))
+        for arrow in pane.arrows
+    }
     chosen = representative(pane)
     if chosen is None:
         curves(canvas, drawn.values(), width=1.5)
@@ -212,7 +229,11 @@ def _draw_space(pane: Pane) -> str:
     left, right = min(x for x, _ in corners), max(x for x, _ in corners)
     upper, lower = min(y for _, y in corners), max(y for _, y in corners)
     chosen = representative(pane)
-    note = "" if chosen is None else f"thick: the dependences of {pane.statement}{list(chosen)}; thin: all others"
+    note = (
+        ""
+        if chosen is None
+        else f"thick: the dependences of {pane.statement}{list(chosen)}; thin: all others"
+    )
     canvas, top, _ = _canvas(pane, right - left + 130, lower - upper + 84, note)
 
     def place(instance: Sequence[float]) -> Point:
@@ -248,7 +269,9 @@ def _fitting_projection(sides: Sequence[int]) -> Oblique:
     return Oblique(min(50.0, 380 / max(width, 1), 330 / max(height, 1)))
 
 
-def _edges(canvas: Canvas, place: Callable[[Sequence[float]], Point], pane: Pane, project: Oblique, near: bool) -> None:
+def _edges(
+    canvas: Canvas, place: Callable[[Sequence[float]], Point], pane: Pane, project: Oblique, near: bool
+) -> None:
     points = [(point[0], point[1], point[2]) for point in pane.points]
     for first, second, planes in hull_edges(points):
         if project.hidden(planes) != near:
@@ -277,7 +300,9 @@ def _space_axes(
         for value in values:
             start[dimension] = value
             x, y = place(start)
-            canvas.text(x + shift[0] * 1.3, y + shift[1] * 1.3 + 4, value, size=10, anchor="middle", colour=MUTED)
+            canvas.text(
+                x + shift[0] * 1.3, y + shift[1] * 1.3 + 4, value, size=10, anchor="middle", colour=MUTED
+            )
 
 
 def _extended(start: Point, end: Point, length: float) -> Point:

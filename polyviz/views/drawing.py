@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from polyviz.views.palette import INK, KINDS, MUTED, PAPER
 from polyviz.views.svg import Canvas, Point, number, points_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
 
 MARGIN = 16.0
 DOT = 3.4
@@ -18,7 +21,10 @@ SANS_WIDTH = 0.53
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """An arrow in pixels; ``bend`` is how far its middle is pushed to the left of its direction, as a share of its length."""
+    """An arrow in pixels.
+
+    ``bend`` is how far its middle is pushed to the left of its direction, as a share of its length.
+    """
 
     kind: str
     start: Point
@@ -57,12 +63,19 @@ def heading(canvas: Canvas, name: str, source: str, lines: Sequence[str]) -> flo
     y = 26.0
     for line in lines:
         y += 16
-        canvas.text(MARGIN, y, clip_text(line, int((canvas.width - 2 * MARGIN) / (11.5 * SANS_WIDTH))), size=11.5,
-                    colour=MUTED)
+        canvas.text(
+            MARGIN,
+            y,
+            clip_text(line, int((canvas.width - 2 * MARGIN) / (11.5 * SANS_WIDTH))),
+            size=11.5,
+            colour=MUTED,
+        )
     return y + 8
 
 
-def curves(canvas: Canvas, arrows: Iterable[Curve], *, width: float, opacity: float = 1.0, heads: bool = True) -> None:
+def curves(
+    canvas: Canvas, arrows: Iterable[Curve], *, width: float, opacity: float = 1.0, heads: bool = True
+) -> None:
     """All arrows, one path per kind."""
     by_kind: dict[str, list[Curve]] = {}
     for arrow in arrows:

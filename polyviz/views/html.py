@@ -5,9 +5,12 @@ Where a colour is set, foreground and background are set together, so that any t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from polyviz.views.svg import data_uri, escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 __all__ = ["badge", "details", "escape", "heading", "image", "items", "paragraph", "preformatted", "table"]
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.model.dependences import Dependence
-from polyviz.model.scop import Statement
 from polyviz.views.palette import KINDS
 from polyviz.views.sizes import SET, clip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from polyviz.model.dependences import Dependence
+    from polyviz.model.scop import Statement
 
 Instance = tuple[int, ...]
 MOST_POINTS = 2000
@@ -82,7 +86,9 @@ def pane(
 
     ``note`` says why the statement's domain may hold less than all instances.
     """
-    own = [found for found in relations if found.source == found.sink == statement.name and found.kind in KINDS]
+    own = [
+        found for found in relations if found.source == found.sink == statement.name and found.kind in KINDS
+    ]
     window = clip(statement.domain.intersect_params(bound), statement.iterators)
     notes = [*([note] if note else []), *window.cuts]
     axes, domain = _slice(window.domain, statement.iterators, own, notes)
@@ -98,7 +104,8 @@ def pane(
         iterators=tuple(statement.iterators[axis] for axis in axes),
         points=tuple(_drawn(point, axes) for point in points),
         arrows=tuple(
-            replace(arrow, source=_drawn(arrow.source, axes), sink=_drawn(arrow.sink, axes)) for arrow in arrows
+            replace(arrow, source=_drawn(arrow.source, axes), sink=_drawn(arrow.sink, axes))
+            for arrow in arrows
         ),
         complete=not notes,
         notes=tuple([*notes, covered] if covered else notes),
@@ -172,7 +179,9 @@ def _pairs(relation: isl.Map, dependence: Dependence, notes: list[str]) -> list[
     if total <= MOST_ARROWS:
         return integer_points(pairs)[0]
     chosen, _ = integer_points(relation.lexmin().wrap(), MOST_ARROWS)
-    notes.append(f"{len(chosen)} of {total} {dependence.kind} arrows through {dependence.array}: the nearest sinks")
+    notes.append(
+        f"{len(chosen)} of {total} {dependence.kind} arrows through {dependence.array}: the nearest sinks"
+    )
     return chosen
 
 
@@ -180,4 +189,3 @@ def span_of(points: Sequence[Instance], axis: int) -> tuple[int, int]:
     """The smallest and largest coordinate of ``points`` along ``axis``."""
     coordinates = [point[axis] for point in points]
     return min(coordinates), max(coordinates)
-

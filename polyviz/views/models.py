@@ -6,19 +6,10 @@ The shapes are in :mod:`polyviz.views.schema`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from polyviz.model.dependences import Dependences, Legality, LoopParallelism, Violation
-from polyviz.model.measurement import ComparisonData, VariantRow
-from polyviz.model.program import Program
-from polyviz.model.schedule import Schedule
-from polyviz.model.scop import Array, Scop, Statement
 from polyviz.views.fit import fit
-from polyviz.views.instances import Arrow, Pane
-from polyviz.views.nodes import Node
 from polyviz.views.notation import affine, constraints, relation
-from polyviz.views.pictures import DependenceRow, Pictures
 from polyviz.views.schema import (
     VERSION,
     ArrayModel,
@@ -43,9 +34,21 @@ from polyviz.views.schema import (
     ViolationModel,
 )
 from polyviz.views.text import left_out, parameter_source
-from polyviz.views.timeline import Timeline
 from polyviz.views.tree import label, root_of
 from polyviz.views.verdict import verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from polyviz.model.dependences import Dependences, Legality, LoopParallelism, Violation
+    from polyviz.model.measurement import ComparisonData, VariantRow
+    from polyviz.model.program import Program
+    from polyviz.model.schedule import Schedule
+    from polyviz.model.scop import Array, Scop, Statement
+    from polyviz.views.instances import Arrow, Pane
+    from polyviz.views.nodes import Node
+    from polyviz.views.pictures import DependenceRow, Pictures
+    from polyviz.views.timeline import Timeline
 
 Json = dict[str, Any]
 
@@ -144,7 +147,10 @@ def _arrows(arrows: Iterable[Arrow]) -> list[ArrowsModel]:
 
 
 def dependences_model(
-    dependences: Dependences, rows: Sequence[DependenceRow], values: Mapping[str, int], panes: Sequence[Pane] = ()
+    dependences: Dependences,
+    rows: Sequence[DependenceRow],
+    values: Mapping[str, int],
+    panes: Sequence[Pane] = (),
 ) -> Json:
     """The relations as rows, with pictures where the part's own model does not carry them."""
     model: DependencesModel = {
@@ -181,7 +187,8 @@ def schedule_model(schedule: Schedule) -> Json:
         "scheduler": schedule.scheduler,
         "tree": _node(root_of(schedule)),
         "decisions": [
-            {"step": one.step, "text": one.text, "statements": list(one.statements)} for one in schedule.decisions
+            {"step": one.step, "text": one.text, "statements": list(one.statements)}
+            for one in schedule.decisions
         ],
     }
     return _small(model)
@@ -284,7 +291,9 @@ def _row(row: VariantRow) -> RowModel:
         "speedup": _finite(row.speedup),
         "speedup_interval": _pair(row.speedup_interval),
         "compile_seconds": _finite(row.compile_seconds),
-        "samples": [] if row.measurement is None else [value for value in row.measurement.samples if math.isfinite(value)],
+        "samples": []
+        if row.measurement is None
+        else [value for value in row.measurement.samples if math.isfinite(value)],
         "note": row.note,
         "source": row.source,
         "is_baseline": row.is_baseline,
@@ -317,6 +326,14 @@ def program_model(program: Program) -> Json:
 
 def combined_model(title: str, sections: Sequence[tuple[str, bool, Json | None]]) -> Json:
     """Several models as the sections of one view; the limit holds for all of them together."""
-    parts: list[SectionModel] = [{"heading": name, "open": opened, "model": model} for name, opened, model in sections]
-    model: CombinedModel = {"v": VERSION, "kind": "combined", "shortened": [], "title": title, "sections": parts}
+    parts: list[SectionModel] = [
+        {"heading": name, "open": opened, "model": model} for name, opened, model in sections
+    ]
+    model: CombinedModel = {
+        "v": VERSION,
+        "kind": "combined",
+        "shortened": [],
+        "title": title,
+        "sections": parts,
+    }
     return _small(model)

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
 
-from polyviz.model.schedule import Band
 from polyviz.views.notation import constant_last, constraints, row_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from polyviz.model.schedule import Band
 
 _NAMES = {
     getattr(isl.schedule_node_type, name): name
-    for name in ("band", "context", "domain", "expansion", "extension", "filter", "leaf", "guard", "mark", "sequence", "set")
+    for name in (
+        "band",
+        "context",
+        "domain",
+        "expansion",
+        "extension",
+        "filter",
+        "leaf",
+        "guard",
+        "mark",
+        "sequence",
+        "set",
+    )
 }
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.views.instances import integer_points
 from polyviz.views.sizes import PARAMETER, SET
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 INPUT = isl.dim_type.in_
 OUTPUT = isl.dim_type.out
@@ -57,7 +60,11 @@ def _is_compound(text: str) -> bool:
 
 def _as_parameters(domain: isl.Set) -> str:
     """The whole condition: as parameters, all dimensions are written there, constant and equal ones too."""
-    shifted = domain.move_dims(PARAMETER, domain.dim(PARAMETER), SET, 0, domain.dim(SET)) if domain.dim(SET) else domain
+    shifted = (
+        domain.move_dims(PARAMETER, domain.dim(PARAMETER), SET, 0, domain.dim(SET))
+        if domain.dim(SET)
+        else domain
+    )
     return _condition(str(shifted))
 
 
@@ -84,7 +91,9 @@ def _half_open(condition: str) -> str:
     >>> _half_open("0 < i <= n - 2 and j <= n - m - 1")
     '1 <= i < n - 1 and j < n - m'
     """
-    lower = re.sub(r"(?<![\w)] [+*-] )(?<![\w.-])(-?\d+) < ", lambda found: f"{int(found[1]) + 1} <= ", condition)
+    lower = re.sub(
+        r"(?<![\w)] [+*-] )(?<![\w.-])(-?\d+) < ", lambda found: f"{int(found[1]) + 1} <= ", condition
+    )
 
     def upper(found: re.Match[str]) -> str:
         less = int(found[2]) - 1
@@ -114,7 +123,9 @@ def affine(function: isl.PwAff) -> str:
     found = re.findall(r"\[\(((?:[^\[\]])*)\)\](?: : ([^;}]*))?", str(function))
     if len(found) == 1:
         return constant_last(str(found[0][0]))
-    return "; ".join(f"{constant_last(value)} if {condition.strip()}" for value, condition in found) or str(function)
+    return "; ".join(f"{constant_last(value)} if {condition.strip()}" for value, condition in found) or str(
+        function
+    )
 
 
 def row_texts(row: isl.UnionPwAff) -> dict[str, str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.errors import Span
-from polyviz.model.dependences import Dependence, Dependences
 from polyviz.model.scop import Scop, Statement
 from polyviz.views import domain as domain_view
 from polyviz.views import timeline as timeline_view
@@ -17,6 +16,11 @@ from polyviz.views.nodes import common_depth, loop_paths, read_tree
 from polyviz.views.notation import distances, relation
 from polyviz.views.sizes import PARAMETER, SET, binding, choose, extents
 from polyviz.views.timeline import Timeline, groups, timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from polyviz.model.dependences import Dependence, Dependences
 
 # Counting pairs is quick up to here; a larger number says little in a picture of a few points.
 _COUNTED = 5e6
@@ -74,7 +78,9 @@ class DependenceRow:
         return ", ".join(self.distances) or self.relation
 
 
-def pictures(scop: Scop, dependences: Dependences | None = None, sizes: Mapping[str, int] | None = None) -> Pictures:
+def pictures(
+    scop: Scop, dependences: Dependences | None = None, sizes: Mapping[str, int] | None = None
+) -> Pictures:
     """The pictures of ``scop``; ``sizes`` are real parameter values, shown where they are small enough."""
     relations = () if dependences is None else dependences.relations
     values = choose([statement.domain for statement in scop.statements], scop.context, sizes)
@@ -90,12 +96,18 @@ def pictures_of_dependences(dependences: Dependences) -> Pictures:
     values = choose([statement.domain for statement in statements], _universe(statements))
     bound = binding(values)
     note = "the instances that take part in a dependence"
-    panes = (pane(statement, dependences.relations, values, bound, note) for statement in statements[:MOST_PANES])
+    panes = (
+        pane(statement, dependences.relations, values, bound, note) for statement in statements[:MOST_PANES]
+    )
     return Pictures(values, tuple(panes))
 
 
 def _universe(statements: Sequence[Statement]) -> isl.Set:
-    space = statements[0].domain.get_space().params() if statements else isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 0)
+    space = (
+        statements[0].domain.get_space().params()
+        if statements
+        else isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 0)
+    )
     return isl.Set.universe(space)
 
 
@@ -166,6 +178,6 @@ def _count(pairs: isl.Map) -> int | None:
     box = 1.0
     for extent in extents(domain):
         box *= extent
-    if box > _COUNTED or domain.dim(PARAMETER) and not domain.params().is_singleton():
+    if box > _COUNTED or (domain.dim(PARAMETER) and not domain.params().is_singleton()):
         return None
     return int(domain.count_val().to_python())

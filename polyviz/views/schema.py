@@ -288,7 +288,13 @@ MODELS: dict[str, type] = {
     "combined": CombinedModel,
     "omitted": OmittedModel,
 }
-_SCALARS: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+_SCALARS: dict[Any, str] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    type(None): "null",
+}
 
 
 def json_schema(kind: str) -> dict[str, Any]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import islpy as isl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 PARAMETER = isl.dim_type.param
 SET = isl.dim_type.set
@@ -51,7 +54,9 @@ def binding(values: Mapping[str, int], context: isl.Context = isl.DEFAULT_CONTEX
     return bound
 
 
-def choose(domains: Sequence[isl.Set], context: isl.Set, known: Mapping[str, int] | None = None) -> dict[str, int]:
+def choose(
+    domains: Sequence[isl.Set], context: isl.Set, known: Mapping[str, int] | None = None
+) -> dict[str, int]:
     """Parameter values for which every domain is non-empty, if possible, and some 5 to 8 points wide.
 
     ``known`` values are taken when the domains then fit into a picture; otherwise small ones are chosen that
@@ -65,7 +70,9 @@ def choose(domains: Sequence[isl.Set], context: isl.Set, known: Mapping[str, int
         given = {name: known[name] for name in names}
         if _fits(domains, binding(given)):
             return given
-    best = min(_feasible(names, context), key=lambda values: _distance(domains, binding(values)), default=None)
+    best = min(
+        _feasible(names, context), key=lambda values: _distance(domains, binding(values)), default=None
+    )
     return best if best is not None else _sample(names, domains, context)
 
 

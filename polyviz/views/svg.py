@@ -9,9 +9,12 @@ from __future__ import annotations
 import base64
 import html
 import re
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from polyviz.views.palette import FAINT, INK, PAPER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 Point = tuple[float, float]
 SANS = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
@@ -87,8 +90,17 @@ class Canvas:
             attributes += f' opacity="{opacity:.2f}"'
         self._parts.append(f"<path {attributes}/>")
 
-    def path(self, points: Sequence[Point], *, close: bool = False, stroke: str = "none", width: float = 1.0,
-             dash: str = "", fill: str = "none", opacity: float = 1.0) -> None:
+    def path(
+        self,
+        points: Sequence[Point],
+        *,
+        close: bool = False,
+        stroke: str = "none",
+        width: float = 1.0,
+        dash: str = "",
+        fill: str = "none",
+        opacity: float = 1.0,
+    ) -> None:
         """A line through ``points``, or with ``close`` a polygon."""
         data = points_text(points) + ("Z" if close else "")
         self.raw_path(data, stroke=stroke, width=width, dash=dash, fill=fill, opacity=opacity)
@@ -98,7 +110,9 @@ class Canvas:
         data = "".join(f"M{number(x)} {number(y)}h0" for x, y in points)
         self.raw_path(data, stroke=colour, width=2 * radius, opacity=opacity)
 
-    def rectangle(self, x: float, y: float, width: float, height: float, *, fill: str, stroke: str = "none") -> None:
+    def rectangle(
+        self, x: float, y: float, width: float, height: float, *, fill: str, stroke: str = "none"
+    ) -> None:
         """An upright rectangle."""
         corners = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
         self.path(corners, close=True, fill=fill, stroke=stroke)

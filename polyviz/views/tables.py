@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
-def columns(rows: Sequence[Sequence[str]], header: Sequence[str] = (), right: Sequence[int] = (), indent: int = 2) -> str:
+def columns(
+    rows: Sequence[Sequence[str]], header: Sequence[str] = (), right: Sequence[int] = (), indent: int = 2
+) -> str:
     """Rows in aligned columns, two blanks apart; ``right`` lists the right-aligned columns.
 
     >>> print(columns([["S0", "4"], ["S10", "128"]], ["name", "count"], right=[1]))

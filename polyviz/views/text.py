@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from polyviz.model.dependences import Dependences, Legality, LoopParallelism
-from polyviz.model.schedule import Decision, Schedule
-from polyviz.model.scop import Array, Parameter, Scop, Statement
 from polyviz.views.drawing import clip_text, values_text
 from polyviz.views.notation import affine, constraints
-from polyviz.views.pictures import DependenceRow
 from polyviz.views.tables import columns, plural
 from polyviz.views.tree import root_of, tree_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from polyviz.model.dependences import Dependences, Legality, LoopParallelism
+    from polyviz.model.schedule import Decision, Schedule
+    from polyviz.model.scop import Array, Parameter, Scop, Statement
+    from polyviz.views.pictures import DependenceRow
 
 _SOURCE_WIDTH = 60
 _SUMMARY_WIDTH = 72
@@ -28,7 +32,9 @@ def scop_text(scop: Scop) -> str:
     if assumed:
         parts.append(f"Assumed: {assumed}")
     if scop.arrays:
-        parts.append("Arrays\n" + columns([[array_shape(array), *array_facts(array)] for array in scop.arrays]))
+        parts.append(
+            "Arrays\n" + columns([[array_shape(array), *array_facts(array)] for array in scop.arrays])
+        )
     parts.append("Statements\n" + columns([statement_row(statement, scop) for statement in scop.statements]))
     return "\n".join([*parts, *_listed("Notes", scop.notes)])
 
@@ -36,7 +42,7 @@ def scop_text(scop: Scop) -> str:
 def parameter_source(parameter: Parameter) -> str:
     """Where a parameter's value comes from, as Python.
 
-    >>> from polyviz.model.scop import ParameterSource
+    >>> from polyviz.model.scop import Parameter, ParameterSource
     >>> parameter_source(Parameter("n", ParameterSource("shape", "A", 1)))
     'A.shape[1]'
     """
@@ -59,7 +65,12 @@ def array_facts(array: Array) -> list[str]:
 def statement_row(statement: Statement, scop: Scop) -> list[str]:
     """Name, domain, source text and line."""
     domain = constraints(statement.domain, scop.context) or ("always" if statement.iterators else "once")
-    return [f"{statement.name}:", domain, clip_text(statement.source, _SOURCE_WIDTH), f"(line {statement.span.line})"]
+    return [
+        f"{statement.name}:",
+        domain,
+        clip_text(statement.source, _SOURCE_WIDTH),
+        f"(line {statement.span.line})",
+    ]
 
 
 def dependences_text(

@@ -6,13 +6,12 @@ executed. Upwards runs a second loop where all statements have one of the same n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.model.dependences import Dependence
-from polyviz.model.scop import Scop, Statement
 from polyviz.views.drawing import (
     MARGIN,
     Curve,
@@ -31,6 +30,11 @@ from polyviz.views.nodes import loop_paths, read_tree
 from polyviz.views.palette import FAINT, MARKERS, MUTED
 from polyviz.views.sizes import SET, clip
 from polyviz.views.svg import Canvas, Point, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from polyviz.model.scop import Scop, Statement
 
 INPUT = isl.dim_type.in_
 OUTPUT = isl.dim_type.out
@@ -83,7 +87,9 @@ def timeline(
         statement.name: [0, statement.iterators.index(row_name)] if row_name else [0] for statement in group
     }
     notes: list[str] = []
-    domains = {statement.name: _projected(statement, axes[statement.name], bound, notes) for statement in group}
+    domains = {
+        statement.name: _projected(statement, axes[statement.name], bound, notes) for statement in group
+    }
     flat = [_projected_relation(dependence, axes) for dependence in between]
     arrows, covered = arrows_between(flat, domains, notes)
     dropped = sorted({name for statement in group for name in statement.iterators[1:] if name != row_name})
@@ -108,7 +114,9 @@ def _projected(statement: Statement, axes: Sequence[int], bound: isl.Set, notes:
     for dimension in reversed(range(domain.dim(SET))):
         if dimension not in axes:
             domain = domain.project_out(SET, dimension, 1)
-    window = clip(domain.set_tuple_name(statement.name), [statement.iterators[dimension] for dimension in axes])
+    window = clip(
+        domain.set_tuple_name(statement.name), [statement.iterators[dimension] for dimension in axes]
+    )
     notes.extend(window.cuts)
     return window.domain
 
@@ -159,7 +167,9 @@ def draw(picture: Timeline) -> str:
     across = min(92.0 if picture.row_name else 60.0, 620 / max(columns, 1))
     up = min(46.0 if picture.row_name else 56.0, _LARGEST_SIDE / max(rows, 1))
     kinds = legend_entries(arrow.kind for arrow in picture.arrows)
-    lines = [" · ".join(text for text in ("dependences between statements", values_text(picture.values)) if text)]
+    lines = [
+        " · ".join(text for text in ("dependences between statements", values_text(picture.values)) if text)
+    ]
     lines += picture.notes
     top = 26 + 16 * len(lines) + 8.0
     height, width = up * rows + 86, max(across * columns + 110 + 2 * MARGIN, 440.0)
@@ -191,7 +201,13 @@ def _frame(canvas: Canvas, layout: _Layout, across: tuple[int, int], up: tuple[i
     top = layout.bottom - (up[1] - up[0]) * layout.up - 20
     if not picture.row_name:
         for name in picture.statements:
-            canvas.text(corner[0] - 4, layout.place(name, (across[0], 0))[1] + 4, clip_text(name, 8), size=11, anchor="end")
+            canvas.text(
+                corner[0] - 4,
+                layout.place(name, (across[0], 0))[1] + 4,
+                clip_text(name, 8),
+                size=11,
+                anchor="end",
+            )
         return
     axis(canvas, corner, (corner[0], top), picture.row_name, (corner[0], top - 6))
     for y in range(up[0], up[1] + 1, tick_step(up[1] - up[0] + 1)):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from polyviz.model.schedule import Schedule
 from polyviz.views.html import badge, escape
 from polyviz.views.nodes import Member, Node, read_tree
 from polyviz.views.tables import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.model.schedule import Schedule
 
 _PLAIN = "list-style:none;margin:2px 0"
 

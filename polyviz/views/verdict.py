@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from polyviz.model.measurement import ComparisonData, VariantRow
+from typing import TYPE_CHECKING
+
 from polyviz.views.drawing import values_text
 from polyviz.views.tables import columns, seconds, three_digits
+
+if TYPE_CHECKING:
+    from polyviz.model.measurement import ComparisonData, VariantRow
 
 
 def verified_mark(row: VariantRow) -> str:
@@ -42,8 +46,15 @@ def name_text(row: VariantRow, data: ComparisonData) -> str:
 def cells(row: VariantRow, data: ComparisonData) -> list[str]:
     """One line of the table: name, status, verified, median ± interval, speedup, compile time, note."""
     compiled = "–" if row.compile_seconds is None else seconds(row.compile_seconds)
-    return [name_text(row, data), row.status, verified_mark(row), median_text(row), speedup_text(row), compiled,
-            row.note or (row.measurement.note if row.measurement else "")]
+    return [
+        name_text(row, data),
+        row.status,
+        verified_mark(row),
+        median_text(row),
+        speedup_text(row),
+        compiled,
+        row.note or (row.measurement.note if row.measurement else ""),
+    ]
 
 
 HEADINGS = ("variant", "status", "verified", "median ± 95 %", "speedup", "compiled in", "note")
@@ -52,6 +63,7 @@ HEADINGS = ("variant", "status", "verified", "median ± 95 %", "speedup", "compi
 def verdict(data: ComparisonData) -> str:
     """Who is fastest, or why nobody is named.
 
+    >>> from polyviz.model.measurement import ComparisonData
     >>> verdict(ComparisonData("f", (), None, None, "a machine", {}))
     'no winner: nothing was timed and verified'
     """
@@ -60,7 +72,11 @@ def verdict(data: ComparisonData) -> str:
         return "no winner: nothing was timed and verified"
     best = next((row for row in timed if row.label == data.best), None)
     if best is None:
-        return "no winner: the fastest two cannot be told apart" if len(timed) > 1 else "no winner: only one was timed"
+        return (
+            "no winner: the fastest two cannot be told apart"
+            if len(timed) > 1
+            else "no winner: only one was timed"
+        )
     if best.label == data.baseline or best.speedup is None:
         return f"fastest: {best.label}, {median_text(best)}"
     return f"fastest: {best.label}, {median_text(best)}, {speedup_text(best)} against {data.baseline}"
