@@ -7,6 +7,7 @@ from polyviz.analysis.counting import count_points, instance_counts
 from polyviz.analysis.dependences import dependences
 from polyviz.analysis.footprints import Footprint, footprints, operation_counts
 from polyviz.analysis.legality import check
+from polyviz.analysis.live_ranges import separate_live_ranges
 from polyviz.analysis.nesting import common_loops, loop_nests
 from polyviz.analysis.parallelism import BandProperties, MemberProperties, band_properties, parallelism
 from polyviz.analysis.reductions import Reduction, find_reductions
@@ -28,4 +29,5 @@ __all__ = [
     "loop_nests",
     "operation_counts",
     "parallelism",
+    "separate_live_ranges",
 ]

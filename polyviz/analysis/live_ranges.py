@@ -1,0 +1,148 @@
+"""One scalar name used for unrelated values becomes several names.
+
+Programs reuse a name for one temporary after another. Statements that pass values to each other through the scalar
+belong together; two groups that do not are separate live ranges (webs), and what binds them is only the shared name.
+Each range with a name of its own can be privatized by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyviz.analysis.accesses import accesses_by_array
+from polyviz.analysis.dataflow import Times, last_writers
+from polyviz.analysis.times import maps_of, times_by_statement
+from polyviz.model.expression import Element, Instruction, rebuild
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from polyviz.analysis.accesses import ArrayAccesses
+    from polyviz.model.expression import Node
+    from polyviz.model.scop import Access, Array, Scop, Statement
+
+
+def separate_live_ranges(scop: Scop) -> Scop:
+    """``scop`` with each live range of a scalar under its own name (``w``, ``w_2`` …), or ``scop`` itself.
+
+    The range that holds a value from before the part or the one visible afterwards keeps the name. The result
+    computes the same; a note says which names were split.
+    """
+    times = Times.of(times_by_statement(scop.schedule.get_map()), scop.context.get_space())
+    for accesses in accesses_by_array(scop):
+        array = scop.array(accesses.array)
+        if array.rank > 0 or accesses.writes.is_empty():
+            continue
+        ranges = _live_ranges(scop, array, accesses, times.forward)
+        if len(ranges) > 1:
+            scop = _renamed(scop, array, ranges)
+    return scop
+
+
+def _live_ranges(
+    scop: Scop, array: Array, accesses: ArrayAccesses, order: isl.UnionMap
+) -> list[frozenset[str]]:
+    """Groups of statements that share values of the scalar; the group whose values are seen outside comes first."""
+    flow = last_writers(accesses, order)
+    linked = [
+        {_name(relation, isl.dim_type.in_), _name(relation, isl.dim_type.out)}
+        for relation in maps_of(flow.get_may_dependence())
+    ]
+    outside = _statements(flow.get_may_no_source())
+    if array.live_out:
+        outside |= _final_writers(accesses, order)
+    touching = _statements(accesses.reads.union(accesses.writes))
+    ordered = [statement.name for statement in scop.statements if statement.name in touching]
+    groups = _connected(ordered, [*linked, outside])
+    return sorted(groups, key=lambda group: (not group & outside, min(map(ordered.index, group))))
+
+
+def _final_writers(accesses: ArrayAccesses, order: isl.UnionMap) -> set[str]:
+    """The statements whose write may be the last one for some sizes."""
+    writers = order.intersect_domain(accesses.writes.domain())
+    certain = order.intersect_domain(accesses.must_writes.domain()).range().lexmax()
+    overwritten = writers.range().lex_lt_union_set(certain).domain()
+    return _statements(writers.subtract_range(overwritten))
+
+
+def _statements(union: isl.UnionMap) -> set[str]:
+    return {_name(relation, isl.dim_type.in_) for relation in maps_of(union)}
+
+
+def _name(relation: isl.Map, end: isl.dim_type) -> str:
+    return relation.get_tuple_name(end) or ""
+
+
+def _connected(names: Iterable[str], links: Iterable[set[str]]) -> list[frozenset[str]]:
+    """The finest partition of ``names`` that tears no link apart."""
+    groups = [{name} for name in names]
+    for link in links:
+        joined = [group for group in groups if group & link]
+        if len(joined) > 1:
+            groups = [group for group in groups if not group & link] + [set().union(*joined)]
+    return [frozenset(group) for group in groups]
+
+
+def _renamed(scop: Scop, array: Array, ranges: list[frozenset[str]]) -> Scop:
+    names = _fresh_names(scop, array.name, len(ranges) - 1)
+    new_names = {
+        statement: name for name, group in zip(names, ranges[1:], strict=True) for statement in group
+    }
+    arrays = [
+        replace(array, name=name, origin="local", live_in=False, live_out=False, creation=None)
+        for name in names
+    ]
+    note = f"The name `{array.name}` stands for {len(ranges)} unrelated values; the others are called {_listed(names)}."
+    return replace(
+        scop,
+        statements=tuple(_with_name(part, array.name, new_names.get(part.name)) for part in scop.statements),
+        arrays=(*scop.arrays, *arrays),
+        notes=(*scop.notes, note),
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _fresh_names(scop: Scop, base: str, number: int) -> list[str]:
+    taken = {array.name for array in scop.arrays} | {parameter.name for parameter in scop.parameters}
+    taken |= {argument.name for argument in scop.arguments} | {part.name for part in scop.statements}
+    taken |= {iterator for part in scop.statements for iterator in part.iterators}
+    names: list[str] = []
+    suffix = 2
+    while len(names) < number:
+        if f"{base}_{suffix}" not in taken:
+            names.append(f"{base}_{suffix}")
+        suffix += 1
+    return names
+
+
+def _with_name(statement: Statement, old: str, new: str | None) -> Statement:
+    if new is None:
+        return statement
+    accesses = tuple(
+        _renamed_access(access, new) if access.array == old else access for access in statement.accesses
+    )
+    body = tuple(_renamed_instruction(instruction, old, new) for instruction in statement.body)
+    return replace(statement, accesses=accesses, body=body)
+
+
+def _renamed_access(access: Access, new: str) -> Access:
+    relation = access.relation.set_tuple_name(isl.dim_type.out, new)
+    return replace(access, array=new, relation=relation, text=new)
+
+
+def _renamed_instruction(instruction: Instruction, old: str, new: str) -> Instruction:
+    renamed = _renamed_node(instruction, old, new)
+    assert isinstance(renamed, Instruction)
+    return renamed
+
+
+def _renamed_node(node: Node, old: str, new: str) -> Node:
+    if isinstance(node, Element) and node.array == old:
+        return replace(node, array=new)
+    return rebuild(node, lambda child: _renamed_node(child, old, new))
