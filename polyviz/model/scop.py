@@ -19,13 +19,16 @@ Creator = Literal["empty", "zeros", "ones", "full"]
 class ParameterSource:
     """Where the value of a parameter comes from when the kernel is called.
 
-    ``kind`` is ``argument`` (an integer argument or a name of the notebook, ``name``) or ``shape``
-    (``name.shape[axis]``). Other spellings (``n, m = A.shape``, ``len(A)``) become one of these.
+    ``kind`` is ``argument`` (an integer argument or a name of the notebook, ``name``), ``shape``
+    (``name.shape[axis]``) or ``expression``: an integer made of other parameters that is not affine in them (``n * m``,
+    ``int(n / 2)``), evaluated by Python's rules from ``expression``, whose every ``Name`` is a parameter listed before.
+    Other spellings (``n, m = A.shape``, ``len(A)``) become one of these.
     """
 
-    kind: Literal["argument", "shape"]
+    kind: Literal["argument", "shape", "expression"]
     name: str
     axis: int = 0
+    expression: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)

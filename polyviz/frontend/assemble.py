@@ -1,0 +1,95 @@
+"""The last step of extraction: arrays with their extents and liveness, arguments, everything over one space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polyviz.frontend.cells import Cells
+from polyviz.frontend.liveness import arrays_maybe_written, arrays_read_from_before, arrays_written
+from polyviz.frontend.program import Program
+from polyviz.frontend.symbols import ArrayDraft
+from polyviz.model.expression import Element, walk
+from polyviz.model.scop import Argument, Array, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """Names of arrays that are read from before, maybe written, and written."""
+
+    read_from_before: set[str]
+    maybe_written: set[str]
+    written: set[str]
+
+
+def aligned(statement: Statement, context: isl.Set) -> Statement:
+    """``statement`` with its sets and relations over the parameters of ``context``, in that order."""
+    space = context.get_space()
+    accesses = tuple(
+        replace(access, relation=access.relation.align_params(space)) for access in statement.accesses
+    )
+    return replace(statement, domain=statement.domain.align_params(space), accesses=accesses)
+
+
+def arrays(
+    program: Program, statements: Sequence[Statement], schedule: isl.Schedule, context: isl.Set
+) -> tuple[Array, ...]:
+    """All arrays, then all scalars that some statement, creation or result names."""
+    liveness = Liveness(
+        arrays_read_from_before(statements, schedule, context),
+        arrays_maybe_written(statements),
+        arrays_written(statements),
+    )
+    used = _used_names(program, statements)
+    drafts = [*program.arrays.values(), *(draft for name, draft in program.scalars.items() if name in used)]
+    return tuple(_array(program, draft, liveness, context) for draft in drafts)
+
+
+def arguments(program: Program) -> tuple[Argument, ...]:
+    """The function's own arguments, or the names that a cell takes from the notebook."""
+    if not program.source.is_cell:
+        return program.symbols.arguments
+    return tuple(Argument(name) for name in program.from_notebook)
+
+
+def _used_names(program: Program, statements: Sequence[Statement]) -> set[str]:
+    used = {access.array for statement in statements for access in statement.accesses}
+    used |= set(program.result.names)
+    for draft in program.arrays.values():
+        fill = draft.creation.fill if draft.creation is not None else None
+        if fill is not None:
+            used |= {part.array for part in walk(fill) if isinstance(part, Element)}
+    return used
+
+
+def _array(program: Program, draft: ArrayDraft, liveness: Liveness, context: isl.Set) -> Array:
+    cells = Cells(program)
+    extents = tuple(_aligned_extent(cells.extent(draft, axis), context) for axis in range(draft.rank))
+    live_out = _is_seen_afterwards(program, draft, liveness)
+    creation = draft.creation
+    return Array(
+        name=draft.name,
+        rank=draft.rank,
+        origin=draft.origin,
+        extents=extents,
+        live_in=draft.name in liveness.read_from_before or (live_out and draft.name in liveness.maybe_written),
+        live_out=live_out,
+        dtype=creation.dtype or (None if creation.like else "float64") if creation is not None else None,
+        creation=creation,
+        span=draft.span,
+    )
+
+
+def _aligned_extent(extent: isl.PwAff | None, context: isl.Set) -> isl.PwAff | None:
+    return None if extent is None else extent.align_params(context.get_space())
+
+
+def _is_seen_afterwards(program: Program, draft: ArrayDraft, liveness: Liveness) -> bool:
+    if draft.name in program.result.names:
+        return True
+    if program.source.is_cell:
+        is_users = draft.name in program.usage.names
+        return is_users and (draft.name in liveness.written or draft.creation is not None)
+    return draft.origin == "argument" and draft.rank > 0 and draft.name in liveness.written

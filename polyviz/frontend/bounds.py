@@ -1,0 +1,84 @@
+"""Subscripts that certainly leave their array, found before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import islpy as isl
+
+from polyviz.errors import OutOfBoundsError
+from polyviz.frontend.build import Check
+from polyviz.frontend.cells import Cells
+from polyviz.frontend.program import Program
+from polyviz.frontend.spelling import spelled
+
+
+def check_bounds(program: Program, cells: Cells, checks: Iterable[Check], context: isl.Set) -> None:
+    """Raise ``OutOfBoundsError`` for a reference that leaves its array whenever its statement runs at all.
+
+    Only extents that the source states are compared, and only what holds for all parameter values in ``context``:
+    everything else is a matter of the values at call time.
+    """
+    for check in checks:
+        if not check.reference.reason:
+            _check(program, cells, check, context)
+
+
+def _check(program: Program, cells: Cells, check: Check, context: isl.Set) -> None:
+    reference = check.reference
+    name = reference.element.array
+    draft = program.arrays.get(name) or program.scalars[name]
+    here = reference.relation.domain().intersect_params(context)
+    for axis in range(draft.rank):
+        extent = cells.extent(draft, axis)
+        position = _position(reference.relation.intersect_params(context), axis)
+        outside = _outside(position, extent)
+        leaving = outside.domain()
+        if leaving.is_empty() or not here.params().is_subset(leaving.params()):
+            continue
+        raise _error(program, check, axis, outside, extent)
+
+
+def _position(relation: isl.Map, axis: int) -> isl.Map:
+    """The subscript along one axis."""
+    rank = relation.dim(isl.dim_type.out)
+    relation = relation.project_out(isl.dim_type.out, axis + 1, rank - axis - 1)
+    return relation.project_out(isl.dim_type.out, 0, axis)
+
+
+def _outside(position: isl.Map, extent: isl.PwAff | None) -> isl.Map:
+    wrong = isl.Set("{ [x] : x < 0 }")
+    if extent is not None:
+        wrong = wrong.union(isl.Map.from_pw_aff(extent).range().apply(isl.Map("{ [e] -> [x] : x >= e }")))
+    return position.reset_tuple_id(isl.dim_type.out).intersect_range(wrong)
+
+
+def _error(program: Program, check: Check, axis: int, outside: isl.Map, extent: isl.PwAff | None) -> OutOfBoundsError:
+    reference = check.reference
+    point = smallest_point(outside.wrap().flatten())
+    names = list(reference.place.affine.iterators)
+    values = dict(zip([*point.parameters, *names], [*point.parameters.values(), *point.values], strict=False))
+    subscript = point.values[-1]
+    iteration = ", ".join(f"{name} = {values[name]}" for name in names)
+    sizes = ", ".join(f"{name} = {value}" for name, value in point.parameters.items())
+    where = " with ".join(part for part in (iteration, sizes) if part)
+    dimension = f" of dimension {axis}" if len(reference.element.subscripts) > 1 else ""
+    limit = "" if extent is None else f", and the extent{dimension} is {_extent_text(extent, point.parameters)}"
+    text = spelled(reference.element)
+    span = reference.span
+    return OutOfBoundsError(
+        f"`{program.source.segment(span) if span else text}` leaves the array `{reference.element.array}`.",
+        span=span,
+        text=program.source.text,
+        reason=f"{f'At {where} the' if where else 'The'} subscript is {subscript}{limit}.",
+        hint="Correct the range of the loop or the subscript.",
+    )
+
+
+def _extent_text(extent: isl.PwAff, parameters: dict[str, int]) -> str:
+    value = isl.Map.from_pw_aff(extent).range()
+    for name, number in parameters.items():
+        position = value.find_dim_by_name(isl.dim_type.param, name)
+        if position >= 0:
+            value = value.fix_val(isl.dim_type.param, position, isl.Val(number))
+    return str(value.sample_point().get_coordinate_val(isl.dim_type.set, 0))

@@ -1,0 +1,272 @@
+"""From loops, choices and leaves to statements with domains and accesses: where affine and data part ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polyviz.errors import Span
+from polyviz.frontend.accesses import AccessReader, Reference
+from polyviz.frontend.affine import AffineReader, NotAffine
+from polyviz.frontend.cells import Cells
+from polyviz.frontend.context import assumed
+from polyviz.frontend.finals import LoopRecord, LoopStep, TimeStep
+from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Requirement
+from polyviz.frontend.order import Ordered, OrderedLoop
+from polyviz.frontend.place import Place
+from polyviz.frontend.program import Program
+from polyviz.frontend.spelling import spelled
+from polyviz.model.expression import (
+    Assign,
+    Branch,
+    Constant,
+    Element,
+    Expression,
+    Instruction,
+    Logical,
+    Loop,
+    Unary,
+    walk,
+)
+from polyviz.model.scop import Access, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A point of the program: the iterations that come there, the loops around, the conditions on data not yet tested.
+
+    ``time`` places it in the original order.
+    """
+
+    affine: AffineReader
+    domain: isl.Set
+    guards: tuple[Expression, ...] = ()
+    headers: tuple[Span, ...] = ()
+    time: tuple[TimeStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A reference to be compared with the extents of its array once they are all known."""
+
+    reference: Reference
+    statement: str
+
+
+class Builder:
+    """Builds the statements of one program in textual order."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._cells = Cells(program)
+        self._accesses = AccessReader(self._cells, program.parameters)
+        self.statements: list[Statement] = []
+        self.checks: list[Check] = []
+        self.loops: list[LoopRecord] = []
+        self.notes: list[str] = list(program.notes)
+
+    def build(self, nodes: Iterable[Node]) -> tuple[Ordered, ...]:
+        """The order of all statements; ``statements``, ``checks``, ``loops`` and ``notes`` are filled on the way."""
+        affine = AffineReader((), self._program.parameters)
+        return self._block(nodes, Position(affine, affine.universe()))
+
+    def _block(self, nodes: Iterable[Node], position: Position) -> tuple[Ordered, ...]:
+        parts: list[Ordered] = []
+        for place, node in enumerate(nodes):
+            parts += self._node(node, replace(position, time=(*position.time, place)))
+        return tuple(parts)
+
+    def _node(self, node: Node, position: Position) -> tuple[Ordered, ...]:
+        for requirement in node.requirements:
+            self._require(requirement, position)
+        if isinstance(node, Leaf):
+            return self._statement(node.instructions, node.span, node.source, position)
+        if isinstance(node, Nest):
+            return self._nest(node, position)
+        return self._choice(node, position)
+
+    def _require(self, requirement: Requirement, position: Position) -> None:
+        try:
+            holds = position.affine.condition(requirement.condition)
+        except NotAffine:
+            raise requirement.error from None
+        context = assumed(self._program.parameters.parameters)
+        if not position.domain.intersect_params(context).is_subset(holds):
+            raise requirement.error
+
+    def _nest(self, nest: Nest, position: Position) -> tuple[Ordered, ...]:
+        affine = AffineReader((*position.affine.iterators, nest.iterator), self._program.parameters)
+        try:
+            values = affine.loop(nest.iterator, nest.start, nest.stop, Constant(nest.step))
+        except NotAffine as problem:
+            return self._whole(nest, position, f"the range of its loop is not affine: {problem.reason}")
+        domain = position.domain.insert_dims(isl.dim_type.set, len(position.affine.iterators), 1)
+        sign = 1 if nest.step > 0 else -1
+        inside = Position(
+            affine,
+            _named(domain, affine.iterators).intersect(values).coalesce(),
+            position.guards,
+            (*position.headers, nest.header),
+            (*position.time, LoopStep(len(position.affine.iterators), sign)),
+        )
+        self.loops.append(LoopRecord(nest.variable, inside.time, inside.domain, not inside.guards))
+        body = self._block(nest.body, inside)
+        return (OrderedLoop(nest.iterator, len(position.affine.iterators), sign, body),) if body else ()
+
+    def _choice(self, choice: Choice, position: Position) -> tuple[Ordered, ...]:
+        try:
+            where = position.affine.condition(choice.condition)
+        except NotAffine as problem:
+            return self._data_choice(choice, position, problem.reason)
+        then = self._block(choice.then, _at(position, position.domain.intersect(where), 0))
+        otherwise = self._block(choice.otherwise, _at(position, position.domain.subtract(where), 1))
+        return then + otherwise
+
+    def _data_choice(self, choice: Choice, position: Position, reason: str) -> tuple[Ordered, ...]:
+        """A condition on data: its affine parts still bound the domain; loops inside are kept where it stays true."""
+        split = self._split(choice, position)
+        if split is not None:
+            inner, domain = split
+            return self._data_choice(inner, replace(position, domain=domain), reason)
+        if not _has_loop(choice) or self._is_changed_inside(choice):
+            return self._whole(choice, position, f"its condition is not affine: {reason}")
+        guards = position.guards
+        then = replace(_at(position, position.domain, 0), guards=(*guards, choice.condition))
+        otherwise = replace(_at(position, position.domain, 1), guards=(*guards, Unary("not", choice.condition)))
+        return self._block(choice.then, then) + self._block(choice.otherwise, otherwise)
+
+    def _split(self, choice: Choice, position: Position) -> tuple[Choice, isl.Set] | None:
+        """``if i > 0 and A[i] > 0`` without ``else``: the affine operands move into the domain."""
+        condition = choice.condition
+        if choice.otherwise or not isinstance(condition, Logical) or condition.operator != "and":
+            return None
+        domain, rest = position.domain, []
+        for operand in condition.operands:
+            try:
+                domain = domain.intersect(position.affine.condition(operand))
+            except NotAffine:
+                rest.append(operand)
+        if len(rest) == len(condition.operands):
+            return None
+        remaining = rest[0] if len(rest) == 1 else Logical("and", tuple(rest))
+        return replace(choice, condition=remaining), domain.coalesce()
+
+    def _is_changed_inside(self, choice: Choice) -> bool:
+        read = {part.array for part in walk(choice.condition) if isinstance(part, Element)}
+        return bool(read & _written(choice))
+
+    def _whole(self, node: Nest | Choice, position: Position, reason: str) -> tuple[Ordered, ...]:
+        """One statement for everything below ``node``."""
+        for requirement in _requirements(node)[:1]:
+            raise requirement.error
+        name = f"S{len(self.statements)}"
+        parts = self._statement(_instructions(node), node.span, node.source, position)
+        if parts:
+            self.notes.append(f"{name} (line {node.span.line}) stays whole: {reason}.")
+        for nest in _nests(node):
+            self.loops.append(LoopRecord(nest.variable, position.time, position.domain, is_affine=False))
+        return parts
+
+    def _statement(
+        self, instructions: tuple[Instruction, ...], span: Span, source: str, position: Position
+    ) -> tuple[Ordered, ...]:
+        context = assumed(self._program.parameters.parameters)
+        if position.domain.intersect_params(context).is_empty():
+            self.notes.append(f"The statement at line {span.line} never runs: its iteration domain is empty.")
+            return ()
+        for guard in reversed(position.guards):
+            instructions = (Branch(guard, instructions),)
+        name = f"S{len(self.statements)}"
+        body = self._accesses.body(instructions, Place(position.affine, position.domain), {})
+        self.checks += [Check(reference, name) for reference in body.references]
+        iterators = position.affine.iterators
+        accesses = tuple(self._access(reference, name, iterators) for reference in body.references)
+        domain = _named(position.domain, iterators).set_tuple_name(name)
+        self.statements.append(
+            Statement(name, iterators, domain, accesses, body.instructions, span, source, position.headers)
+        )
+        self._note_approximations(name, accesses)
+        return (name,)
+
+    def _access(self, reference: Reference, statement: str, iterators: tuple[str, ...]) -> Access:
+        relation = reference.relation
+        extra = relation.dim(isl.dim_type.in_) - len(iterators)
+        relation = relation.project_out(isl.dim_type.in_, len(iterators), extra)
+        relation = relation.set_tuple_name(isl.dim_type.in_, statement)
+        for position, iterator in enumerate(iterators):
+            relation = relation.set_dim_name(isl.dim_type.in_, position, iterator)
+        span = reference.span
+        return Access(
+            kind=reference.kind,
+            array=reference.element.array,
+            relation=relation.coalesce(),
+            exact=not reference.reason,
+            reason=_sentence(reference.reason),
+            span=span,
+            text=self._program.source.segment(span) if span is not None else spelled(reference.element),
+        )
+
+    def _note_approximations(self, statement: str, accesses: tuple[Access, ...]) -> None:
+        for access in accesses:
+            if access.exact or access.span is None:
+                continue
+            kind = "may read" if access.kind == "read" else "may write"
+            note = f"{statement} {kind} `{access.text}` (line {access.span.line}): {access.reason}"
+            if note not in self.notes:
+                self.notes.append(note)
+
+
+def _at(position: Position, domain: isl.Set, arm: int) -> Position:
+    return replace(position, domain=domain.coalesce(), time=(*position.time, arm))
+
+
+def _named(domain: isl.Set, iterators: tuple[str, ...]) -> isl.Set:
+    for position, iterator in enumerate(iterators):
+        domain = domain.set_dim_name(isl.dim_type.set, position, iterator)
+    return domain
+
+
+def _sentence(reason: str) -> str:
+    return reason and f"{reason[0].upper()}{reason[1:]}."
+
+
+def _has_loop(node: Node) -> bool:
+    return any(True for _ in _nests(node))
+
+
+def _nests(node: Node) -> Iterable[Nest]:
+    if isinstance(node, Nest):
+        yield node
+    for child in _below(node):
+        yield from _nests(child)
+
+
+def _below(node: Node) -> tuple[Node, ...]:
+    if isinstance(node, Leaf):
+        return ()
+    return node.body if isinstance(node, Nest) else node.then + node.otherwise
+
+
+def _requirements(node: Node) -> tuple[Requirement, ...]:
+    inside = tuple(found for child in _below(node) for found in (*child.requirements, *_requirements(child)))
+    return inside
+
+
+def _written(node: Node) -> set[str]:
+    if isinstance(node, Leaf):
+        return {part.target.array for part in node.instructions if isinstance(part, Assign)}
+    return {name for child in _below(node) for name in _written(child)}
+
+
+def _instructions(node: Node) -> tuple[Instruction, ...]:
+    """What a node does when it becomes part of a statement."""
+    if isinstance(node, Leaf):
+        return node.instructions
+    if isinstance(node, Nest):
+        body = tuple(part for child in node.body for part in _instructions(child))
+        return (Loop(node.iterator, node.start, node.stop, Constant(node.step), body),)
+    then = tuple(part for child in node.then for part in _instructions(child))
+    otherwise = tuple(part for child in node.otherwise for part in _instructions(child))
+    return (Branch(node.condition, then, otherwise),)

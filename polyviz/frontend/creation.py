@@ -1,0 +1,148 @@
+"""Arrays that are made inside the program before its loops: ``np.zeros((n, m), dtype=np.float32)`` and its kin."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+
+from polyviz.errors import NotAffineError
+from polyviz.frontend.expressions import ExpressionReader
+from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
+from polyviz.frontend.integers import is_integral
+from polyviz.frontend.program import Program
+from polyviz.frontend.symbols import ArrayDraft
+from polyviz.model.expression import Element, Expression, walk
+from polyviz.model.scop import Creation
+
+_BUILTIN_DTYPES = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}
+
+
+class CreationReader:
+    """Reads one assignment ``name = np.zeros(...)``."""
+
+    def __init__(self, program: Program, expressions: ExpressionReader) -> None:
+        self._program = program
+        self._expressions = expressions
+
+    def is_creation(self, node: ast.expr) -> bool:
+        """Whether ``node`` makes an array."""
+        if not isinstance(node, ast.Call):
+            return False
+        name = self._expressions.canonical(node.func)
+        return name in CREATORS or name in CREATORS_LIKE
+
+    def read(self, statement: ast.stmt, target: ast.expr, call: ast.Call) -> None:
+        """Enter the array; raises when it is made in a loop or twice, or its extents are not known at the start."""
+        name = self._checked_name(statement, target)
+        canonical = self._expressions.canonical(call.func) or ""
+        values = self._values(call, canonical)
+        if canonical in CREATORS_LIKE:
+            pattern = self._expressions.shape_of(values["shape"])
+            extents = [self._program.extent(pattern, axis) for axis in range(pattern.rank)]
+            function, like = CREATORS_LIKE[canonical], pattern.name
+        else:
+            extents = self._extents(values["shape"])
+            function, like = CREATORS[canonical], None
+        dtype, dtype_like = self._dtype(values.get("dtype"))
+        creation = Creation(
+            function=function,  # type: ignore[arg-type]  # the tables hold only the four creators
+            dtype=dtype,
+            like=dtype_like or (like if dtype is None else None),
+            fill=self._fill(values.get("fill_value")),
+            span=self._program.source.span(statement),
+        )
+        self._program.arrays[name] = ArrayDraft(
+            name, len(extents), "local", list(extents), creation, self._program.source.span(target)
+        )
+        self._program.environment.bind(name, None)
+
+    def _checked_name(self, statement: ast.stmt, target: ast.expr) -> str:
+        source = self._program.source
+        if not isinstance(target, ast.Name):
+            raise source.error(target, "A new array has to be given to one name.", hint="Write `B = np.zeros(...)`.")
+        if self._program.depth:
+            raise source.error(
+                statement,
+                f"The array `{target.id}` is made inside a loop or condition.",
+                reason="Its memory would have to be found anew in every iteration.",
+                hint="Make it before the loops, and set its elements where it is made now.",
+            )
+        if target.id in self._program.arrays or len(self._program.usage.assigned[target.id]) > 1:
+            raise source.error(
+                statement,
+                f"The name `{target.id}` is given to an array and assigned again.",
+                reason="One name stands for one array in the whole program.",
+                hint="Use a name of its own for each array.",
+            )
+        return target.id
+
+    def _values(self, call: ast.Call, canonical: str) -> dict[str, ast.expr]:
+        order = ["shape", "fill_value", "dtype"] if canonical.startswith("numpy.full") else ["shape", "dtype"]
+        values = dict(zip(order, call.args, strict=False))
+        for keyword in call.keywords:
+            values[{"a": "shape", "prototype": "shape"}.get(keyword.arg or "", keyword.arg or "")] = keyword.value
+        unknown = sorted(set(values) - set(order))
+        if unknown or "shape" not in values or len(call.args) > len(order):
+            what = f"the option `{unknown[0]}`" if unknown else "these arguments"
+            raise self._program.source.error(
+                call, f"`{ast.unparse(call.func)}` with {what} is not supported.", hint="Give a shape and a dtype."
+            )
+        return values
+
+    def _extents(self, shape: ast.expr) -> list[Expression]:
+        if isinstance(shape, ast.Attribute) and shape.attr == "shape":
+            pattern = self._expressions.shape_of(shape.value)
+            return [self._program.extent(pattern, axis) for axis in range(pattern.rank)]
+        parts = shape.elts if isinstance(shape, ast.Tuple | ast.List) else [shape]
+        if not parts:
+            raise self._program.source.error(shape, "An array needs at least one dimension.", hint="Use a scalar.")
+        return [self._extent(part) for part in parts]
+
+    def _extent(self, part: ast.expr) -> Expression:
+        value = self._expressions.read(part)
+        if is_integral(value) and self._program.parameters.is_made_of_parameters(value):
+            return value
+        raise self._program.source.error(
+            part,
+            f"The extent `{ast.unparse(part)}` is not known when the program starts.",
+            reason="The size of an array has to follow from integer arguments and shapes.",
+            hint="Make the array outside and pass it.",
+            kind=NotAffineError,
+        )
+
+    def _dtype(self, node: ast.expr | None) -> tuple[str | None, str | None]:
+        """The NumPy name of an element type, or the array whose type is taken."""
+        if node is None:
+            return None, None
+        if isinstance(node, ast.Attribute) and node.attr == "dtype":
+            return None, self._expressions.shape_of(node.value).name
+        text = node.value if isinstance(node, ast.Constant) else self._dtype_name(node)
+        try:
+            return np.dtype(str(text)).name, None
+        except TypeError:
+            raise self._program.source.error(
+                node, f"`{ast.unparse(node)}` is no element type.", hint="Use `np.float64`, `np.float32`, `np.int64` …"
+            ) from None
+
+    def _dtype_name(self, node: ast.expr) -> str:
+        if isinstance(node, ast.Name) and node.id in _BUILTIN_DTYPES and not self._program.is_local(node.id):
+            return _BUILTIN_DTYPES[node.id]
+        canonical = self._expressions.canonical(node) or ""
+        name = canonical.rpartition(".")[2]
+        return "bool" if name == "bool_" else name or ast.unparse(node)
+
+    def _fill(self, node: ast.expr | None) -> Expression | None:
+        if node is None:
+            return None
+        value = self._expressions.read(node)
+        assigned = self._program.usage.assigned
+        if all(not isinstance(part, Element) or (not part.subscripts and part.array not in assigned) for part in walk(value)):
+            return value
+        raise self._program.source.error(
+            node,
+            "The value that fills the array is computed by the program.",
+            hint="Use `np.empty` and fill the array in a loop.",
+        )
+
+

@@ -1,0 +1,306 @@
+"""Python expressions become the expression trees of the model; names, shapes and helper calls are resolved."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import reduce
+from typing import Any, Protocol
+
+from polyviz.errors import Span, UnknownNameError
+from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, HINTS, PURE
+from polyviz.frontend.names import GlobalNames
+from polyviz.frontend.program import Program
+from polyviz.frontend.refuse import EXPRESSIONS, Refusal, operator_refusal
+from polyviz.frontend.symbols import ArrayDraft
+from polyviz.frontend.usage import subscript_chain
+from polyviz.model.expression import (
+    Binary,
+    Call,
+    Compare,
+    Conditional,
+    Constant,
+    Element,
+    Expression,
+    Logical,
+    Unary,
+)
+
+_BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
+}  # fmt: skip
+_UNARY: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
+_COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+
+
+class Scope(Protocol):
+    """Where names are looked up: the program itself, or the body of a helper that is being inlined."""
+
+    @property
+    def globals(self) -> GlobalNames:
+        """Names that the scope does not assign."""
+
+    def is_local(self, name: str) -> bool:
+        """Whether a global of this name is hidden."""
+
+    def array(self, name: str) -> ArrayDraft | None:
+        """The array called ``name``."""
+
+    def read(self, node: ast.Name) -> Expression:
+        """The value of a name."""
+
+
+class ExpressionReader:
+    """Reads expressions of one scope; ``place`` is where errors and spans point when the text is not the user's."""
+
+    def __init__(self, program: Program, scope: Scope | None = None, place: ast.AST | None = None) -> None:
+        self._program = program
+        self._scope: Scope = program if scope is None else scope
+        self._place = place
+        self._readers: dict[type[ast.expr], Callable[[Any], Expression]] = {
+            ast.Constant: self._constant,
+            ast.Name: self._scope.read,
+            ast.Subscript: self.element,
+            ast.Attribute: self._attribute,
+            ast.UnaryOp: self._unary,
+            ast.BinOp: self._binary,
+            ast.Compare: self._compare,
+            ast.BoolOp: self._logical,
+            ast.IfExp: self._conditional,
+            ast.Call: self._call,
+        }
+
+    def read(self, node: ast.expr) -> Expression:
+        """The expression of the model; raises an ``ExtractionError`` that points at what has no meaning there."""
+        reader = self._readers.get(type(node))
+        if reader is not None:
+            return reader(node)
+        raise self._refuse(node, EXPRESSIONS.get(type(node)) or Refusal(_described(node), "It is no number.", ""))
+
+    def operator(self, node: ast.AST, operator: ast.operator) -> str:
+        """The spelling of a binary operator; raises for ``@``."""
+        refusal = operator_refusal(operator)
+        if refusal is not None:
+            raise self._refuse(node, refusal)
+        return _BINARY[type(operator)]
+
+    def element(self, node: ast.Subscript) -> Expression:
+        """``A[i, j]`` or ``A[i][j]``; also ``A.shape[k]``."""
+        base, indices = subscript_chain(node)
+        if isinstance(base, ast.Attribute) and base.attr == "shape":
+            return self._shape(base, node, indices)
+        array = self._scope.array(base.id) if isinstance(base, ast.Name) else None
+        if array is None:
+            raise self._not_subscriptable(base)
+        for index in indices:
+            self._check_index(index)
+        if len(indices) != array.rank:
+            raise self._wrong_rank(node, array, len(indices))
+        subscripts = tuple(self.read(index) for index in indices)
+        return Element(array.name, subscripts, True, self._span(node))
+
+    def shape_of(self, node: ast.expr) -> ArrayDraft:
+        """The array whose shape is asked for."""
+        array = self._scope.array(node.id) if isinstance(node, ast.Name) else None
+        if array is None:
+            raise self._not_subscriptable(node)
+        return array
+
+    def canonical(self, node: ast.expr) -> str | None:
+        """The canonical name of a function or module, unless a local name hides it."""
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name) and self._scope.is_local(root.id):
+            return None
+        return self._scope.globals.canonical(node)
+
+    def _span(self, node: ast.AST) -> Span:
+        return self._program.source.span(self._place if self._place is not None else node)
+
+    def _error(self, node: ast.AST, message: str, reason: str = "", hint: str = "") -> Exception:
+        return self._program.source.error(self._span(node), message, reason=reason, hint=hint)
+
+    def _refuse(self, node: ast.AST, refusal: Refusal) -> Exception:
+        return self._program.source.refuse(self._place if self._place is not None else node, refusal)
+
+    def _constant(self, node: ast.Constant) -> Expression:
+        value = node.value
+        if isinstance(value, bool | float | complex):
+            return Constant(value)
+        if isinstance(value, int):
+            if value < 2**63:
+                return Constant(value)
+            raise self._error(
+                node, f"The integer {value} does not fit into 64 bits.", hint="Use a float: write it with `.0`."
+            )
+        kind = {str: "A string", bytes: "A string", type(None): "`None`"}.get(type(value), "`...`")
+        raise self._refuse(node, Refusal(kind, "A loop nest works on numbers and arrays of numbers.", ""))
+
+    def _attribute(self, node: ast.Attribute) -> Expression:
+        constant = None if self.canonical(node) is None else self._scope.globals.constant(node)
+        if constant is not None:
+            return constant
+        array = self._scope.array(node.value.id) if isinstance(node.value, ast.Name) else None
+        if array is not None:
+            return self._array_attribute(node, array)
+        if node.attr in ("real", "imag"):
+            return Call(node.attr, (self.read(node.value),))
+        canonical = self.canonical(node)
+        what = f"`{canonical}`" if canonical else f"The attribute `.{node.attr}`"
+        raise self._error(node, f"{what} is not supported here.", "It is no number that can be computed with.")
+
+    def _array_attribute(self, node: ast.Attribute, array: ArrayDraft) -> Expression:
+        if node.attr == "ndim":
+            return Constant(array.rank)
+        extents = [self._program.extent(array, axis) for axis in range(array.rank)] if node.attr == "size" else []
+        if extents:
+            return reduce(lambda left, right: Binary("*", left, right), extents)
+        hint = {
+            "shape": f"Use `{array.name}.shape[0]`, or unpack it: `n, m = {array.name}.shape`.",
+            "T": f"Swap the subscripts: `{array.name}[j, i]`.",
+        }.get(node.attr, f"Write a loop over its elements and use `{array.name}[i]`.")
+        raise self._error(node, f"`{array.name}.{node.attr}` is not supported as a value.", "It is no number.", hint)
+
+    def _shape(self, base: ast.Attribute, node: ast.Subscript, indices: tuple[ast.expr, ...]) -> Expression:
+        array = self.shape_of(base.value)
+        try:
+            axis = ast.literal_eval(indices[0])
+        except ValueError:
+            axis = None
+        if type(axis) is not int or not -array.rank <= axis < array.rank:
+            raise self._error(
+                node,
+                f"`{array.name}` has {array.rank} dimension{'s' if array.rank != 1 else ''}, and its shape needs a "
+                "constant index below that.",
+            )
+        return self._program.extent(array, axis % array.rank)
+
+    def _check_index(self, index: ast.expr) -> None:
+        constant = index.value if isinstance(index, ast.Constant) else 0
+        if isinstance(index, ast.Slice) or constant is Ellipsis or constant is None:
+            what = "A slice" if isinstance(index, ast.Slice) else "`...`" if constant is Ellipsis else "A new axis"
+            raise self._refuse(
+                index,
+                Refusal(what, "Every operation is analysed element by element.", "Write the loop over these elements."),
+            )
+        if not isinstance(constant, int) or isinstance(constant, bool):
+            raise self._error(index, "A subscript has to be an integer.", hint="Use `//` for integer division.")
+
+    def _wrong_rank(self, node: ast.AST, array: ArrayDraft, count: int) -> Exception:
+        dimensions = f"{array.rank} dimension{'s' if array.rank != 1 else ''}"
+        given = f"{count} subscript{'s' if count != 1 else ''}"
+        if count < array.rank:
+            reason = f"With {given} it is a whole row or plane, not an element."
+            hint = "Write the loop over its elements, with one subscript per dimension."
+        else:
+            reason, hint = "", "Give one subscript per dimension."
+        return self._error(node, f"`{array.name}` has {dimensions} but is used with {given}.", reason, hint)
+
+    def _not_subscriptable(self, base: ast.expr) -> Exception:
+        if isinstance(base, ast.Name) and not self._scope.is_local(base.id):
+            self._scope.read(base)
+        name = f"`{base.id}`" if isinstance(base, ast.Name) else "This"
+        return self._error(
+            base,
+            f"{name} is not an array here.",
+            "Subscripts select elements of arrays that are arguments or are made before the loops.",
+        )
+
+    def _unary(self, node: ast.UnaryOp) -> Expression:
+        operand = self.read(node.operand)
+        if isinstance(node.op, ast.USub) and isinstance(operand, Constant) and not isinstance(operand.value, bool):
+            return Constant(-operand.value)
+        return Unary(_UNARY[type(node.op)], operand)
+
+    def _binary(self, node: ast.BinOp) -> Expression:
+        operator = self.operator(node, node.op)
+        return Binary(operator, self.read(node.left), self.read(node.right))
+
+    def _compare(self, node: ast.Compare) -> Expression:
+        for operator in node.ops:
+            refusal = operator_refusal(operator)
+            if refusal is not None:
+                raise self._refuse(node, refusal)
+        operands = tuple(self.read(operand) for operand in (node.left, *node.comparators))
+        return Compare(tuple(_COMPARE[type(operator)] for operator in node.ops), operands)
+
+    def _logical(self, node: ast.BoolOp) -> Expression:
+        operator = "and" if isinstance(node.op, ast.And) else "or"
+        return Logical(operator, tuple(self.read(value) for value in node.values))
+
+    def _conditional(self, node: ast.IfExp) -> Expression:
+        return Conditional(self.read(node.test), self.read(node.body), self.read(node.orelse))
+
+    def _call(self, node: ast.Call) -> Expression:
+        name = self.canonical(node.func)
+        if name is None and isinstance(node.func, ast.Attribute):
+            return self._method(node, node.func)
+        if name is not None and name.startswith("numba.") and f"numpy.{name[6:]}" in PURE:
+            name = f"numpy.{name[6:]}"
+        if name == "len" and len(node.args) == 1:
+            return self._program.extent(self.shape_of(node.args[0]), 0)
+        if name in PURE:
+            return Call(name, self._arguments(node, name))
+        helper = self._scope.globals.helper(node.func)
+        if helper is not None and not (isinstance(node.func, ast.Name) and self._scope.is_local(node.func.id)):
+            from polyviz.frontend.inline import inline_call
+
+            return inline_call(self._program, self._scope, self, node, helper, self._place)
+        raise self._bad_call(node, name)
+
+    def _arguments(self, node: ast.Call, name: str) -> tuple[Expression, ...]:
+        if node.keywords:
+            raise self._error(node, f"`{name}` is called with a keyword.", hint="Pass the values by position.")
+        if len(node.args) not in PURE[name]:
+            counts = " or ".join(map(str, sorted(PURE[name])[:2]))
+            hint = HINTS.get(f"numpy.{name}", "") if len(node.args) == 1 else ""
+            raise self._error(
+                node, f"`{name}` is called with {len(node.args)} values; it takes {counts} numbers.", hint=hint
+            )
+        return tuple(self.read(argument) for argument in node.args)
+
+    def _method(self, node: ast.Call, function: ast.Attribute) -> Expression:
+        if function.attr in ("conjugate", "conj") and not node.args:
+            return Call("conjugate", (self.read(function.value),))
+        hint = HINTS.get(f"numpy.{function.attr}", "Write the loop over the elements.")
+        raise self._error(
+            node, f"The method `.{function.attr}()` is not supported.", "Only numbers can be computed with.", hint
+        )
+
+    def _bad_call(self, node: ast.Call, name: str | None) -> Exception:
+        spelling = ast.unparse(node.func)
+        if name in CREATORS or name in CREATORS_LIKE:
+            return self._error(
+                node,
+                f"`{spelling}` makes an array inside an expression.",
+                "An array needs a name and a place in memory before the loops.",
+                f"Write `B = {spelling}(...)` on a line of its own before the loops.",
+            )
+        hint = HINTS.get(name or spelling) or HINTS.get(spelling, "")
+        if name is None and not hint and self._scope.globals.value(spelling) is None and spelling not in _builtins():
+            return self._program.source.error(
+                self._span(node.func),
+                f"The function `{spelling}` is not known.",
+                hint="Import it, define it, or check the spelling.",
+                kind=UnknownNameError,
+            )
+        return self._error(
+            node,
+            f"The call of `{spelling}` is not supported.",
+            "What it reads and writes is not known.",
+            hint or "Write its computation as plain arithmetic, or as a function with one `return` expression.",
+        )
+
+
+def _described(node: ast.expr) -> str:
+    return f"`{ast.unparse(node)}`"
+
+
+def _builtins() -> frozenset[str]:
+    import builtins
+
+    return frozenset(dir(builtins))

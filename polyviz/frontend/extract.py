@@ -1,0 +1,106 @@
+"""From source to scop: reads the program, builds its statements, and puts what was found together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import islpy as isl
+
+from polyviz.errors import ExtractionError
+from polyviz.frontend.assemble import aligned, arguments, arrays
+from polyviz.frontend.bounds import check_bounds
+from polyviz.frontend.build import Builder
+from polyviz.frontend.cells import Cells
+from polyviz.frontend.context import assumed, check_sizes
+from polyviz.frontend.finals import final_values
+from polyviz.frontend.names import GlobalNames
+from polyviz.frontend.nodes import Node
+from polyviz.frontend.order import schedule_tree
+from polyviz.frontend.program import Program
+from polyviz.frontend.source import Source, read_source
+from polyviz.frontend.statements import StatementReader
+from polyviz.frontend.usage import look_at
+from polyviz.model.scop import Scop
+
+
+def extract(
+    source: object,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    namespace: Mapping[str, Any] | None = None,
+    filename: str | None = None,
+) -> Scop:
+    """The static control part of a function, of text with one function, or of bare loops.
+
+    ``sizes`` fixes parameters to values. ``namespace`` holds what is known around the text: globals of a function, or
+    the names of a notebook, whose arrays, integers and floats the loops of a cell then use; without it, what the names
+    of a cell are follows from their use. ``filename`` names the text in Python's own messages.
+
+    Raises ``ExtractionError`` (and its kinds) with the place, the reason and a hint where the program is no static
+    control part, ``OutOfBoundsError`` where a subscript certainly leaves its array, ``OptionError`` for unknown sizes.
+
+    >>> scop = extract("for i in range(1, n): A[i] = A[i - 1] * 2")
+    >>> print(scop.statements[0].domain)
+    [n] -> { S0[i] : 0 < i < n }
+    >>> scop.statements[0].source, str(scop.statements[0].span)
+    ('A[i] = A[i - 1] * 2', 'line 1, column 23')
+    """
+    text = read_source(source, namespace, filename)
+    try:
+        return _extracted(text, dict(sizes or {}))
+    except isl.Error as problem:
+        raise ExtractionError(
+            "The loops could not be represented by the polyhedral library.",
+            text=text.text,
+            reason=str(problem),
+            hint="Simplify the bounds and subscripts, or report this program.",
+        ) from problem
+
+
+def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
+    program, nodes = _read(source)
+    builder = Builder(program)
+    order = builder.build(nodes)
+    if not builder.statements:
+        raise ExtractionError(
+            "There is no statement to run.",
+            text=source.text,
+            reason=" ".join(builder.notes) or "Nothing is assigned to an array or a variable.",
+            hint="Write loops that assign to array elements.",
+        )
+    parameters = program.parameters.parameters
+    check_sizes(parameters, sizes)
+    context = assumed(parameters, sizes)
+    check_bounds(program, Cells(program), builder.checks, context)
+    statements = tuple(aligned(statement, context) for statement in builder.statements)
+    schedule = schedule_tree(order, {statement.name: statement.domain for statement in statements})
+    finals = final_values(builder.loops) if source.is_cell else ()
+    return Scop(
+        name=source.name,
+        text=source.text,
+        statements=statements,
+        arrays=arrays(program, statements, schedule, context),
+        parameters=parameters,
+        context=context,
+        schedule=schedule,
+        arguments=arguments(program),
+        result=program.result,
+        is_cell=source.is_cell,
+        notes=tuple(builder.notes),
+        final_iterators=finals,
+        docstring=source.docstring,
+    )
+
+
+def _read(source: Source) -> tuple[Program, tuple[Node, ...]]:
+    """Read the statements, again as long as more names turn out to need memory."""
+    names = GlobalNames(source)
+    usage = look_at(source.body, names.canonical)
+    stored: frozenset[str] = frozenset()
+    while True:
+        program = Program(source, usage, names, stored)
+        nodes = StatementReader(program).program_body(source.body)
+        if program.demanded <= stored:
+            return program, nodes
+        stored |= program.demanded

@@ -1,0 +1,78 @@
+"""The pure scalar functions that a statement may call, and what to write instead of those it may not."""
+
+from __future__ import annotations
+
+_ONE = frozenset({1})
+_TWO = frozenset({2})
+_MANY = frozenset(range(2, 65))
+
+_SHARED = "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh fabs"
+_MATH_ONE = f"{_SHARED} erf erfc gamma lgamma radians degrees floor ceil trunc isnan isinf isfinite"
+_MATH_TWO = "atan2 hypot nextafter copysign pow"
+_NUMPY_ONE = (
+    f"{_SHARED} arcsin arccos arctan arcsinh arccosh arctanh cbrt rint floor ceil trunc sign square reciprocal radians "
+    "deg2rad degrees rad2deg abs absolute negative positive invert bitwise_not logical_not isnan isinf isfinite signbit "
+    "real imag conj conjugate"
+)
+_NUMPY_TWO = (
+    "hypot copysign nextafter arctan2 atan2 fmod minimum maximum fmin fmax power pow floor_divide mod remainder add "
+    "subtract multiply divide true_divide less less_equal greater greater_equal equal not_equal bitwise_and bitwise_or "
+    "bitwise_xor left_shift right_shift logical_and logical_or"
+)
+_NUMPY_CASTS = (
+    "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128 intp uintp int_ uint "
+    "intc uintc short ushort byte ubyte longlong ulonglong single double"
+)
+
+_TABLES: tuple[tuple[str, str, frozenset[int]], ...] = (
+    ("math.", _MATH_ONE, _ONE),
+    ("math.", _MATH_TWO, _TWO),
+    ("numpy.", _NUMPY_ONE, _ONE),
+    ("numpy.", _NUMPY_TWO, _TWO),
+    ("numpy.", _NUMPY_CASTS, _ONE),
+    ("numpy.", "round around", _ONE | _TWO),
+    ("", "abs int float bool", _ONE),
+    ("", "min max", _MANY),
+    ("", "round complex", _ONE | _TWO),
+    ("", "pow", _TWO),
+)
+
+# Canonical name of each function, with the numbers of arguments that it takes.
+PURE: dict[str, frozenset[int]] = {
+    prefix + name: counts for prefix, names, counts in _TABLES for name in names.split()
+}
+
+CREATORS = {"numpy.empty": "empty", "numpy.zeros": "zeros", "numpy.ones": "ones", "numpy.full": "full"}
+CREATORS_LIKE = {f"{name}_like": function for name, function in CREATORS.items()}
+
+CONSTANTS: dict[str, float] = {
+    "pi": 3.141592653589793,
+    "e": 2.718281828459045,
+    "inf": float("inf"),
+    "nan": float("nan"),
+    "tau": 6.283185307179586,
+    "euler_gamma": 0.5772156649015329,
+}
+
+HINTS = {
+    "numpy.dot": "Write the loop: `s += A[i, k] * B[k, j]`.",
+    "numpy.matmul": "Write the three loops of the product.",
+    "numpy.sum": "Write the loop: `s += A[i]`.",
+    "numpy.mean": "Write the loop that adds, then divide.",
+    "numpy.max": "Write the loop: `m = max(m, A[i])`.",
+    "numpy.min": "Write the loop: `m = min(m, A[i])`.",
+    "numpy.arange": "Make the array with `np.empty` and fill it in a loop.",
+    "numpy.linspace": "Make the array with `np.empty` and fill it in a loop.",
+    "numpy.eye": "Make the array with `np.zeros` and set its diagonal in a loop.",
+    "numpy.copy": "Make the array with `np.empty_like` and copy it in a loop.",
+    "numpy.where": "Write `x if condition else y` on elements.",
+    "sum": "Write the loop: `s += A[i]`.",
+    "print": "Print before or after the loops.",
+    "enumerate": "Write `for i in range(len(A))` and use `A[i]`.",
+    "zip": "Write `for i in range(len(A))` and use `A[i]` and `B[i]`.",
+    "divmod": "Write `q = a // b` and `r = a % b`.",
+    "sorted": "Sort before the loops.",
+    "numpy.clip": "Write `min(max(x, low), high)`.",
+}
+
+BUILTINS = frozenset("abs min max int float bool round complex pow len range".split())

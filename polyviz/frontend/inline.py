@@ -1,0 +1,135 @@
+"""Calls of small helper functions: their one return expression takes the place of the call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from polyviz.errors import UnknownNameError
+from polyviz.frontend.names import GlobalNames
+from polyviz.frontend.symbols import ArrayDraft
+from polyviz.model.expression import Expression
+
+if TYPE_CHECKING:
+    from polyviz.frontend.expressions import ExpressionReader, Scope
+    from polyviz.frontend.program import Program
+
+_DEEPEST = 16
+
+
+class HelperScope:
+    """Names inside a helper: its parameters stand for what the caller passed, the rest are its own globals."""
+
+    def __init__(
+        self,
+        program: Program,
+        names: GlobalNames,
+        values: dict[str, Expression],
+        arrays: Mapping[str, ArrayDraft],
+        place: ast.AST,
+        depth: int,
+    ) -> None:
+        self.globals = names
+        self.values = values
+        self.depth = depth
+        self._program = program
+        self._arrays = arrays
+        self._place = place
+
+    def is_local(self, name: str) -> bool:
+        """Whether the helper binds ``name`` itself."""
+        return name in self.values or name in self._arrays
+
+    def array(self, name: str) -> ArrayDraft | None:
+        """The array that the caller passed as ``name``."""
+        return self._arrays.get(name)
+
+    def read(self, node: ast.Name) -> Expression:
+        """The value of a parameter, of a temporary, or of a global constant."""
+        if node.id in self.values:
+            return self.values[node.id]
+        constant = None if self.is_local(node.id) else self.globals.constant(node)
+        if constant is not None:
+            return constant
+        raise self._program.source.error(
+            self._place,
+            f"The helper uses `{node.id}`, which is no number that it computes or gets.",
+            hint="Pass it to the helper, or write the computation here.",
+            kind=UnknownNameError,
+        )
+
+
+def inline_call(
+    program: Program,
+    caller: Scope,
+    reader: ExpressionReader,
+    call: ast.Call,
+    helper: ast.FunctionDef,
+    place: ast.AST | None,
+) -> Expression:
+    """The value of ``call``: temporaries and ``return`` of ``helper`` with the caller's arguments put in.
+
+    Raises ``UnsupportedSyntaxError`` at the call when the helper is more than that, or calls itself.
+    """
+    from polyviz.frontend.expressions import ExpressionReader
+
+    where = call if place is None else place
+    depth = caller.depth + 1 if isinstance(caller, HelperScope) else 1
+    if depth > _DEEPEST or helper.name == program.source.name:
+        raise program.source.error(
+            where, f"`{helper.name}` calls itself.", reason="Recursion has no fixed number of steps.", hint="Use a loop."
+        )
+    statements, result = _plain_body(program, helper, where)
+    values, arrays = _bound(program, caller, reader, call, helper, where)
+    scope = HelperScope(program, caller.globals.of_helper(call.func), values, arrays, where, depth)
+    inner = ExpressionReader(program, scope, where)
+    for name, value in statements:
+        values[name] = inner.read(value)
+    return inner.read(result)
+
+
+def _plain_body(
+    program: Program, helper: ast.FunctionDef, where: ast.AST
+) -> tuple[list[tuple[str, ast.expr]], ast.expr]:
+    body = helper.body[ast.get_docstring(helper) is not None :]
+    last = body[-1] if body else None
+    assignments: list[tuple[str, ast.expr]] = []
+    for node in body[:-1]:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            assignments.append((node.targets[0].id, node.value))
+    plain = len(assignments) == len(body) - 1
+    if plain and isinstance(last, ast.Return) and last.value is not None:
+        return assignments, last.value
+    raise program.source.error(
+        where,
+        f"The call of `{helper.name}` cannot be inlined.",
+        reason="Only helpers made of assignments to names and one final `return` can be.",
+        hint="Write its loop or condition here, in place of the call.",
+    )
+
+
+def _bound(
+    program: Program,
+    caller: Scope,
+    reader: ExpressionReader,
+    call: ast.Call,
+    helper: ast.FunctionDef,
+    where: ast.AST,
+) -> tuple[dict[str, Expression], dict[str, ArrayDraft]]:
+    names = [argument.arg for argument in (*helper.args.posonlyargs, *helper.args.args)]
+    given = dict(zip(names, call.args, strict=False))
+    given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
+    defaults = helper.args.defaults
+    missing = {name: value for name, value in zip(names[::-1], defaults[::-1], strict=False) if name not in given}
+    if set(given) | set(missing) != set(names) or len(call.args) > len(names):
+        raise program.source.error(where, f"`{helper.name}` is called with the wrong number of values.")
+    values: dict[str, Expression] = {name: reader.read(value) for name, value in missing.items()}
+    arrays: dict[str, ArrayDraft] = {}
+    for name, value in given.items():
+        array = caller.array(value.id) if isinstance(value, ast.Name) else None
+        if array is not None:
+            arrays[name] = array
+        else:
+            values[name] = reader.read(value)
+    return values, arrays

@@ -1,0 +1,192 @@
+"""``for`` headers, and what follows from them: counters that advance by a constant, values after the loop."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from polyviz.errors import NotAffineError, UnknownNameError
+from polyviz.frontend.environment import Known
+from polyviz.frontend.expressions import ExpressionReader
+from polyviz.frontend.functions import HINTS
+from polyviz.frontend.integers import constant_integer, is_integral, reads_data
+from polyviz.frontend.nodes import Requirement
+from polyviz.frontend.program import Program
+from polyviz.model.expression import Binary, Compare, Constant, Expression, Name
+
+_LOOP_HINT = "Write `for i in range(start, stop, step)`."
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """``for variable in range(start, stop, step)``."""
+
+    variable: str
+    start: Expression
+    stop: Expression
+    step: int
+
+    @property
+    def runs(self) -> Expression:
+        """The condition under which the loop has an iteration."""
+        return Compare(("<" if self.step > 0 else ">",), (self.start, self.stop))
+
+    @property
+    def last(self) -> Expression:
+        """The value of the variable in the last iteration, where there is one."""
+        if self.step == 1:
+            return sum_of(self.stop, -1)
+        if self.step == -1:
+            return sum_of(self.stop, 1)
+        whole = Binary("//", sum_of(Binary("-", self.stop, self.start), -1 if self.step > 0 else 1), Constant(self.step))
+        return Binary("+", self.start, Binary("*", whole, Constant(self.step)))
+
+    def count(self, iterator: str) -> Expression:
+        """How many iterations ran before the one with this value of the iterator."""
+        distance = Name(iterator) if self.start == Constant(0) else Binary("-", Name(iterator), self.start)
+        return distance if self.step == 1 else Binary("//", distance, Constant(self.step))
+
+
+def sum_of(expression: Expression, offset: int) -> Expression:
+    """``expression + offset``, written as a person would.
+
+    >>> sum_of(Binary("+", Name("n"), Constant(1)), -1)
+    Name(name='n')
+    """
+    if isinstance(expression, Constant) and isinstance(expression.value, int):
+        return Constant(expression.value + offset)
+    if isinstance(expression, Binary) and expression.operator in ("+", "-"):
+        constant = constant_integer(expression.right)
+        if constant is not None:
+            total = offset + (constant if expression.operator == "+" else -constant)
+            return sum_of(expression.left, total)
+    if offset == 0:
+        return expression
+    return Binary("+" if offset > 0 else "-", expression, Constant(abs(offset)))
+
+
+def read_header(program: Program, expressions: ExpressionReader, node: ast.For) -> Header:
+    """The range of a loop; raises when it is not a ``range`` with a constant step."""
+    source = program.source
+    if not isinstance(node.target, ast.Name):
+        raise source.error(node.target, "A loop has one variable.", hint=_LOOP_HINT)
+    if node.orelse:
+        raise source.error(
+            node.orelse[0],
+            "`else` of a loop is not supported.",
+            hint="Without `break` it always runs: write it after the loop.",
+        )
+    arguments = _range_arguments(program, expressions, node)
+    values = [_bound(program, expressions, argument) for argument in arguments]
+    start = values[0] if len(values) > 1 else Constant(0)
+    stop = values[1] if len(values) > 1 else values[0]
+    step = constant_integer(values[2]) if len(values) == 3 else 1
+    if step is None:
+        raise source.error(
+            arguments[2],
+            f"The step `{ast.unparse(arguments[2])}` is not a constant.",
+            reason="The direction and the stride of a loop have to be known.",
+            hint="Count the iterations with step 1 and compute the position: `i = start + k * step`.",
+            kind=NotAffineError,
+        )
+    if step == 0:
+        raise source.error(arguments[2], "The step of a loop cannot be 0.", hint="Use a positive or negative step.")
+    return Header(node.target.id, start, stop, step)
+
+
+def _range_arguments(program: Program, expressions: ExpressionReader, node: ast.For) -> list[ast.expr]:
+    iterable = node.iter
+    name = expressions.canonical(iterable.func) if isinstance(iterable, ast.Call) else None
+    if isinstance(iterable, ast.Call) and name in ("range", "numba.prange"):
+        if name == "numba.prange":
+            note = f"Line {node.lineno}: `prange` is read as `range`; which loops run in parallel is decided by analysis."
+            program.notes.append(note)
+        if iterable.keywords or not 1 <= len(iterable.args) <= 3:
+            raise program.source.error(iterable, "`range` takes one to three integers.", hint=_LOOP_HINT)
+        return iterable.args
+    raise _not_a_range(program, expressions, iterable)
+
+
+def _not_a_range(program: Program, expressions: ExpressionReader, iterable: ast.expr) -> Exception:
+    source = program.source
+    if isinstance(iterable, ast.Name) and program.array(iterable.id) is not None:
+        name = iterable.id
+        return source.error(
+            iterable,
+            f"A loop over the elements of `{name}` is not supported.",
+            reason="The position of each element has to be visible.",
+            hint=f"Write `for i in range({name}.shape[0])` and use `{name}[i]`.",
+        )
+    called = isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name)
+    spelling = ast.unparse(iterable.func) if isinstance(iterable, ast.Call) else ast.unparse(iterable)
+    if called and spelling == "range" and program.is_local("range"):
+        return source.error(iterable, "`range` is assigned in the program.", hint="Use another name for it.")
+    if called and spelling not in HINTS and expressions.canonical(iterable) is None and spelling != "reversed":
+        return source.error(
+            iterable, f"A loop over `{spelling}(...)` is not supported.", hint=_LOOP_HINT, kind=UnknownNameError
+        )
+    hint = "Write `for i in range(n - 1, -1, -1)`." if spelling == "reversed" else HINTS.get(spelling, _LOOP_HINT)
+    return source.error(
+        iterable,
+        f"A loop over `{spelling}{'(...)' if isinstance(iterable, ast.Call) else ''}` is not supported.",
+        reason="Only loops over `range` have a known set of iterations.",
+        hint=hint,
+    )
+
+
+def _bound(program: Program, expressions: ExpressionReader, node: ast.expr) -> Expression:
+    value = expressions.read(node)
+    if is_integral(value) or reads_data(value):
+        return value
+    raise program.source.error(
+        node,
+        f"The bound `{ast.unparse(node)}` is not an integer.",
+        reason="`range` takes integers only, and `/` gives a float.",
+        hint="Use `//` for integer division, or `int(...)`.",
+        kind=NotAffineError,
+    )
+
+
+def counters(node: ast.For, program: Program) -> Iterator[tuple[str, int]]:
+    """Names that the body advances once per iteration by a constant: ``k += 2`` directly in the body."""
+    inside = [part for statement in node.body for part in ast.walk(statement)]
+    stores: dict[str, int] = {}
+    for part in inside:
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            stores[part.id] = stores.get(part.id, 0) + 1
+    for statement in node.body:
+        found = _advance(statement)
+        if found is not None and stores[found[0]] == 1 and program.environment.known(found[0]) is not None:
+            yield found
+
+
+def _advance(statement: ast.stmt) -> tuple[str, int] | None:
+    if not (isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name)):
+        return None
+    by = statement.value
+    if not (isinstance(by, ast.Constant) and type(by.value) is int):
+        return None
+    if isinstance(statement.op, ast.Add):
+        return statement.target.id, by.value
+    return (statement.target.id, -by.value) if isinstance(statement.op, ast.Sub) else None
+
+
+def counter_value(start: Known, step: int, count: Expression) -> Known:
+    """The value of a counter after ``count`` iterations."""
+    advanced = count if step == 1 else Binary("*", Constant(step), count)
+    zero = start.expression == Constant(0)
+    return Known(advanced if zero else Binary("+", start.expression, advanced), start.requirements)
+
+
+def after_loop(program: Program, node: ast.For, header: Header) -> Known | None:
+    """The loop variable once the loop is over, provided that the loop ran."""
+    if not (is_integral(header.start) and is_integral(header.stop)):
+        return None
+    error = program.source.error(
+        node.target,
+        f"The loop variable `{header.variable}` is used after its loop, which may have no iteration.",
+        reason="Then the variable has no value.",
+        hint="Compute the value from the bounds of the loop instead.",
+    )
+    return Known(header.last, (Requirement(header.runs, error),))

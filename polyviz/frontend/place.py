@@ -1,0 +1,38 @@
+"""Where an expression is evaluated: the loops around it, the iterations that come there, and whether they surely do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polyviz.frontend.affine import AffineReader, NotAffine
+from polyviz.model.expression import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an expression is evaluated: below ``affine.iterators``, at the points of ``domain``.
+
+    ``reason`` is empty when every point certainly comes here; ``bounded`` is False when ``domain`` holds points that
+    may not exist, because a loop around depends on data.
+    """
+
+    affine: AffineReader
+    domain: isl.Set
+    reason: str = ""
+    bounded: bool = True
+
+    def within(self, condition: Expression) -> Place:
+        """Where ``condition`` holds, as far as that can be told."""
+        try:
+            return replace(self, domain=self.domain.intersect(self.affine.condition(condition)))
+        except NotAffine as problem:
+            return replace(self, reason=self.reason or f"the condition is not affine: {problem.reason}")
+
+    def without(self, condition: Expression) -> Place:
+        """Where ``condition`` does not hold, as far as that can be told."""
+        try:
+            return replace(self, domain=self.domain.subtract(self.affine.condition(condition)))
+        except NotAffine as problem:
+            return replace(self, reason=self.reason or f"the condition is not affine: {problem.reason}")

@@ -1,0 +1,165 @@
+"""The state of reading one program: names, arrays, parameters, and the loops around the statement being read."""
+
+from __future__ import annotations
+
+import ast
+
+from polyviz.errors import UnknownNameError
+from polyviz.frontend.environment import Environment, Known
+from polyviz.frontend.names import GlobalNames
+from polyviz.frontend.nodes import Requirement
+from polyviz.frontend.parameters import ParameterTable
+from polyviz.frontend.source import Source
+from polyviz.frontend.symbols import ArrayDraft, Symbols
+from polyviz.frontend.usage import Usage
+from polyviz.model.expression import Element, Expression, Name
+from polyviz.model.scop import Result
+
+
+class Program:
+    """What is known while the statements are read from top to bottom.
+
+    ``stored`` are the names that have to live in memory as scalars, because some read cannot be replaced by a known
+    integer; ``demanded`` grows by those found out in this pass, after which the program is read once more.
+    """
+
+    def __init__(self, source: Source, usage: Usage, names: GlobalNames, stored: frozenset[str]) -> None:
+        self.source = source
+        self.usage = usage
+        self.globals = names
+        self.symbols = Symbols(source, usage)
+        self.stored = stored
+        self.demanded: set[str] = set()
+        self.parameters = ParameterTable(usage.names | {argument.name for argument in self.symbols.arguments})
+        self.environment = Environment()
+        self.arrays: dict[str, ArrayDraft] = {}
+        self.scalars: dict[str, ArrayDraft] = {}
+        self.aliases: dict[str, str] = {}
+        self.iterators: list[str] = []
+        self.pending: list[Requirement] = []
+        self.notes: list[str] = []
+        self.result = Result()
+        self.from_notebook: dict[str, None] = {}
+        self.depth = 0
+        for argument in self.symbols.arguments:
+            self._start(argument.name)
+
+    def _start(self, name: str) -> None:
+        """Give an argument or a name of the notebook its first meaning."""
+        kind = self.symbols.kind(name)
+        if kind == "array":
+            rank = self.symbols.rank(name)
+            self.arrays[name] = ArrayDraft(name, rank, "argument", [None] * rank)
+        elif kind == "size" and name not in self.stored:
+            self.environment.bind(name, Known(self.parameters.argument(name)))
+        elif kind != "unknown":
+            self.scalars[name] = ArrayDraft(name, 0, "argument")
+        self.environment.assigned.add(name)
+
+    def meet(self, name: str) -> None:
+        """In a cell, a name that is read before it is assigned comes from the notebook."""
+        if not self.source.is_cell or name in self.environment.assigned or name in self.aliases:
+            return
+        if self.symbols.kind(name) != "unknown":
+            self.from_notebook[name] = None
+            self._start(name)
+
+    def is_local(self, name: str) -> bool:
+        """Whether the program itself gives ``name`` a meaning, so that no global of that name is meant."""
+        return name in self.environment.assigned or name in self.usage.assigned
+
+    def array(self, name: str) -> ArrayDraft | None:
+        """The array behind ``name``, through aliases; None when it is no array."""
+        self.meet(name)
+        return self.arrays.get(self.aliases.get(name, name))
+
+    def read(self, node: ast.Name) -> Expression:
+        """The value of a name: an integer expression, a constant, or the scalar that holds it."""
+        name = node.id
+        if self.array(name) is not None:
+            raise self._whole_array(node)
+        known = self.environment.known(name)
+        if known is not None:
+            self.pending.extend(known.requirements)
+            return known.expression
+        if name in self.environment.assigned:
+            return self._scalar_read(node)
+        constant = None if self.is_local(name) else self.globals.constant(node)
+        if constant is not None:
+            return constant
+        raise self._unknown(node)
+
+    def _scalar_read(self, node: ast.Name) -> Expression:
+        if node.id in self.usage.loop_variables and node.id not in self.scalars:
+            raise self.source.error(
+                node,
+                f"The value of the loop variable `{node.id}` after its loop is not known here.",
+                reason="It depends on which iterations ran last, or on data.",
+                hint="Compute the value that you need from the bounds of the loop, or use another name.",
+            )
+        self.demanded.add(node.id)
+        return self.scalar(node.id, node)
+
+    def scalar(self, name: str, node: ast.AST) -> Element:
+        """The memory of a number, made on first use."""
+        if name not in self.scalars:
+            self.scalars[name] = ArrayDraft(name, 0, "local", span=self.source.span(node))
+        return Element(name, (), True, self.source.span(node))
+
+    def temporary(self, stem: str, node: ast.AST) -> Element:
+        """A scalar of our own, for what Python keeps between reading and writing."""
+        return self.scalar(self.parameters.fresh(stem), node)
+
+    def requirements(self) -> tuple[Requirement, ...]:
+        """What the statement just read needs; the next statement starts with nothing."""
+        taken, self.pending = tuple(self.pending), []
+        return taken
+
+    def iterator(self, variable: str) -> str:
+        """An identifier for a loop: the user's own unless something visible inside has it already."""
+        taken = {*self.iterators, *self.arrays, *self.scalars, *self.parameters.names}
+        arguments = {argument.name for argument in self.symbols.arguments}
+        if variable not in taken | arguments:
+            return variable
+        return self.parameters.fresh(f"{variable}_")
+
+    def extent(self, array: ArrayDraft, axis: int, preferred: str | None = None) -> Expression:
+        """``array.shape[axis]`` as an expression over parameters."""
+        known = array.extents[axis]
+        if known is not None:
+            return known
+        found: Name = self.parameters.shape(array.name, axis, preferred=preferred)
+        array.extents[axis] = found
+        return found
+
+    def _whole_array(self, node: ast.Name) -> Exception:
+        return self.source.error(
+            node,
+            f"The array `{node.id}` is used as a whole.",
+            reason="Every operation is analysed element by element.",
+            hint=f"Write a loop over its elements and use `{node.id}[i]`.",
+        )
+
+    def _unknown(self, node: ast.Name) -> Exception:
+        name = node.id
+        if name in self.usage.assigned:
+            return self.source.error(
+                node,
+                f"`{name}` is read before it is assigned.",
+                hint=f"Assign `{name}` before this line.",
+                kind=UnknownNameError,
+            )
+        value = self.globals.value(name)
+        if value is not None:
+            return self.source.error(
+                node,
+                f"`{name}` is a {type(value).__name__}, which a loop nest cannot work with.",
+                reason="Only numbers and arrays that are passed as arguments can be used.",
+                hint=f"Pass `{name}` as an argument." if hasattr(value, "shape") else "Use a NumPy array or a number.",
+            )
+        where = "in the notebook" if self.source.is_cell else "among the arguments, the assignments and the globals"
+        return self.source.error(
+            node, f"`{name}` is not known {where}.", hint="Check the spelling, or define it first.", kind=UnknownNameError
+        )
+
+

@@ -1,0 +1,37 @@
+"""What the function returns."""
+
+from __future__ import annotations
+
+import ast
+
+from polyviz.frontend.expressions import ExpressionReader
+from polyviz.frontend.nodes import Leaf, Node
+from polyviz.frontend.program import Program
+from polyviz.model.expression import Assign, Element
+from polyviz.model.scop import Result
+
+
+def read_return(program: Program, expressions: ExpressionReader, node: ast.Return) -> tuple[Node, ...]:
+    """Note the results; a result that is not a name gets a scalar of its own and a statement that computes it."""
+    value = node.value
+    if value is None or (isinstance(value, ast.Constant) and value.value is None):
+        return ()
+    parts = value.elts if isinstance(value, ast.Tuple) else [value]
+    nodes: list[Node] = []
+    names = tuple(_result(program, expressions, part, nodes) for part in parts)
+    program.result = Result(names, isinstance(value, ast.Tuple))
+    return tuple(nodes)
+
+
+def _result(program: Program, expressions: ExpressionReader, part: ast.expr, nodes: list[Node]) -> str:
+    array = program.array(part.id) if isinstance(part, ast.Name) else None
+    if array is not None:
+        return array.name
+    value = expressions.read(part)
+    if isinstance(value, Element) and not value.subscripts and program.scalars[value.array].origin == "local":
+        return value.array
+    target = program.temporary("result", part)
+    span = program.source.span(part)
+    leaf = Leaf((Assign(target, value),), span, program.source.segment(span), program.requirements())
+    nodes.append(leaf)
+    return target.array

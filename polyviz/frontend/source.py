@@ -1,0 +1,233 @@
+"""Where the loops come from: a function, text with one function, or the bare loops of a cell."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from polyviz.errors import ExtractionError, Span, UnsupportedSyntaxError
+from polyviz.frontend.refuse import Refusal
+
+
+@dataclass(frozen=True)
+class Source:
+    """The user's text, parsed, with what is known of the names around it.
+
+    ``names`` are the globals and closure of a function, or the namespace of a notebook; ``imports`` what the text
+    itself imports (local name to dotted name); ``helpers`` the other functions of the text. ``indent`` is the number
+    of columns that were removed from every line before parsing.
+    """
+
+    text: str
+    name: str
+    body: tuple[ast.stmt, ...]
+    arguments: ast.arguments | None
+    names: Mapping[str, Any] = field(default_factory=dict)
+    has_namespace: bool = False
+    imports: Mapping[str, str] = field(default_factory=dict)
+    helpers: Mapping[str, ast.FunctionDef] = field(default_factory=dict)
+    docstring: str = ""
+    indent: int = 0
+
+    @property
+    def is_cell(self) -> bool:
+        """Bare loops rather than a function."""
+        return self.arguments is None
+
+    def span(self, first: ast.AST, last: ast.AST | None = None) -> Span:
+        """The region from ``first`` to the end of ``last``."""
+        start, end = _positioned(first), _positioned(last if last is not None else first)
+        return Span(
+            start.lineno,
+            self._column(start.lineno, start.col_offset),
+            end.end_lineno or end.lineno,
+            self._column(end.end_lineno or end.lineno, end.end_col_offset or end.col_offset),
+        )
+
+    def segment(self, span: Span) -> str:
+        """The text at ``span``; further lines lose the indentation of the first."""
+        lines = self.text.splitlines()[span.line - 1 : span.end_line]
+        lines[-1] = lines[-1][: span.end_column - 1]
+        margin = " " * (span.column - 1)
+        head = lines[0][span.column - 1 :]
+        return "\n".join([head, *(line.removeprefix(margin) for line in lines[1:])])
+
+    def error(
+        self,
+        where: ast.AST | Span,
+        message: str,
+        *,
+        reason: str = "",
+        hint: str = "",
+        kind: type[ExtractionError] = UnsupportedSyntaxError,
+    ) -> ExtractionError:
+        """An error that points at ``where`` in the user's text."""
+        span = where if isinstance(where, Span) else self.span(where)
+        return kind(message, span=span, reason=reason, hint=hint, text=self.text)
+
+    def refuse(self, where: ast.AST, refusal: Refusal) -> ExtractionError:
+        """The error for an entry of the table of refused constructs."""
+        message = f"{refusal.construct} is not supported in an optimised loop nest."
+        return self.error(where, message, reason=refusal.reason, hint=refusal.hint)
+
+    def _column(self, line: int, offset: int) -> int:
+        # The parser counts bytes of UTF-8, people count characters.
+        lines = self.text.splitlines()
+        text = lines[line - 1][self.indent :] if line <= len(lines) else ""
+        return len(text.encode()[:offset].decode(errors="ignore")) + 1 + self.indent
+
+
+def _positioned(node: ast.AST) -> ast.expr:
+    return node  # type: ignore[return-value]  # every node we point at has a position; typeshed keeps it per class
+
+
+def read_source(source: object, namespace: Mapping[str, Any] | None, filename: str | None) -> Source:
+    """Parse a function object or text; raises ``UnsupportedSyntaxError`` for anything else."""
+    if isinstance(source, str):
+        return _from_text(source, namespace, filename or "<cell>")
+    function = inspect.unwrap(source) if callable(source) else None
+    function = getattr(function, "py_func", function)
+    if not inspect.isfunction(function):
+        raise UnsupportedSyntaxError(
+            f"Cannot extract loops from a {type(source).__name__}.", hint="Pass a Python function, or its text."
+        )
+    return _from_function(function, namespace, filename)
+
+
+def _from_function(
+    function: Callable[..., Any], namespace: Mapping[str, Any] | None, filename: str | None
+) -> Source:
+    name = getattr(function, "__name__", "function")
+    try:
+        text = textwrap.dedent(inspect.getsource(function))
+    except (OSError, TypeError) as problem:
+        raise UnsupportedSyntaxError(
+            f"The source of `{name}` cannot be found.",
+            reason=str(problem),
+            hint="Define it in a file or notebook cell, or pass its text.",
+        ) from None
+    closure = inspect.getclosurevars(function)
+    names = {**function.__globals__, **(namespace or {}), **closure.nonlocals}
+    parsed = _from_text(text, names, filename or "<function>")
+    if parsed.is_cell:
+        raise UnsupportedSyntaxError(
+            f"`{name}` is not a `def` function.", text=text, span=Span(1, 1, 1, 2), hint="Write it with `def`."
+        )
+    return parsed
+
+
+def _from_text(text: str, namespace: Mapping[str, Any] | None, filename: str) -> Source:
+    blanked = _without_magic(text)
+    dedented = textwrap.dedent(blanked)
+    indent = _removed_columns(blanked, dedented)
+    try:
+        tree = ast.parse(dedented, filename)
+    except SyntaxError as problem:
+        raise _syntax_error(problem, text, indent) from None
+    names = dict(namespace or {})
+    common = {"text": text, "names": names, "has_namespace": namespace is not None, "indent": indent}
+    imports, rest = _split_imports(tree.body)
+    functions = [node for node in rest if isinstance(node, ast.FunctionDef)]
+    if not functions:
+        return Source(name="cell", body=tuple(rest), arguments=None, imports=imports, **common)
+    names |= _literals(rest)
+    blank = Source(name="", body=(), arguments=None, **common)
+    kernel = _kernel(functions, rest, blank)
+    body, docstring = _split_docstring(kernel)
+    helpers = {node.name: node for node in functions}
+    return Source(
+        name=kernel.name,
+        body=body,
+        arguments=kernel.args,
+        imports=imports,
+        helpers=helpers,
+        docstring=docstring,
+        **common,
+    )
+
+
+def _without_magic(text: str) -> str:
+    """A cell's magic line becomes an empty line, so that line numbers stay those of the cell."""
+    lines = text.splitlines(keepends=True)
+    for position, line in enumerate(lines):
+        if line.strip():
+            if line.lstrip().startswith("%%"):
+                lines[position] = "\n"
+            break
+    return "".join(lines)
+
+
+def _removed_columns(before: str, after: str) -> int:
+    for old, new in zip(before.splitlines(), after.splitlines(), strict=False):
+        if new.strip():
+            return len(old) - len(new)
+    return 0
+
+
+def _syntax_error(problem: SyntaxError, text: str, indent: int) -> UnsupportedSyntaxError:
+    line, column = problem.lineno or 1, (problem.offset or 1) + indent
+    end_column = max(column + 1, (problem.end_offset or 0) + indent)
+    span = Span(line, column, problem.end_lineno or line, end_column)
+    return UnsupportedSyntaxError(
+        f"This is not valid Python: {problem.msg}.", span=span, text=text, hint="Correct the syntax first."
+    )
+
+
+def _split_imports(body: list[ast.stmt]) -> tuple[dict[str, str], list[ast.stmt]]:
+    imports: dict[str, str] = {}
+    rest: list[ast.stmt] = []
+    for node in body:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                imports[alias.asname or alias.name.partition(".")[0]] = alias.name if alias.asname else (
+                    alias.name.partition(".")[0]
+                )
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            imports |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        else:
+            rest.append(node)
+    return imports, rest
+
+
+def _literals(body: list[ast.stmt]) -> dict[str, Any]:
+    """Names set to a number beside the function: the function sees them as constants."""
+    found: dict[str, Any] = {}
+    for node in body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            try:
+                found[node.targets[0].id] = ast.literal_eval(node.value)
+            except ValueError:
+                continue
+    return found
+
+
+def _kernel(functions: list[ast.FunctionDef], rest: list[ast.stmt], source: Source) -> ast.FunctionDef:
+    """The one function that no other function of the text calls."""
+    called = {
+        node.func.id
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id != function.name
+    }
+    candidates = [function for function in functions if function.name not in called]
+    if len(candidates) != 1:
+        raise source.error(
+            functions[-1],
+            "The text holds several functions, and it is not clear which one to optimise.",
+            hint="Pass one function, with the helpers that it calls.",
+        )
+    for node in rest:
+        if isinstance(node, ast.For | ast.While | ast.If | ast.AugAssign):
+            raise source.error(
+                node, "The text mixes a function with loops outside of it.", hint="Pass the one or the other."
+            )
+    return candidates[0]
+
+
+def _split_docstring(function: ast.FunctionDef) -> tuple[tuple[ast.stmt, ...], str]:
+    documentation = ast.get_docstring(function)
+    return tuple(function.body[documentation is not None :]), documentation or ""

@@ -1,0 +1,152 @@
+"""Python statements become loops, choices and leaves; integer temporaries are followed and substituted."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from polyviz.frontend.assignments import AssignmentReader
+from polyviz.frontend.environment import Known
+from polyviz.frontend.expressions import ExpressionReader
+from polyviz.frontend.loops import after_loop, counter_value, counters, read_header
+from polyviz.frontend.nodes import Choice, Nest, Node
+from polyviz.frontend.program import Program
+from polyviz.frontend.refuse import EXPRESSIONS, statement_refusal
+from polyviz.frontend.results import read_return
+from polyviz.model.expression import Name
+
+
+class StatementReader:
+    """Reads statements from top to bottom, keeping the program's environment up to date."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._expressions = ExpressionReader(program)
+        self._assignments = AssignmentReader(program, self._expressions)
+        self._readers: dict[type[ast.stmt], Callable[[Any], tuple[Node, ...]]] = {
+            ast.Assign: self._assignments.assign,
+            ast.AugAssign: self._assignments.augmented,
+            ast.AnnAssign: self._assignments.annotated,
+            ast.For: self._for,
+            ast.If: self._if,
+            ast.Expr: self._expression,
+            ast.Pass: lambda node: (),
+        }
+
+    def program_body(self, body: Iterable[ast.stmt]) -> tuple[Node, ...]:
+        """The whole program; a ``return`` may stand at its end."""
+        statements = list(body)
+        last = statements[-1] if statements else None
+        if not isinstance(last, ast.Return) or self._program.source.is_cell:
+            return self.read(statements)
+        nodes = self.read(statements[:-1])
+        return nodes + read_return(self._program, self._expressions, last)
+
+    def read(self, body: Iterable[ast.stmt]) -> tuple[Node, ...]:
+        """The nodes of a block; raises an ``ExtractionError`` at what is not supported."""
+        return tuple(node for statement in body for node in self._statement(statement))
+
+    def _statement(self, node: ast.stmt) -> tuple[Node, ...]:
+        reader = self._readers.get(type(node))
+        if reader is not None:
+            return reader(node)
+        refusal = statement_refusal(node)
+        if refusal is not None:
+            raise self._program.source.refuse(node, refusal)
+        raise self._misplaced_return(node)
+
+    def _misplaced_return(self, node: ast.stmt) -> Exception:
+        if self._program.source.is_cell:
+            return self._program.source.error(
+                node, "`return` stands outside of a function.", hint="Leave it out: the arrays are changed in place."
+            )
+        return self._program.source.error(
+            node,
+            "`return` is supported only as the last statement of the function.",
+            reason="Leaving earlier skips iterations, which no schedule can keep.",
+            hint="Store the result in a variable and return it at the end.",
+        )
+
+    def _expression(self, node: ast.Expr) -> tuple[Node, ...]:
+        if isinstance(node.value, ast.Constant):
+            return ()
+        refusal = EXPRESSIONS.get(type(node.value))
+        if refusal is not None:
+            raise self._program.source.refuse(node.value, refusal)
+        self._expressions.read(node.value)
+        raise self._program.source.error(
+            node,
+            "The value of this expression is not used.",
+            hint="Assign it to a variable or an array element, or leave it out.",
+        )
+
+    def _for(self, node: ast.For) -> tuple[Node, ...]:
+        program = self._program
+        header = read_header(program, self._expressions, node)
+        requirements = program.requirements()
+        self._check_variable(node, header.variable)
+        advancing = dict(counters(node, program))
+        starts = {name: program.environment.known(name) for name in advancing}
+        changed = _assigned(node.body) | {header.variable}
+        program.environment.forget(changed)
+        iterator = program.iterator(header.variable)
+        program.environment.bind(header.variable, Known(Name(iterator)))
+        for name, step in advancing.items():
+            start = starts[name]
+            if start is not None:
+                program.environment.bind(name, counter_value(start, step, header.count(iterator)))
+        program.iterators.append(iterator)
+        program.depth += 1
+        body = self.read(node.body)
+        program.depth -= 1
+        program.iterators.pop()
+        program.environment.forget(changed)
+        program.environment.bind(header.variable, after_loop(program, node, header))
+        span = program.source.span(node)
+        return (
+            Nest(
+                variable=header.variable,
+                iterator=iterator,
+                start=header.start,
+                stop=header.stop,
+                step=header.step,
+                body=body,
+                header=program.source.span(node, node.iter),
+                span=span,
+                source=program.source.segment(span),
+                requirements=requirements,
+            ),
+        )
+
+    def _check_variable(self, node: ast.For, name: str) -> None:
+        if name in self._program.stored or name in self._program.arrays:
+            raise self._program.source.error(
+                node.target,
+                f"The loop variable `{name}` is also used for a value that is stored.",
+                reason="A loop variable takes its values from the range alone.",
+                hint="Use another name for the one or the other.",
+            )
+
+    def _if(self, node: ast.If) -> tuple[Node, ...]:
+        program = self._program
+        condition = self._expressions.read(node.test)
+        requirements = program.requirements()
+        program.depth += 1
+        before = program.environment.copy()
+        then = self.read(node.body)
+        after_then, program.environment = program.environment, before
+        otherwise = self.read(node.orelse)
+        program.depth -= 1
+        program.environment = after_then.join(condition, program.environment)
+        span = program.source.span(node)
+        return (Choice(condition, then, otherwise, span, program.source.segment(span), requirements),)
+
+
+def _assigned(body: Iterable[ast.stmt]) -> set[str]:
+    return {
+        part.id
+        for statement in body
+        for part in ast.walk(statement)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    }

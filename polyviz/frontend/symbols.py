@@ -1,0 +1,121 @@
+"""What a name stands for before the first statement: an array, an integer size, a number, or nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from polyviz.frontend.source import Source
+from polyviz.frontend.usage import Usage
+from polyviz.model.expression import Expression
+from polyviz.model.scop import Argument, Creation
+from polyviz.errors import Span
+
+Kind = Literal["array", "size", "scalar", "unknown"]
+
+
+@dataclass
+class ArrayDraft:
+    """An array while the program is read; ``extents`` are expressions over parameters where the source tells them."""
+
+    name: str
+    rank: int
+    origin: Literal["argument", "local"]
+    extents: list[Expression | None] = field(default_factory=list)
+    creation: Creation | None = None
+    span: Span | None = None
+
+
+class Symbols:
+    """Classifies names by their use, their annotation or default, and the value a notebook has for them."""
+
+    def __init__(self, source: Source, usage: Usage) -> None:
+        self._source = source
+        self._usage = usage
+        self._arguments = {argument.arg: (argument, default) for argument, default in _arguments(source)}
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        """The arguments of the function with their defaults; empty for a cell."""
+        return tuple(
+            Argument(name) if default is None else Argument(name, _literal(default), has_default=True)
+            for name, (_, default) in self._arguments.items()
+        )
+
+    def kind(self, name: str) -> Kind:
+        """What ``name`` is when the program starts."""
+        if self._source.is_cell:
+            return self._kind_in_notebook(name)
+        return self._kind_of_argument(name) if name in self._arguments else "unknown"
+
+    def rank(self, name: str) -> int:
+        """The number of dimensions of an array."""
+        value = self.notebook_value(name)
+        if value is not None and hasattr(value, "ndim"):
+            return int(value.ndim)
+        usage = self._usage
+        if name in usage.ranks:
+            return usage.ranks[name]
+        return max([*usage.subscripts.get(name, ()), usage.least_ranks.get(name, 1)])
+
+    def notebook_value(self, name: str) -> Any:
+        """What the notebook has under ``name``; None for a function or when nothing is known."""
+        return self._source.names.get(name) if self._source.is_cell else None
+
+    def _kind_of_argument(self, name: str) -> Kind:
+        if self._usage.is_array(name):
+            return "array"
+        argument, default = self._arguments[name]
+        annotation = argument.annotation
+        if isinstance(annotation, ast.Name) and annotation.id in ("float", "complex", "bool"):
+            return "scalar"
+        if isinstance(_literal(default), float | complex):
+            return "scalar"
+        return "size" if self._usage.may_be_size(name) else "scalar"
+
+    def _kind_in_notebook(self, name: str) -> Kind:
+        if not self._source.has_namespace:
+            if self._usage.is_array(name):
+                return "array"
+            return "size" if self._usage.may_be_size(name) else "scalar"
+        if name not in self._source.names:
+            return "unknown"
+        value = self._source.names[name]
+        if hasattr(value, "shape") and hasattr(value, "dtype") and getattr(value, "ndim", 0) > 0:
+            return "array"
+        if isinstance(value, bool | np.bool_ | float | complex | np.floating | np.complexfloating):
+            return "scalar"
+        if isinstance(value, int | np.integer):
+            return "size" if self._usage.may_be_size(name) else "scalar"
+        return "unknown"
+
+
+def _arguments(source: Source) -> Iterator[tuple[ast.arg, ast.expr | None]]:
+    signature = source.arguments
+    if signature is None:
+        return
+    for unsupported in (signature.vararg, signature.kwarg):
+        if unsupported is not None:
+            raise source.error(
+                unsupported,
+                f"The argument `{unsupported.arg}` collects values, which is not supported.",
+                reason="Every array and number has to have a name of its own.",
+                hint="List the arguments one by one.",
+            )
+    positional = [*signature.posonlyargs, *signature.args]
+    missing: list[ast.expr | None] = [None] * (len(positional) - len(signature.defaults))
+    yield from zip(positional, [*missing, *signature.defaults], strict=True)
+    yield from zip(signature.kwonlyargs, signature.kw_defaults, strict=True)
+
+
+def _literal(node: ast.expr | None) -> object:
+    if node is None:
+        return None
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return None

@@ -1,0 +1,219 @@
+"""A first look at the names of a program: which are arrays, of what rank, and which are used as sizes.
+
+The user declares nothing; what a name is follows from its use. A name that stands in a loop bound, a subscript or an
+extent is an integer; one that is only compared may be; one that takes part in arithmetic on data need not be.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
+
+Position = Literal["affine", "condition", "data"]
+_INTEGER_CALLS = frozenset({"min", "max", "abs", "int", "len"})
+
+
+@dataclass
+class Usage:
+    """Facts by name. ``subscripts`` holds the subscript counts with the first use of each; ``ranks`` exact ranks and
+    ``least_ranks`` lower bounds from ``.shape``; ``affine``, ``condition`` and ``data`` how a name is used."""
+
+    subscripts: dict[str, dict[int, ast.expr]] = field(default_factory=lambda: defaultdict(dict))
+    ranks: dict[str, int] = field(default_factory=dict)
+    least_ranks: dict[str, int] = field(default_factory=dict)
+    assigned: dict[str, list[ast.AST]] = field(default_factory=lambda: defaultdict(list))
+    loop_variables: set[str] = field(default_factory=set)
+    affine: set[str] = field(default_factory=set)
+    condition: set[str] = field(default_factory=set)
+    data: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+
+    def is_array(self, name: str) -> bool:
+        """Whether the program subscripts ``name`` or asks for its shape."""
+        return name in self.subscripts or name in self.ranks or name in self.least_ranks
+
+    def may_be_size(self, name: str) -> bool:
+        """Whether a number of unknown type is taken for an integer parameter."""
+        return name in self.affine or (name in self.condition and name not in self.data)
+
+
+def look_at(body: Iterable[ast.stmt], canonical: Callable[[ast.expr], str | None]) -> Usage:
+    """Collect the facts of ``body``; ``canonical`` resolves global names.
+
+    >>> usage = look_at(ast.parse("for i in range(n - 1): A[i] = k * B[i, m]").body, lambda node: None)
+    >>> sorted(usage.affine), sorted(usage.data), {name: sorted(usage.subscripts[name]) for name in "AB"}
+    (['i', 'm', 'n'], ['k'], {'A': [1], 'B': [2]})
+    """
+    visitor = _Visitor(canonical)
+    for node in body:
+        visitor.visit(node)
+    visitor.spread()
+    return visitor.usage
+
+
+def subscript_chain(node: ast.Subscript) -> tuple[ast.expr, tuple[ast.expr, ...]]:
+    """``A[i][j, k]`` as the base ``A`` and the subscripts ``i, j, k``."""
+    indices: tuple[ast.expr, ...] = ()
+    base: ast.expr = node
+    while isinstance(base, ast.Subscript):
+        index = base.slice
+        indices = (*(index.elts if isinstance(index, ast.Tuple) else (index,)), *indices)
+        base = base.value
+    return base, indices
+
+
+def is_integer_form(node: ast.expr) -> bool:
+    """Whether ``node`` is built only of names, integers and operations that keep integers."""
+    if isinstance(node, ast.Constant):
+        return type(node.value) is int
+    if isinstance(node, ast.BinOp):
+        kept = isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.FloorDiv | ast.Mod)
+        return kept and is_integer_form(node.left) and is_integer_form(node.right)
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.USub | ast.UAdd) and is_integer_form(node.operand)
+    if isinstance(node, ast.Call):
+        known = isinstance(node.func, ast.Name) and node.func.id in _INTEGER_CALLS
+        return known and all(is_integer_form(argument) for argument in node.args)
+    return isinstance(node, ast.Name)
+
+
+class _Visitor(ast.NodeVisitor):
+    def __init__(self, canonical: Callable[[ast.expr], str | None]) -> None:
+        self.usage = Usage()
+        self._canonical = canonical
+        self._position: Position = "data"
+        self._flows: list[tuple[str, ast.expr]] = []
+
+    @contextmanager
+    def _at(self, position: Position) -> Iterator[None]:
+        before, self._position = self._position, position
+        yield
+        self._position = before
+
+    def _visit_at(self, position: Position, *nodes: ast.AST) -> None:
+        with self._at(position):
+            for node in nodes:
+                self.visit(node)
+
+    def spread(self) -> None:
+        """An integer temporary passes its use on to the names that it is made of."""
+        changed = True
+        while changed:
+            changed = False
+            for target, value in self._flows:
+                names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+                if target in self.usage.affine and not names <= self.usage.affine:
+                    self.usage.affine |= names
+                    changed = True
+        for target, value in self._flows:
+            if target not in self.usage.affine:
+                self.usage.data |= {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+
+    def visit_Name(self, node: ast.Name) -> None:
+        self.usage.names.add(node.id)
+        if isinstance(node.ctx, ast.Store):
+            self.usage.assigned[node.id].append(node)
+            return
+        getattr(self.usage, self._position).add(node.id)
+
+    def visit_For(self, node: ast.For) -> None:
+        if isinstance(node.target, ast.Name):
+            self.usage.loop_variables.add(node.target.id)
+        self.visit(node.target)
+        self._visit_at("affine", *(node.iter.args if isinstance(node.iter, ast.Call) else [node.iter]))
+        self._visit_at("data", *node.body, *node.orelse)
+
+    def visit_If(self, node: ast.If) -> None:
+        self._visit_at("condition", node.test)
+        self._visit_at("data", *node.body, *node.orelse)
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        self._visit_at("condition", node.test)
+        self.visit(node.body)
+        self.visit(node.orelse)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        operands = [node.left, *node.comparators]
+        plain = self._position == "condition" and all(is_integer_form(operand) for operand in operands)
+        iterators = {operand.id for operand in operands if isinstance(operand, ast.Name)} & self.usage.loop_variables
+        self._visit_at("affine" if plain and iterators else self._position, *operands)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        base, indices = subscript_chain(node)
+        if isinstance(base, ast.Attribute) and base.attr == "shape" and isinstance(base.value, ast.Name):
+            self._shape_axis(base.value.id, indices)
+            return
+        if isinstance(base, ast.Name):
+            self.usage.names.add(base.id)
+            self.usage.subscripts[base.id].setdefault(len(indices), node)
+        else:
+            self._visit_at("data", base)
+        self._visit_at("affine", *indices)
+
+    def _shape_axis(self, name: str, indices: tuple[ast.expr, ...]) -> None:
+        axis = indices[0].value if isinstance(indices[0], ast.Constant) else 0
+        least = axis + 1 if isinstance(axis, int) and axis >= 0 else 1
+        self._at_least(name, least)
+
+    def _at_least(self, name: str, rank: int) -> None:
+        self.usage.names.add(name)
+        self.usage.least_ranks[name] = max(rank, self.usage.least_ranks.get(name, 0))
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if not isinstance(node.value, ast.Name):
+            self._visit_at("data", node.value)
+        elif node.attr in ("shape", "size", "dtype", "T", "ndim"):
+            self._at_least(node.value.id, 1)
+        elif self._canonical(node.value) is None:
+            self.visit(node.value)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        name = self._canonical(node.func)
+        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+        first = node.args[0] if node.args else None
+        if isinstance(first, ast.Name) and (name == "len" or name in CREATORS_LIKE):
+            self._at_least(first.id, 1)
+            arguments = arguments[1:]
+        if name in CREATORS and first is not None:
+            self._visit_at("affine", first)
+            arguments = arguments[1:]
+        keeps = isinstance(node.func, ast.Name) and node.func.id in _INTEGER_CALLS
+        self._visit_at(self._position if keeps else "data", *arguments)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        for target in node.targets:
+            self._visit_at("data", target)
+        names = [target for target in node.targets if isinstance(target, ast.Name)]
+        if len(names) == len(node.targets) and is_integer_form(node.value):
+            self._flows += [(target.id, node.value) for target in names]
+            self.usage.names |= {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
+            self._lengths(node.value)
+            return
+        self._unpacked_shape(node)
+        self._visit_at("data", node.value)
+
+    def _lengths(self, value: ast.expr) -> None:
+        for part in ast.walk(value):
+            if isinstance(part, ast.Call):
+                self.visit_Call(part)
+
+    def _unpacked_shape(self, node: ast.Assign) -> None:
+        target, value = node.targets[0], node.value
+        if not (isinstance(target, ast.Tuple) and isinstance(value, ast.Attribute) and value.attr == "shape"):
+            return
+        if isinstance(value.value, ast.Name) and not any(isinstance(part, ast.Starred) for part in target.elts):
+            self.usage.ranks[value.value.id] = len(target.elts)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self.visit(node.target)
+        if isinstance(node.target, ast.Name) and is_integer_form(node.value):
+            self._flows.append((node.target.id, node.value))
+            self.usage.names |= {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
+            return
+        self._visit_at("data", node.value)
