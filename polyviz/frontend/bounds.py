@@ -49,7 +49,7 @@ def _position(relation: isl.Map, axis: int) -> isl.Map:
 def _outside(position: isl.Map, extent: isl.PwAff | None) -> isl.Map:
     wrong = isl.Set("{ [x] : x < 0 }")
     if extent is not None:
-        wrong = wrong.union(isl.Map.from_pw_aff(extent).range().apply(isl.Map("{ [e] -> [x] : x >= e }")))
+        wrong = wrong.union(isl.Set.from_pw_aff(extent).apply(isl.Map("{ [e] -> [x] : x >= e }")))
     return position.reset_tuple_id(isl.dim_type.out).intersect_range(wrong)
 
 
@@ -76,7 +76,7 @@ def _error(program: Program, check: Check, axis: int, outside: isl.Map, extent: 
 
 
 def _extent_text(extent: isl.PwAff, parameters: dict[str, int]) -> str:
-    value = isl.Map.from_pw_aff(extent).range()
+    value = isl.Set.from_pw_aff(extent)
     for name, number in parameters.items():
         position = value.find_dim_by_name(isl.dim_type.param, name)
         if position >= 0:

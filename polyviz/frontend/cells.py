@@ -101,7 +101,7 @@ class Cells:
 
 def _below(extent: isl.PwAff) -> isl.Set:
     """The integers ``x < extent``."""
-    return isl.Map.from_pw_aff(extent).range().apply(isl.Map("{ [e] -> [x] : x < e }"))
+    return isl.Set.from_pw_aff(extent).apply(isl.Map("{ [e] -> [x] : x < e }"))
 
 
 def _why(subscript: Expression, place: Place) -> str:
