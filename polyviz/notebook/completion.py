@@ -1,0 +1,102 @@
+"""Tab on the line of ``%%polyopt``: options, and the values of those that have a fixed set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
+
+from polyviz.notebook.options import SHOWN
+
+MAGIC = "%%polyopt"
+
+OPTIONS: Mapping[str, str] = {
+    "--schedule": "-s",
+    "--target": "-t",
+    "--tile": "",
+    "--compare": "",
+    "--inspect": "",
+    "--set": "",
+    "--name": "",
+    "--repeats": "",
+    "--no-verify": "",
+    "--show": "",
+}
+"""Long name of every option, with its short one."""
+
+
+def _schedules() -> Iterable[str]:
+    from polyviz.scheduling import schedulers
+
+    return schedulers()
+
+
+def _targets() -> Iterable[str]:
+    from polyviz.api import targets
+
+    return ("auto", *targets())
+
+
+_VALUES: Mapping[str, Callable[[], Iterable[str]]] = {
+    "--schedule": _schedules,
+    "--target": _targets,
+    "--show": lambda: SHOWN,
+}
+_LONG = {short: name for name, short in OPTIONS.items() if short}
+_NOTHING: SimpleMatcherResult = {"completions": []}
+
+
+def complete_line(text: str) -> tuple[str, list[str]] | None:
+    """The unfinished word at the end of a magic line, and what it can become; None when it is none of our business.
+
+    >>> complete_line("%%polyopt --sh")
+    ('--sh', ['--show'])
+    >>> complete_line("%%polyopt --show s")
+    ('s', ['source', 'schedule'])
+    >>> complete_line("x = 1") is None
+    True
+    """
+    if not text.startswith(MAGIC + " "):
+        return None
+    *before, word = text.removeprefix(MAGIC).lstrip(" ").split(" ")
+    option, equals, value = word.partition("=")
+    if not equals:
+        option, value = next((item for item in reversed(before) if item), ""), word
+    values = _VALUES.get(_LONG.get(option, option))
+    if values is None or (value.startswith("-") and not equals):
+        return (word, _beginning(word, OPTIONS)) if word.startswith("-") or not word else (word, [])
+    chosen, _, last = value.rpartition(",")
+    taken = chosen.split(",")
+    return last, _beginning(last, [name for name in values() if name not in taken])
+
+
+def _beginning(word: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.startswith(word)]
+
+
+@context_matcher()  # type: ignore[untyped-decorator]
+def polyopt_matcher(context: CompletionContext) -> SimpleMatcherResult:
+    """IPython's matcher (API version 2); it speaks only on the first line of a ``%%polyopt`` cell."""
+    if context.cursor_line != 0:
+        return _NOTHING
+    found = complete_line(context.text_until_cursor)
+    if found is None:
+        return _NOTHING
+    fragment, names = found
+    completions = [SimpleCompletion(text=name, type="param") for name in names]
+    return {"completions": completions, "matched_fragment": fragment, "suppress": True, "ordered": True}
+
+
+def install(shell: Any) -> None:
+    """Let ``shell`` ask our matcher; doing it twice changes nothing."""
+    matchers = shell.Completer.custom_matchers
+    if polyopt_matcher not in matchers:
+        matchers.append(polyopt_matcher)
+
+
+def uninstall(shell: Any) -> None:
+    """Take our matcher out of ``shell`` again."""
+    matchers = shell.Completer.custom_matchers
+    if polyopt_matcher in matchers:
+        matchers.remove(polyopt_matcher)

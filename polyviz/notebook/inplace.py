@@ -1,0 +1,99 @@
+"""Running the kernel of bare loops on the notebook's own variables, and leaving what Python would leave."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import islpy as isl
+import numpy as np
+
+from polyviz.codegen.calling import result_names, written_arrays
+
+if TYPE_CHECKING:
+    from polyviz.model.scop import Scop
+    from polyviz.runtime.kernel import Kernel
+
+_AS_NUMBA = ("bool", "int64", "float64", "complex128")
+"""Types for which numba, and so this package, hands back Python's own numbers."""
+
+
+def arguments_of(scop: Scop, namespace: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The values that the loops take from the notebook, in the order of ``scop.arguments``."""
+    return tuple(
+        argument.default if argument.has_default and argument.name not in namespace else namespace[argument.name]
+        for argument in scop.arguments
+    )
+
+
+def run_in_place(kernel: Kernel, namespace: MutableMapping[str, Any]) -> None:
+    """Run on the arrays of ``namespace``; scalars and final loop variables get their new values there.
+
+    Nothing is left half-written: native loops finish before an interrupt counts, interpreted ones are rolled back.
+    """
+    arguments = arguments_of(kernel.scop, namespace)
+    parameters = kernel.bind(arguments, {}).parameters
+    guard = _rolled_back(kernel.scop, namespace) if kernel.target == "python" else _interrupts_later()
+    with guard:
+        results = kernel(*arguments)
+        for name, value in zip(result_names(kernel.scop), results or (), strict=True):
+            namespace[name] = _plain(value)
+        namespace.update(final_iterators(kernel.scop, parameters))
+
+
+def final_iterators(scop: Scop, parameters: Mapping[str, int]) -> dict[str, int]:
+    """The loop variables after the loops; one whose loop does not run keeps the value it had, and is left out."""
+    values = {}
+    for name, expression in scop.final_iterators:
+        value = _at(expression, parameters)
+        if value is not None:
+            values[name] = value
+    return values
+
+
+def _at(expression: isl.PwAff, parameters: Mapping[str, int]) -> int | None:
+    """The value of an expression over parameters; None outside of its domain."""
+    point = isl.Point.zero(expression.get_domain_space())
+    for position in range(expression.dim(isl.dim_type.param)):
+        name = expression.get_dim_name(isl.dim_type.param, position)
+        point = point.set_coordinate_val(isl.dim_type.param, position, isl.Val(parameters[name]))
+    value = expression.eval(point)
+    return None if value.is_nan() else int(value.to_python())
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) and value.dtype.name in _AS_NUMBA else value
+
+
+@contextmanager
+def _rolled_back(scop: Scop, namespace: Mapping[str, Any]) -> Iterator[None]:
+    backups = {name: namespace[name].copy() for name in written_arrays(scop)}
+    try:
+        yield
+    except BaseException:
+        for name, backup in backups.items():
+            namespace[name][...] = backup
+        raise
+
+
+@contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Hold an interrupt back until the block is done: native code cannot be stopped half-way anyway."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: held.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if held:
+        raise FinishedError
+
+
+class FinishedError(KeyboardInterrupt):
+    """An interrupt that came while the loops ran in place: they have finished, and everything is as they leave it."""

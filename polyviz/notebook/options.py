@@ -1,0 +1,153 @@
+"""The options of ``%%polyopt``: from the words of the magic line to checked values, every mistake in one line."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Literal
+
+from polyviz.errors import OptionError
+
+if TYPE_CHECKING:
+    import argparse
+
+Show = Literal["source", "schedule", "tree"]
+SHOWN: tuple[Show, ...] = ("source", "schedule", "tree")
+DEFAULT_SCHEDULE = "pluto"
+COMPARED_SCHEDULES = ("original", "isl", "pluto")
+DEFAULT_REPEATS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a ``%%polyopt`` line asks for, checked.
+
+    ``tile`` is None for the target's own choice and False for none; ``sizes`` are the known values of ``--set``.
+    """
+
+    schedules: tuple[str, ...] = (DEFAULT_SCHEDULE,)
+    targets: tuple[str, ...] = ("auto",)
+    tile: tuple[int, ...] | Literal[False] | None = None
+    compare: bool = False
+    inspect: bool = False
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    name: str | None = None
+    repeats: int = DEFAULT_REPEATS
+    verify: bool = True
+    show: Show | None = None
+
+
+def read_options(words: argparse.Namespace) -> Options:
+    """The options behind the parsed words of the line; raises OptionError, always one line."""
+    schedules = _schedules(words.schedule)
+    targets = _targets(words.target)
+    several = len(schedules) > 1 or len(targets) > 1
+    if words.compare and not words.schedule:
+        schedules = COMPARED_SCHEDULES
+    return Options(
+        schedules=schedules or (DEFAULT_SCHEDULE,),
+        targets=targets or ("auto",),
+        tile=_tile(words.tile),
+        compare=bool(words.compare) or several,
+        inspect=bool(words.inspect),
+        sizes=_sizes(words.set or ()),
+        name=_identifier(words.name),
+        repeats=_positive("--repeats", words.repeats) if words.repeats is not None else DEFAULT_REPEATS,
+        verify=not words.no_verify,
+        show=_show(words.show),
+    )
+
+
+def unknown(what: str, given: str, known: Iterable[str]) -> OptionError:
+    """The error for a value that does not exist, with the nearest one that does.
+
+    >>> unknown("schedule", "plutoo", ["isl", "pluto"]).message
+    "Unknown schedule 'plutoo': did you mean 'pluto'?"
+    >>> unknown("target", "gpu", ["c", "numba"]).message
+    "Unknown target 'gpu': there are c, numba."
+    """
+    names = list(known)
+    near = get_close_matches(given, names, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}."
+    return OptionError(f"Unknown {what} {given!r}: {hint}")
+
+
+def split_list(text: str) -> tuple[str, ...]:
+    """The parts of a comma-separated list.
+
+    >>> split_list("isl, pluto")
+    ('isl', 'pluto')
+    """
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _schedules(text: str | None) -> tuple[str, ...]:
+    if text is None:
+        return ()
+    from polyviz.scheduling import schedulers
+
+    return _choices("schedule", text, schedulers())
+
+
+def _targets(text: str | None) -> tuple[str, ...]:
+    if text is None:
+        return ()
+    from polyviz.api import targets
+
+    return _choices("target", text, ("auto", *targets()))
+
+
+def _choices(what: str, text: str, known: Iterable[str]) -> tuple[str, ...]:
+    names = list(known)
+    chosen = split_list(text)
+    if not chosen:
+        raise OptionError(f"--{what} needs a name: one of {', '.join(names)}.")
+    for name in chosen:
+        if name not in names:
+            raise unknown(what, name, names)
+    return tuple(dict.fromkeys(chosen))
+
+
+def _tile(text: str | None) -> tuple[int, ...] | Literal[False] | None:
+    if text is None:
+        return None
+    if text == "off":
+        return False
+    return tuple(_positive("--tile", part) for part in split_list(text)) or _no_tile(text)
+
+
+def _no_tile(text: str) -> Literal[False]:
+    raise OptionError(f"--tile takes sizes such as 32,32,32, or off; not {text!r}.")
+
+
+def _positive(option: str, text: str) -> int:
+    if not (text.isdecimal() and int(text) > 0):
+        raise OptionError(f"{option} takes whole numbers from 1 on, not {text!r}.")
+    return int(text)
+
+
+def _sizes(assignments: Sequence[str]) -> dict[str, int]:
+    sizes = {}
+    for assignment in (part for text in assignments for part in split_list(text)):
+        name, equals, value = (part.strip() for part in assignment.partition("="))
+        if not (equals and name.isidentifier() and value.lstrip("-").isdecimal()):
+            raise OptionError(f"--set takes NAME=NUMBER such as N=1000, not {assignment!r}.")
+        sizes[name] = int(value)
+    return sizes
+
+
+def _identifier(text: str | None) -> str | None:
+    if text is not None and (not text.isidentifier() or keyword.iskeyword(text)):
+        raise OptionError(f"--name takes the name of a variable, not {text!r}.")
+    return text
+
+
+def _show(text: str | None) -> Show | None:
+    if text is None:
+        return None
+    for kind in SHOWN:
+        if kind == text:
+            return kind
+    raise unknown("view", text, SHOWN)

@@ -1,0 +1,70 @@
+"""What ``%%polyopt`` does with a cell, from its text to the result that is shown."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from polyviz.notebook.cell import Cell, read_cell
+from polyviz.notebook.progress import Progress, line_for
+from polyviz.notebook.result import Result
+from polyviz.notebook.session import NoVariantError, Session
+
+if TYPE_CHECKING:
+    from polyviz.notebook.options import Options
+
+
+def optimise_cell(
+    shell: Any, namespace: MutableMapping[str, Any], options: Options, line: str, body: str
+) -> Any:
+    """Do what ``options`` ask for with the cell; returns the result that the notebook shows.
+
+    Raises ExtractionError, OptionError, VerificationError or CancelledError, all of them with the arrays untouched.
+    """
+    cell = read_cell(line, body)
+    _execute(shell, cell, namespace)
+    result = _inspected(cell, namespace) if options.inspect else _optimised(shell, namespace, options, cell)
+    if options.name is not None:
+        namespace[options.name] = result
+    return result
+
+
+def _optimised(shell: Any, namespace: MutableMapping[str, Any], options: Options, cell: Cell) -> Result:
+    progress = Progress(line_for(shell))
+    session = Session(options, namespace, progress)
+    try:
+        with progress:
+            parts = (session.run_loops(cell),) if cell.is_loops else session.run_functions(cell)
+    except KeyboardInterrupt as error:
+        raise session.interrupted(error) from None
+    except NoVariantError as error:
+        _display(error.comparison)
+        raise
+    return Result(parts, options.show)
+
+
+def _inspected(cell: Cell, namespace: MutableMapping[str, Any]) -> Any:
+    from polyviz.api import inspect
+
+    text = cell.loops if cell.is_loops else cell.functions[0].text
+    return inspect(text, namespace=namespace)
+
+
+def _execute(shell: Any, cell: Cell, namespace: MutableMapping[str, Any]) -> None:
+    """Run the ordinary Python that stands before what is optimised, as the notebook would."""
+    if not cell.before:
+        return
+    filename = shell.compile.cache(cell.text, shell.execution_count)
+    code = compile(_module(cell.before), filename, "exec")
+    exec(code, shell.user_global_ns, namespace)
+
+
+def _module(statements: Sequence[ast.stmt]) -> ast.Module:
+    return ast.Module(body=list(statements), type_ignores=[])
+
+
+def _display(value: object) -> None:
+    from IPython.display import display
+
+    display(value)

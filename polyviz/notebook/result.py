@@ -1,0 +1,168 @@
+"""What a ``%%polyopt`` cell gives back: everything that was found out and done, and the forms it is shown in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from polyviz.views import text
+from polyviz.views.bundles import (
+    Section,
+    bundle,
+    combine,
+    comparison_bundle,
+    dependences_bundle,
+    note_bundle,
+    parallelism_bundle,
+    program_bundle,
+    schedule_bundle,
+    scop_bundle,
+)
+from polyviz.views.html import paragraph
+from polyviz.views.nodes import read_tree
+from polyviz.views.schema import MIME
+from polyviz.views.tables import seconds
+from polyviz.views.tree import tree_html, tree_text
+from polyviz.views.verdict import comparison_text
+
+if TYPE_CHECKING:
+    from polyviz.api import Comparison
+    from polyviz.model.dependences import Dependences, LoopParallelism
+    from polyviz.model.display import Bundle
+    from polyviz.model.measurement import VariantRow
+    from polyviz.model.scop import Scop
+    from polyviz.notebook.options import Show
+    from polyviz.runtime.kernel import Kernel
+
+MORE = "More: --show source, --show schedule or --show tree; --compare for times; or look at the parts of this result."
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One loop nest of the cell.
+
+    ``loops`` judges the loops as written. ``row`` is the outcome of the verification, None when there was none;
+    ``chosen`` says why this kernel was taken from ``comparison``; ``seconds`` is how long it ran in place, None for a
+    function, which runs when it is called.
+    """
+
+    scop: Scop
+    dependences: Dependences
+    loops: tuple[LoopParallelism, ...]
+    kernel: Kernel
+    row: VariantRow | None = None
+    comparison: Comparison | None = None
+    chosen: str = ""
+    seconds: float | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What was done, in one line."""
+        variant = f"{self.kernel.schedule.scheduler} on {self.kernel.target}"
+        if self.seconds is None:
+            return f"{self.scop.name} is now an optimised kernel: {variant}"
+        chosen = f" ({self.chosen})" if self.chosen else ""
+        compiled = ", compilation included" if self.kernel.target == "numba" else ""
+        return f"{variant}{chosen}: {self.verdict}, then ran in place in {seconds(self.seconds)}{compiled}"
+
+    @property
+    def verdict(self) -> str:
+        """Whether the result was compared with that of the loop as written."""
+        if self.row is not None and self.row.verified:
+            return "verified against the loop as written"
+        return "not verified, as asked"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Everything assumed, approximated, skipped, or still to be done."""
+        notes = [*self.scop.notes, *self.kernel.program.notes]
+        if self.row is not None and self.row.note:
+            notes.append(self.row.note)
+        if self.seconds is None:
+            notes.append(
+                f"not verified yet, since there is no data: polyviz.compare({self.scop.name}, …) verifies and times it"
+            )
+        return tuple(dict.fromkeys(notes))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Result:
+    """The outcome of a cell. ``parts`` has one entry per loop nest, ``show`` restricts what is displayed."""
+
+    parts: tuple[Part, ...]
+    show: Show | None = None
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel of the (first) loop nest."""
+        return self.parts[0].kernel
+
+    @property
+    def scop(self) -> Scop:
+        """The (first) loop nest as it was extracted."""
+        return self.parts[0].scop
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The comparison of all variants, where one was asked for."""
+        return self.parts[0].comparison
+
+    def __repr__(self) -> str:
+        return str(self._repr_mimebundle_()["text/plain"])
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
+        shown = [_view(part, self.show) if self.show else _overview(part) for part in self.parts]
+        if len(shown) == 1:
+            return shown[0]
+        titles = zip(self.parts, shown, strict=True)
+        whole = combine("Optimised functions", [Section(part.scop.name, one, open=True) for part, one in titles])
+        return {**whole, "text/plain": "\n\n".join(one["text/plain"] for one in shown)}
+
+
+def _overview(part: Part) -> Bundle:
+    comparison = [] if part.comparison is None else [_comparison_section(part.comparison)]
+    sections = [
+        *comparison,
+        Section("Loops", parallelism_bundle(part.loops), open=True),
+        Section("Source and domains", scop_bundle(part.scop, part.dependences, part.sizes), open=True),
+        Section("Dependences", dependences_bundle(part.dependences, part.scop, part.sizes, drawn=False)),
+        Section("Schedule", schedule_bundle(part.kernel.schedule)),
+        Section("Program", program_bundle(part.kernel.program)),
+        *(Section("Note", note_bundle(note), open=True) for note in part.notes),
+    ]
+    return {**combine(part.title, sections), "text/plain": _summary(part)}
+
+
+def _comparison_section(comparison: Comparison) -> Section:
+    return Section("Comparison", comparison_bundle(comparison.data), open=True)
+
+
+def _summary(part: Part) -> str:
+    """What a terminal shows: the outcome, a sentence per loop, the comparison; the rest is a question away."""
+    paragraphs = [part.title, text.parallelism_text(part.loops)]
+    if part.comparison is not None:
+        paragraphs.append(comparison_text(part.comparison.data))
+    paragraphs += [f"Note: {note}" for note in part.notes]
+    return "\n".join([*paragraphs, MORE])
+
+
+def _view(part: Part, show: Show) -> Bundle:
+    """One view alone, under the line that says what was done."""
+    views = {
+        "source": lambda: program_bundle(part.kernel.program),
+        "schedule": lambda: schedule_bundle(part.kernel.schedule),
+        "tree": lambda: _tree_bundle(part),
+    }
+    view = views[show]()
+    shown: dict[str, Any] = bundle(
+        view.get(MIME), paragraph(part.title) + view["text/html"], f"{part.title}\n{view['text/plain']}"
+    )
+    return shown
+
+
+def _tree_bundle(part: Part) -> Bundle:
+    """The tree that code was generated from, tiles and marks included."""
+    root = read_tree(part.kernel.plan.tree, part.kernel.schedule.bands)
+    return bundle(None, f"<div>{tree_html(root)}</div>", tree_text(root))

@@ -1,0 +1,165 @@
+"""The job behind a ``%%polyopt`` cell: extract, analyse, schedule, verify on copies, and only then run in place."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import MutableMapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from polyviz.analysis import dependences as find_dependences
+from polyviz.analysis import parallelism
+from polyviz.api import Comparison, compare
+from polyviz.api.compiling import build_kernel
+from polyviz.api.targets import resolve_target
+from polyviz.codegen.calling import result_names, written_arrays
+from polyviz.errors import OptionError, VerificationError
+from polyviz.frontend import extract
+from polyviz.model.measurement import VariantRow
+from polyviz.notebook.choice import choose
+from polyviz.notebook.inplace import FinishedError, arguments_of, run_in_place
+from polyviz.notebook.result import Part
+from polyviz.runtime.race import Entrant, Race
+from polyviz.runtime.variants import Baseline
+from polyviz.runtime.worker import CancelledError, Worker, shared_worker
+
+if TYPE_CHECKING:
+    from polyviz.model.dependences import Dependences, LoopParallelism
+    from polyviz.model.scop import Scop
+    from polyviz.notebook.cell import Cell
+    from polyviz.notebook.options import Options
+    from polyviz.notebook.progress import Progress
+    from polyviz.runtime.kernel import Kernel
+
+TIME_LIMIT = 120.0
+"""Seconds that one run of one variant may take in the worker; a user who waits can interrupt it before."""
+
+_UNTOUCHED = "No array was changed"
+_NEEDS_DATA = "A comparison needs arrays to run on, and this cell only defines functions"
+
+
+@dataclass(slots=True)
+class Session:
+    """One execution of a cell: what it was asked to do, where its variables are, and who runs risky code."""
+
+    options: Options
+    namespace: MutableMapping[str, Any]
+    progress: Progress
+    worker: Worker = field(default_factory=shared_worker)
+
+    def run_functions(self, cell: Cell) -> tuple[Part, ...]:
+        """Compile the functions of ``cell`` and bind them in the notebook; all of them or, after an error, none."""
+        if self.options.compare:
+            name = cell.functions[0].name
+            raise OptionError(f"{_NEEDS_DATA}: use polyviz.compare({name}, …) in the next cell.")
+        parts = []
+        for number, function in enumerate(cell.functions):
+            self.progress.report(f"compiling {function.name}", number, len(cell.functions))
+            scop = extract(function.text, namespace=self.namespace, sizes=self.options.sizes or None)
+            found = find_dependences(scop)
+            kernel = self._kernel(scop, found, self.options.schedules[0], function.text)
+            parts.append(Part(scop, found, parallelism(scop, found, scop.schedule), kernel))
+        self.namespace.update({part.scop.name: part.kernel for part in parts})
+        return tuple(parts)
+
+    def run_loops(self, cell: Cell) -> Part:
+        """Verify the variants of bare loops on copies, then run one in place.
+
+        Raises VerificationError, with every array untouched, when no variant can be trusted.
+        """
+        self.progress.report("extracting", 0, 5)
+        scop = extract(cell.loops, namespace=self.namespace, sizes=self.options.sizes or None)
+        self.progress.report("finding dependences", 1, 5)
+        found = find_dependences(scop)
+        loops = parallelism(scop, found, scop.schedule)
+        if self.options.compare:
+            return self._run_best(scop, found, loops)
+        self.progress.report("scheduling", 2, 5)
+        kernel = self._kernel(scop, found, self.options.schedules[0], cell.loops)
+        row = self._verified(kernel) if self.options.verify else None
+        self.progress.report("running in place", 4, 5)
+        return self._finished(Part(scop, found, loops, kernel, row))
+
+    def _kernel(self, scop: Scop, found: Dependences, schedule: str, source: object) -> Kernel:
+        return build_kernel(
+            scop,
+            found,
+            source,
+            schedule=schedule,
+            target=resolve_target(self.options.targets[0]),
+            tile=self.options.tile,
+            namespace=self.namespace,
+        )
+
+    def _verified(self, kernel: Kernel) -> VariantRow:
+        """The row of ``kernel`` after a run on copies; raises unless every output agrees."""
+        scop = kernel.scop
+        bound = kernel.bind(arguments_of(scop, self.namespace), {})
+        race = Race(bound.given, bound.parameters, written_arrays(scop), result_names(scop), 1, TIME_LIMIT)
+        entrant = Entrant(VariantRow(kernel.schedule.scheduler, kernel.target, "ok", None), kernel.program_for(bound))
+        reference = Baseline(kernel.original, "numba")
+        report = self.progress.report
+        rows, notes = race.verify(self.worker, reference, [entrant], lambda stage, _done, _total: report(stage, 3, 5))
+        row = replace(rows[0], note="; ".join(filter(None, (rows[0].note, *notes))))
+        if not row.verified:
+            raise VerificationError(
+                f"{row.label} {_FAILURES.get(row.status, 'failed')}, so it was not run on your arrays. {_UNTOUCHED}.",
+                reason=row.note,
+                hint="Try another schedule (-s) or target (-t).",
+            )
+        return row
+
+    def _run_best(self, scop: Scop, found: Dependences, loops: tuple[LoopParallelism, ...]) -> Part:
+        """Compare all variants on copies, then run the fastest verified one in place."""
+        comparison = self._compared(scop)
+        label, why = choose(comparison.rows, comparison.kernels)
+        if label is None:
+            raise NoVariantError(comparison)
+        row = next(row for row in comparison.rows if row.label == label)
+        self.progress.report(f"running {label} in place", 0, 1)
+        return self._finished(Part(scop, found, loops, comparison.kernels[label], row, comparison, why))
+
+    def _compared(self, scop: Scop) -> Comparison:
+        options = self.options
+        return compare(
+            scop,
+            *arguments_of(scop, self.namespace),
+            schedules=options.schedules,
+            targets=options.targets,
+            repeats=options.repeats,
+            tile=options.tile,
+            verify=options.verify,
+            namespace=self.namespace,
+            time_limit=TIME_LIMIT,
+            progress=self.progress.report,
+            worker=self.worker,
+        )
+
+    def _finished(self, part: Part) -> Part:
+        """``part`` after its kernel ran in place."""
+        sizes = part.kernel.bind(arguments_of(part.scop, self.namespace), {}).parameters
+        started = time.perf_counter()
+        run_in_place(part.kernel, self.namespace)
+        return replace(part, seconds=time.perf_counter() - started, sizes=sizes)
+
+    def interrupted(self, error: KeyboardInterrupt) -> CancelledError:
+        """What to tell a user who pressed stop."""
+        if isinstance(error, FinishedError):
+            return CancelledError("Interrupted while the loops ran in place: they have finished, the result is complete.")
+        stage, elapsed = self.progress.stage, self.progress.elapsed
+        return CancelledError(f"Interrupted while {stage}, after {elapsed:.1f} s. {_UNTOUCHED}.")
+
+
+class NoVariantError(VerificationError):
+    """Not one variant could be verified; ``comparison`` holds a row with the reason for each."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        super().__init__(f"No variant could be verified, so none was run on your arrays. {_UNTOUCHED}.")
+        self.comparison = comparison
+
+
+_FAILURES = {
+    "wrong": "computes something else than the loop as written",
+    "crashed": "crashed on copies of your arrays",
+    "timeout": "took too long on copies of your arrays",
+}

@@ -1,0 +1,49 @@
+"""Tab on the magic line, through IPython's own completer."""
+
+from __future__ import annotations
+
+import pytest
+from IPython.core.completer import provisionalcompleter
+
+from polyviz.notebook.completion import OPTIONS, complete_line
+
+
+def completions(shell, text: str, rest: str = "\nfor i in range(3):\n    A[i] = 0\n") -> list[str]:
+    with provisionalcompleter():
+        return [item.text for item in shell.Completer.completions(text + rest, len(text)) if item.type == "param"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("%%polyopt ", list(OPTIONS)),
+        ("%%polyopt --s", ["--schedule", "--set", "--show"]),
+        ("%%polyopt -s plu", ["pluto"]),
+        ("%%polyopt --schedule=fea", ["feautrier"]),
+        ("%%polyopt -s isl,plu", ["pluto"]),
+        ("%%polyopt -t ", ["auto", "c", "numba", "python"]),
+        ("%%polyopt -t c,", ["auto", "numba", "python"]),
+        ("%%polyopt --show ", ["source", "schedule", "tree"]),
+        ("%%polyopt --tile 3", []),
+        ("%%polyopt -t c --no", ["--no-verify"]),
+    ],
+)
+def test_options_and_values_complete(shell, text: str, expected: list[str]) -> None:
+    shell.run_line_magic("load_ext", "polyviz")
+    assert completions(shell, text) == expected
+
+
+def test_nothing_is_offered_elsewhere(shell) -> None:
+    shell.run_line_magic("load_ext", "polyviz")
+    assert completions(shell, "x = 1 --s") == []
+    assert completions(shell, "%%polyopt -s isl\nfor i in range(3): --s", "") == []
+
+
+def test_only_the_unfinished_part_of_a_list_is_replaced() -> None:
+    assert complete_line("%%polyopt -s isl,plu") == ("plu", ["pluto"])
+
+
+def test_unloading_takes_the_completion_away(shell) -> None:
+    shell.run_line_magic("load_ext", "polyviz")
+    shell.run_line_magic("unload_ext", "polyviz")
+    assert completions(shell, "%%polyopt --s") == []

@@ -1,0 +1,87 @@
+"""The progress line: silent for quick jobs, rewritten at most ten times a second, finished at the end."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import time
+
+import pytest
+
+from polyviz.notebook import progress as module
+from polyviz.notebook.progress import NotebookLine, Progress, TerminalLine, line_for
+
+
+class Recorder:
+    def __init__(self) -> None:
+        self.written: list[tuple[float, str]] = []
+        self.finished: list[str] = []
+
+    def write(self, text: str) -> None:
+        self.written.append((time.monotonic(), text))
+
+    def finish(self, text: str) -> None:
+        self.finished.append(text)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PATIENCE", 0.01)
+
+
+def test_a_quick_job_shows_nothing() -> None:
+    line = Recorder()
+    with Progress(line) as progress:
+        progress.report("verifying", 0, 3)
+    assert line.written == []
+    assert line.finished == []
+
+
+def test_stage_count_and_elapsed_time_are_shown(impatient: None) -> None:
+    line = Recorder()
+    with Progress(line) as progress:
+        progress.report("verifying pluto/c", 1, 3)
+        time.sleep(0.3)
+    texts = [text for _, text in line.written]
+    assert texts[-1].startswith("polyopt: verifying pluto/c (2/3), 0.")
+    assert len(set(texts)) > 1, "the clock stands still between reports"
+    assert line.finished == [f"polyopt: done in {progress.elapsed:.1f} s"]
+
+
+def test_reports_in_quick_succession_are_limited(impatient: None) -> None:
+    line = Recorder()
+    with Progress(line) as progress:
+        for number in range(200):
+            progress.report("timing", number, 200)
+            time.sleep(0.002)
+    times = [when for when, _ in line.written]
+    assert all(later - earlier > 0.09 for earlier, later in itertools.pairwise(times))
+
+
+def test_an_interrupted_job_says_where_it_stopped(impatient: None) -> None:
+    line = Recorder()
+    with pytest.raises(KeyboardInterrupt), Progress(line) as progress:
+        progress.report("timing", 0, 2)
+        time.sleep(0.1)
+        raise KeyboardInterrupt
+    assert line.finished[0].startswith("polyopt: stopped at 'timing' after 0.")
+
+
+def test_a_terminal_line_is_overwritten_and_erased() -> None:
+    stream = io.StringIO()
+    line = TerminalLine(stream)
+    line.write("a long text")
+    line.write("short")
+    line.finish("unused")
+    assert stream.getvalue() == "\ra long text\rshort      \r     \r"
+
+
+def test_nothing_is_shown_where_nobody_watches() -> None:
+    assert line_for(object(), io.StringIO()) is None
+
+
+def test_a_kernel_gets_an_updated_output() -> None:
+    class Shell:
+        kernel = object()
+
+    assert isinstance(line_for(Shell()), NotebookLine)
