@@ -74,7 +74,7 @@ def nice_step(least: float) -> float:
 
 def scale_for(rows: Sequence[VariantRow], left: float, width: float) -> Scale:
     """The axis that shows every median and interval of ``rows``."""
-    ends = [end for row in rows for end in (row.median, *(row.interval or ())) if end and math.isfinite(end)]
+    ends = [end for row in rows for end in (row.median, *(row.interval or ())) if end and 0 < end < math.inf]
     low, high = min(ends, default=1.0), max(ends, default=1.0)
     logarithmic = high / low > LOGARITHMIC_FROM
     start = 10.0 ** math.floor(math.log10(low) - 0.1) if logarithmic else 0.0

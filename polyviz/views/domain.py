@@ -17,6 +17,7 @@ from polyviz.views.drawing import (
     legend_height,
     tick_step,
     values_text,
+    wrapped,
 )
 from polyviz.views.geometry import Oblique, hull, hull_edges
 from polyviz.views.instances import Arrow, Instance, Pane, span_of
@@ -64,7 +65,7 @@ def _lines(pane: Pane) -> list[str]:
         values_text(pane.values),
         f"{count} drawn" if not pane.complete else count,
     ]
-    return [" · ".join(fact for fact in facts if fact), *pane.notes]
+    return wrapped([" · ".join(fact for fact in facts if fact), *pane.notes], SMALLEST_WIDTH)
 
 
 def _canvas(
@@ -101,7 +102,7 @@ def _draw_line(pane: Pane) -> str:
     longest = max((abs(arrow.sink[0] - arrow.source[0]) for arrow in pane.arrows), default=0)
     above = 14 + min(90.0, 0.34 * unit * longest)
     below = above if any(arrow.kind in ("anti", "output") for arrow in pane.arrows) else 14.0
-    canvas, top, _ = _canvas(pane, unit * (high - low + 1) + 50, above + below + 44)
+    canvas, top, _ = _canvas(pane, unit * (high - low + 1) + 50, above + below + 34)
     base, left = top + above, MARGIN + 24
 
     def place(instance: Instance) -> Point:
@@ -110,7 +111,7 @@ def _draw_line(pane: Pane) -> str:
     end = place((high,))[0] + 0.5 * unit + 14
     axis(canvas, (left - 14, base), (end, base), pane.iterators[0], (end + 10, base + 5))
     for value in range(low, high + 1, tick_step(high - low + 1)):
-        canvas.text(place((value,))[0], base + below + 22, value, size=11, anchor="middle", colour=MUTED)
+        canvas.text(place((value,))[0], base + below + 12, value, size=11, anchor="middle", colour=MUTED)
     rise = min(0.17, 45 / (unit * max(1, longest)))
     arcs = [
         Curve(arrow.kind, place(arrow.source), place(arrow.sink), _arc(arrow, rise)) for arrow in pane.arrows
@@ -131,8 +132,8 @@ def _draw_plane(pane: Pane) -> str:
     (low_x, high_x), (low_y, high_y) = span_of(pane.points, 0), span_of(pane.points, 1)
     wide, tall = high_x - low_x, high_y - low_y
     unit = min(46.0, _PLOT / max(wide, tall, 1))
-    canvas, top, _ = _canvas(pane, unit * wide + 110, unit * tall + 86)
-    left, bottom = MARGIN + 46, top + unit * tall + 34
+    canvas, top, _ = _canvas(pane, unit * wide + 110, unit * tall + 94)
+    left, bottom = MARGIN + 46, top + unit * tall + 42
 
     def place(instance: Sequence[float]) -> Point:
         return left + (instance[0] - low_x) * unit, bottom - (instance[1] - low_y) * unit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 MARGIN = 16.0
 DOT = 3.4
+SMALL = 11.5
 # Average widths of a character, in units of the font size.
 MONO_WIDTH = 0.602
 SANS_WIDTH = 0.53
@@ -54,6 +56,12 @@ def values_text(values: Mapping[str, int]) -> str:
     return ", ".join(" = ".join([*group, str(value)]) for value, group in names.items())
 
 
+def wrapped(lines: Iterable[str], width: float) -> list[str]:
+    """Small lines broken so that each fits into ``width`` pixels."""
+    room = int((width - 2 * MARGIN) / (SMALL * SANS_WIDTH))
+    return [part for line in lines for part in textwrap.wrap(line, room)]
+
+
 def heading(canvas: Canvas, name: str, source: str, lines: Sequence[str]) -> float:
     """Name and source text, then small lines below; returns the height used."""
     canvas.text(MARGIN, 24, name, size=15, bold=True)
@@ -63,13 +71,7 @@ def heading(canvas: Canvas, name: str, source: str, lines: Sequence[str]) -> flo
     y = 26.0
     for line in lines:
         y += 16
-        canvas.text(
-            MARGIN,
-            y,
-            clip_text(line, int((canvas.width - 2 * MARGIN) / (11.5 * SANS_WIDTH))),
-            size=11.5,
-            colour=MUTED,
-        )
+        canvas.text(MARGIN, y, line, size=SMALL, colour=MUTED)
     return y + 8
 
 
@@ -153,7 +155,7 @@ def legend(canvas: Canvas, y: float, kinds: Sequence[str], note: str = "") -> No
         canvas.text(x + 42, y + 4, kind, size=12)
         x += 42 + len(kind) * 12 * SANS_WIDTH + 20
     if note:
-        canvas.text(MARGIN, y + (22 if kinds else 4), note, size=11.5, colour=MUTED)
+        canvas.text(MARGIN, y + (22 if kinds else 4), note, size=SMALL, colour=MUTED)
 
 
 def legend_height(kinds: Sequence[str], note: str = "") -> float:

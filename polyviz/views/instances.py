@@ -169,8 +169,11 @@ def arrows_between(
 
 
 def _covered(kinds: Mapping[str, set[str]]) -> str:
-    parts = [f"{above} arrows cover {' and '.join(sorted(below))} ones" for above, below in kinds.items()]
-    return f"between the same instances {', '.join(parts)}" if parts else ""
+    parts = [
+        f"{' and '.join(sorted(below))} arrows that lie under {above} arrows"
+        for above, below in kinds.items()
+    ]
+    return f"not drawn: {', '.join(parts)}" if parts else ""
 
 
 def _pairs(relation: isl.Map, dependence: Dependence, notes: list[str]) -> list[Instance]:

@@ -24,6 +24,7 @@ from polyviz.views.drawing import (
     legend_height,
     tick_step,
     values_text,
+    wrapped,
 )
 from polyviz.views.instances import Arrow, Instance, arrows_between, integer_points, span_of
 from polyviz.views.nodes import loop_paths, read_tree
@@ -170,13 +171,14 @@ def draw(picture: Timeline) -> str:
     lines = [
         " · ".join(text for text in ("dependences between statements", values_text(picture.values)) if text)
     ]
-    lines += picture.notes
+    width = max(across * columns + 110 + 2 * MARGIN, 440.0)
+    lines = wrapped([*lines, *picture.notes], width)
     top = 26 + 16 * len(lines) + 8.0
-    height, width = up * rows + 86, max(across * columns + 110 + 2 * MARGIN, 440.0)
+    height = up * rows + 94
     key = 22.0 * len(picture.statements)
     canvas = Canvas(width, top + height + key + legend_height(kinds), describe(picture))
     heading(canvas, " → ".join(picture.statements), "", lines)
-    layout = _Layout(picture, (low_x, low_y), across, up, MARGIN + 46, top + up * rows + 34)
+    layout = _Layout(picture, (low_x, low_y), across, up, MARGIN + 46, top + up * rows + 42)
     _frame(canvas, layout, (low_x, high_x), (low_y, high_y))
     _arrows(canvas, layout)
     for order, name in enumerate(picture.statements):
