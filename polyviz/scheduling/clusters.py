@@ -33,6 +33,12 @@ class Cluster:
         """How many rows of the band carry no coincidence relation."""
         return sum(row.coincident for row in self.band)
 
+    def from_zero(self) -> Cluster:
+        """The same order with every row shifted such that its first statement has no constant."""
+        return replace(
+            self, band=tuple(_shifted(row, -row.rows[self.names[0]].constant) for row in self.band)
+        )
+
     def rows(self, name: str) -> tuple[AffineRow, ...]:
         """The rows of statement ``name`` in this band."""
         return tuple(row.rows[name] for row in self.band)
@@ -74,6 +80,11 @@ def merged(clusters: Sequence[Cluster], band: Sequence[FoundRow]) -> Cluster:
         }
         rows.append(replace(found, rows=of_statement))
     return Cluster(names, tuple(rows))
+
+
+def _shifted(found: FoundRow, constant: int) -> FoundRow:
+    rows = {name: replace(row, constant=row.constant + constant) for name, row in found.rows.items()}
+    return replace(found, rows=rows)
 
 
 def _cluster_with(name: str, clusters: Sequence[Cluster]) -> Cluster:

@@ -51,6 +51,7 @@ class Engine:
     def _part(self, cluster: Cluster, graph: DependenceGraph) -> Plan:
         if not cluster.band:
             return Leaf(cluster.names)
+        cluster = cluster.from_zero()
         self.decisions.append(band_decision(cluster, graph))
         rows = {name: cluster.rows(name) for name in cluster.names}
         return BandPlan(cluster, self._plan(graph.after(rows)))

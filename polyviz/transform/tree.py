@@ -53,6 +53,12 @@ def walk(tree: isl.Schedule) -> Iterator[isl.ScheduleNode]:
         pending += [node.child(position) for position in reversed(range(node.n_children()))]
 
 
+def kind_of(node: isl.ScheduleNode) -> str:
+    """What kind of node it is, by isl's name: ``band``, ``filter``, ``leaf``, ``mark``, ``sequence`` …"""
+    kind: Any = node.get_type()
+    return str(kind.name)
+
+
 def is_band(node: isl.ScheduleNode) -> bool:
     """Whether ``node`` is a band with at least one member."""
     return bool(node_kind(node) == Kind.band and node.band_n_member() > 0)

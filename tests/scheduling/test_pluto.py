@@ -1,0 +1,137 @@
+"""Pluto: schedules that the literature prints, fusion, and legality on programs nobody chose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+
+from polyviz.analysis import check, dependences
+from polyviz.scheduling import schedule
+from tests.analysis.programs import Program, programs
+from tests.scheduling import kernels
+from tests.scheduling.bands import bands_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.mark.parametrize("kernel", kernels.KERNELS)
+def test_known_schedules(kernel: str, golden: Callable[[str], None]) -> None:
+    result = schedule(kernels.KERNELS[kernel](), "pluto")
+    decisions = [f"{decision.step}: {decision.text}" for decision in result.decisions]
+    golden("\n".join([*bands_text(result), "", *decisions]))
+
+
+def test_seidel_is_skewed_as_in_the_literature() -> None:
+    (band,) = schedule(kernels.seidel_2d(), "pluto").bands
+    assert [member.rows["S"] for member in band.members] == ["t", "t + i", "2t + i + j"]
+    assert band.permutable
+    assert not any(member.coincident for member in band.members)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "depth"), [("jacobi_1d", 2), ("jacobi_2d", 3), ("heat_3d", 4), ("fdtd_2d", 3)]
+)
+def test_stencils_can_be_tiled_over_time(kernel: str, depth: int) -> None:
+    (band,) = schedule(kernels.KERNELS[kernel](), "pluto").bands
+    assert band.permutable
+    assert len(band.members) == depth
+
+
+def test_mvt_keeps_the_parallel_loop_outside() -> None:
+    first, second = schedule(kernels.mvt(), "pluto").bands
+    assert first.members[0].rows == {"S": "i"}
+    assert second.members[0].rows == {"R": "i"}
+    assert first.members[0].coincident
+    assert second.members[0].coincident
+
+
+def test_without_parallel_first_bounds_alone_decide() -> None:
+    """Every row of mvt has distance one when reuse of inputs counts: the order of the source is all that is left."""
+    transposed = kernels.scop(
+        "n",
+        kernels.loop("j", kernels.loop("i", "R")),
+        R=kernels.statement("0 <= j, i < n", reads="x[i] A[j, i] y[j]", writes="x[i]"),
+    )
+    (band,) = schedule(transposed, "pluto").bands
+    assert [member.rows["R"] for member in band.members] == ["i", "j"]
+    (band,) = schedule(transposed, "pluto", parallel_first=False).bands
+    assert [member.rows["R"] for member in band.members] == ["j", "i"]
+
+
+def test_fusion_none_keeps_every_component_apart() -> None:
+    assert len(schedule(kernels.pointwise_chain(), "pluto", fusion="none").bands) == 3
+
+
+def test_smart_fusion_refuses_to_lose_parallel_loops_and_max_does_not() -> None:
+    smart = schedule(kernels.two_products(), "pluto", fusion="smart")
+    assert not any({"S2", "S4"} <= set(band.statements) for band in smart.bands)
+    reasons = [decision.text for decision in smart.decisions if decision.step == "fusion"]
+    assert "S2 and S4 stay apart: only 1 of 2 parallel rows would remain." in reasons
+    greedy = schedule(kernels.two_products(), "pluto", fusion="max")
+    assert any({"S2", "S4"} <= set(band.statements) for band in greedy.bands)
+
+
+def test_fusion_takes_along_what_lies_between() -> None:
+    """S1 feeds S3 directly and through S2: the first and the last cannot share a loop without the middle one."""
+    between = kernels.scop(
+        "n",
+        kernels.loop("i", "S1"),
+        kernels.loop("i", "S2"),
+        kernels.loop("i", "S3"),
+        S1=kernels.statement("0 <= i < n", reads="A[i]", writes="B[i]"),
+        S2=kernels.statement("0 <= i < n", reads="B[n-1-i]", writes="C[i]"),
+        S3=kernels.statement("0 <= i < n", reads="B[i] C[n-1-i]", writes="D[i]"),
+    )
+    result = schedule(between, "pluto")
+    (band,) = result.bands
+    assert band.statements == ("S1", "S2", "S3")
+    assert band.members[0].rows == {"S1": "i", "S2": "-1 + n - i", "S3": "i"}
+    assert band.members[0].coincident
+
+
+def test_a_row_that_carries_helps_where_no_row_fits_all() -> None:
+    """Neither i nor j nor a mixture respects a transposition in place; carrying rows in bands of one do."""
+    awkward = kernels.scop(
+        "n",
+        kernels.loop("i", kernels.loop("j", "S")),
+        S=kernels.statement("0 <= i, j < n", reads="A[n-1-i, j] A[i, n-1-j]", writes="A[i, j]"),
+    )
+    result = schedule(awkward, "pluto")
+    assert check(awkward, result)
+
+
+def test_loops_that_run_backwards() -> None:
+    """The distance of the inner loop is negative: the row gets a negative coefficient instead of a skew."""
+    backwards = kernels.scop(
+        "n",
+        kernels.loop("i", kernels.loop("j", "S")),
+        S=kernels.statement("1 <= i < n and 0 <= j < n - 1", reads="A[i-1, j+1] A[i-1, j]", writes="A[i, j]"),
+    )
+    (band,) = schedule(backwards, "pluto").bands
+    assert [member.rows["S"] for member in band.members] == ["i", "-j"]
+    assert band.permutable
+
+
+def test_a_statement_without_loops() -> None:
+    single = kernels.scop("n", "S", S=kernels.statement("n >= 0", writes="A[0]"))
+    assert schedule(single, "pluto").bands == ()
+
+
+def test_an_empty_domain_is_scheduled() -> None:
+    empty = kernels.scop(
+        "n", kernels.loop("i", "S"), S=kernels.statement("0 <= i < n and n < 0", writes="A[i]")
+    )
+    assert check(empty, schedule(empty, "pluto"))
+
+
+@settings(max_examples=40)
+@given(programs())
+def test_random_programs_are_scheduled_legally(program: Program) -> None:
+    part = program.scop()
+    known = dependences(part)
+    for options in ({}, {"fusion": "max"}, {"fusion": "none", "parallel_first": False}, {"tile": 4}):
+        result = schedule(part, "pluto", dependences=known, **options)
+        assert check(part, result.map, known=known), f"{options} {program}"

@@ -1,0 +1,151 @@
+"""The registry: names, options, schedulers written in a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import islpy as isl
+import pytest
+
+from polyviz.errors import LegalityError, OptionError, SchedulingError
+from polyviz.scheduling import Proposal, SchedulingProblem, register_scheduler, schedule, schedulers
+from polyviz.scheduling.registry import ENTRY_POINT_GROUP, _entry_points, make_scheduler, unregister_scheduler
+from tests.scheduling.kernels import jacobi_1d, matmul
+
+
+@pytest.fixture
+def cell() -> Iterator[str]:
+    """A name for a scheduler of this test's own."""
+    yield "mine"
+    unregister_scheduler("mine")
+
+
+def reversed_order(problem: SchedulingProblem) -> isl.Schedule:
+    """Run the whole part backwards."""
+    return isl.Schedule.from_domain(problem.domain).insert_partial_schedule(
+        isl.MultiUnionPwAff.from_union_map(
+            isl.UnionMap("[T, n] -> { S[t, i] -> [-t, 0, -i]; R[t, i] -> [-t, -1, -i] }")
+        )
+    )
+
+
+def test_names_come_with_summaries_of_one_line() -> None:
+    summaries = schedulers()
+    assert list(summaries)[:4] == ["original", "isl", "feautrier", "pluto"]
+    assert all(summary and "\n" not in summary for summary in summaries.values())
+
+
+def test_an_unknown_name_is_one_line_with_near_matches() -> None:
+    with pytest.raises(OptionError) as error:
+        schedule(matmul(), "plutto")
+    assert str(error.value) == (
+        "Unknown scheduler `plutto` (did you mean `pluto`?); there are original, isl, feautrier, pluto."
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fussion": "max"}, "Scheduler `pluto` has no option `fussion` (did you mean `fusion`?)."),
+        ({"fusion": "most"}, "Option `fusion` of scheduler `pluto` is 'most'; it can be none, smart, max."),
+        ({"parallel_first": 1}, "Option `parallel_first` of scheduler `pluto` is 1; it must be bool."),
+    ],
+)
+def test_wrong_options_are_one_line(options: dict[str, object], message: str) -> None:
+    with pytest.raises(OptionError) as error:
+        schedule(matmul(), "pluto", **options)
+    assert str(error.value) == message
+
+
+def test_a_bool_is_no_number() -> None:
+    with pytest.raises(OptionError, match="it must be int"):
+        make_scheduler("isl", {"operation_limit": True})
+
+
+def test_a_class_in_a_cell(cell: str) -> None:
+    @register_scheduler(cell)
+    @dataclass(frozen=True)
+    class Mine:
+        """Outer loop first."""
+
+        name: ClassVar[str] = "mine"
+        flavour: Literal["plain", "salty"] = "plain"
+
+        def run(self, problem: SchedulingProblem) -> Proposal:
+            return Proposal(problem.scop.schedule)
+
+    assert schedulers()[cell] == "Outer loop first."
+    assert schedule(matmul(), cell, flavour="salty").scheduler == cell
+    with pytest.raises(OptionError, match="has no option `depth`"):
+        schedule(matmul(), cell, depth=2)
+
+
+def test_a_function_in_a_cell_with_options(cell: str) -> None:
+    seen = []
+
+    @register_scheduler(cell)
+    def mine(problem: SchedulingProblem, *, width: int = 3) -> isl.Schedule:
+        """Keep everything."""
+        seen.append(width)
+        return problem.scop.schedule
+
+    schedule(matmul(), cell)
+    schedule(matmul(), cell, width=5)
+    assert seen == [3, 5]
+
+
+def test_an_illegal_proposal_is_refused_and_named(cell: str) -> None:
+    register_scheduler(cell)(reversed_order)
+    with pytest.raises(LegalityError) as error:
+        schedule(jacobi_1d(), cell)
+    assert "The scheduler `mine` proposed an order that would change the result." in str(error.value)
+    assert "it must run first" in str(error.value)
+
+
+def test_a_proposal_that_forgets_statements_is_refused(cell: str) -> None:
+    @register_scheduler(cell)
+    def mine(problem: SchedulingProblem) -> isl.Schedule:
+        """Only one statement."""
+        return isl.Schedule.from_domain(isl.UnionSet("[n] -> { S[i, j] : 0 <= i, j < n }"))
+
+    with pytest.raises(LegalityError):
+        schedule(matmul(), cell)
+
+
+def test_a_failing_scheduler_is_named(cell: str) -> None:
+    @register_scheduler(cell)
+    def mine(problem: SchedulingProblem) -> isl.Schedule:
+        """Divide by zero."""
+        return 1 // 0
+
+    with pytest.raises(SchedulingError, match="The scheduler `mine` failed: ZeroDivisionError"):
+        schedule(matmul(), cell)
+
+
+def test_a_wrong_result_is_named(cell: str) -> None:
+    register_scheduler(cell)(lambda problem: 42)
+    with pytest.raises(SchedulingError, match="returned a int"):
+        schedule(matmul(), cell)
+
+
+def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Entry:
+        name = "third-party"
+        value = "polyviz.scheduling.original:Original"
+
+    asked = []
+
+    def entry_points(*, group: str) -> list[type[Entry]]:
+        asked.append(group)
+        return [Entry]
+
+    monkeypatch.setattr("polyviz.scheduling.registry.entry_points", entry_points)
+    _entry_points.cache_clear()
+    try:
+        assert schedule(matmul(), "third-party").bands
+        assert asked == [ENTRY_POINT_GROUP] == ["polyviz.schedulers"]
+    finally:
+        monkeypatch.undo()
+        _entry_points.cache_clear()
