@@ -142,7 +142,7 @@ def _reduced(rows: Sequence[Row]) -> list[Row]:
 
 def _solve(system: Sequence[tuple[Row, Fraction]], count: int) -> Row:
     """One solution of independent equations ``row . x = value``, free unknowns at zero."""
-    rows = [list(row) + [value] for row, value in system]
+    rows = [[*list(row), value] for row, value in system]
     pivots: list[int] = []
     for position in range(len(rows)):
         pivot = next(column for column in range(count) if rows[position][column])

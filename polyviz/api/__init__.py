@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from polyviz.api.comparing import Comparison, compare
-from polyviz.api.compiling import compile, optimize  # noqa: A004  (the contract's name)
+from polyviz.api.compiling import compile, optimize
 from polyviz.api.inspecting import Inspector, inspect
 from polyviz.api.targets import Availability, targets
 

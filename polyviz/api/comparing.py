@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +11,10 @@ from polyviz.api.targets import resolve_target
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.frontend import extract
-from polyviz.model.dependences import Dependences
 from polyviz.model.display import Displayable
 from polyviz.model.measurement import ComparisonData, VariantRow
-from polyviz.model.program import FloatingPoint
 from polyviz.model.schedule import Schedule
 from polyviz.model.scop import Scop
-from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of
 from polyviz.runtime.race import Entrant, Progress, Race, fastest, with_speedups
@@ -26,7 +22,13 @@ from polyviz.runtime.variants import Baseline, Engine
 from polyviz.runtime.worker import Worker, shared_worker
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import plotly.graph_objects
+
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.program import FloatingPoint
+    from polyviz.runtime.kernel import Kernel
 
 ENGINES: tuple[Engine, ...] = ("python", "numba", "numba-parallel")
 DEFAULT_SCHEDULES = ("original", "isl", "pluto")

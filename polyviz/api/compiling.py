@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import islpy as isl
 
@@ -12,19 +12,22 @@ from polyviz.api.targets import resolve_target
 from polyviz.errors import OptionError
 from polyviz.frontend import extract
 from polyviz.mapping import make_plan
-from polyviz.model.dependences import Dependences
-from polyviz.model.program import FloatingPoint
 from polyviz.model.schedule import Schedule
 from polyviz.model.scop import Scop
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.original import original_of
-from polyviz.scheduling import adopt, schedule as find_schedule
+from polyviz.scheduling import adopt
+from polyviz.scheduling import schedule as find_schedule
+
+if TYPE_CHECKING:
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.program import FloatingPoint
 
 ScheduleChoice = str | Schedule | isl.Schedule | isl.UnionMap
 Tile = Sequence[int] | Literal[False] | None
 
 
-def compile(  # noqa: A001  (the contract's name)
+def compile(
     source: object,
     *,
     schedule: ScheduleChoice = "pluto",

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import parallelism
 from polyviz.errors import PolyvizError
 from polyviz.frontend import extract
-from polyviz.model.dependences import Dependences, LoopParallelism
 from polyviz.model.display import Displayable
-from polyviz.model.schedule import Schedule
 from polyviz.model.scop import Scop
 from polyviz.scheduling import schedule as find_schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from polyviz.model.dependences import Dependences, LoopParallelism
+    from polyviz.model.schedule import Schedule
 
 
 @dataclass(frozen=True, slots=True, repr=False)

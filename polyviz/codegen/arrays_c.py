@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from polyviz.codegen.calling import is_checked
-from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.model.expression import Constant, Element, Expression, Unary
 from polyviz.model.program import ArrayType, ProgramArgument
-from polyviz.model.scop import Array, Scop, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.model.scop import Array, Scop, Statement
 
 
 class ArrayPrinter:

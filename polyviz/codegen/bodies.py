@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
@@ -20,8 +20,12 @@ from polyviz.model.expression import (
     Node,
     rebuild,
 )
-from polyviz.model.plan import Expansion, Plan
-from polyviz.model.scop import Scop, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from polyviz.model.plan import Expansion, Plan
+    from polyviz.model.scop import Scop, Statement
 
 
 def private_name(scop: Scop, array: str) -> str:

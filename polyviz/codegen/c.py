@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.bodies import bound_expression, planned_body, private_name
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expressions_c import CExpressionPrinter
-from polyviz.codegen.lower import lower
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants
+from polyviz.codegen.lower import lower
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.model.expression import Expression, Instruction, Name, substitute, walk
-from polyviz.model.plan import Expansion, Plan
 from polyviz.model.program import ArrayType, FloatingPoint, Program, ProgramArgument
-from polyviz.model.scop import Scop
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.model.plan import Expansion, Plan
+    from polyviz.model.scop import Scop
 
 C_RESERVED = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long "
-    "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while "
-    "_Bool _Complex _Imaginary asm typeof failure main I errno stdin stdout stderr unix linux".split()
+    ["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "_Bool", "_Complex", "_Imaginary", "asm", "typeof", "failure", "main", "I", "errno", "stdin", "stdout", "stderr", "unix", "linux"]
 )
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import bound_expression
 from polyviz.errors import CodegenError
 from polyviz.model.expression import Element, walk
 from polyviz.model.program import ArrayType, LocalArray
-from polyviz.model.scop import Array, Scop, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.model.scop import Array, Scop, Statement
 
 
 def local_arrays(scop: Scop, types: Mapping[str, ArrayType]) -> tuple[LocalArray, ...]:

@@ -8,17 +8,21 @@ compiler unrolls and vectorises these. (isl's own isolation writes the partial t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.codegen.loops import If, LoopNode, TileBody, descendants, rewrite
 from polyviz.codegen.naming import substituted
 from polyviz.codegen.scan import condition_of_set, scan_schedule
-from polyviz.model.expression import Name
-from polyviz.model.plan import FullTiles, Plan
-from polyviz.model.scop import Scop
-from polyviz.transform.tree import walk
+from polyviz.model.expression import Expression, Name
+from polyviz.transform.tree import kind_of, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.model.plan import FullTiles, Plan
+    from polyviz.model.scop import Scop
 
 
 def separate_full_tiles(scop: Scop, plan: Plan, loops: LoopNode) -> LoopNode:
@@ -30,9 +34,9 @@ def separate_full_tiles(scop: Scop, plan: Plan, loops: LoopNode) -> LoopNode:
         if not isinstance(node, TileBody):
             return node
         full = bodies.get(node.mark)
-        if full is None:
+        if full is None or not _is_complete(node, tiles[node.mark]):
             return node.body
-        names = {old: Name(new) for old, new in zip(full.around, node.around, strict=True)}
+        names: dict[str, Expression] = {old: Name(new) for old, new in zip(full.around, node.around, strict=True)}
         condition = condition_of_set(_named(tiles[node.mark], node.around), scop.context)
         return If(condition, substituted(full.body, names), node.body)
 
@@ -42,10 +46,16 @@ def separate_full_tiles(scop: Scop, plan: Plan, loops: LoopNode) -> LoopNode:
 def _full_bodies(scop: Scop, plan: Plan) -> Mapping[str, TileBody]:
     """The point loops of full tiles by mark, where one text serves them all."""
     found: dict[str, list[TileBody]] = defaultdict(list)
+    tiles = {full.mark: full.tiles for full in plan.full_tiles}
     for node in descendants(scan_schedule(_only_full(plan), scop.context)):
-        if isinstance(node, TileBody):
+        if isinstance(node, TileBody) and _is_complete(node, tiles[node.mark]):
             found[node.mark].append(node)
     return {mark: bodies[0] for mark, bodies in found.items() if len(bodies) == 1}
+
+
+def _is_complete(node: TileBody, tiles: isl.Set) -> bool:
+    """Whether a variable is at hand for each loop: isl writes none for a loop whose value is fixed."""
+    return len(node.around) == int(tiles.dim(isl.dim_type.set))
 
 
 def _only_full(plan: Plan) -> isl.Schedule:
@@ -53,7 +63,7 @@ def _only_full(plan: Plan) -> isl.Schedule:
     partial = isl.UnionSet.empty(plan.tree.get_domain().get_space())
     tiles = {full.mark: full for full in plan.full_tiles}
     for node in walk(plan.tree):
-        if node.get_type() == isl.schedule_node_type.mark and node.mark_get_id().get_name() in tiles:
+        if kind_of(node) == "mark" and node.mark_get_id().get_name() in tiles:
             partial = partial.union(_outside(node, tiles[node.mark_get_id().get_name()]))
     return plan.tree.intersect_domain(plan.tree.get_domain().subtract(partial))
 

@@ -62,8 +62,7 @@ def signature(function: str, operands: Types) -> Signature:
     """
     entry = lookup(function)
     if len(operands) not in entry.arguments:
-        expected = entry.arguments.start if len(entry.arguments) == 1 else f"at least {entry.arguments.start}"
-        raise CodegenError(f"`{function}` takes {expected} argument(s), not {len(operands)}.")
+        raise CodegenError(f"`{function}` takes {_count(entry.arguments)}, not {len(operands)}.")
     result = entry.rule(operands) if not _undefined(entry, operands) else None
     if result is None or not result.operands:
         names = ", ".join(f"`{operand}`" for operand in operands)
@@ -78,6 +77,12 @@ def lookup(function: str) -> Function:
     close = difflib.get_close_matches(function, FUNCTIONS, n=1)
     hint = f"Did you mean `{close[0]}`?" if close else "Write it with arithmetic and `math` functions."
     raise CodegenError(f"The function `{function}` cannot be called in generated code.", hint=hint)
+
+
+def _count(arguments: range) -> str:
+    if arguments == SEVERAL:
+        return "2 or more arguments"
+    return " or ".join(map(str, arguments)) + (" argument" if arguments == ONE else " arguments")
 
 
 def _undefined(entry: Function, operands: Types) -> bool:

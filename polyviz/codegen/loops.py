@@ -6,10 +6,13 @@ target serves bounds, conditions, subscripts and bodies.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from polyviz.model.expression import Expression
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from polyviz.model.expression import Expression
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from polyviz.codegen.full_tiles import separate_full_tiles
-from polyviz.codegen.loops import LoopNode
 from polyviz.codegen.naming import inline_single_iterations, name_loops
 from polyviz.codegen.scan import scan_schedule
 from polyviz.model.expression import Loop, walk
-from polyviz.model.plan import Plan
-from polyviz.model.scop import Scop
+
+if TYPE_CHECKING:
+    from polyviz.codegen.loops import LoopNode
+    from polyviz.model.plan import Plan
+    from polyviz.model.scop import Scop
 
 
 def lower(scop: Scop, plan: Plan, reserved: frozenset[str]) -> LoopNode:

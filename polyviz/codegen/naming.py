@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.model.expression import Expression, Name, substitute, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 Renaming = dict[str, Expression]
 _LOOP_NAME = re.compile(r"c\d+")

@@ -5,9 +5,9 @@ Both give a complete function with the original signature, so that its text can 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from keyword import kwlist
+from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import bound_expression, planned_body, private_name
 from polyviz.codegen.calling import needs_checks, result_names, written_arrays
@@ -16,9 +16,13 @@ from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
 from polyviz.codegen.lower import lower
 from polyviz.codegen.text import TextBuilder
 from polyviz.model.expression import Binary, Constant, Element, Expression, Instruction, Name, substitute
-from polyviz.model.plan import Plan
 from polyviz.model.program import ArrayType, FloatingPoint, Program
-from polyviz.model.scop import Array, Parameter, Scop
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.model.plan import Plan
+    from polyviz.model.scop import Array, Parameter, Scop
 
 _SERIAL_NOTE = (
     "numba: no loop runs in parallel, because some subscripts depend on data and numba cannot report one that is out "

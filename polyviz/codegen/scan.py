@@ -3,38 +3,49 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import islpy as isl
 
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, TileBody
 from polyviz.errors import CodegenError
-from polyviz.model.expression import Binary, Call, Compare, Conditional, Constant, Expression, Logical, Name, Unary
+from polyviz.model.expression import (
+    Binary,
+    Call,
+    Compare,
+    Conditional,
+    Constant,
+    Expression,
+    Logical,
+    Name,
+    Unary,
+)
 from polyviz.model.plan import LOCAL, PARALLEL, POINTS, VECTOR
 
 _BINARY = {
-    isl.ast_expr_op_type.add: "+",
-    isl.ast_expr_op_type.sub: "-",
-    isl.ast_expr_op_type.mul: "*",
-    isl.ast_expr_op_type.div: "//",
-    isl.ast_expr_op_type.fdiv_q: "//",
-    isl.ast_expr_op_type.pdiv_q: "//",
-    isl.ast_expr_op_type.pdiv_r: "%",
-    isl.ast_expr_op_type.zdiv_r: "%",
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "//",
+    "fdiv_q": "//",
+    "pdiv_q": "//",
+    "pdiv_r": "%",
+    "zdiv_r": "%",
 }
 _COMPARE = {
-    isl.ast_expr_op_type.eq: "==",
-    isl.ast_expr_op_type.le: "<=",
-    isl.ast_expr_op_type.lt: "<",
-    isl.ast_expr_op_type.ge: ">=",
-    isl.ast_expr_op_type.gt: ">",
+    "eq": "==",
+    "le": "<=",
+    "lt": "<",
+    "ge": ">=",
+    "gt": ">",
 }
 _LOGICAL = {
-    isl.ast_expr_op_type.and_: "and",
-    isl.ast_expr_op_type.and_then: "and",
-    isl.ast_expr_op_type.or_: "or",
-    isl.ast_expr_op_type.or_else: "or",
+    "and_": "and",
+    "and_then": "and",
+    "or_": "or",
+    "or_else": "or",
 }
-_CONDITIONAL = (isl.ast_expr_op_type.cond, isl.ast_expr_op_type.select)
+_CONDITIONAL = ("cond", "select")
 
 
 def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
@@ -57,7 +68,7 @@ def condition_of_set(instances: isl.Set, context: isl.Set) -> Expression:
     Compare(operators=('==',), operands=(Name(name='i'), Constant(value=0)))
     """
     count = instances.dim(isl.dim_type.set)
-    names = [instances.get_dim_name(isl.dim_type.set, position) for position in range(count)]
+    names = [instances.get_dim_name(isl.dim_type.set, position) or "" for position in range(count)]
     parameters = instances.dim(isl.dim_type.param)
     moved = instances.reset_tuple_id().move_dims(isl.dim_type.param, parameters, isl.dim_type.set, 0, count)
     for position, name in enumerate(names):
@@ -71,18 +82,23 @@ def expression(node: isl.AstExpr) -> Expression:
     They agree wherever isl emits them: ``pdiv`` has a non-negative dividend, ``div`` divides exactly and ``zdiv_r``
     is only compared with zero.
     """
-    kind = node.get_type()
-    if kind == isl.ast_expr_type.id:
+    kind = _kind(node.get_type())
+    if kind == "id":
         return Name(node.get_id().get_name())
-    if kind == isl.ast_expr_type.int:
+    if kind == "int":
         return Constant(node.get_val().to_python())
     return _operation(node)
 
 
+def _kind(value: Any) -> str:
+    """The name of one of isl's enumeration values; the stubs of islpy call them integers."""
+    return str(value.name)
+
+
 def _operation(node: isl.AstExpr) -> Expression:
-    operator = node.get_op_type()
+    operator = _kind(node.get_op_type())
     operands = tuple(expression(node.get_op_arg(position)) for position in range(node.get_op_n_arg()))
-    if operator == isl.ast_expr_op_type.add:
+    if operator == "add":
         return _sum(*operands)
     if operator in _BINARY:
         return Binary(_BINARY[operator], *operands)
@@ -92,10 +108,10 @@ def _operation(node: isl.AstExpr) -> Expression:
         return _logical(_LOGICAL[operator], operands)
     if operator in _CONDITIONAL:
         return Conditional(*operands)
-    if operator == isl.ast_expr_op_type.minus:
+    if operator == "minus":
         return _negated(operands[0])
-    if operator in (isl.ast_expr_op_type.min, isl.ast_expr_op_type.max):
-        return Call("min" if operator == isl.ast_expr_op_type.min else "max", operands)
+    if operator in ("min", "max"):
+        return Call("min" if operator == "min" else "max", operands)
     raise CodegenError(f"isl produced an operation this generator does not know: {node.to_C_str()}")
 
 
@@ -148,16 +164,16 @@ class _Place:
 
 
 def _node(node: isl.AstNode, place: _Place) -> LoopNode:
-    kind = node.get_type()
-    if kind == isl.ast_node_type.block:
+    kind = _kind(node.get_type())
+    if kind == "block":
         children = node.block_get_children()
         return Block(tuple(_node(children.get_at(position), place) for position in range(children.n_ast_node())))
-    if kind == isl.ast_node_type.for_:
+    if kind == "for_":
         return _for(node, place)
-    if kind == isl.ast_node_type.if_:
+    if kind == "if_":
         otherwise = _node(node.if_get_else_node(), place) if node.if_has_else_node() else None
         return If(expression(node.if_get_cond()), _node(node.if_get_then_node(), place), otherwise)
-    if kind == isl.ast_node_type.mark:
+    if kind == "mark":
         return _mark(node, place)
     return _user(node)
 
@@ -187,7 +203,7 @@ def _for(node: isl.AstNode, place: _Place) -> LoopNode:
 def _stop(node: isl.AstNode) -> Expression:
     condition = node.for_get_cond()
     bound = expression(condition.get_op_arg(1))
-    if condition.get_op_type() == isl.ast_expr_op_type.lt:
+    if _kind(condition.get_op_type()) == "lt":
         return bound
     return plus_one(bound)
 

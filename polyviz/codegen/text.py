@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from polyviz.model.program import SourceLine
-from polyviz.model.scop import Statement
+
+if TYPE_CHECKING:
+    from polyviz.model.scop import Statement
 
 INDENT = "    "
 

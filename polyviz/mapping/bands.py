@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.transform.tree import Path, band_at, coincident_members, members, replace_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def permuted(tree: isl.Schedule, path: Path, order: Sequence[int]) -> isl.Schedule:

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-import islpy as isl
+from typing import TYPE_CHECKING, Literal
 
 from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
@@ -19,11 +17,15 @@ from polyviz.mapping.bands import permuted, tiled, wavefront
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.storage import place_temporaries
-from polyviz.model.dependences import Dependences
 from polyviz.model.plan import PARALLEL, POINTS, VECTOR, FullTiles, Plan
 from polyviz.model.schedule import Decision, Schedule
-from polyviz.model.scop import Scop
-from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, node_at, statements_under
+from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, statements_under
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.scop import Scop
 
 DEFAULT_TILE = 32
 SOURCE_ORDER = "original"
@@ -42,10 +44,10 @@ def make_plan(
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
-    tree, full_tiles, decisions = schedule.tree, (), ()
+    mapped = _Mapped(schedule.tree)
     if schedule.scheduler != SOURCE_ORDER:
-        tree, full_tiles, decisions = _transform(scop, dependences, tree, tile)
-    storage = place_temporaries(scop, dependences, tree)
+        mapped = _transform(scop, dependences, schedule.tree, tile)
+    storage = place_temporaries(scop, dependences, mapped.tree)
     return Plan(
         schedule=schedule,
         target=target,
@@ -53,8 +55,8 @@ def make_plan(
         locals=storage.locals,
         expansions=storage.expansions,
         final_values=storage.final_values,
-        full_tiles=full_tiles,
-        decisions=(*decisions, *storage.decisions),
+        full_tiles=mapped.full_tiles,
+        decisions=(*mapped.decisions, *storage.decisions),
     )
 
 
@@ -73,9 +75,14 @@ class _BandPlan:
     serial_members: int
 
 
-def _transform(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile
-) -> tuple[isl.Schedule, tuple[FullTiles, ...], tuple[Decision, ...]]:
+@dataclass(frozen=True, slots=True)
+class _Mapped:
+    tree: isl.Schedule
+    full_tiles: tuple[FullTiles, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+
+
+def _transform(scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile) -> _Mapped:
     properties = band_properties(scop, dependences, tree)
     plans: list[_BandPlan] = []
     decisions: list[Decision] = []
@@ -89,7 +96,7 @@ def _transform(
     for number, plan in reversed(list(enumerate(plans))):
         tree, full = _apply(scop, tree, plan, f"{POINTS}:{number}")
         full_tiles.extend(full)
-    return tree, tuple(full_tiles), tuple(decisions)
+    return _Mapped(tree, tuple(full_tiles), tuple(decisions))
 
 
 def _is_innermost(tree: isl.Schedule, path: Path) -> bool:

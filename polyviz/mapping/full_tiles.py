@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.model.scop import Scop
 from polyviz.transform.tree import Path, band_at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.model.scop import Scop
 
 MAXIMUM_PIECES = 1
 """A condition with more disjuncts costs more than it gains."""

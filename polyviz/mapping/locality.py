@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.analysis.strides import AccessMotion, Row, access_rows, motions, rank, statement_rows
-from polyviz.model.scop import Scop, Statement
 from polyviz.transform.tree import Path, node_at, statements_under
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.model.scop import Scop, Statement
 
 UNIT_SCORE, TEMPORAL_SCORE, STRIDED_SCORE, VECTOR_SCORE = 2, 4, -16, 8
 """Weights of Pluto's scoring rule for the innermost loop (Reddy's thesis, equation 2.2)."""

@@ -8,13 +8,17 @@ these loops serves; otherwise the scalar becomes an array with one cell per copy
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.model.dependences import Dependences, Privatization
 from polyviz.model.plan import LOCAL, Expansion, FinalValue
 from polyviz.model.schedule import Decision
-from polyviz.model.scop import Scop, Statement
+from polyviz.transform.tree import Path, insert_mark, kind_of
+
+if TYPE_CHECKING:
+    from polyviz.model.dependences import Dependences, Privatization
+    from polyviz.model.scop import Scop, Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +79,14 @@ def _copy_of(statement: Statement, depth: int) -> isl.Map:
     return kept.project_out(isl.dim_type.out, depth, rank - depth).set_tuple_name(isl.dim_type.out, "copy")
 
 
-def _home(tree: isl.Schedule, copies: isl.UnionMap) -> tuple[int, ...] | None:
+def _home(tree: isl.Schedule, copies: isl.UnionMap) -> Path | None:
     """The path of the deepest node that holds all accesses and separates the copies; None when there is none."""
-    best: tuple[int, ...] | None = None
-    node, path = tree.get_root(), ()
+    best: Path | None = None
+    node = tree.get_root()
+    path: Path = ()
     touched = copies.domain()
     while True:
-        if node.get_type() not in _TRANSPARENT and _separates(node, copies):
+        if kind_of(node) not in _TRANSPARENT and _separates(node, copies):
             best = path
         child = _only_child_with(node, touched)
         if child is None:
@@ -89,7 +94,8 @@ def _home(tree: isl.Schedule, copies: isl.UnionMap) -> tuple[int, ...] | None:
         node, path = node.child(child), (*path, child)
 
 
-_TRANSPARENT = (isl.schedule_node_type.domain, isl.schedule_node_type.set, isl.schedule_node_type.filter)
+_TRANSPARENT = ("domain", "set", "filter")
+"""Kinds of nodes that no mark can stand above."""
 
 
 def _only_child_with(node: isl.ScheduleNode, touched: isl.UnionSet) -> int | None:
@@ -109,11 +115,8 @@ def _separates(node: isl.ScheduleNode, copies: isl.UnionMap) -> bool:
     return bool(time_to_copy.is_single_valued()) and bool(time_to_copy.is_injective())
 
 
-def _insert_local(tree: isl.Schedule, path: tuple[int, ...], array: str) -> isl.Schedule:
-    node = tree.get_root()
-    for position in path:
-        node = node.child(position)
-    return node.insert_mark(isl.Id(f"{LOCAL}:{array}")).get_schedule()
+def _insert_local(tree: isl.Schedule, path: Path, array: str) -> isl.Schedule:
+    return insert_mark(tree, path, f"{LOCAL}:{array}")
 
 
 def _expansion(scop: Scop, privatization: Privatization, copies: isl.UnionMap) -> Expansion:

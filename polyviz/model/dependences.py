@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
 
 from polyviz.model.display import Displayable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 DependenceKind = Literal["flow", "anti", "output", "input", "reduction"]
 

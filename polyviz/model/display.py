@@ -6,9 +6,11 @@ The model must not import the views (they read the model). A value that wants to
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Bundle = dict[str, Any]
 _renderers: dict[type, Callable[[Any], Bundle]] = {}

@@ -7,11 +7,13 @@ trees keep the user's spelling, so that generated code reads like the source.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from polyviz.errors import Span
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from polyviz.errors import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from polyviz.model.display import Displayable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Status = Literal["ok", "refused", "failed", "wrong", "timeout", "crashed", "cancelled", "unavailable"]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import islpy as isl
+if TYPE_CHECKING:
+    import islpy as isl
 
-from polyviz.model.schedule import Decision, Schedule
+    from polyviz.model.schedule import Decision, Schedule
 
 PARALLEL = "parallel"
 VECTOR = "vector"

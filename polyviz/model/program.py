@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from polyviz.errors import Span
-from polyviz.model.expression import Expression
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.errors import Span
+    from polyviz.model.expression import Expression
 
 FloatingPoint = Literal["strict", "reassociate"]
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
-
-import islpy as isl
+from typing import TYPE_CHECKING, Literal
 
 from polyviz.model.display import Displayable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import islpy as isl
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
 
-from polyviz.errors import Span
 from polyviz.model.display import Displayable
-from polyviz.model.expression import Expression, Instruction
+
+if TYPE_CHECKING:
+    from polyviz.errors import Span
+    from polyviz.model.expression import Expression, Instruction
 
 AccessKind = Literal["read", "write"]
 Creator = Literal["empty", "zeros", "ones", "full"]

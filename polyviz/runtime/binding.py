@@ -4,29 +4,43 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from polyviz.errors import ArgumentError, OverlapError
 from polyviz.model.program import ArrayType
-from polyviz.model.scop import Array, Parameter, Scop
 from polyviz.runtime.evaluate import evaluate_integer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
+    from polyviz.model.scop import Array, Parameter, Scop
+
 SUPPORTED_TYPES = (
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128".split()
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One call's values: ``given`` by argument name, ``parameters`` as integers, ``types`` of arrays and scalars given."""
+    """One call's values: ``given`` by argument name, ``parameters`` as integers, ``types`` of what was given."""
 
     given: Mapping[str, Any]
     parameters: Mapping[str, int]
@@ -78,7 +92,7 @@ class Binder:
         if array.rank == 0:
             return ArrayType(_scalar_type(array.name, value), 0)
         self._check_array(array, value)
-        layout = "C" if value.flags.c_contiguous else "A"
+        layout: Literal["C", "A"] = "C" if value.flags.c_contiguous else "A"
         return ArrayType(value.dtype.name, array.rank, layout)
 
     def _check_array(self, array: Array, value: Any) -> None:
@@ -90,7 +104,8 @@ class Binder:
             )
         if value.ndim != array.rank:
             raise ArgumentError(
-                f"{self.scop.name}(): {array.name} has {_dimensions(value.ndim)}, but the loops use it with {array.rank}."
+                f"{self.scop.name}(): {array.name} has {_dimensions(value.ndim)}, "
+                f"but the loops use it with {array.rank}."
             )
         if value.dtype.name not in SUPPORTED_TYPES:
             raise ArgumentError(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import ArgumentError
 from polyviz.model.expression import (
@@ -19,6 +18,9 @@ from polyviz.model.expression import (
     Name,
     Unary,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,

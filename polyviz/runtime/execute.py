@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from polyviz.errors import CodegenError, OutOfBoundsError, ToolchainError
-from polyviz.model.program import LocalArray, Program, ProgramArgument
 from polyviz.runtime.cache import BuildCache
 from polyviz.runtime.evaluate import evaluate
 from polyviz.runtime.native import NativeFunction, NativeValue, integer, pointer, strides
@@ -22,6 +21,8 @@ from polyviz.runtime.toolchain import INSTALL_HINT, find_toolchain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from polyviz.model.program import LocalArray, Program, ProgramArgument
 
 Values = Mapping[str, Any]
 WRAPPING_FLAGS = ("-fwrapv",)

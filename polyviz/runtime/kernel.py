@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis.bounds import check_bounds
 from polyviz.codegen.generate import generate
 from polyviz.model.display import Displayable
-from polyviz.model.program import ArrayType, FloatingPoint, Program
 from polyviz.runtime.binding import Binder, Bound
 from polyviz.runtime.execute import Runner, make_runner
 
 if TYPE_CHECKING:
+    import inspect
+    from collections.abc import Mapping
+
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import Plan
+    from polyviz.model.program import ArrayType, FloatingPoint, Program
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
     from polyviz.runtime.original import Original

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import textwrap
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from polyviz.codegen.calling import result_names
-from polyviz.model.scop import Scop
 from polyviz.runtime.execute import load_function
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from polyviz.model.scop import Scop
 
 _CONVENTIONAL = {"np": "numpy", "numpy": "numpy", "math": "math", "numba": "numba"}
 
@@ -121,6 +125,6 @@ def _helper_text(value: object) -> str | None:
 
 def _literal(value: Any) -> str:
     plain = value.item() if isinstance(value, np.generic) else value
-    if isinstance(plain, float) and (plain != plain or plain in (float("inf"), float("-inf"))):
+    if isinstance(plain, float) and (not math.isfinite(plain)):
         return f"float({str(plain)!r})"
     return repr(plain)

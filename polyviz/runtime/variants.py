@@ -7,18 +7,22 @@ are plain data, and they leave the caller's arrays alone because they work on th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from polyviz.model.program import Program
 from polyviz.runtime.execute import make_runner
 from polyviz.runtime.jobs import report_progress
-from polyviz.runtime.original import Original
-from polyviz.runtime.statistics import Samples
 from polyviz.runtime.timing import interleave
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from polyviz.runtime.original import Original
+    from polyviz.runtime.statistics import Samples
 
 Engine = Literal["python", "numba", "numba-parallel"]
 
@@ -44,7 +48,9 @@ class Outcome:
     notes: tuple[str, ...] = ()
 
 
-def run_variant(variant: Variant, given: Mapping[str, Any], parameters: Mapping[str, int], written: Sequence[str]) -> Outcome:
+def run_variant(
+    variant: Variant, given: Mapping[str, Any], parameters: Mapping[str, int], written: Sequence[str]
+) -> Outcome:
     """Run ``variant`` once; the ``written`` arrays and the result. ``compile_seconds`` covers everything before."""
     values = _fresh(given)
     started = time.perf_counter()
@@ -70,9 +76,13 @@ def time_variants(
             values[name][...] = given[name]
 
     setup = renew if written else None
-    runs: list[Callable[[], object]] = [lambda call=call: call(values) for call in calls.values()]  # type: ignore[misc]
-    samples = interleave(runs, [setup] * len(runs), repeats, progress=lambda done, total: report_progress((done, total)))
+    runs = [partial(call, values) for call in calls.values()]
+    samples = interleave(runs, [setup] * len(runs), repeats, progress=_report)
     return dict(zip(calls, samples, strict=True))
+
+
+def _report(done: int, total: int) -> None:
+    report_progress((done, total))
 
 
 def _fresh(given: Mapping[str, Any]) -> dict[str, Any]:
