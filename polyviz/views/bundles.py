@@ -26,6 +26,7 @@ from polyviz.views.pictures import (
     drawings,
     pictures,
     pictures_of_dependences,
+    shown_values,
 )
 from polyviz.views.schema import MIME
 from polyviz.views.tables import plural
@@ -129,11 +130,19 @@ def dependences_bundle(
     With ``scop``, distances reach over the loops that two statements share. ``drawn=False`` leaves the pictures out,
     for a view that shows them beside.
     """
-    found = pictures_of_dependences(dependences) if scop is None else pictures(scop, dependences, sizes)
+    found = _dependence_pictures(dependences, scop, sizes, drawn)
     rows = dependence_rows(dependences, scop, found.values)
-    model = models.dependences_model(dependences, rows, found.values, found.panes if drawn else ())
-    html = (_images(found) if drawn else "") + _dependences_html(dependences, rows, found.values)
+    model = models.dependences_model(dependences, rows, found.values, found.panes)
+    html = (_images(found) if found.panes else "") + _dependences_html(dependences, rows, found.values)
     return bundle(model, html, text.dependences_text(dependences, rows, found.values))
+
+
+def _dependence_pictures(
+    dependences: Dependences, scop: Scop | None, sizes: Mapping[str, int] | None, drawn: bool
+) -> Pictures:
+    if scop is None:
+        return pictures_of_dependences(dependences)
+    return pictures(scop, dependences, sizes) if drawn else Pictures(shown_values(scop, sizes), ())
 
 
 def _dependences_html(

@@ -20,7 +20,7 @@ from polyviz.views.drawing import (
     wrapped,
 )
 from polyviz.views.geometry import Oblique, hull, hull_edges
-from polyviz.views.instances import Arrow, Instance, Pane, span_of
+from polyviz.views.instances import Arrow, Instance, Pane, outstanding, span_of
 from polyviz.views.palette import BLUE, FAINT, HULL, INK, MUTED
 from polyviz.views.svg import Canvas, Point
 
@@ -205,18 +205,9 @@ def _bend(arrow: Arrow) -> float:
 
 
 def representative(pane: Pane) -> Instance | None:
-    """The instance whose dependences stand out in a crowded picture; None where all arrows can be read.
-
-    It has the most arrows, and among those it is nearest to the middle.
-    """
-    if len(pane.arrows) < CROWDED:
-        return None
-    degree = dict.fromkeys(pane.points, 0)
-    for arrow in pane.arrows:
-        for end in (arrow.source, arrow.sink):
-            degree[end] = degree.get(end, 0) + 1
-    middle = [sum(axis) / len(pane.points) for axis in zip(*pane.points, strict=True)]
-    return min(degree, key=lambda point: (-degree[point], math.dist(point, middle)))
+    """The instance whose dependences stand out in a crowded picture; None where all arrows can be read."""
+    found = outstanding(pane.arrows, CROWDED)
+    return None if found is None else found[1]
 
 
 def _draw_space(pane: Pane) -> str:

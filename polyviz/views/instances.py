@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -33,6 +35,11 @@ class Arrow:
     source: Instance
     sink_name: str
     sink: Instance
+
+    @property
+    def ends(self) -> tuple[tuple[str, Instance], tuple[str, Instance]]:
+        """Source and sink, each as the statement's name and the instance."""
+        return (self.source_name, self.source), (self.sink_name, self.sink)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +193,19 @@ def _pairs(relation: isl.Map, dependence: Dependence, notes: list[str]) -> list[
         f"{len(chosen)} of {total} {dependence.kind} arrows through {dependence.array}: the nearest sinks"
     )
     return chosen
+
+
+def outstanding(arrows: Sequence[Arrow], crowd: int) -> tuple[str, Instance] | None:
+    """Of at least ``crowd`` arrows, the end nearest to the middle among those that have about as many as any.
+
+    Fewer arrows can all be read, and None stands out.
+    """
+    if len(arrows) < crowd:
+        return None
+    degree = Counter(end for arrow in arrows for end in arrow.ends)
+    middle = [sum(axis) / len(degree) for axis in zip(*(instance for _, instance in degree), strict=True)]
+    busy = [end for end in degree if degree[end] >= 0.6 * max(degree.values())]
+    return min(busy, key=lambda end: (math.dist(end[1], middle), end))
 
 
 def span_of(points: Sequence[Instance], axis: int) -> tuple[int, int]:

@@ -83,11 +83,16 @@ def pictures(
 ) -> Pictures:
     """The pictures of ``scop``; ``sizes`` are real parameter values, shown where they are small enough."""
     relations = () if dependences is None else dependences.relations
-    values = choose([statement.domain for statement in scop.statements], scop.context, sizes)
+    values = shown_values(scop, sizes)
     bound = binding(values)
     panes = tuple(pane(statement, relations, values, bound) for statement in scop.statements[:MOST_PANES])
     combined = (timeline(group, relations, values, bound) for group in groups(scop)) if relations else ()
     return Pictures(values, panes, tuple(picture for picture in combined if picture is not None))
+
+
+def shown_values(scop: Scop, sizes: Mapping[str, int] | None = None) -> dict[str, int]:
+    """The parameter values that pictures of ``scop`` are drawn for."""
+    return choose([statement.domain for statement in scop.statements], scop.context, sizes)
 
 
 def pictures_of_dependences(dependences: Dependences) -> Pictures:

@@ -26,7 +26,7 @@ from polyviz.views.drawing import (
     values_text,
     wrapped,
 )
-from polyviz.views.instances import Arrow, Instance, arrows_between, integer_points, span_of
+from polyviz.views.instances import Arrow, Instance, arrows_between, integer_points, outstanding, span_of
 from polyviz.views.nodes import loop_paths, read_tree
 from polyviz.views.palette import FAINT, MARKERS, MUTED
 from polyviz.views.sizes import SET, clip
@@ -235,35 +235,13 @@ def _arrows(canvas: Canvas, layout: _Layout) -> None:
         )
         for arrow in layout.picture.arrows
     }
-    chosen = _chosen(layout.picture)
+    chosen = outstanding(layout.picture.arrows, _CROWDED)
     if chosen is None:
         curves(canvas, drawn.values(), width=1.3)
         return
-    front = [curve for arrow, curve in drawn.items() if chosen in _ends(arrow)]
+    front = [curve for arrow, curve in drawn.items() if chosen in arrow.ends]
     curves(canvas, drawn.values(), width=0.7, opacity=0.3, heads=False)
     curves(canvas, front, width=1.8)
-
-
-def _ends(arrow: Arrow) -> tuple[tuple[str, Instance], tuple[str, Instance]]:
-    return (arrow.source_name, arrow.source), (arrow.sink_name, arrow.sink)
-
-
-def _chosen(picture: Timeline) -> tuple[str, Instance] | None:
-    """In a crowd, the instance nearest to the middle among those with most arrows."""
-    if len(picture.arrows) < _CROWDED:
-        return None
-    degree: dict[tuple[str, Instance], int] = {}
-    for arrow in picture.arrows:
-        for end in _ends(arrow):
-            degree[end] = degree.get(end, 0) + 1
-    count = sum(len(points) for points in picture.points)
-    size = len(picture.arrows[0].source)
-    middle = [sum(point[a] for points in picture.points for point in points) / count for a in range(size)]
-
-    def far(end: tuple[str, Instance]) -> float:
-        return sum((value - centre) ** 2 for value, centre in zip(end[1], middle, strict=True))
-
-    return min(degree, key=lambda end: (-degree[end], far(end), end))
 
 
 def _markers(canvas: Canvas, places: Sequence[Point], shape: str) -> None:
