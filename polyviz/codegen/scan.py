@@ -20,7 +20,7 @@ from polyviz.model.expression import (
     Name,
     Unary,
 )
-from polyviz.model.plan import LOCAL, PARALLEL, POINTS, VECTOR
+from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, VECTOR
 
 _BINARY = {
     "add": "+",
@@ -185,7 +185,8 @@ def _mark(node: isl.AstNode, place: _Place) -> LoopNode:
         return Block((_node(node.mark_get_node(), place),), tuple(ending.split(",")))
     if kind == POINTS:
         return TileBody(name, place.around, _node(node.mark_get_node(), place))
-    return _node(node.mark_get_node(), _Place(place.around, place.marks | {name}))
+    marks = frozenset() if kind == END else place.marks | {name}
+    return _node(node.mark_get_node(), _Place(place.around, marks))
 
 
 def _for(node: isl.AstNode, place: _Place) -> LoopNode:

@@ -17,7 +17,7 @@ from polyviz.mapping.bands import permuted, tiled, wavefront
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.storage import place_temporaries
-from polyviz.model.plan import PARALLEL, POINTS, VECTOR, FullTiles, Plan
+from polyviz.model.plan import END, PARALLEL, POINTS, VECTOR, FullTiles, Plan
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, statements_under
 
@@ -211,19 +211,19 @@ def _apply(scop: Scop, tree: isl.Schedule, plan: _BandPlan, mark: str) -> tuple[
     steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
     full = find_full_tiles(scop, tree, points, steps) if plan.sizes else None
     if plan.vector:
-        tree, inner = isolate_member(tree, points, len(plan.order) - 1)
-        tree = insert_mark(tree, inner, VECTOR)
+        tree = _mark_loop(tree, points, len(plan.order) - 1, VECTOR)
     if full is not None:
         full_tiles.append(FullTiles(mark, full))
         tree = insert_mark(tree, points, mark)
     if plan.parallel is not None:
-        tree = _mark_parallel(tree, plan.path, plan.parallel)
+        tree = _mark_loop(tree, plan.path, plan.parallel, PARALLEL)
     return tree, full_tiles
 
 
-def _mark_parallel(tree: isl.Schedule, path: Path, member: int) -> isl.Schedule:
-    tree, outer = isolate_member(tree, path, member)
-    return insert_mark(tree, outer, PARALLEL)
+def _mark_loop(tree: isl.Schedule, path: Path, member: int, name: str) -> isl.Schedule:
+    """Mark one member of the band at ``path``, which becomes a band of its own."""
+    tree, alone = isolate_member(tree, path, member)
+    return insert_mark(insert_mark(tree, (*alone, 0), END), alone, name)
 
 
 def _explain(plan: _BandPlan, statements: tuple[str, ...]) -> list[Decision]:

@@ -14,7 +14,9 @@ PARALLEL = "parallel"
 VECTOR = "vector"
 LOCAL = "local"
 POINTS = "points"
-"""Names of the mark nodes a plan's tree carries. ``parallel`` and ``vector`` stand above a band of one member;
+END = "end"
+"""Names of the mark nodes a plan's tree carries. ``parallel`` and ``vector`` stand above a band of one member and
+``end`` below it: isl writes no loop for a member whose value is fixed, and the next loop must not take its place.
 ``local`` (with the names of the temporaries as the mark's ending, ``local:t,s``) stands where they are declared;
 ``points`` (with a number as its ending) above the point loops of a tiled band."""
 
