@@ -75,7 +75,7 @@ def parameter_values(scop: Scop, arguments: Mapping[str, Any]) -> dict[str, int]
     for parameter in scop.parameters:
         source = parameter.source
         if source.kind == "argument":
-            values[parameter.name] = int(arguments[source.name])
+            values[parameter.name] = operator.index(arguments[source.name])
         elif source.kind == "shape":
             values[parameter.name] = arguments[source.name].shape[source.axis]
         else:

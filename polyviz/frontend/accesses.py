@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.errors import Span
 from polyviz.frontend.affine import AffineReader, NotAffine
-from polyviz.frontend.cells import Cells
-from polyviz.frontend.parameters import ParameterTable
-from polyviz.frontend.place import Place
 from polyviz.model.expression import (
     Assign,
     Branch,
@@ -28,7 +25,13 @@ from polyviz.model.expression import (
     Node,
     rebuild,
 )
-from polyviz.model.scop import AccessKind
+
+if TYPE_CHECKING:
+    from polyviz.errors import Span
+    from polyviz.frontend.cells import Cells
+    from polyviz.frontend.parameters import ParameterTable
+    from polyviz.frontend.place import Place
+    from polyviz.model.scop import AccessKind
 
 Written = Mapping[str, isl.Map]
 
@@ -116,14 +119,17 @@ class AccessReader:
             after = _both(then.written, otherwise.written)
         else:
             after = _either(then.written, otherwise.written)
-        result = replace(instruction, condition=condition, then=then.instructions, otherwise=otherwise.instructions)
+        result = replace(
+            instruction, condition=condition, then=then.instructions, otherwise=otherwise.instructions
+        )
         return Body((result,), (*exposed, *references), after)
 
     def _loop(self, instruction: Loop, place: Place, written: Written) -> Body:
         reads: list[Reference] = []
-        bounds = {
-            name: self._expression(getattr(instruction, name), place, reads) for name in ("start", "stop", "step")
-        }
+        start, stop, step = (
+            self._expression(bound, place, reads)
+            for bound in (instruction.start, instruction.stop, instruction.step)
+        )
         exposed = [read for read in reads if not _covered(read, written)]
         inner, reason = self._below(instruction, place)
         extended = {name: relation.add_dims(isl.dim_type.in_, 1) for name, relation in written.items()}
@@ -132,7 +138,8 @@ class AccessReader:
             replace(reference, reason=reference.reason or reason) for reference in body.references
         )
         after = written if reason else {name: _projected(relation) for name, relation in body.written.items()}
-        return Body((replace(instruction, **bounds, body=body.instructions),), (*exposed, *references), after)
+        loop = Loop(instruction.iterator, start, stop, step, body.instructions)
+        return Body((loop,), (*exposed, *references), after)
 
     def _below(self, instruction: Loop, place: Place) -> tuple[Place, str]:
         """The place inside a loop, with one more dimension, and why it is not exact."""

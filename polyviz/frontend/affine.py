@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.frontend.integers import INTEGER_CASTS, constant_integer, is_integral
-from polyviz.frontend.parameters import ParameterTable
 from polyviz.frontend.spelling import spelled
 from polyviz.model.expression import (
     Binary,
@@ -29,12 +29,15 @@ from polyviz.model.expression import (
     walk,
 )
 
+if TYPE_CHECKING:
+    from polyviz.frontend.parameters import ParameterTable
+
 _ROUNDINGS = {"math.floor", "math.ceil", "math.trunc", "numpy.floor", "numpy.ceil", "numpy.trunc"}
 # Beyond 2**53 a true division is no longer exact; no loop runs that long.
 _DYADIC = 2**20
 
 
-class NotAffine(Exception):
+class NotAffine(Exception):  # noqa: N818  # it never leaves this room; NotAffineError is what users see
     """An expression has no quasi-affine value; ``reason`` completes "because …"."""
 
     def __init__(self, reason: str) -> None:
@@ -144,9 +147,12 @@ class AffineReader:
         return (first.add(second) if operator == "+" else first.sub(second)), common
 
     def _rational_product(self, left: Expression, right: Expression) -> tuple[isl.PwAff, int]:
-        first, first_scale = self._rational(left)
-        second, second_scale = self._rational(right)
-        return self._product(first, second, left, right), _exact_scale(first_scale * second_scale)
+        for factor, other in ((left, right), (right, left)):
+            if isinstance(factor, Constant) and isinstance(factor.value, int | float):
+                exact = Fraction(factor.value)
+                value, scale = self._rational(other)
+                return value.scale_val(isl.Val(exact.numerator)), _exact_scale(scale * exact.denominator)
+        raise NotAffine(f"the product of `{spelled(left)}` and `{spelled(right)}` is not affine")
 
     def _value(self, expression: Expression) -> isl.PwAff:
         match expression:
@@ -199,7 +205,9 @@ class AffineReader:
     def _by_constant(self, operator: str, left: Expression, right: Expression) -> isl.PwAff:
         constant = constant_integer(right)
         if constant is None:
-            raise NotAffine(f"`{spelled(Binary(operator, left, right))}` is affine only with a constant on the right")
+            raise NotAffine(
+                f"`{spelled(Binary(operator, left, right))}` is affine only with a constant on the right"
+            )
         if operator == "//" and constant != 0:
             return self._floor_division(self.value(left), constant)
         if operator == "%" and constant != 0:
@@ -272,7 +280,9 @@ class AffineReader:
         return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, kind, position))
 
     def _space(self, parameters: tuple[str, ...]) -> isl.Space:
-        return isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=list(self.iterators), params=list(parameters))
+        return isl.Space.create_from_names(
+            isl.DEFAULT_CONTEXT, set=list(self.iterators), params=list(parameters)
+        )
 
 
 def _has_fraction(expression: Expression) -> bool:

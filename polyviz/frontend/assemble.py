@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-
-import islpy as isl
+from typing import TYPE_CHECKING
 
 from polyviz.frontend.cells import Cells
 from polyviz.frontend.liveness import arrays_maybe_written, arrays_read_from_before, arrays_written
-from polyviz.frontend.program import Program
-from polyviz.frontend.symbols import ArrayDraft
 from polyviz.model.expression import Element, walk
 from polyviz.model.scop import Argument, Array, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import islpy as isl
+
+    from polyviz.frontend.program import Program
+    from polyviz.frontend.symbols import ArrayDraft
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,8 @@ def _array(program: Program, draft: ArrayDraft, liveness: Liveness, context: isl
         rank=draft.rank,
         origin=draft.origin,
         extents=extents,
-        live_in=draft.name in liveness.read_from_before or (live_out and draft.name in liveness.maybe_written),
+        live_in=draft.name in liveness.read_from_before
+        or (live_out and draft.name in liveness.maybe_written),
         live_out=live_out,
         dtype=creation.dtype or (None if creation.like else "float64") if creation is not None else None,
         creation=creation,

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.environment import Known
-from polyviz.frontend.expressions import ExpressionReader
 from polyviz.frontend.integers import is_integral
 from polyviz.frontend.nodes import Leaf, Node
-from polyviz.frontend.program import Program
-from polyviz.frontend.symbols import ArrayDraft
 from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import Assign, Binary, Constant, Element, Expression, Instruction, Name, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.frontend.expressions import ExpressionReader
+    from polyviz.frontend.program import Program
+    from polyviz.frontend.symbols import ArrayDraft
 
 _Pair = tuple[ast.expr, ast.expr]
 
@@ -162,13 +166,19 @@ class AssignmentReader:
         element = self._expressions.element(target) if isinstance(base, ast.Name) else None
         if isinstance(element, Element):
             return element
-        raise source.error(target, "This cannot be assigned.", hint="Assign to an array element: `A[i] = ...`.")
+        raise source.error(
+            target, "This cannot be assigned.", hint="Assign to an array element: `A[i] = ...`."
+        )
 
     def _alias(self, node: ast.Assign, array: ArrayDraft) -> tuple[Node, ...]:
         """``B = A`` gives the array a second name, when that is all that ever happens to the name."""
         program = self._program
         for target in node.targets:
-            if not isinstance(target, ast.Name) or program.depth or len(program.usage.assigned[target.id]) != 1:
+            if (
+                not isinstance(target, ast.Name)
+                or program.depth
+                or len(program.usage.assigned[target.id]) != 1
+            ):
                 raise program.source.error(
                     node,
                     f"The array `{array.name}` gets another name here.",
@@ -182,7 +192,9 @@ class AssignmentReader:
         return ()
 
     def _is_shape(self, value: ast.expr) -> bool:
-        base = value.value if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice) else value
+        base = (
+            value.value if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice) else value
+        )
         return isinstance(base, ast.Attribute) and base.attr == "shape"
 
     def _unpack_shape(self, node: ast.Assign, targets: list[ast.expr]) -> tuple[Node, ...]:
@@ -248,7 +260,9 @@ def _target_name(target: ast.expr, program: Program) -> str | None:
 def _extent_of(value: ast.expr) -> tuple[int | None, ast.expr | None]:
     """The axis and array of ``A.shape[axis]`` or ``len(A)``."""
     match value:
-        case ast.Subscript(value=ast.Attribute(value=base, attr="shape"), slice=ast.Constant(value=int() as axis)):
+        case ast.Subscript(
+            value=ast.Attribute(value=base, attr="shape"), slice=ast.Constant(value=int() as axis)
+        ):
             return axis, base
         case ast.Call(func=ast.Name(id="len"), args=[base]):
             return 0, base

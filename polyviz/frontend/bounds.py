@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.errors import OutOfBoundsError
-from polyviz.frontend.build import Check
-from polyviz.frontend.cells import Cells
-from polyviz.frontend.program import Program
+from polyviz.frontend.points import smallest_point
 from polyviz.frontend.spelling import spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from polyviz.frontend.build import Check
+    from polyviz.frontend.cells import Cells
+    from polyviz.frontend.program import Program
 
 
 def check_bounds(program: Program, cells: Cells, checks: Iterable[Check], context: isl.Set) -> None:
@@ -53,7 +58,9 @@ def _outside(position: isl.Map, extent: isl.PwAff | None) -> isl.Map:
     return position.reset_tuple_id(isl.dim_type.out).intersect_range(wrong)
 
 
-def _error(program: Program, check: Check, axis: int, outside: isl.Map, extent: isl.PwAff | None) -> OutOfBoundsError:
+def _error(
+    program: Program, check: Check, axis: int, outside: isl.Map, extent: isl.PwAff | None
+) -> OutOfBoundsError:
     reference = check.reference
     point = smallest_point(outside.wrap().flatten())
     names = list(reference.place.affine.iterators)
@@ -63,7 +70,9 @@ def _error(program: Program, check: Check, axis: int, outside: isl.Map, extent: 
     sizes = ", ".join(f"{name} = {value}" for name, value in point.parameters.items())
     where = " with ".join(part for part in (iteration, sizes) if part)
     dimension = f" of dimension {axis}" if len(reference.element.subscripts) > 1 else ""
-    limit = "" if extent is None else f", and the extent{dimension} is {_extent_text(extent, point.parameters)}"
+    limit = (
+        "" if extent is None else f", and the extent{dimension} is {_extent_text(extent, point.parameters)}"
+    )
     text = spelled(reference.element)
     span = reference.span
     return OutOfBoundsError(

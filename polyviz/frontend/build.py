@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.errors import Span
 from polyviz.frontend.accesses import AccessReader, Reference
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.cells import Cells
@@ -16,7 +15,6 @@ from polyviz.frontend.finals import LoopRecord, LoopStep, TimeStep
 from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Requirement
 from polyviz.frontend.order import Ordered, OrderedLoop
 from polyviz.frontend.place import Place
-from polyviz.frontend.program import Program
 from polyviz.frontend.spelling import spelled
 from polyviz.model.expression import (
     Assign,
@@ -31,6 +29,12 @@ from polyviz.model.expression import (
     walk,
 )
 from polyviz.model.scop import Access, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from polyviz.errors import Span
+    from polyviz.frontend.program import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,9 @@ class Builder:
             return self._whole(choice, position, f"its condition is not affine: {reason}")
         guards = position.guards
         then = replace(_at(position, position.domain, 0), guards=(*guards, choice.condition))
-        otherwise = replace(_at(position, position.domain, 1), guards=(*guards, Unary("not", choice.condition)))
+        otherwise = replace(
+            _at(position, position.domain, 1), guards=(*guards, Unary("not", choice.condition))
+        )
         return self._block(choice.then, then) + self._block(choice.otherwise, otherwise)
 
     def _split(self, choice: Choice, position: Position) -> tuple[Choice, isl.Set] | None:
@@ -182,7 +188,7 @@ class Builder:
         body = self._accesses.body(instructions, Place(position.affine, position.domain), {})
         self.checks += [Check(reference, name) for reference in body.references]
         iterators = position.affine.iterators
-        accesses = tuple(self._access(reference, name, iterators) for reference in body.references)
+        accesses = _certain([self._access(reference, name, iterators) for reference in body.references])
         domain = _named(position.domain, iterators).set_tuple_name(name)
         self.statements.append(
             Statement(name, iterators, domain, accesses, body.instructions, span, source, position.headers)
@@ -226,6 +232,21 @@ def _named(domain: isl.Set, iterators: tuple[str, ...]) -> isl.Set:
     for position, iterator in enumerate(iterators):
         domain = domain.set_dim_name(isl.dim_type.set, position, iterator)
     return domain
+
+
+def _certain(accesses: list[Access]) -> tuple[Access, ...]:
+    """A read that may happen is certain where the statement reads the cell anyway."""
+    sure: dict[str, isl.Map] = {}
+    for access in accesses:
+        if access.kind == "read" and access.exact:
+            earlier = sure.get(access.array)
+            sure[access.array] = access.relation if earlier is None else earlier.union(access.relation)
+    return tuple(
+        replace(access, exact=True, reason="")
+        if access.kind == "read" and access.array in sure and access.relation.is_subset(sure[access.array])
+        else access
+        for access in accesses
+    )
 
 
 def _sentence(reason: str) -> str:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.context import assumed
 from polyviz.frontend.integers import constant_integer
-from polyviz.frontend.place import Place
-from polyviz.frontend.program import Program
 from polyviz.frontend.spelling import spelled
-from polyviz.frontend.symbols import ArrayDraft
 from polyviz.model.expression import Binary, Compare, Conditional, Constant, Element, Expression
+
+if TYPE_CHECKING:
+    from polyviz.frontend.place import Place
+    from polyviz.frontend.program import Program
+    from polyviz.frontend.symbols import ArrayDraft
 
 
 class Cells:
@@ -34,7 +37,9 @@ class Cells:
             self._counted_from_start(draft, axis, subscript, place)
             for axis, subscript in enumerate(element.subscripts)
         )
-        affine = all(self._value(draft, axis, part, place) is not None for axis, part in enumerate(subscripts))
+        affine = all(
+            self._value(draft, axis, part, place) is not None for axis, part in enumerate(subscripts)
+        )
         return replace(element, subscripts=subscripts, affine=affine)
 
     def relation(self, element: Element, place: Place) -> tuple[isl.Map, str]:
@@ -75,7 +80,9 @@ class Cells:
         except NotAffine:
             return None
 
-    def _counted_from_start(self, draft: ArrayDraft, axis: int, subscript: Expression, place: Place) -> Expression:
+    def _counted_from_start(
+        self, draft: ArrayDraft, axis: int, subscript: Expression, place: Place
+    ) -> Expression:
         constant = constant_integer(subscript)
         value = self._value(draft, axis, subscript, place)
         if value is None or constant is not None or not place.bounded or place.reason:

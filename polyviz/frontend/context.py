@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.errors import OptionError
 from polyviz.model.expression import Binary, Call, Constant, Expression, Name, Unary
-from polyviz.model.scop import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from polyviz.model.scop import Parameter
 
 _OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
@@ -27,8 +31,8 @@ def assumed(parameters: Iterable[Parameter], sizes: Mapping[str, int] | None = N
     """The values that the parameters may have.
 
     >>> from polyviz.model.scop import ParameterSource
-    >>> print(assumed([Parameter("n", ParameterSource("shape", "A")), Parameter("m", ParameterSource("argument", "m"))]))
-    [n, m] -> {  : n >= 0 }
+    >>> print(assumed([Parameter("n", ParameterSource("shape", "A"))]))
+    [n] -> {  : n >= 0 }
     """
     known = list(parameters)
     result = isl.Set.universe(parameter_space(known))
@@ -47,7 +51,9 @@ def check_sizes(parameters: Iterable[Parameter], sizes: Mapping[str, int]) -> No
     for name, value in sizes.items():
         if name not in names:
             listed = ", ".join(sorted(names)) or "none"
-            raise OptionError(f"`{name}` in sizes is no parameter of the program; its parameters are: {listed}.")
+            raise OptionError(
+                f"`{name}` in sizes is no parameter of the program; its parameters are: {listed}."
+            )
         if not isinstance(value, int) or isinstance(value, bool):
             raise OptionError(f"The size of `{name}` has to be an integer, not {value!r}.")
 
@@ -71,8 +77,8 @@ def evaluated(expression: Expression, sizes: Mapping[str, int]) -> int | None:
         case Name(name):
             return sizes.get(name)
         case Unary("-", operand):
-            value = evaluated(operand, sizes)
-            return None if value is None else -value
+            inner = evaluated(operand, sizes)
+            return None if inner is None else -inner
         case Binary(symbol, left, right) if symbol in _OPERATIONS:
             first, second = evaluated(left, sizes), evaluated(right, sizes)
             return None if first is None or second is None else _OPERATIONS[symbol](first, second)

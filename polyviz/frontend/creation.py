@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from polyviz.errors import NotAffineError
-from polyviz.frontend.expressions import ExpressionReader
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
 from polyviz.frontend.integers import is_integral
-from polyviz.frontend.program import Program
 from polyviz.frontend.symbols import ArrayDraft
 from polyviz.model.expression import Element, Expression, walk
 from polyviz.model.scop import Creation
+
+if TYPE_CHECKING:
+    from polyviz.frontend.expressions import ExpressionReader
+    from polyviz.frontend.program import Program
 
 _BUILTIN_DTYPES = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}
 
@@ -60,7 +63,9 @@ class CreationReader:
     def _checked_name(self, statement: ast.stmt, target: ast.expr) -> str:
         source = self._program.source
         if not isinstance(target, ast.Name):
-            raise source.error(target, "A new array has to be given to one name.", hint="Write `B = np.zeros(...)`.")
+            raise source.error(
+                target, "A new array has to be given to one name.", hint="Write `B = np.zeros(...)`."
+            )
         if self._program.depth:
             raise source.error(
                 statement,
@@ -81,12 +86,16 @@ class CreationReader:
         order = ["shape", "fill_value", "dtype"] if canonical.startswith("numpy.full") else ["shape", "dtype"]
         values = dict(zip(order, call.args, strict=False))
         for keyword in call.keywords:
-            values[{"a": "shape", "prototype": "shape"}.get(keyword.arg or "", keyword.arg or "")] = keyword.value
+            values[{"a": "shape", "prototype": "shape"}.get(keyword.arg or "", keyword.arg or "")] = (
+                keyword.value
+            )
         unknown = sorted(set(values) - set(order))
         if unknown or "shape" not in values or len(call.args) > len(order):
             what = f"the option `{unknown[0]}`" if unknown else "these arguments"
             raise self._program.source.error(
-                call, f"`{ast.unparse(call.func)}` with {what} is not supported.", hint="Give a shape and a dtype."
+                call,
+                f"`{ast.unparse(call.func)}` with {what} is not supported.",
+                hint="Give a shape and a dtype.",
             )
         return values
 
@@ -96,7 +105,9 @@ class CreationReader:
             return [self._program.extent(pattern, axis) for axis in range(pattern.rank)]
         parts = shape.elts if isinstance(shape, ast.Tuple | ast.List) else [shape]
         if not parts:
-            raise self._program.source.error(shape, "An array needs at least one dimension.", hint="Use a scalar.")
+            raise self._program.source.error(
+                shape, "An array needs at least one dimension.", hint="Use a scalar."
+            )
         return [self._extent(part) for part in parts]
 
     def _extent(self, part: ast.expr) -> Expression:
@@ -122,7 +133,9 @@ class CreationReader:
             return np.dtype(str(text)).name, None
         except TypeError:
             raise self._program.source.error(
-                node, f"`{ast.unparse(node)}` is no element type.", hint="Use `np.float64`, `np.float32`, `np.int64` …"
+                node,
+                f"`{ast.unparse(node)}` is no element type.",
+                hint="Use `np.float64`, `np.float32`, `np.int64` …",
             ) from None
 
     def _dtype_name(self, node: ast.expr) -> str:
@@ -137,12 +150,13 @@ class CreationReader:
             return None
         value = self._expressions.read(node)
         assigned = self._program.usage.assigned
-        if all(not isinstance(part, Element) or (not part.subscripts and part.array not in assigned) for part in walk(value)):
+        if all(
+            not isinstance(part, Element) or (not part.subscripts and part.array not in assigned)
+            for part in walk(value)
+        ):
             return value
         raise self._program.source.error(
             node,
             "The value that fills the array is computed by the program.",
             hint="Use `np.empty` and fill the array in a loop.",
         )
-
-

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from polyviz.frontend.integers import reads_data
-from polyviz.frontend.nodes import Requirement
 from polyviz.model.expression import Conditional, Expression, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from polyviz.frontend.nodes import Requirement
 
 # A value that is substituted again and again may double each time; past this it is stored instead.
 _LARGEST = 64

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from functools import reduce
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from polyviz.errors import Span, UnknownNameError
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, HINTS, PURE
-from polyviz.frontend.names import GlobalNames
-from polyviz.frontend.program import Program
 from polyviz.frontend.refuse import EXPRESSIONS, Refusal, operator_refusal
-from polyviz.frontend.symbols import ArrayDraft
 from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import (
     Binary,
@@ -25,6 +21,13 @@ from polyviz.model.expression import (
     Logical,
     Unary,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from polyviz.frontend.names import GlobalNames
+    from polyviz.frontend.program import Program
+    from polyviz.frontend.symbols import ArrayDraft
 
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
@@ -78,7 +81,9 @@ class ExpressionReader:
         reader = self._readers.get(type(node))
         if reader is not None:
             return reader(node)
-        raise self._refuse(node, EXPRESSIONS.get(type(node)) or Refusal(_described(node), "It is no number.", ""))
+        raise self._refuse(
+            node, EXPRESSIONS.get(type(node)) or Refusal(_described(node), "It is no number.", "")
+        )
 
     def operator(self, node: ast.AST, operator: ast.operator) -> str:
         """The spelling of a binary operator; raises for ``@``."""
@@ -135,7 +140,9 @@ class ExpressionReader:
             if value < 2**63:
                 return Constant(value)
             raise self._error(
-                node, f"The integer {value} does not fit into 64 bits.", hint="Use a float: write it with `.0`."
+                node,
+                f"The integer {value} does not fit into 64 bits.",
+                hint="Use a float: write it with `.0`.",
             )
         kind = {str: "A string", bytes: "A string", type(None): "`None`"}.get(type(value), "`...`")
         raise self._refuse(node, Refusal(kind, "A loop nest works on numbers and arrays of numbers.", ""))
@@ -151,19 +158,25 @@ class ExpressionReader:
             return Call(node.attr, (self.read(node.value),))
         canonical = self.canonical(node)
         what = f"`{canonical}`" if canonical else f"The attribute `.{node.attr}`"
-        raise self._error(node, f"{what} is not supported here.", "It is no number that can be computed with.")
+        raise self._error(
+            node, f"{what} is not supported here.", "It is no number that can be computed with."
+        )
 
     def _array_attribute(self, node: ast.Attribute, array: ArrayDraft) -> Expression:
         if node.attr == "ndim":
             return Constant(array.rank)
-        extents = [self._program.extent(array, axis) for axis in range(array.rank)] if node.attr == "size" else []
+        extents = (
+            [self._program.extent(array, axis) for axis in range(array.rank)] if node.attr == "size" else []
+        )
         if extents:
             return reduce(lambda left, right: Binary("*", left, right), extents)
         hint = {
             "shape": f"Use `{array.name}.shape[0]`, or unpack it: `n, m = {array.name}.shape`.",
             "T": f"Swap the subscripts: `{array.name}[j, i]`.",
         }.get(node.attr, f"Write a loop over its elements and use `{array.name}[i]`.")
-        raise self._error(node, f"`{array.name}.{node.attr}` is not supported as a value.", "It is no number.", hint)
+        raise self._error(
+            node, f"`{array.name}.{node.attr}` is not supported as a value.", "It is no number.", hint
+        )
 
     def _shape(self, base: ast.Attribute, node: ast.Subscript, indices: tuple[ast.expr, ...]) -> Expression:
         array = self.shape_of(base.value)
@@ -182,13 +195,25 @@ class ExpressionReader:
     def _check_index(self, index: ast.expr) -> None:
         constant = index.value if isinstance(index, ast.Constant) else 0
         if isinstance(index, ast.Slice) or constant is Ellipsis or constant is None:
-            what = "A slice" if isinstance(index, ast.Slice) else "`...`" if constant is Ellipsis else "A new axis"
+            what = (
+                "A slice"
+                if isinstance(index, ast.Slice)
+                else "`...`"
+                if constant is Ellipsis
+                else "A new axis"
+            )
             raise self._refuse(
                 index,
-                Refusal(what, "Every operation is analysed element by element.", "Write the loop over these elements."),
+                Refusal(
+                    what,
+                    "Every operation is analysed element by element.",
+                    "Write the loop over these elements.",
+                ),
             )
         if not isinstance(constant, int) or isinstance(constant, bool):
-            raise self._error(index, "A subscript has to be an integer.", hint="Use `//` for integer division.")
+            raise self._error(
+                index, "A subscript has to be an integer.", hint="Use `//` for integer division."
+            )
 
     def _wrong_rank(self, node: ast.AST, array: ArrayDraft, count: int) -> Exception:
         dimensions = f"{array.rank} dimension{'s' if array.rank != 1 else ''}"
@@ -212,7 +237,11 @@ class ExpressionReader:
 
     def _unary(self, node: ast.UnaryOp) -> Expression:
         operand = self.read(node.operand)
-        if isinstance(node.op, ast.USub) and isinstance(operand, Constant) and not isinstance(operand.value, bool):
+        if (
+            isinstance(node.op, ast.USub)
+            and isinstance(operand, Constant)
+            and not isinstance(operand.value, bool)
+        ):
             return Constant(-operand.value)
         return Unary(_UNARY[type(node.op)], operand)
 
@@ -246,7 +275,9 @@ class ExpressionReader:
         if name in PURE:
             return Call(name, self._arguments(node, name))
         helper = self._scope.globals.helper(node.func)
-        if helper is not None and not (isinstance(node.func, ast.Name) and self._scope.is_local(node.func.id)):
+        if helper is not None and not (
+            isinstance(node.func, ast.Name) and self._scope.is_local(node.func.id)
+        ):
             from polyviz.frontend.inline import inline_call
 
             return inline_call(self._program, self._scope, self, node, helper, self._place)
@@ -254,12 +285,16 @@ class ExpressionReader:
 
     def _arguments(self, node: ast.Call, name: str) -> tuple[Expression, ...]:
         if node.keywords:
-            raise self._error(node, f"`{name}` is called with a keyword.", hint="Pass the values by position.")
+            raise self._error(
+                node, f"`{name}` is called with a keyword.", hint="Pass the values by position."
+            )
         if len(node.args) not in PURE[name]:
             counts = " or ".join(map(str, sorted(PURE[name])[:2]))
             hint = HINTS.get(f"numpy.{name}", "") if len(node.args) == 1 else ""
             raise self._error(
-                node, f"`{name}` is called with {len(node.args)} values; it takes {counts} numbers.", hint=hint
+                node,
+                f"`{name}` is called with {len(node.args)} values; it takes {counts} numbers.",
+                hint=hint,
             )
         return tuple(self.read(argument) for argument in node.args)
 
@@ -268,7 +303,10 @@ class ExpressionReader:
             return Call("conjugate", (self.read(function.value),))
         hint = HINTS.get(f"numpy.{function.attr}", "Write the loop over the elements.")
         raise self._error(
-            node, f"The method `.{function.attr}()` is not supported.", "Only numbers can be computed with.", hint
+            node,
+            f"The method `.{function.attr}()` is not supported.",
+            "Only numbers can be computed with.",
+            hint,
         )
 
     def _bad_call(self, node: ast.Call, name: str | None) -> Exception:
@@ -281,7 +319,12 @@ class ExpressionReader:
                 f"Write `B = {spelling}(...)` on a line of its own before the loops.",
             )
         hint = HINTS.get(name or spelling) or HINTS.get(spelling, "")
-        if name is None and not hint and self._scope.globals.value(spelling) is None and spelling not in _builtins():
+        if (
+            name is None
+            and not hint
+            and self._scope.globals.value(spelling) is None
+            and spelling not in _builtins()
+        ):
             return self._program.source.error(
                 self._span(node.func),
                 f"The function `{spelling}` is not known.",
@@ -292,7 +335,8 @@ class ExpressionReader:
             node,
             f"The call of `{spelling}` is not supported.",
             "What it reads and writes is not known.",
-            hint or "Write its computation as plain arithmetic, or as a function with one `return` expression.",
+            hint
+            or "Write its computation as plain arithmetic, or as a function with one `return` expression.",
         )
 
 

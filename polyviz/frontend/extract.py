@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 
@@ -15,13 +14,17 @@ from polyviz.frontend.cells import Cells
 from polyviz.frontend.context import assumed, check_sizes
 from polyviz.frontend.finals import final_values
 from polyviz.frontend.names import GlobalNames
-from polyviz.frontend.nodes import Node
 from polyviz.frontend.order import schedule_tree
 from polyviz.frontend.program import Program
 from polyviz.frontend.source import Source, read_source
 from polyviz.frontend.statements import StatementReader
 from polyviz.frontend.usage import look_at
 from polyviz.model.scop import Scop
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.frontend.nodes import Node
 
 
 def extract(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import islpy as isl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class LoopStep(NamedTuple):
@@ -43,7 +45,9 @@ def final_values(loops: Sequence[LoopRecord]) -> tuple[tuple[str, isl.PwAff], ..
     names = dict.fromkeys(loop.variable for loop in loops)
     unknown = {loop.variable for loop in loops if not loop.is_affine}
     return tuple(
-        (name, _final([loop for loop in loops if loop.variable == name])) for name in names if name not in unknown
+        (name, _final([loop for loop in loops if loop.variable == name]))
+        for name in names
+        if name not in unknown
     )
 
 

@@ -75,4 +75,4 @@ HINTS = {
     "numpy.clip": "Write `min(max(x, low), high)`.",
 }
 
-BUILTINS = frozenset("abs min max int float bool round complex pow len range".split())
+BUILTINS = frozenset({"abs", "min", "max", "int", "float", "bool", "round", "complex", "pow", "len", "range"})

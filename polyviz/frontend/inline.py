@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from polyviz.errors import UnknownNameError
-from polyviz.frontend.names import GlobalNames
-from polyviz.frontend.symbols import ArrayDraft
-from polyviz.model.expression import Expression
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from polyviz.frontend.expressions import ExpressionReader, Scope
+    from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.program import Program
+    from polyviz.frontend.symbols import ArrayDraft
+    from polyviz.model.expression import Expression
 
 _DEEPEST = 16
 
@@ -78,7 +79,10 @@ def inline_call(
     depth = caller.depth + 1 if isinstance(caller, HelperScope) else 1
     if depth > _DEEPEST or helper.name == program.source.name:
         raise program.source.error(
-            where, f"`{helper.name}` calls itself.", reason="Recursion has no fixed number of steps.", hint="Use a loop."
+            where,
+            f"`{helper.name}` calls itself.",
+            reason="Recursion has no fixed number of steps.",
+            hint="Use a loop.",
         )
     statements, result = _plain_body(program, helper, where)
     values, arrays = _bound(program, caller, reader, call, helper, where)
@@ -121,7 +125,9 @@ def _bound(
     given = dict(zip(names, call.args, strict=False))
     given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
     defaults = helper.args.defaults
-    missing = {name: value for name, value in zip(names[::-1], defaults[::-1], strict=False) if name not in given}
+    missing = {
+        name: value for name, value in zip(names[::-1], defaults[::-1], strict=False) if name not in given
+    }
     if set(given) | set(missing) != set(names) or len(call.args) > len(names):
         raise program.source.error(where, f"`{helper.name}` is called with the wrong number of values.")
     values: dict[str, Expression] = {name: reader.read(value) for name, value in missing.items()}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+from typing import TYPE_CHECKING
+
 from polyviz.model.expression import (
     Binary,
     Call,
@@ -14,6 +17,13 @@ from polyviz.model.expression import (
     walk,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_FOLDED: dict[str, Callable[[int, int], int]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
+    "**": operator.pow, "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_,
+}  # fmt: skip
 INTEGER_CASTS = frozenset({"int", "numpy.int64", "numpy.intp", "numpy.int_"})
 
 
@@ -29,25 +39,22 @@ def constant_integer(expression: Expression) -> int | None:
         case Constant(int() as value):
             return value
         case Unary("-", operand):
-            value = constant_integer(operand)
-            return None if value is None else -value
-        case Binary(operator, left, right):
+            inner = constant_integer(operand)
+            return None if inner is None else -inner
+        case Binary(symbol, left, right):
             first, second = constant_integer(left), constant_integer(right)
-            return None if first is None or second is None else _folded(operator, first, second)
+            return None if first is None or second is None else _folded(symbol, first, second)
         case _:
             return None
 
 
-def _folded(operator: str, left: int, right: int) -> int | None:
-    if operator in ("//", "%") and right == 0:
+def _folded(symbol: str, left: int, right: int) -> int | None:
+    if symbol in ("//", "%") and right == 0:
         return None
-    if operator in ("**", "<<", ">>") and not 0 <= right < 64:
+    if symbol in ("**", "<<", ">>") and not 0 <= right < 64:
         return None
-    operations = {
-        "+": left.__add__, "-": left.__sub__, "*": left.__mul__, "//": left.__floordiv__, "%": left.__mod__,
-        "**": left.__pow__, "<<": left.__lshift__, ">>": left.__rshift__, "&": left.__and__,
-    }  # fmt: skip
-    return operations[operator](right) if operator in operations else None
+    operation = _FOLDED.get(symbol)
+    return None if operation is None else operation(left, right)
 
 
 def is_integral(expression: Expression) -> bool:
@@ -72,7 +79,11 @@ def is_integral(expression: Expression) -> bool:
             return not reads_data(condition) and is_integral(body) and is_integral(otherwise)
         case Call("min" | "max" | "abs", arguments):
             return all(is_integral(argument) for argument in arguments)
-        case Call(function, (argument,)) if function in INTEGER_CASTS | {"math.floor", "math.ceil", "math.trunc"}:
+        case Call(function, (argument,)) if function in INTEGER_CASTS | {
+            "math.floor",
+            "math.ceil",
+            "math.trunc",
+        }:
             return not reads_data(argument)
         case _:
             return False

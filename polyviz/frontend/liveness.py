@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.model.scop import Statement
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.model.scop import Statement
 
 
-def arrays_read_from_before(statements: Sequence[Statement], schedule: isl.Schedule, context: isl.Set) -> set[str]:
+def arrays_read_from_before(
+    statements: Sequence[Statement], schedule: isl.Schedule, context: isl.Set
+) -> set[str]:
     """Arrays of which some read may see a value from before the part: no certain write precedes it everywhere.
 
     >>> arrays_read_from_before((), isl.Schedule.from_domain(isl.UnionSet("{ }")), isl.Set("{ : }"))
@@ -33,7 +38,9 @@ def arrays_maybe_written(statements: Sequence[Statement]) -> set[str]:
 
 def arrays_written(statements: Sequence[Statement]) -> set[str]:
     """Arrays with any write."""
-    return {access.array for statement in statements for access in statement.accesses if access.kind == "write"}
+    return {
+        access.array for statement in statements for access in statement.accesses if access.kind == "write"
+    }
 
 
 def _accesses(statements: Sequence[Statement], kind: str, *, exact_only: bool = False) -> isl.UnionMap:

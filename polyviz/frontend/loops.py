@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from polyviz.errors import NotAffineError, UnknownNameError
 from polyviz.frontend.environment import Known
-from polyviz.frontend.expressions import ExpressionReader
 from polyviz.frontend.functions import HINTS
 from polyviz.frontend.integers import constant_integer, is_integral, reads_data
 from polyviz.frontend.nodes import Requirement
-from polyviz.frontend.program import Program
 from polyviz.model.expression import Binary, Compare, Constant, Expression, Name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from polyviz.frontend.expressions import ExpressionReader
+    from polyviz.frontend.program import Program
 
 _LOOP_HINT = "Write `for i in range(start, stop, step)`."
 
@@ -39,7 +43,9 @@ class Header:
             return sum_of(self.stop, -1)
         if self.step == -1:
             return sum_of(self.stop, 1)
-        whole = Binary("//", sum_of(Binary("-", self.stop, self.start), -1 if self.step > 0 else 1), Constant(self.step))
+        whole = Binary(
+            "//", sum_of(Binary("-", self.stop, self.start), -1 if self.step > 0 else 1), Constant(self.step)
+        )
         return Binary("+", self.start, Binary("*", whole, Constant(self.step)))
 
     def count(self, iterator: str) -> Expression:
@@ -91,7 +97,9 @@ def read_header(program: Program, expressions: ExpressionReader, node: ast.For) 
             kind=NotAffineError,
         )
     if step == 0:
-        raise source.error(arguments[2], "The step of a loop cannot be 0.", hint="Use a positive or negative step.")
+        raise source.error(
+            arguments[2], "The step of a loop cannot be 0.", hint="Use a positive or negative step."
+        )
     return Header(node.target.id, start, stop, step)
 
 
@@ -100,8 +108,9 @@ def _range_arguments(program: Program, expressions: ExpressionReader, node: ast.
     name = expressions.canonical(iterable.func) if isinstance(iterable, ast.Call) else None
     if isinstance(iterable, ast.Call) and name in ("range", "numba.prange"):
         if name == "numba.prange":
-            note = f"Line {node.lineno}: `prange` is read as `range`; which loops run in parallel is decided by analysis."
-            program.notes.append(note)
+            program.notes.append(
+                f"Line {node.lineno}: `prange` is read as `range`; the analysis decides which loops run in parallel."
+            )
         if iterable.keywords or not 1 <= len(iterable.args) <= 3:
             raise program.source.error(iterable, "`range` takes one to three integers.", hint=_LOOP_HINT)
         return iterable.args
@@ -122,11 +131,23 @@ def _not_a_range(program: Program, expressions: ExpressionReader, iterable: ast.
     spelling = ast.unparse(iterable.func) if isinstance(iterable, ast.Call) else ast.unparse(iterable)
     if called and spelling == "range" and program.is_local("range"):
         return source.error(iterable, "`range` is assigned in the program.", hint="Use another name for it.")
-    if called and spelling not in HINTS and expressions.canonical(iterable) is None and spelling != "reversed":
+    if (
+        called
+        and spelling not in HINTS
+        and expressions.canonical(iterable) is None
+        and spelling != "reversed"
+    ):
         return source.error(
-            iterable, f"A loop over `{spelling}(...)` is not supported.", hint=_LOOP_HINT, kind=UnknownNameError
+            iterable,
+            f"A loop over `{spelling}(...)` is not supported.",
+            hint=_LOOP_HINT,
+            kind=UnknownNameError,
         )
-    hint = "Write `for i in range(n - 1, -1, -1)`." if spelling == "reversed" else HINTS.get(spelling, _LOOP_HINT)
+    hint = (
+        "Write `for i in range(n - 1, -1, -1)`."
+        if spelling == "reversed"
+        else HINTS.get(spelling, _LOOP_HINT)
+    )
     return source.error(
         iterable,
         f"A loop over `{spelling}{'(...)' if isinstance(iterable, ast.Call) else ''}` is not supported.",

@@ -5,15 +5,18 @@ from __future__ import annotations
 import ast
 import inspect
 import numbers
-from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from polyviz.frontend.functions import BUILTINS, CONSTANTS
-from polyviz.frontend.source import Source
 from polyviz.model.expression import Constant
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.frontend.source import Source
 
 _CONVENTIONAL = {"np": "numpy", "numpy": "numpy", "math": "math", "numba": "numba", "nb": "numba"}
 _CONVENTIONAL_NAMES = {"prange": "numba.prange"}

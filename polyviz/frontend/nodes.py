@@ -7,9 +7,11 @@ every ``Element`` a cell of an array. Whether a bound or condition is affine is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from polyviz.errors import ExtractionError, Span
-from polyviz.model.expression import Expression, Instruction
+if TYPE_CHECKING:
+    from polyviz.errors import ExtractionError, Span
+    from polyviz.model.expression import Expression, Instruction
 
 
 @dataclass(frozen=True, slots=True)

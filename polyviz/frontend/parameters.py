@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from polyviz.frontend.spelling import spelled
 from polyviz.model.expression import Expression, Name, walk
 from polyviz.model.scop import Parameter, ParameterSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class ParameterTable:
@@ -79,7 +82,15 @@ class ParameterTable:
 
 
 def _worded(text: str) -> str:
-    words = {"**": " power ", "//": " by ", "/": " by ", "*": " times ", "+": " plus ", "-": " minus ", "%": " modulo "}
+    words = {
+        "**": " power ",
+        "//": " by ",
+        "/": " by ",
+        "*": " times ",
+        "+": " plus ",
+        "-": " minus ",
+        "%": " modulo ",
+    }
     for symbol, word in words.items():
         text = text.replace(symbol, word)
     return text

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-
-import islpy as isl
+from typing import TYPE_CHECKING
 
 from polyviz.frontend.affine import AffineReader, NotAffine
-from polyviz.model.expression import Expression
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+    from polyviz.model.expression import Expression
 
 
 @dataclass(frozen=True, slots=True)

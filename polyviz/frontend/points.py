@@ -22,7 +22,7 @@ def smallest_point(points: isl.Set) -> ConcretePoint:
     ConcretePoint(parameters={'n': 3}, values=(2,))
     """
     count = points.dim(isl.dim_type.param)
-    names = [points.get_dim_name(isl.dim_type.param, position) for position in range(count)]
+    names = [points.get_dim_name(isl.dim_type.param, position) or "" for position in range(count)]
     flat = points.reset_tuple_id().insert_dims(isl.dim_type.set, 0, 0)
     flat = flat.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, count)
     dimensions = range(flat.dim(isl.dim_type.set))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import ast
+from typing import TYPE_CHECKING
 
 from polyviz.errors import UnknownNameError
 from polyviz.frontend.environment import Environment, Known
-from polyviz.frontend.names import GlobalNames
-from polyviz.frontend.nodes import Requirement
 from polyviz.frontend.parameters import ParameterTable
-from polyviz.frontend.source import Source
 from polyviz.frontend.symbols import ArrayDraft, Symbols
-from polyviz.frontend.usage import Usage
 from polyviz.model.expression import Element, Expression, Name
 from polyviz.model.scop import Result
+
+if TYPE_CHECKING:
+    import ast
+
+    from polyviz.frontend.names import GlobalNames
+    from polyviz.frontend.nodes import Requirement
+    from polyviz.frontend.source import Source
+    from polyviz.frontend.usage import Usage
 
 
 class Program:
@@ -155,11 +159,18 @@ class Program:
                 node,
                 f"`{name}` is a {type(value).__name__}, which a loop nest cannot work with.",
                 reason="Only numbers and arrays that are passed as arguments can be used.",
-                hint=f"Pass `{name}` as an argument." if hasattr(value, "shape") else "Use a NumPy array or a number.",
+                hint=f"Pass `{name}` as an argument."
+                if hasattr(value, "shape")
+                else "Use a NumPy array or a number.",
             )
-        where = "in the notebook" if self.source.is_cell else "among the arguments, the assignments and the globals"
-        return self.source.error(
-            node, f"`{name}` is not known {where}.", hint="Check the spelling, or define it first.", kind=UnknownNameError
+        where = (
+            "in the notebook"
+            if self.source.is_cell
+            else "among the arguments, the assignments and the globals"
         )
-
-
+        return self.source.error(
+            node,
+            f"`{name}` is not known {where}.",
+            hint="Check the spelling, or define it first.",
+            kind=UnknownNameError,
+        )

@@ -22,7 +22,9 @@ _OUTSIDE = "Do this outside of the function or cell that polyviz gets."
 _ONE_ASSIGNMENT = "Write an assignment statement of its own."
 
 STATEMENTS: dict[type[ast.AST], Refusal] = {
-    ast.While: Refusal("`while`", _LOOP_COUNT, "Write `for i in range(...)` if the number of iterations is known."),
+    ast.While: Refusal(
+        "`while`", _LOOP_COUNT, "Write `for i in range(...)` if the number of iterations is known."
+    ),
     ast.Break: Refusal(
         "`break`", _LOOP_COUNT, "Shorten the range, or put the rest of the body under an `if` on a flag."
     ),
@@ -31,44 +33,64 @@ STATEMENTS: dict[type[ast.AST], Refusal] = {
     ),
     ast.Try: Refusal("`try`", "Exceptions leave a loop at a point that no schedule can keep.", _OUTSIDE),
     ast.Raise: Refusal("`raise`", "Exceptions leave a loop at a point that no schedule can keep.", _OUTSIDE),
-    ast.Assert: Refusal("`assert`", "Exceptions leave a loop at a point that no schedule can keep.", _OUTSIDE),
+    ast.Assert: Refusal(
+        "`assert`", "Exceptions leave a loop at a point that no schedule can keep.", _OUTSIDE
+    ),
     ast.With: Refusal("`with`", "A context manager runs code with side effects.", _OUTSIDE),
     ast.AsyncFor: Refusal("`async for`", _LOOP_COUNT, _WRITE_LOOP),
     ast.AsyncWith: Refusal("`async with`", "A context manager runs code with side effects.", _OUTSIDE),
     ast.FunctionDef: Refusal(
-        "A nested function", "It may be called at any time.", "Define it outside; one `return` expression is inlined."
+        "A nested function",
+        "It may be called at any time.",
+        "Define it outside; one `return` expression is inlined.",
     ),
-    ast.AsyncFunctionDef: Refusal("`async def`", "It runs interleaved with other code.", "Write a plain function."),
+    ast.AsyncFunctionDef: Refusal(
+        "`async def`", "It runs interleaved with other code.", "Write a plain function."
+    ),
     ast.ClassDef: Refusal("`class`", _NUMBERS, _OUTSIDE),
     ast.Global: Refusal(
         "`global`", "A function may change only its arguments and what it returns.", "Pass it and return it."
     ),
     ast.Nonlocal: Refusal(
-        "`nonlocal`", "A function may change only its arguments and what it returns.", "Pass it and return it."
+        "`nonlocal`",
+        "A function may change only its arguments and what it returns.",
+        "Pass it and return it.",
     ),
     ast.Delete: Refusal("`del`", "Arrays live until the end of the function.", "Leave it out."),
     ast.Match: Refusal("`match`", "Only `if` can be analysed.", "Write `if` / `elif` / `else`."),
     ast.Import: Refusal("An import inside a function or loop", "It is no computation.", "Import at the top."),
-    ast.ImportFrom: Refusal("An import inside a function or loop", "It is no computation.", "Import at the top."),
+    ast.ImportFrom: Refusal(
+        "An import inside a function or loop", "It is no computation.", "Import at the top."
+    ),
 }
 
 EXPRESSIONS: dict[type[ast.AST], Refusal] = {
     ast.ListComp: Refusal("A list comprehension", _NUMBERS, "Write a loop that fills an array."),
     ast.SetComp: Refusal("A set comprehension", _NUMBERS, "Write a loop that fills an array."),
     ast.DictComp: Refusal("A dictionary comprehension", _NUMBERS, "Write a loop that fills an array."),
-    ast.GeneratorExp: Refusal("A generator expression", _NUMBERS, "Write a loop that accumulates into a scalar."),
-    ast.Lambda: Refusal("`lambda`", "It may be called at any time.", "Write the expression where it is used."),
+    ast.GeneratorExp: Refusal(
+        "A generator expression", _NUMBERS, "Write a loop that accumulates into a scalar."
+    ),
+    ast.Lambda: Refusal(
+        "`lambda`", "It may be called at any time.", "Write the expression where it is used."
+    ),
     ast.NamedExpr: Refusal("`:=`", "An assignment inside an expression hides a statement.", _ONE_ASSIGNMENT),
     ast.Await: Refusal("`await`", "It runs interleaved with other code.", "Write a plain function."),
-    ast.Yield: Refusal("`yield`", "A generator stops in the middle of a loop.", "Store the values in an array."),
-    ast.YieldFrom: Refusal("`yield from`", "A generator stops in the middle of a loop.", "Store the values in an array."),
+    ast.Yield: Refusal(
+        "`yield`", "A generator stops in the middle of a loop.", "Store the values in an array."
+    ),
+    ast.YieldFrom: Refusal(
+        "`yield from`", "A generator stops in the middle of a loop.", "Store the values in an array."
+    ),
     ast.Dict: Refusal("A dictionary", _NUMBERS, "Use arrays or separate variables."),
     ast.Set: Refusal("A set", _NUMBERS, "Use arrays."),
     ast.List: Refusal("A list", _NUMBERS, "Use a NumPy array that is made before the loops."),
     ast.Tuple: Refusal("A tuple used as a value", _NUMBERS, "Use separate variables."),
     ast.JoinedStr: Refusal("A formatted string", _NUMBERS, _OUTSIDE),
     ast.Slice: Refusal("A slice", _SCALARS, "Write the loop over these elements: `for j in range(...)`."),
-    ast.Starred: Refusal("A starred expression", "The number of values has to be visible.", "Write each value."),
+    ast.Starred: Refusal(
+        "A starred expression", "The number of values has to be visible.", "Write each value."
+    ),
 }
 
 OPERATORS: dict[type[ast.AST], Refusal] = {

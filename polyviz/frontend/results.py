@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from polyviz.frontend.expressions import ExpressionReader
 from polyviz.frontend.nodes import Leaf, Node
-from polyviz.frontend.program import Program
 from polyviz.model.expression import Assign, Element
 from polyviz.model.scop import Result
+
+if TYPE_CHECKING:
+    from polyviz.frontend.expressions import ExpressionReader
+    from polyviz.frontend.program import Program
 
 
 def read_return(program: Program, expressions: ExpressionReader, node: ast.Return) -> tuple[Node, ...]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import ExtractionError, Span, UnsupportedSyntaxError
-from polyviz.frontend.refuse import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from polyviz.frontend.refuse import Refusal
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,8 @@ def read_source(source: object, namespace: Mapping[str, Any] | None, filename: s
     function = getattr(function, "py_func", function)
     if not inspect.isfunction(function):
         raise UnsupportedSyntaxError(
-            f"Cannot extract loops from a {type(source).__name__}.", hint="Pass a Python function, or its text."
+            f"Cannot extract loops from a {type(source).__name__}.",
+            hint="Pass a Python function, or its text.",
         )
     return _from_function(function, namespace, filename)
 
@@ -115,7 +119,10 @@ def _from_function(
     parsed = _from_text(text, names, filename or "<function>")
     if parsed.is_cell:
         raise UnsupportedSyntaxError(
-            f"`{name}` is not a `def` function.", text=text, span=Span(1, 1, 1, 2), hint="Write it with `def`."
+            f"`{name}` is not a `def` function.",
+            text=text,
+            span=Span(1, 1, 1, 2),
+            hint="Write it with `def`.",
         )
     return parsed
 
@@ -129,24 +136,30 @@ def _from_text(text: str, namespace: Mapping[str, Any] | None, filename: str) ->
     except SyntaxError as problem:
         raise _syntax_error(problem, text, indent) from None
     names = dict(namespace or {})
-    common = {"text": text, "names": names, "has_namespace": namespace is not None, "indent": indent}
     imports, rest = _split_imports(tree.body)
     functions = [node for node in rest if isinstance(node, ast.FunctionDef)]
+    cell = Source(
+        text=text,
+        name="cell",
+        body=tuple(rest),
+        arguments=None,
+        names=names,
+        has_namespace=namespace is not None,
+        imports=imports,
+        indent=indent,
+    )
     if not functions:
-        return Source(name="cell", body=tuple(rest), arguments=None, imports=imports, **common)
-    names |= _literals(rest)
-    blank = Source(name="", body=(), arguments=None, **common)
-    kernel = _kernel(functions, rest, blank)
+        return cell
+    kernel = _kernel(functions, rest, cell)
     body, docstring = _split_docstring(kernel)
-    helpers = {node.name: node for node in functions}
-    return Source(
+    return replace(
+        cell,
         name=kernel.name,
         body=body,
         arguments=kernel.args,
-        imports=imports,
-        helpers=helpers,
+        names={**names, **_literals(rest)},
+        helpers={node.name: node for node in functions},
         docstring=docstring,
-        **common,
     )
 
 
@@ -183,8 +196,8 @@ def _split_imports(body: list[ast.stmt]) -> tuple[dict[str, str], list[ast.stmt]
     for node in body:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                imports[alias.asname or alias.name.partition(".")[0]] = alias.name if alias.asname else (
-                    alias.name.partition(".")[0]
+                imports[alias.asname or alias.name.partition(".")[0]] = (
+                    alias.name if alias.asname else (alias.name.partition(".")[0])
                 )
         elif isinstance(node, ast.ImportFrom) and node.module:
             imports |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}

@@ -45,7 +45,9 @@ def _compound(expression: Expression) -> str:
             return f"{_operand(left)} {operator} {_operand(right)}"
         case Compare(operators, operands):
             pairs = zip(operators, operands[1:], strict=True)
-            return _operand(operands[0]) + "".join(f" {operator} {_operand(right)}" for operator, right in pairs)
+            return _operand(operands[0]) + "".join(
+                f" {operator} {_operand(right)}" for operator, right in pairs
+            )
         case Logical(operator, operands):
             return f" {operator} ".join(map(_operand, operands))
         case Conditional(condition, body, otherwise):

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from polyviz.frontend.assignments import AssignmentReader
 from polyviz.frontend.environment import Known
 from polyviz.frontend.expressions import ExpressionReader
 from polyviz.frontend.loops import after_loop, counter_value, counters, read_header
 from polyviz.frontend.nodes import Choice, Nest, Node
-from polyviz.frontend.program import Program
 from polyviz.frontend.refuse import EXPRESSIONS, statement_refusal
 from polyviz.frontend.results import read_return
 from polyviz.model.expression import Name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from polyviz.frontend.program import Program
 
 
 class StatementReader:
@@ -59,7 +62,9 @@ class StatementReader:
     def _misplaced_return(self, node: ast.stmt) -> Exception:
         if self._program.source.is_cell:
             return self._program.source.error(
-                node, "`return` stands outside of a function.", hint="Leave it out: the arrays are changed in place."
+                node,
+                "`return` stands outside of a function.",
+                hint="Leave it out: the arrays are changed in place.",
             )
         return self._program.source.error(
             node,

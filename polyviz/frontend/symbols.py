@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from polyviz.frontend.source import Source
-from polyviz.frontend.usage import Usage
-from polyviz.model.expression import Expression
 from polyviz.model.scop import Argument, Creation
-from polyviz.errors import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from polyviz.errors import Span
+    from polyviz.frontend.source import Source
+    from polyviz.frontend.usage import Usage
+    from polyviz.model.expression import Expression
 
 Kind = Literal["array", "size", "scalar", "unknown"]
 
@@ -56,7 +59,7 @@ class Symbols:
         """The number of dimensions of an array."""
         value = self.notebook_value(name)
         if value is not None and hasattr(value, "ndim"):
-            return int(value.ndim)
+            return len(value.shape)
         usage = self._usage
         if name in usage.ranks:
             return usage.ranks[name]

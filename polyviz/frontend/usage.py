@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 Position = Literal["affine", "condition", "data"]
 _INTEGER_CALLS = frozenset({"min", "max", "abs", "int", "len"})
@@ -140,9 +142,15 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_Compare(self, node: ast.Compare) -> None:
         operands = [node.left, *node.comparators]
-        plain = self._position == "condition" and all(is_integer_form(operand) for operand in operands)
-        iterators = {operand.id for operand in operands if isinstance(operand, ast.Name)} & self.usage.loop_variables
-        self._visit_at("affine" if plain and iterators else self._position, *operands)
+        if not all(is_integer_form(operand) for operand in operands):
+            # A threshold for data, or a comparison with a float, says nothing about integers.
+            self._visit_at("affine" if self._position == "affine" else "data", *operands)
+            return
+        iterators = {
+            operand.id for operand in operands if isinstance(operand, ast.Name)
+        } & self.usage.loop_variables
+        in_condition = self._position == "condition"
+        self._visit_at("affine" if in_condition and iterators else self._position, *operands)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
         base, indices = subscript_chain(node)
@@ -207,7 +215,9 @@ class _Visitor(ast.NodeVisitor):
         target, value = node.targets[0], node.value
         if not (isinstance(target, ast.Tuple) and isinstance(value, ast.Attribute) and value.attr == "shape"):
             return
-        if isinstance(value.value, ast.Name) and not any(isinstance(part, ast.Starred) for part in target.elts):
+        if isinstance(value.value, ast.Name) and not any(
+            isinstance(part, ast.Starred) for part in target.elts
+        ):
             self.usage.ranks[value.value.id] = len(target.elts)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:

@@ -1,6 +1,6 @@
 """Compares a scop with the Python that it came from: results, and every access that really happens.
 
-    agree("def f(A, n): ...", A=numpy.arange(3.0), n=3)
+agree("def f(A, n): ...", A=numpy.arange(3.0), n=3)
 """
 
 from __future__ import annotations
@@ -8,14 +8,16 @@ from __future__ import annotations
 import copy
 import math
 from collections import defaultdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 import numpy as np
 
 from polyviz.frontend import extract
-from polyviz.model.scop import Scop, Statement
 from tests.interpreter import fixed, parameter_values, points_of, run_scop
+
+if TYPE_CHECKING:
+    from polyviz.model.scop import Scop, Statement
 
 Happened = dict[tuple[str, tuple[int, ...]], dict[str, list[tuple[str, tuple[int, ...]]]]]
 WORLD = {"np": np, "math": math, "prange": range}
@@ -28,7 +30,9 @@ def agree(text: str, **arguments: Any) -> Scop:
     expected = run_python(text, scop, expected_arguments)
     happened: Happened = defaultdict(lambda: {"read": [], "write": []})
 
-    def watch(statement: Statement, instance: tuple[int, ...], kind: str, cell: tuple[str, tuple[int, ...]]) -> None:
+    def watch(
+        statement: Statement, instance: tuple[int, ...], kind: str, cell: tuple[str, tuple[int, ...]]
+    ) -> None:
         happened[statement.name, instance][kind].append(cell)
 
     actual = run_scop(scop, actual_arguments, watch=watch)
@@ -45,7 +49,9 @@ def run_python(text: str, scop: Scop, arguments: dict[str, Any]) -> Any:
         return namespace[scop.name](**arguments)
     namespace = {**WORLD, **arguments}
     exec(text, namespace)
-    scalars = {array.name for array in scop.arrays if array.live_out} | {name for name, _ in scop.final_iterators}
+    scalars = {array.name for array in scop.arrays if array.live_out} | {
+        name for name, _ in scop.final_iterators
+    }
     return {name: namespace[name] for name in scalars if name in namespace}
 
 
@@ -70,15 +76,29 @@ def assert_accesses(scop: Scop, parameters: dict[str, int], happened: Happened) 
         statement = scop.statement(name)
         written = set(cells["write"])
         declared = {
-            kind: {access for access in statement.accesses if access.kind == kind} for kind in ("read", "write")
+            kind: {access for access in statement.accesses if access.kind == kind}
+            for kind in ("read", "write")
         }
-        assert written <= reached(declared["write"], cells["write"], instance, parameters), (name, instance, written)
+        assert written <= reached(declared["write"], cells["write"], instance, parameters), (
+            name,
+            instance,
+            written,
+        )
         reads = set(cells["read"]) - written
-        assert reads <= reached(declared["read"], cells["read"], instance, parameters), (name, instance, reads)
+        assert reads <= reached(declared["read"], cells["read"], instance, parameters), (
+            name,
+            instance,
+            reads,
+        )
         for access in statement.accesses:
             if access.exact:
                 cells_of_access = image(access.relation, access.array, instance, parameters)
-                assert cells_of_access <= set(cells[access.kind]), (name, instance, access.text, cells_of_access)
+                assert cells_of_access <= set(cells[access.kind]), (
+                    name,
+                    instance,
+                    access.text,
+                    cells_of_access,
+                )
 
 
 def image(
@@ -91,7 +111,10 @@ def image(
 
 
 def reached(
-    accesses: Any, cells: list[tuple[str, tuple[int, ...]]], instance: tuple[int, ...], parameters: dict[str, int]
+    accesses: Any,
+    cells: list[tuple[str, tuple[int, ...]]],
+    instance: tuple[int, ...],
+    parameters: dict[str, int],
 ) -> set[tuple[str, tuple[int, ...]]]:
     """Those of ``cells`` that some access may touch; an open relation cannot be enumerated."""
     found = set()
