@@ -84,17 +84,13 @@ def scop_bundle(
     """
     found = pictures(scop, dependences, sizes)
     plain = text.scop_text(scop)
-    if found.values:
-        plain += f"\nPictures are drawn for {values_text(found.values)}."
-    html = _images(found, len(scop.statements)) + _statements_html(scop) + _facts_html(scop)
+    html = _images(found) + _statements_html(scop) + _facts_html(scop)
     return bundle(models.scop_model(scop, found), html, plain)
 
 
-def _images(found: Pictures, total: int = 0) -> str:
+def _images(found: Pictures) -> str:
     shown = "".join(image(svg, alternative) for svg, alternative in drawings(found))
-    left = total - len(found.panes)
-    rest = paragraph(f"{plural(left, 'more statement')} without a picture.") if left > 0 else ""
-    return f"<div>{shown}</div>{rest}"
+    return f"<div>{shown}</div>" + "".join(paragraph(sentence) for sentence in found.left_out if sentence)
 
 
 def _statements_html(scop: Scop) -> str:

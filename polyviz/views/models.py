@@ -71,6 +71,7 @@ def scop_model(scop: Scop, found: Pictures) -> Json:
         "statements": [_statement(statement, scop) for statement in scop.statements],
         "panes": [_pane(pane) for pane in found.panes],
         "timelines": [_timeline(picture) for picture in found.timelines],
+        "left_out": list(found.left_out),
         "notes": list(scop.notes),
     }
     return _small(model)

@@ -11,6 +11,7 @@ from polyviz.errors import Span
 from polyviz.model.scop import Scop, Statement
 from polyviz.views import domain as domain_view
 from polyviz.views import timeline as timeline_view
+from polyviz.views.drawing import values_text
 from polyviz.views.instances import Pane, pane
 from polyviz.views.nodes import common_depth, loop_paths, read_tree
 from polyviz.views.notation import distances, relation
@@ -25,15 +26,20 @@ if TYPE_CHECKING:
 # Counting pairs is quick up to here; a larger number says little in a picture of a few points.
 _COUNTED = 5e6
 MOST_PANES = 24
+_SINGLE = "outside all loops, one instance each"
 
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """Panes in the order of the statements, combined pictures, and the parameter values they are drawn for."""
+    """Panes in the order of the statements, combined pictures, and the parameter values they are drawn for.
+
+    ``left_out`` are sentences about statements without a picture.
+    """
 
     values: Mapping[str, int]
     panes: tuple[Pane, ...]
     timelines: tuple[Timeline, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +90,34 @@ def pictures(
     """The pictures of ``scop``; ``sizes`` are real parameter values, shown where they are small enough."""
     relations = () if dependences is None else dependences.relations
     values = shown_values(scop, sizes)
-    bound = binding(values)
-    panes = tuple(pane(statement, relations, values, bound) for statement in scop.statements[:MOST_PANES])
+    bound = binding(values, scop.context.get_ctx())
+    drawn, left_out = _worth_drawing(scop.statements)
+    if sizes is not None and any(sizes.get(name) != value for name, value in values.items()):
+        left_out = (
+            *left_out,
+            f"Drawn for small values ({values_text(values)}), not for the sizes of the run.",
+        )
+    panes = tuple(pane(statement, relations, values, bound) for statement in drawn)
     combined = (timeline(group, relations, values, bound) for group in groups(scop)) if relations else ()
-    return Pictures(values, panes, tuple(picture for picture in combined if picture is not None))
+    return Pictures(values, panes, tuple(picture for picture in combined if picture is not None), left_out)
+
+
+def _worth_drawing(statements: Sequence[Statement]) -> tuple[Sequence[Statement], tuple[str, ...]]:
+    """Statements outside all loops are single dots: they are drawn only where there is nothing else."""
+    looped = [statement for statement in statements if statement.iterators]
+    if not looped:
+        return statements[:1], tuple(filter(None, [_not_drawn(statements[1:], _SINGLE)]))
+    single = [statement for statement in statements if not statement.iterators]
+    sentences = (
+        _not_drawn(single, _SINGLE),
+        _not_drawn(looped[MOST_PANES:], f"only the first {MOST_PANES} statements have a picture"),
+    )
+    return looped[:MOST_PANES], tuple(sentence for sentence in sentences if sentence)
+
+
+def _not_drawn(statements: Sequence[Statement], reason: str) -> str:
+    names = ", ".join(statement.name for statement in statements)
+    return f"Not drawn: {names} ({reason})." if names else ""
 
 
 def shown_values(scop: Scop, sizes: Mapping[str, int] | None = None) -> dict[str, int]:
@@ -151,7 +181,7 @@ def dependence_rows(
     """
     nesting = None if scop is None else Nesting(loop_paths(read_tree(scop.schedule)), iterators_of(scop))
     context = None if scop is None else scop.context
-    bound = None if values is None else binding(values)
+    bound = None if values is None else binding(values, dependences.validity.get_ctx())
     return [_row(found, nesting, context, bound) for found in dependences.relations if found.kind != "input"]
 
 

@@ -115,6 +115,7 @@ class ScopModel(Model):
     statements: list[StatementModel]
     panes: list[PaneModel]
     timelines: list[TimelineModel]
+    left_out: list[str]
     notes: list[str]
 
 

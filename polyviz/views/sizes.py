@@ -68,7 +68,7 @@ def choose(
     names = parameter_names(domains)
     if known is not None and set(names) <= set(known):
         given = {name: known[name] for name in names}
-        if _fits(domains, binding(given)):
+        if _fits(domains, binding(given, context.get_ctx())):
             return given
     best = min(
         _feasible(names, context), key=lambda values: _distance(domains, binding(values)), default=None
@@ -79,7 +79,7 @@ def choose(
 def _feasible(names: Sequence[str], context: isl.Set) -> Iterator[dict[str, int]]:
     for candidate in _CANDIDATES:
         values = dict.fromkeys(names, candidate)
-        if not binding(values).intersect(context).is_empty():
+        if not binding(values, context.get_ctx()).intersect(context).is_empty():
             yield values
 
 
