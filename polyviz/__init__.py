@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from polyviz.analysis import check, dependences
-    from polyviz.api import compare, compile, inspect, optimize, targets
+    from polyviz.api import Comparison, compare, compile, inspect, optimize, targets
     from polyviz.errors import (
         ArgumentError,
         CodegenError,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences, Legality, Violation
     from polyviz.model.schedule import Band, Schedule
     from polyviz.model.scop import Scop, Statement
-    from polyviz.runtime import Comparison, Kernel
+    from polyviz.runtime.kernel import Kernel
     from polyviz.scheduling import schedule, schedulers
 
 __version__ = "0.1.0"
@@ -86,7 +86,7 @@ __all__ = [
 
 _HOMES = {
     "polyviz.analysis": ("check", "dependences"),
-    "polyviz.api": ("compare", "compile", "inspect", "optimize", "targets"),
+    "polyviz.api": ("Comparison", "compare", "compile", "inspect", "optimize", "targets"),
     "polyviz.errors": (
         "ArgumentError",
         "CodegenError",
@@ -109,7 +109,7 @@ _HOMES = {
     "polyviz.model.dependences": ("Dependences", "Legality", "Violation"),
     "polyviz.model.schedule": ("Band", "Schedule"),
     "polyviz.model.scop": ("Scop", "Statement"),
-    "polyviz.runtime": ("Comparison", "Kernel"),
+    "polyviz.runtime.kernel": ("Kernel",),
     "polyviz.scheduling": ("schedule", "schedulers"),
 }
 _LAZY = {name: f"{module}:{name}" for module, names in _HOMES.items() for name in names}

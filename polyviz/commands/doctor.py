@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
 
 import polyviz
 from polyviz.runtime.machine import this_machine, thread_count
@@ -13,6 +13,9 @@ from polyviz.runtime.storage import cache_directory
 from polyviz.runtime.toolchain import INSTALL_HINT, toolchain_availability
 from polyviz.views.html import table
 from polyviz.views.tables import columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 GPU_WHEEL = "cupy-cuda13x"
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from polyviz.errors import Span, UnsupportedSyntaxError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 _BESIDE = "Beside functions, a %%polyopt cell holds imports and assignments of constants only."
 

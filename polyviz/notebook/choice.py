@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING
 
-from polyviz.model.measurement import VariantRow
 from polyviz.runtime.statistics import Samples, distinguishable
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
+    from polyviz.model.measurement import VariantRow
 
 
 def choose(rows: Sequence[VariantRow], runnable: Container[str]) -> tuple[str | None, str]:
@@ -14,7 +18,7 @@ def choose(rows: Sequence[VariantRow], runnable: Container[str]) -> tuple[str | 
     Among the ``runnable`` rows without fault: the fastest, or the first listed of those that the clock cannot tell
     from the fastest. A loop as written that is faster still is no variant of ours, but it is named.
 
-    >>> from polyviz.model.measurement import Measurement
+    >>> from polyviz.model.measurement import Measurement, VariantRow
     >>> def row(schedule, samples):
     ...     return VariantRow(schedule, "c", "ok", True, Measurement(samples, samples[0], (samples[0], samples[-1])))
     >>> rows = [row("isl", (2.0,) * 6), row("pluto", (1.0,) * 6)]

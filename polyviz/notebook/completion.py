@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 
 from polyviz.notebook.options import SHOWN
+from polyviz.notebook.words import OPTIONS, SHORT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
 
 MAGIC = "%%polyopt"
-
-OPTIONS: Mapping[str, str] = {
-    "--schedule": "-s",
-    "--target": "-t",
-    "--tile": "",
-    "--compare": "",
-    "--inspect": "",
-    "--set": "",
-    "--name": "",
-    "--repeats": "",
-    "--no-verify": "",
-    "--show": "",
-}
-"""Long name of every option, with its short one."""
-
 
 def _schedules() -> Iterable[str]:
     from polyviz.scheduling import schedulers
@@ -43,7 +31,6 @@ _VALUES: Mapping[str, Callable[[], Iterable[str]]] = {
     "--target": _targets,
     "--show": lambda: SHOWN,
 }
-_LONG = {short: name for name, short in OPTIONS.items() if short}
 _NOTHING: SimpleMatcherResult = {"completions": []}
 
 
@@ -63,7 +50,7 @@ def complete_line(text: str) -> tuple[str, list[str]] | None:
     option, equals, value = word.partition("=")
     if not equals:
         option, value = next((item for item in reversed(before) if item), ""), word
-    values = _VALUES.get(_LONG.get(option, option))
+    values = _VALUES.get(SHORT.get(option, option))
     if values is None or (value.startswith("-") and not equals):
         return (word, _beginning(word, OPTIONS)) if word.startswith("-") or not word else (word, [])
     chosen, _, last = value.rpartition(",")
@@ -75,8 +62,7 @@ def _beginning(word: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if name.startswith(word)]
 
 
-@context_matcher()  # type: ignore[untyped-decorator]
-def polyopt_matcher(context: CompletionContext) -> SimpleMatcherResult:
+def _match(context: CompletionContext) -> SimpleMatcherResult:
     """IPython's matcher (API version 2); it speaks only on the first line of a ``%%polyopt`` cell."""
     if context.cursor_line != 0:
         return _NOTHING
@@ -86,6 +72,10 @@ def polyopt_matcher(context: CompletionContext) -> SimpleMatcherResult:
     fragment, names = found
     completions = [SimpleCompletion(text=name, type="param") for name in names]
     return {"completions": completions, "matched_fragment": fragment, "suppress": True, "ordered": True}
+
+
+polyopt_matcher: Any = context_matcher()(_match)
+"""What IPython asks: our matcher, marked as one of version 2 of its interface."""
 
 
 def install(shell: Any) -> None:

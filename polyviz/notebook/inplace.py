@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,8 @@ import numpy as np
 from polyviz.codegen.calling import result_names, written_arrays
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, MutableMapping
+
     from polyviz.model.scop import Scop
     from polyviz.runtime.kernel import Kernel
 
@@ -59,7 +60,7 @@ def _at(expression: isl.PwAff, parameters: Mapping[str, int]) -> int | None:
     point = isl.Point.zero(expression.get_domain_space())
     for position in range(expression.dim(isl.dim_type.param)):
         name = expression.get_dim_name(isl.dim_type.param, position)
-        point = point.set_coordinate_val(isl.dim_type.param, position, isl.Val(parameters[name]))
+        point = point.set_coordinate_val(isl.dim_type.param, position, isl.Val(parameters[str(name)]))
     value = expression.eval(point)
     return None if value.is_nan() else int(value.to_python())
 

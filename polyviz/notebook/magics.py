@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
 import shlex
-from collections.abc import MutableMapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -18,34 +16,24 @@ from IPython.core.magic import (
     needs_local_scope,
     no_var_expand,
 )
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
 from polyviz.errors import OptionError
-from polyviz.notebook.completion import OPTIONS
+from polyviz.notebook.words import OPTIONS, parse_words, with_options
 
 if TYPE_CHECKING:
-    from polyviz.notebook.result import Result
+    import argparse
+    from collections.abc import MutableMapping
 
 
 @magics_class
-class PolyvizMagics(Magics):  # type: ignore[misc]
+class PolyvizMagics(Magics):
     """Everything that ``%load_ext polyviz`` adds."""
 
-    @no_var_expand  # type: ignore[untyped-decorator]
-    @needs_local_scope  # type: ignore[untyped-decorator]
-    @magic_arguments()  # type: ignore[untyped-decorator]
-    @argument("-s", "--schedule", metavar="NAME[,NAME…]", help="schedulers, default pluto; see %%polyschedulers")
-    @argument("-t", "--target", metavar="NAME[,NAME…]", help="auto (default), c, numba or python")
-    @argument("--tile", metavar="N[,N…]", help="tile sizes such as 32,32,32, or off")
-    @argument("--compare", action="store_true", help="verify and time all variants, then run the best one in place")
-    @argument("--inspect", action="store_true", help="look at domains, dependences and schedules; run nothing")
-    @argument("--set", action="append", metavar="NAME=NUMBER", help="a size that is known to the analysis")
-    @argument("--name", metavar="NAME", help="also keep the result under this name")
-    @argument("--repeats", metavar="K", help="timings per variant of a comparison, default 7")
-    @argument("--no-verify", action="store_true", help="do not compare with the loop as written first")
-    @argument("--show", metavar="VIEW", help="only one view of the result: source, schedule or tree")
-    @cell_magic  # type: ignore[untyped-decorator]
-    def polyopt(self, line: str, cell: str, local_ns: MutableMapping[str, Any] | None = None) -> Result:
+    @no_var_expand
+    @needs_local_scope
+    @with_options
+    @cell_magic
+    def polyopt(self, line: str, cell: str, local_ns: MutableMapping[str, Any] | None = None) -> Any:
         """Run the loops of the cell in another order, in place, after a check that the result is the same.
 
         The cell holds bare loops over arrays of the notebook, or functions, which are then bound as optimised
@@ -55,22 +43,29 @@ class PolyvizMagics(Magics):  # type: ignore[misc]
         from polyviz.notebook.options import read_options
         from polyviz.notebook.polyopt import optimise_cell
 
-        options = read_options(_parse(PolyvizMagics.polyopt, line))
-        namespace = self.shell.user_ns if local_ns is None else local_ns
-        return optimise_cell(self.shell, namespace, options, line, cell)
+        options = read_options(_parse(line))
+        return optimise_cell(self.shell, self._namespace(local_ns), options, line, cell)
 
-    @needs_local_scope  # type: ignore[untyped-decorator]
-    @no_var_expand  # type: ignore[untyped-decorator]
-    @line_magic  # type: ignore[untyped-decorator]
+    @needs_local_scope
+    @no_var_expand
+    @line_magic
     def polyinspect(self, line: str, local_ns: MutableMapping[str, Any] | None = None) -> Any:
         """Show the domains, dependences and schedules of a function, kernel or extracted part: %polyinspect NAME."""
         from polyviz.api import inspect
 
-        namespace = self.shell.user_ns if local_ns is None else local_ns
+        namespace = self._namespace(local_ns)
         value = _evaluate(line, namespace)
         return inspect(getattr(value, "scop", value), namespace=namespace)
 
-    @line_magic  # type: ignore[untyped-decorator]
+    def _namespace(self, local: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
+        """Where the user's variables are."""
+        if local is not None:
+            return local
+        shell: Any = self.shell
+        namespace: MutableMapping[str, Any] = shell.user_ns
+        return namespace
+
+    @line_magic
     def polyschedulers(self, line: str) -> Any:
         """List the schedulers that -s of %%polyopt takes."""
         from polyviz.notebook.listing import scheduler_listing
@@ -78,7 +73,7 @@ class PolyvizMagics(Magics):  # type: ignore[misc]
         _no_arguments("polyschedulers", line)
         return scheduler_listing()
 
-    @line_magic  # type: ignore[untyped-decorator]
+    @line_magic
     def polydoctor(self, line: str) -> Any:
         """Say what is available on this machine, and what to install for the rest."""
         from polyviz.commands.doctor import diagnose
@@ -87,15 +82,14 @@ class PolyvizMagics(Magics):  # type: ignore[misc]
         return diagnose()
 
 
-def _parse(magic: Any, line: str) -> argparse.Namespace:
+def _parse(line: str) -> argparse.Namespace:
     """The words of the magic line; any mistake is one line."""
     try:
-        words: argparse.Namespace = parse_argstring(magic, line)
+        return parse_words(PolyvizMagics.polyopt, line)
     except UsageError as error:
         raise OptionError(_explained(str(error))) from None
     except ValueError as error:
         raise OptionError(f"The options cannot be read: {str(error).lower()}.") from None
-    return words
 
 
 def _explained(message: str) -> str:
@@ -107,7 +101,8 @@ def _explained(message: str) -> str:
     if not word.startswith("-"):
         return f"Unexpected {word!r}: %%polyopt takes options only; %%polyopt? lists them."
     near = get_close_matches(word.partition("=")[0], OPTIONS, 1)
-    return f"Unknown option {word!r}: " + (f"did you mean {near[0]!r}?" if near else "%%polyopt? lists those there are.")
+    hint = f"did you mean {near[0]!r}?" if near else "%%polyopt? lists those there are."
+    return f"Unknown option {word!r}: {hint}"
 
 
 def _evaluate(line: str, namespace: MutableMapping[str, Any]) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal
@@ -12,6 +11,7 @@ from polyviz.errors import OptionError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable, Mapping, Sequence
 
 Show = Literal["source", "schedule", "tree"]
 SHOWN: tuple[Show, ...] = ("source", "schedule", "tree")

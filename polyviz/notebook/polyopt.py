@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from polyviz.model.display import mime_bundle
 from polyviz.notebook.cell import Cell, read_cell
 from polyviz.notebook.progress import Progress, line_for
 from polyviz.notebook.result import Result
 from polyviz.notebook.session import NoVariantError, Session
 
 if TYPE_CHECKING:
+    from collections.abc import MutableMapping, Sequence
+
     from polyviz.notebook.options import Options
 
 
@@ -39,7 +41,8 @@ def _optimised(shell: Any, namespace: MutableMapping[str, Any], options: Options
     except KeyboardInterrupt as error:
         raise session.interrupted(error) from None
     except NoVariantError as error:
-        _display(error.comparison)
+        # The table says for every variant what happened; it cannot be the result of a cell that fails.
+        shell.display_pub.publish(data=mime_bundle(error.comparison.data))
         raise
     return Result(parts, options.show)
 
@@ -62,9 +65,3 @@ def _execute(shell: Any, cell: Cell, namespace: MutableMapping[str, Any]) -> Non
 
 def _module(statements: Sequence[ast.stmt]) -> ast.Module:
     return ast.Module(body=list(statements), type_ignores=[])
-
-
-def _display(value: object) -> None:
-    from IPython.display import display
-
-    display(value)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable
-from types import TracebackType
-from typing import Any, Protocol, Self, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, Self, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
 
 INTERVAL = 0.1
 """Seconds between two rewritings."""
@@ -53,10 +55,12 @@ class NotebookLine:
 
     def write(self, text: str) -> None:
         """Show or update the output."""
-        from IPython.display import display
+        from IPython.display import DisplayHandle
 
         if self._handle is None:
-            self._handle = display({"text/plain": text}, raw=True, display_id=True)
+            handle: Any = DisplayHandle
+            self._handle = handle()
+            self._handle.display({"text/plain": text}, raw=True)
         else:
             self._handle.update({"text/plain": text}, raw=True)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,8 @@ from polyviz.views.tree import tree_html, tree_text
 from polyviz.views.verdict import comparison_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from polyviz.api import Comparison
     from polyviz.model.dependences import Dependences, LoopParallelism
     from polyviz.model.display import Bundle

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,8 @@ from polyviz.runtime.variants import Baseline
 from polyviz.runtime.worker import CancelledError, Worker, shared_worker
 
 if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
     from polyviz.model.dependences import Dependences, LoopParallelism
     from polyviz.model.scop import Scop
     from polyviz.notebook.cell import Cell
@@ -145,7 +146,7 @@ class Session:
     def interrupted(self, error: KeyboardInterrupt) -> CancelledError:
         """What to tell a user who pressed stop."""
         if isinstance(error, FinishedError):
-            return CancelledError("Interrupted while the loops ran in place: they have finished, the result is complete.")
+            return CancelledError("Interrupted in place: the loops have finished, the result is complete.")
         stage, elapsed = self.progress.stage, self.progress.elapsed
         return CancelledError(f"Interrupted while {stage}, after {elapsed:.1f} s. {_UNTOUCHED}.")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from IPython.core.completer import provisionalcompleter
 
-from polyviz.notebook.completion import OPTIONS, complete_line
+from polyviz.notebook.completion import complete_line
+from polyviz.notebook.words import OPTIONS
 
 
 def completions(shell, text: str, rest: str = "\nfor i in range(3):\n    A[i] = 0\n") -> list[str]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from IPython.core.magic_arguments import parse_argstring
 
 from polyviz.errors import OptionError
-from polyviz.notebook.completion import OPTIONS
-from polyviz.notebook.magics import PolyvizMagics, _parse
+from polyviz.notebook.magics import _parse
 from polyviz.notebook.options import COMPARED_SCHEDULES, Options, read_options
 
 
 def options(line: str) -> Options:
-    return read_options(_parse(PolyvizMagics.polyopt, line))
+    return read_options(_parse(line))
 
 
 def test_no_words_mean_the_defaults() -> None:
@@ -77,8 +75,3 @@ def test_a_mistake_is_one_line(line: str, message: str) -> None:
     with pytest.raises(OptionError) as caught:
         options(line)
     assert str(caught.value) == message
-
-
-def test_completion_knows_exactly_the_options_of_the_magic() -> None:
-    words = parse_argstring(PolyvizMagics.polyopt, "")
-    assert {f"--{name.replace('_', '-')}" for name in vars(words)} == set(OPTIONS)
