@@ -13,6 +13,8 @@ import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
+from polyviz.scheduling.pieces import convex_pieces
+
 Matrix = NDArray[np.int64]
 
 
@@ -32,11 +34,15 @@ class ConeTable:
 
     def __init__(self) -> None:
         self._known: dict[str, Cone] = {}
+        # Keyed by identity: the relations of a graph are asked for in every row, and comparing them is slow.
+        self._of_relation: dict[int, tuple[isl.Map, list[Cone]]] = {}
 
     def cones(self, relation: isl.Map) -> list[Cone]:
-        """One cone per convex piece of ``relation``; divisions are dropped, which only makes the pieces larger."""
-        pieces = relation.remove_divs().coalesce().get_basic_map_list()
-        return [self._cone(pieces.get_at(position)) for position in range(pieces.n_basic_map())]
+        """One cone per convex piece of ``relation``."""
+        if id(relation) not in self._of_relation:
+            found = [self._cone(piece) for piece in convex_pieces(relation)]
+            self._of_relation[id(relation)] = relation, found
+        return self._of_relation[id(relation)][1]
 
     def _cone(self, piece: isl.BasicMap) -> Cone:
         key = str(piece)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.times import maps_of
+from polyviz.scheduling.pieces import convex_pieces
 from polyviz.scheduling.rows import AffineRow, multi_affine
 
 if TYPE_CHECKING:
@@ -48,11 +49,9 @@ class Edge:
     relation: isl.Map
 
     def pieces(self) -> list[Edge]:
-        """The edge apart into convex relations; divisions are dropped, which only makes the pieces larger."""
-        parts = self.relation.remove_divs().coalesce().get_basic_map_list()
+        """The edge apart into convex relations."""
         return [
-            replace(self, relation=isl.Map.from_basic_map(parts.get_at(position)))
-            for position in range(parts.n_basic_map())
+            replace(self, relation=isl.Map.from_basic_map(piece)) for piece in convex_pieces(self.relation)
         ]
 
     def together(self, rows: Mapping[str, Sequence[AffineRow]]) -> Edge | None:

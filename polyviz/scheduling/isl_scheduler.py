@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import islpy as isl
 
 from polyviz.model.schedule import Decision
+from polyviz.scheduling.isl_process import apply_options, schedule_within
 from polyviz.scheduling.problem import Proposal, SchedulingProblem
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+# Most loop nests need fewer basic operations than this; more are left to a process that can be stopped.
+QUICK_OPERATIONS = 40_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class IslScheduler:
 
     ``proximity`` and ``coincidence`` say whether these relations take part; ``outer_coincidence`` insists on a parallel
     outermost row, ``serialize`` fuses nothing, ``maximize_band_depth`` refuses a fusion that shortens a band. The
-    search stops after ``operation_limit`` basic operations of isl (some programs would take it many minutes) and the
-    order of the source is kept.
+    search stops after ``time_limit`` seconds (some programs would take many minutes) and the order of the source is
+    kept.
     """
 
     name: ClassVar[str] = "isl"
@@ -31,23 +31,41 @@ class IslScheduler:
     outer_coincidence: bool = False
     serialize: bool = False
     maximize_band_depth: bool = False
-    operation_limit: int = 60_000
+    time_limit: float = 10.0
 
     def run(self, problem: SchedulingProblem) -> Proposal:
-        """Let isl compute the schedule; falls back to the original order at the operation limit."""
+        """Let isl compute the schedule; falls back to the original order at the time limit."""
         statements = tuple(statement.name for statement in problem.scop.statements)
         constraints = self._constraints(problem)
-        context = problem.domain.get_ctx()
-        with self._configured(context):
-            try:
-                tree = constraints.compute_schedule()
-            except isl.Error:
-                text = (
-                    f"isl found no schedule within {self.operation_limit} operations; "
-                    "the loops keep the order of the source."
-                )
-                return Proposal(problem.scop.schedule, (Decision("fallback", text, statements),))
+        tree = self._quickly(constraints)
+        if tree is None:
+            tree = schedule_within(constraints, self._options(), self.time_limit)
+        if tree is None:
+            text = (
+                f"isl found no schedule within {self.time_limit:g} s; the loops keep the order of the source."
+            )
+            return Proposal(problem.scop.schedule, (Decision("fallback", text, statements),))
         return Proposal(tree, (Decision("isl", self._sentence(), statements),))
+
+    def _quickly(self, constraints: isl.ScheduleConstraints) -> isl.Schedule | None:
+        """The schedule, when few operations are enough for it."""
+        context = constraints.get_domain().get_ctx()
+        # The options of the isl scheduler belong to the whole context: they are put back afterwards.
+        before = apply_options(context, {**self._options(), "max_operations": QUICK_OPERATIONS})
+        context.reset_operations()
+        try:
+            return constraints.compute_schedule()
+        except isl.Error:
+            return None
+        finally:
+            apply_options(context, before)
+
+    def _options(self) -> dict[str, int]:
+        return {
+            "schedule_outer_coincidence": int(self.outer_coincidence),
+            "schedule_serialize_sccs": int(self.serialize),
+            "schedule_maximize_band_depth": int(self.maximize_band_depth),
+        }
 
     def _constraints(self, problem: SchedulingProblem) -> isl.ScheduleConstraints:
         dependences = problem.dependences
@@ -72,22 +90,3 @@ class IslScheduler:
             if wanted
         ]
         return f"isl computed the order, asked for {', '.join(wishes) or 'nothing but legality'}."
-
-    @contextmanager
-    def _configured(self, context: isl.Context) -> Iterator[None]:
-        """Options of the isl scheduler belong to the whole context: they are put back afterwards."""
-        wanted = {
-            "schedule_outer_coincidence": self.outer_coincidence,
-            "schedule_serialize_sccs": self.serialize,
-            "schedule_maximize_band_depth": self.maximize_band_depth,
-            "max_operations": self.operation_limit,
-        }
-        before = {name: getattr(context, f"get_{name}")() for name in wanted}
-        context.reset_operations()
-        try:
-            for name, value in wanted.items():
-                getattr(context, f"set_{name}")(int(value))
-            yield
-        finally:
-            for name, value in before.items():
-                getattr(context, f"set_{name}")(value)

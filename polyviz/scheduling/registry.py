@@ -172,6 +172,6 @@ def _hints(definition: Any) -> dict[str, Any]:
 
 def _fits(value: object, expected: type) -> bool:
     # In Python a bool is an int, in an option it is a mistake.
-    if expected is int and isinstance(value, bool):
+    if expected in (int, float) and isinstance(value, bool):
         return False
-    return isinstance(value, expected)
+    return isinstance(value, (int, float) if expected is float else expected)

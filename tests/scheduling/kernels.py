@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from polyviz.model.scop import Scop
+from typing import TYPE_CHECKING
+
 from tests.builders import loop, scop, statement
+
+if TYPE_CHECKING:
+    from polyviz.model.scop import Scop
 
 
 def matmul() -> Scop:

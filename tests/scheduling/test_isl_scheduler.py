@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from polyviz.analysis import check, dependences
-from polyviz.scheduling import schedule
+from polyviz.scheduling import isl_scheduler, schedule
 from tests.analysis.programs import Program, programs
 from tests.scheduling import kernels
 
@@ -43,19 +43,31 @@ def test_without_proximity_and_coincidence_only_legality_is_left() -> None:
     assert result.decisions[0].text == "isl computed the order, asked for nothing but legality."
 
 
-def test_the_limit_falls_back_to_the_source_and_says_so() -> None:
+def test_the_limit_falls_back_to_the_source_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isl_scheduler, "QUICK_OPERATIONS", 10)
     part = kernels.heat_3d()
-    result = schedule(part, "isl", operation_limit=10)
+    result = schedule(part, "isl", time_limit=0.01)
     assert result.map.is_equal(schedule(part, "original").map)
     assert [decision.step for decision in result.decisions] == ["fallback"]
-    assert "within 10 operations" in result.decisions[0].text
+    assert result.decisions[0].text == (
+        "isl found no schedule within 0.01 s; the loops keep the order of the source."
+    )
 
 
-@pytest.mark.parametrize("limit", [10, 60_000])
-def test_the_context_is_left_as_it_was(limit: int) -> None:
+def test_what_takes_longer_is_computed_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = schedule(kernels.pointwise_chain(), "isl", serialize=True)
+    monkeypatch.setattr(isl_scheduler, "QUICK_OPERATIONS", 10)
+    result = schedule(kernels.pointwise_chain(), "isl", serialize=True)
+    assert result.decisions[0].step == "isl"
+    assert result.map.is_equal(expected.map)
+
+
+@pytest.mark.parametrize("operations", [10, 20_000])
+def test_the_context_is_left_as_it_was(operations: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isl_scheduler, "QUICK_OPERATIONS", operations)
     context = isl.DEFAULT_CONTEXT
     before = context.get_schedule_serialize_sccs(), context.get_max_operations()
-    schedule(kernels.matmul(), "isl", serialize=True, operation_limit=limit)
+    schedule(kernels.matmul(), "isl", serialize=True)
     assert (context.get_schedule_serialize_sccs(), context.get_max_operations()) == before
 
 

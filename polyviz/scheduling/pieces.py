@@ -1,0 +1,59 @@
+"""Relations as convex pieces that are cheap to reason about."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+# Up to this many constraints the cone of a piece takes isl a few milliseconds; from twice as many on, a second.
+SIMPLE = 16
+# Pieces of one distance each are worth it only while they are few.
+MOST_DISTANCES = 64
+
+
+def convex_pieces(relation: isl.Map) -> list[isl.BasicMap]:
+    """Convex relations that cover ``relation``; divisions are dropped, which only makes them larger.
+
+    A complicated piece with a finite number of distances is given as one piece per distance.
+
+    >>> pieces = convex_pieces(isl.Map("[n] -> { S[i] -> T[j] : 0 <= i < n and i <= j <= i + 1 }"))
+    >>> [str(piece) for piece in pieces]
+    ['[n] -> { S[i] -> T[j] : 0 <= i < n and i <= j <= 1 + i }']
+    """
+    parts = relation.remove_divs().coalesce().get_basic_map_list()
+    return [piece for position in range(parts.n_basic_map()) for piece in _simple(parts.get_at(position))]
+
+
+def by_distance(piece: isl.BasicMap) -> list[isl.BasicMap] | None:
+    """``piece`` as one relation per distance; None when it has too many distances, or none between unlike spaces.
+
+    >>> pieces = by_distance(isl.BasicMap("[n] -> { S[i] -> T[j] : 0 <= i < n and i <= j <= i + 1 }"))
+    >>> sorted(str(piece) for piece in pieces)
+    ['[n] -> { S[i] -> T[j] : j = 1 + i and 0 <= i < n }', '[n] -> { S[i] -> T[j] : j = i and 0 <= i < n }']
+    """
+    size = piece.dim(isl.dim_type.in_)
+    if size != piece.dim(isl.dim_type.out):
+        return None
+    nameless = isl.Map.from_basic_map(piece).reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
+    distances = nameless.deltas().project_out(isl.dim_type.param, 0, piece.dim(isl.dim_type.param))
+    if not distances.is_bounded() or distances.count_val().to_python() > MOST_DISTANCES:
+        return None
+    points: list[isl.Point] = []
+    distances.foreach_point(points.append)
+    return [_at_distance(piece, point) for point in points]
+
+
+def _simple(piece: isl.BasicMap) -> list[isl.BasicMap]:
+    if piece.n_constraint() <= SIMPLE:
+        return [piece]
+    return by_distance(piece) or [piece]
+
+
+def _at_distance(piece: isl.BasicMap, distance: isl.Point) -> isl.BasicMap:
+    space = isl.LocalSpace.from_space(piece.get_space())
+    for position in range(piece.dim(isl.dim_type.in_)):
+        change = distance.get_coordinate_val(isl.dim_type.set, position)
+        equal = isl.Constraint.alloc_equality(space).set_constant_val(change)
+        equal = equal.set_coefficient_val(isl.dim_type.in_, position, isl.Val(1))
+        equal = equal.set_coefficient_val(isl.dim_type.out, position, isl.Val(-1))
+        piece = piece.add_constraint(equal)
+    return piece
