@@ -5,6 +5,9 @@ from __future__ import annotations
 from polyviz.api.comparing import Comparison, compare
 from polyviz.api.compiling import compile, optimize
 from polyviz.api.inspecting import Inspector, inspect
+from polyviz.api.shown import register
 from polyviz.api.targets import Availability, targets
 
 __all__ = ["Availability", "Comparison", "Inspector", "compare", "compile", "inspect", "optimize", "targets"]
+
+register()

@@ -116,7 +116,7 @@ def _evaluate(line: str, namespace: MutableMapping[str, Any]) -> Any:
     try:
         return eval(line.strip(), dict(namespace))
     except NameError as error:
-        near = get_close_matches(str(error.name), namespace, 1)
+        near = get_close_matches(str(error.name), [name for name in namespace if not name.startswith("_")], 1)
         hint = f": did you mean {near[0]!r}?" if near else "."
         raise OptionError(f"The notebook has nothing called {error.name!r}{hint}") from None
 

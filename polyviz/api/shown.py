@@ -1,0 +1,57 @@
+"""How kernels, comparisons and inspectors show themselves: bundles composed from those of their parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyviz.api.comparing import Comparison
+from polyviz.api.inspecting import Inspector
+from polyviz.model.display import register_renderer
+from polyviz.runtime.kernel import Kernel
+from polyviz.views.bundles import (
+    Section,
+    combine,
+    comparison_bundle,
+    dependences_bundle,
+    note_bundle,
+    parallelism_bundle,
+    program_bundle,
+    schedule_bundle,
+    scop_bundle,
+)
+
+if TYPE_CHECKING:
+    from polyviz.model.display import Bundle
+
+
+def kernel_bundle(kernel: Kernel) -> Bundle:
+    """A kernel: what it runs, in which order, and the program; a terminal gets its report."""
+    sections = [
+        Section(f"Schedule by {kernel.schedule.scheduler}", schedule_bundle(kernel.schedule), open=True),
+        Section(f"Program for {kernel.target}", program_bundle(kernel.program)),
+        Section("Source and domains", scop_bundle(kernel.scop, kernel.dependences)),
+    ]
+    title = f"{kernel.scop.name}: schedule {kernel.schedule.scheduler}, target {kernel.target}"
+    return {**combine(title, sections), "text/plain": kernel.report()}
+
+
+def inspector_bundle(inspector: Inspector) -> Bundle:
+    """Everything that was found about a loop nest, and every schedule, or the reason why there is none."""
+    scop, found = inspector.scop, inspector.dependences
+    sections = [
+        Section("Source and domains", scop_bundle(scop, found), open=True),
+        Section("Loops as written", parallelism_bundle(inspector.loops), open=True),
+        Section("Dependences", dependences_bundle(found, scop, drawn=False)),
+    ]
+    for name, schedule in inspector.schedules.items():
+        sections.append(Section(f"Schedule by {name}", schedule_bundle(schedule)))
+    for name, reason in inspector.refusals.items():
+        sections.append(Section(f"No schedule by {name}", note_bundle(reason), open=True))
+    return combine(scop.name, sections)
+
+
+def register() -> None:
+    """Make the values of this room known to :func:`polyviz.model.display.mime_bundle`."""
+    register_renderer(Kernel, kernel_bundle)
+    register_renderer(Inspector, inspector_bundle)
+    register_renderer(Comparison, lambda comparison: comparison_bundle(comparison.data))
