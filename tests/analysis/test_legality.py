@@ -169,7 +169,7 @@ def time_of(
 
 
 @given(st.data())
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_verdicts_are_those_of_the_enumeration(data: st.DataObject):
     program = data.draw(programs(arrays=("A", "B")))
     rows = data.draw(schedules(program))

@@ -83,7 +83,7 @@ def test_a_name_that_is_taken_is_not_used():
 
 
 @given(programs(arrays=("A", "s", "s")))
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_the_flow_of_values_is_unchanged(program: Program):
     part = program.scop()
     split = separate_live_ranges(part)
