@@ -55,8 +55,7 @@ def walk(tree: isl.Schedule) -> Iterator[isl.ScheduleNode]:
 
 def kind_of(node: isl.ScheduleNode) -> str:
     """What kind of node it is, by isl's name: ``band``, ``filter``, ``leaf``, ``mark``, ``sequence`` …"""
-    kind: Any = node.get_type()
-    return str(kind.name)
+    return str(node_kind(node).name)
 
 
 def is_band(node: isl.ScheduleNode) -> bool:
@@ -84,7 +83,9 @@ def band_at(tree: isl.Schedule, path: Path) -> isl.ScheduleNode:
 
 def statements_under(node: isl.ScheduleNode) -> tuple[str, ...]:
     """The names of the statements that run under ``node``, in alphabetical order."""
-    parts = node.get_domain().get_set_list()
+    # Above its domain node a tree has no instances yet.
+    domain = node.get_domain() if node.has_parent() else node.get_schedule().get_domain()
+    parts = domain.get_set_list()
     return tuple(sorted(parts.get_at(position).get_tuple_name() for position in range(parts.n_set())))
 
 
