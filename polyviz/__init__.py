@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         VerificationError,
         WorkerError,
     )
-    from polyviz.frontend import extract
     from polyviz.model.dependences import Dependences, Legality, Violation
     from polyviz.model.schedule import Band, Schedule
     from polyviz.model.scop import Scop, Statement
@@ -52,6 +51,7 @@ __all__ = [
     "Comparison",
     "Dependences",
     "ExtractionError",
+    "Inspector",
     "Kernel",
     "Legality",
     "LegalityError",
@@ -86,7 +86,7 @@ __all__ = [
 
 _HOMES = {
     "polyviz.analysis": ("check", "dependences"),
-    "polyviz.api": ("Comparison", "compare", "compile", "inspect", "optimize", "targets"),
+    "polyviz.api": ("Comparison", "Inspector", "compare", "compile", "extract", "inspect", "optimize", "targets"),
     "polyviz.errors": (
         "ArgumentError",
         "CodegenError",
@@ -105,7 +105,6 @@ _HOMES = {
         "VerificationError",
         "WorkerError",
     ),
-    "polyviz.frontend": ("extract",),
     "polyviz.model.dependences": ("Dependences", "Legality", "Violation"),
     "polyviz.model.schedule": ("Band", "Schedule"),
     "polyviz.model.scop": ("Scop", "Statement"),

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.api.compiling import ScheduleChoice, Tile, build_kernel
+from polyviz.api.extracting import extract
 from polyviz.api.targets import resolve_target
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError, PolyvizError
-from polyviz.frontend import extract
 from polyviz.model.display import Displayable
 from polyviz.model.measurement import ComparisonData, VariantRow
 from polyviz.model.schedule import Schedule

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import islpy as isl
 
 from polyviz.analysis import dependences as find_dependences
+from polyviz.api.extracting import extract
 from polyviz.api.targets import resolve_target
 from polyviz.errors import OptionError
-from polyviz.frontend import extract
 from polyviz.mapping import make_plan
 from polyviz.model.schedule import Schedule
 from polyviz.model.scop import Scop

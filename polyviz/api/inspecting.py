@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import parallelism
+from polyviz.api.extracting import extract
 from polyviz.errors import PolyvizError
-from polyviz.frontend import extract
 from polyviz.model.display import Displayable
 from polyviz.model.scop import Scop
 from polyviz.scheduling import schedule as find_schedule

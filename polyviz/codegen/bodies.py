@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.codegen.index import simplify_subscripts
 from polyviz.codegen.scan import condition_of_set, expression
 from polyviz.model.expression import (
     Assign,
@@ -19,10 +20,11 @@ from polyviz.model.expression import (
     Name,
     Node,
     rebuild,
+    substitute,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from polyviz.model.plan import Expansion, Plan
     from polyviz.model.scop import Scop, Statement
@@ -56,6 +58,19 @@ def planned_body(scop: Scop, plan: Plan, statement: Statement) -> tuple[Instruct
 
     body = tuple(_instruction(place(instruction)) for instruction in statement.body)
     return body + _final_values(scop, plan, statement, place)
+
+
+def placed_body(
+    statement: Statement, body: Sequence[Instruction], arguments: Sequence[Expression]
+) -> list[Instruction]:
+    """``body`` for one instance: iterators replaced by their values at this place of the loops.
+
+    Where the values are the iterators themselves, the text stays as the user wrote it.
+    """
+    values = dict(zip(statement.iterators, arguments, strict=True))
+    if all(value == Name(name) for name, value in values.items()):
+        return list(body)
+    return [_instruction(simplify_subscripts(substitute(instruction, values))) for instruction in body]
 
 
 def _copy_element(scop: Scop, statement: Statement, element: Element, expansion: Expansion | None) -> Element:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.arrays_c import ArrayPrinter
-from polyviz.codegen.bodies import bound_expression, planned_body, private_name
+from polyviz.codegen.bodies import bound_expression, placed_body, planned_body, private_name
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants
@@ -14,7 +14,7 @@ from polyviz.codegen.lower import lower
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
-from polyviz.model.expression import Expression, Instruction, Name, substitute, walk
+from polyviz.model.expression import Expression, Name, walk
 from polyviz.model.program import ArrayType, FloatingPoint, Program, ProgramArgument
 
 if TYPE_CHECKING:
@@ -24,8 +24,14 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
 
 C_RESERVED = frozenset(
-    ["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "_Bool", "_Complex", "_Imaginary", "asm", "typeof", "failure", "main", "I", "errno", "stdin", "stdout", "stderr", "unix", "linux"]
+    """
+    auto break case char const continue default do double else enum extern float for goto if inline int long register
+    restrict return short signed sizeof static struct switch typedef union unsigned void volatile while _Bool _Complex
+    _Imaginary asm typeof failure main I errno stdin stdout stderr unix linux
+    """.split()  # noqa: SIM905  (a list of words, read as one)
 )
+"""Words of C, and macros of its headers, that no variable may be called."""
+
 
 
 def print_c(
@@ -171,10 +177,9 @@ class _CProgram:
 
     def _instance(self, node: Instance, indent: int) -> None:
         statement = self.scop.statement(node.statement)
-        values: dict[str, Expression] = dict(zip(statement.iterators, node.arguments, strict=True))
-        body = tuple(substitute(instruction, values) for instruction in self.bodies[node.statement])
+        body = placed_body(statement, self.bodies[node.statement], node.arguments)
         self.arrays.enter(statement)
-        lines = self.printer.instructions([part for part in body if isinstance(part, Instruction)], 0)
+        lines = self.printer.instructions(body, 0)
         comment = f"  // line {statement.span.line}: {' '.join(statement.source.split())}"
         for number, line in enumerate(lines):
             self.text.add(indent, line + (comment if number == 0 else ""), statement)

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from keyword import kwlist
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.bodies import bound_expression, planned_body, private_name
+from polyviz.codegen.bodies import bound_expression, placed_body, planned_body, private_name
 from polyviz.codegen.calling import needs_checks, result_names, written_arrays
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
 from polyviz.codegen.lower import lower
 from polyviz.codegen.text import TextBuilder
-from polyviz.model.expression import Binary, Constant, Element, Expression, Instruction, Name, substitute
+from polyviz.model.expression import Binary, Constant, Element, Expression, Name
 from polyviz.model.program import ArrayType, FloatingPoint, Program
 
 if TYPE_CHECKING:
@@ -207,9 +207,8 @@ class _PythonProgram:
 
     def _instance(self, node: Instance, indent: int) -> None:
         statement = self.scop.statement(node.statement)
-        values: dict[str, Expression] = dict(zip(statement.iterators, node.arguments, strict=True))
-        body = [substitute(instruction, values) for instruction in self.bodies[node.statement]]
-        lines = self.printer.instructions([part for part in body if isinstance(part, Instruction)], 0)
+        body = placed_body(statement, self.bodies[node.statement], node.arguments)
+        lines = self.printer.instructions(body, 0)
         for number, line in enumerate(lines):
             comment = f"  # line {statement.span.line}" if number == 0 else ""
             self.text.add(indent, line + comment, statement)

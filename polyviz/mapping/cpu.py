@@ -15,9 +15,10 @@ from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
 from polyviz.mapping.bands import permuted, tiled, wavefront
 from polyviz.mapping.full_tiles import find_full_tiles
+from polyviz.mapping.innermost import distribute_innermost, is_mixed, mark_vector
 from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.storage import place_temporaries
-from polyviz.model.plan import END, PARALLEL, POINTS, VECTOR, FullTiles, Plan
+from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, Plan
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, statements_under
 
@@ -63,7 +64,8 @@ def make_plan(
 @dataclass(frozen=True, slots=True)
 class _BandPlan:
     """What happens to one band. ``order`` is the new order of its point loops, ``parallel`` a position in it (or in
-    the tile band), ``vector`` tells that its innermost loop may use vector instructions."""
+    the tile band), ``vector`` tells that its innermost loop may use vector instructions, ``separable`` that each
+    statement may get an innermost loop of its own."""
 
     path: Path
     order: tuple[int, ...]
@@ -72,6 +74,7 @@ class _BandPlan:
     parallel: int | None
     wavefront: bool
     vector: bool
+    separable: bool
     serial_members: int
 
 
@@ -94,7 +97,7 @@ def _transform(scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: T
         decisions.extend(_explain(plan, statements_under(band)))
     full_tiles = []
     for number, plan in reversed(list(enumerate(plans))):
-        tree, full = _apply(scop, tree, plan, f"{POINTS}:{number}")
+        tree, full = _apply(scop, dependences, tree, plan, f"{POINTS}:{number}")
         full_tiles.extend(full)
     return _Mapped(tree, tuple(full_tiles), tuple(decisions))
 
@@ -109,8 +112,8 @@ def _plan_band(
     count = len(found.members)
     order = tuple(range(count))
     if found.permutable and locality is not None:
-        innermost = locality.best_innermost
-        order = (*(member for member in order if member != innermost), innermost)
+        best = locality.best_innermost
+        order = (*(member for member in order if member != best), best)
     sizes = _tile_sizes(found, locality, order, tile)
     parallel_around = any(plan.parallel is not None for plan in around)
     serial_around = sum(plan.serial_members for plan in around)
@@ -118,6 +121,8 @@ def _plan_band(
     innermost_parallel = found.members[order[-1]].coincident or (
         order == tuple(range(count)) and found.members[-1].parallel
     )
+    # A loop shared between threads is not cut into vectors as well: its iterations are left whole.
+    innermost = locality is not None and (bool(sizes) or outer.parallel != count - 1)
     return _BandPlan(
         path=path,
         order=outer.order if not sizes else order,
@@ -125,7 +130,8 @@ def _plan_band(
         sizes=sizes,
         parallel=outer.parallel,
         wavefront=outer.wavefront,
-        vector=locality is not None and innermost_parallel and (bool(sizes) or outer.parallel != count - 1),
+        vector=innermost and innermost_parallel,
+        separable=innermost,
         serial_members=count if outer.parallel is None else outer.parallel,
     )
 
@@ -198,7 +204,9 @@ class _Outer:
         return serial > 1 or (serial == 1 and loops_inside < 1)
 
 
-def _apply(scop: Scop, tree: isl.Schedule, plan: _BandPlan, mark: str) -> tuple[isl.Schedule, list[FullTiles]]:
+def _apply(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: _BandPlan, mark: str
+) -> tuple[isl.Schedule, list[FullTiles]]:
     """``tree`` with one band changed; ``mark`` is what the point loops of a tiled band are marked with."""
     full_tiles = []
     if plan.sizes:
@@ -210,14 +218,24 @@ def _apply(scop: Scop, tree: isl.Schedule, plan: _BandPlan, mark: str) -> tuple[
     tree = permuted(tree, points, plan.order)
     steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
     full = find_full_tiles(scop, tree, points, steps) if plan.sizes else None
-    if plan.vector:
-        tree = _mark_loop(tree, points, len(plan.order) - 1, VECTOR)
+    tree = _innermost(scop, dependences, tree, points, plan)
     if full is not None:
         full_tiles.append(FullTiles(mark, full))
         tree = insert_mark(tree, points, mark)
     if plan.parallel is not None:
         tree = _mark_loop(tree, plan.path, plan.parallel, PARALLEL)
     return tree, full_tiles
+
+
+def _innermost(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, points: Path, plan: _BandPlan
+) -> isl.Schedule:
+    """``tree`` with the innermost loop of the band of points at ``points`` ready for vector instructions."""
+    if plan.separable and (not plan.vector or is_mixed(tree, points)):
+        separate = distribute_innermost(scop, dependences, tree, points)
+        if separate is not None:
+            return separate
+    return mark_vector(tree, points) if plan.vector else tree
 
 
 def _mark_loop(tree: isl.Schedule, path: Path, member: int, name: str) -> isl.Schedule:
@@ -233,7 +251,8 @@ def _explain(plan: _BandPlan, statements: tuple[str, ...]) -> list[Decision]:
         decisions.append(Decision("reorder", text, statements))
     if plan.sizes:
         sizes = " x ".join(map(str, plan.sizes))
-        decisions.append(Decision("tile", f"the band is tiled by {sizes}, to reuse data while it is in cache", statements))
+        text = f"the band is tiled by {sizes}, to reuse data while it is in cache"
+        decisions.append(Decision("tile", text, statements))
     if plan.wavefront:
         text = "no tile loop is parallel, so tiles run along wavefronts: the first tile loop is skewed by the second"
         decisions.append(Decision("wavefront", text, statements))

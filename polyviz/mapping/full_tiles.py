@@ -36,7 +36,8 @@ def _multiples(scop: Scop, depth: int, steps: Sequence[int]) -> isl.Set:
     known = isl.Set.universe(_set_space(scop, depth))
     for position, step in enumerate(steps, start=depth - len(steps)):
         names = ", ".join(f"i{other}" for other in range(depth))
-        known = known.intersect(isl.Set(f"{{ [{names}] : i{position} mod {step} = 0 }}").align_params(known.get_space()))
+        multiples = isl.Set(f"{{ [{names}] : i{position} mod {step} = 0 }}")
+        known = known.intersect(multiples.align_params(known.get_space()))
     return known
 
 
@@ -49,9 +50,9 @@ def _full_prefixes(scop: Scop, band: isl.ScheduleNode) -> isl.Set | None:
         function = rows.intersect_domain(isl.UnionSet.from_set(statement.domain))
         if function.domain().is_empty():
             continue
-        instances = isl.UnionMap.from_multi_union_pw_aff(rows).extract_map(
-            isl.Space.map_from_domain_and_range(statement.domain.get_space(), _set_space(scop, rows.dim(isl.dim_type.out)))
-        )
+        times = _set_space(scop, rows.dim(isl.dim_type.out))
+        space = isl.Space.map_from_domain_and_range(statement.domain.get_space(), times)
+        instances = isl.UnionMap.from_multi_union_pw_aff(rows).extract_map(space)
         box = _unbounded(instances).range()
         inside = instances.intersect_domain(statement.domain).range()
         missing = _prefix(box.subtract(inside), depth)

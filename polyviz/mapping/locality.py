@@ -37,10 +37,8 @@ def band_locality(scop: Scop, tree: isl.Schedule, path: Path) -> Locality:
     own = band.band_get_partial_schedule()
     outer = [statement_rows(prefix, statement) for statement in statements]
     inner = [statement_rows(own, statement) for statement in statements]
-    moves = [
-        [_motions(statement, around, rows, member) for statement, around, rows in zip(statements, outer, inner, strict=True)]
-        for member in range(count)
-    ]
+    known = list(zip(statements, outer, inner, strict=True))
+    moves = [[_motions(*statement, member) for statement in known] for member in range(count)]
     scores = [_score(moves[member]) for member in range(count)]
     best = max(range(count), key=lambda member: (scores[member], member))
     helps = any(_reuses(statement, rows) for statement, rows in zip(statements, inner, strict=True))

@@ -17,7 +17,7 @@ from polyviz.errors import CodegenError, OutOfBoundsError, ToolchainError
 from polyviz.runtime.cache import BuildCache
 from polyviz.runtime.evaluate import evaluate
 from polyviz.runtime.native import NativeFunction, NativeValue, integer, pointer, strides
-from polyviz.runtime.toolchain import INSTALL_HINT, find_toolchain
+from polyviz.runtime.toolchain import INSTALL_HINT, Toolchain, find_toolchain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,14 +63,14 @@ def make_runner(program: Program) -> Runner:
 
 
 class NativeRunner:
-    """A C program, compiled through the build cache."""
+    """A C program, compiled through the build cache; a ``toolchain`` of the caller's own is used as it is."""
 
-    def __init__(self, program: Program) -> None:
-        toolchain = find_toolchain()
-        if toolchain is None:
+    def __init__(self, program: Program, toolchain: Toolchain | None = None) -> None:
+        chosen = toolchain or find_toolchain()
+        if chosen is None:
             raise ToolchainError("No C compiler was found.", hint=INSTALL_HINT)
-        flags = WRAPPING_FLAGS if _computes_with_integers(program) else ()
-        built = BuildCache().library(program.text, toolchain, program.floating_point, extra_flags=flags)
+        flags = WRAPPING_FLAGS if toolchain is None and _computes_with_integers(program) else ()
+        built = BuildCache().library(program.text, chosen, program.floating_point, extra_flags=flags)
         self.program = program
         self.compile_seconds = built.compile_seconds
         self.notes = (built.note,) if built.note else ()

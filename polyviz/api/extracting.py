@@ -1,0 +1,28 @@
+"""Source to a part, with unrelated values that share a scalar's name told apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from polyviz.analysis.live_ranges import separate_live_ranges
+from polyviz.frontend import extract as read_source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.model.scop import Scop
+
+
+def extract(
+    source: object, *, sizes: Mapping[str, int] | None = None, namespace: Mapping[str, Any] | None = None
+) -> Scop:
+    """The static control part of ``source``: a function, text with one function, or bare loops.
+
+    ``sizes`` fixes parameters to values; ``namespace`` is what surrounds the text (a notebook's names). Raises
+    ExtractionError, which points at the construct that does not belong into a static control part.
+
+    >>> part = extract("def fill(A):\\n    for i in range(len(A)):\\n        A[i] = i")
+    >>> [statement.name for statement in part.statements]
+    ['S0']
+    """
+    return separate_live_ranges(read_source(source, sizes=sizes, namespace=namespace))

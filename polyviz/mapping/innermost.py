@@ -1,0 +1,69 @@
+"""The innermost loop: one loop per statement where that makes it parallel, then marked for vector instructions.
+
+Fused statements that depend on each other across iterations of the innermost loop keep it serial. Where their order
+allows it, each gets an innermost loop of its own: within one iteration of the loops around, all of the first statement
+run before all of the second. Guards that keep one statement out of some iterations disappear on the way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyviz.analysis import band_properties, check
+from polyviz.model.plan import END, VECTOR
+from polyviz.transform.tree import (
+    Path,
+    band_at,
+    bands,
+    insert_mark,
+    isolate_member,
+    kind_of,
+    node_at,
+    statements_under,
+)
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.scop import Scop
+
+
+def mark_vector(tree: isl.Schedule, path: Path) -> isl.Schedule:
+    """The last member of the band at ``path`` alone in a band and marked."""
+    tree, alone = isolate_member(tree, path, band_at(tree, path).band_n_member() - 1)
+    return insert_mark(insert_mark(tree, (*alone, 0), END), alone, VECTOR)
+
+
+def distribute_innermost(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path
+) -> isl.Schedule | None:
+    """The tree with one innermost loop per statement in place of the last member of the band at ``path``.
+
+    All of them are parallel and marked for vector instructions. None when that order would be illegal, or some of
+    the loops would not be parallel.
+    """
+    band = band_at(tree, path)
+    if len(statements_under(band)) < 2 or kind_of(band.child(0)) not in ("sequence", "set"):
+        return None
+    tree, alone = isolate_member(tree, path, band.band_n_member() - 1)
+    tree = band_at(tree, alone).band_sink().get_schedule()
+    if not check(scop, tree, known=dependences):
+        return None
+    properties = band_properties(scop, dependences, tree)
+    inner = [
+        (place, found.members[-1].parallel)
+        for (place, _), found in zip(bands(tree), properties, strict=True)
+        if place[: len(alone)] == alone
+    ]
+    if not all(parallel for _, parallel in inner):
+        return None
+    for place, _ in reversed(inner):
+        tree = mark_vector(tree, place)
+    return tree
+
+
+def is_mixed(tree: isl.Schedule, path: Path) -> bool:
+    """Whether statements of the band at ``path`` differ in the loops that surround them."""
+    domains = node_at(tree, path).get_domain().get_set_list()
+    return len({domains.get_at(position).n_dim() for position in range(domains.n_set())}) > 1
