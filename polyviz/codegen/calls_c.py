@@ -94,7 +94,8 @@ def _variant(name: str, call: TypedCall, result: Type) -> Value:
 def _library(printer: CExpressionPrinter, name: str, call: TypedCall) -> Value:
     if call.computed.is_integral:
         if name == "fmod":
-            return printer.helper("truncated_mod", call.computed, call.values, call.typed.result)
+            # numba computes it of unsigned numbers even where they are signed, unlike NumPy.
+            raise _refused(call)
         return _widened(call.values[0], call.typed.result)
     if call.typed.result.is_integral:
         return convert(_variant(name, call, call.computed), call.typed.result)
@@ -147,7 +148,8 @@ def _is_short(node: Expression) -> bool:
 def _ufunc_power(printer: CExpressionPrinter, call: TypedCall) -> Value:
     if call.computed.kind == "f":
         return _real_power(printer, call)
-    return printer.helper("power", call.computed, call.values, call.typed.result)
+    name = "rounded_power" if call.computed.is_integral else "power"
+    return printer.helper(name, call.computed, call.values, call.typed.result)
 
 
 def _power(printer: CExpressionPrinter, name: str, call: TypedCall) -> Value:
@@ -228,7 +230,8 @@ def _classify(printer: CExpressionPrinter, name: str, call: TypedCall) -> Value:
     (value,) = call.values
     if not call.computed.is_real:
         return printer.helper(name, call.computed, call.values, BOOL)
-    if call.computed.is_integral:
+    if value.storage.is_integral:
+        # The macros take floating point numbers only.
         value = convert(value, FLOAT64)
     return Value(f"{name}({value.text}) != 0", EQUALITY, BOOL, BOOL)
 

@@ -63,7 +63,7 @@ def _define(name: str, ordered: dict[str, str]) -> None:
     base, scalar = _split(name)
     helper = _template(base, scalar)
     for used in helper.uses:
-        _define(used.format(suffix=scalar.suffix), ordered)
+        _define(used.format(suffix=scalar.suffix, wide=_wide(scalar)), ordered)
     ordered[name] = _instantiate(helper.text, name, scalar)
 
 
@@ -80,6 +80,10 @@ def _template(base: str, scalar: Type) -> Helper:
     raise KeyError(f"{base}_{scalar.suffix}")
 
 
+def _wide(scalar: Type) -> str:
+    return "u64" if scalar.kind == "u" else "i64"
+
+
 def _instantiate(text: str, name: str, scalar: Type) -> str:
     real = scalar if scalar.is_real else (FLOAT32 if scalar == COMPLEX64 else FLOAT64)
     unsigned = {8: UINT8, 16: UINT16, 32: UINT32, 64: UINT64}[min(scalar.bits, 64)]
@@ -91,6 +95,7 @@ def _instantiate(text: str, name: str, scalar: Type) -> str:
         "suffix": scalar.suffix,
         "f": "f" if real == FLOAT32 else "",
         "MIN": f"INT{scalar.bits}_MIN",
+        "wide": _wide(scalar),
     }
     for field, value in fields.items():
         text = text.replace("{" + field + "}", value)
@@ -161,22 +166,6 @@ static inline {T} {name}({T} a, {T} b)
     if (remainder == 0)
         return b < 0 ? -({T})0 : 0;
     return (b < 0) != (remainder < 0) ? remainder + b : remainder;
-}
-"""
-    ),
-    ("truncated_mod", "i"): Helper(
-        """\
-static inline {T} {name}({T} a, {T} b)
-{
-    return b == 0 || b == -1 ? 0 : a % b;
-}
-"""
-    ),
-    ("truncated_mod", "u"): Helper(
-        """\
-static inline {T} {name}({T} a, {T} b)
-{
-    return b == 0 ? 0 : a % b;
 }
 """
     ),
@@ -376,6 +365,16 @@ static inline {T} {name}({T} base, {T} exponent)
 }
 """,
         ("multiply_{suffix}",),
+    ),
+    # numba passes the integer powers of numpy through a double.
+    ("rounded_power", "i"): Helper(
+        """\
+static inline {T} {name}({T} base, int64_t exponent)
+{
+    return (double)power_{wide}(base, exponent);
+}
+""",
+        ("power_{wide}",),
     ),
     ("power_half", "f"): Helper(
         """\

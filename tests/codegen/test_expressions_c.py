@@ -1,0 +1,413 @@
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from polyviz.codegen.functions import FUNCTIONS
+from polyviz.codegen.typing import Environment, infer
+from polyviz.errors import CodegenError
+from polyviz.codegen.expressions_python import PythonExpressionPrinter
+from tests.codegen.differential import TYPES, Batch, printer, python_element
+from tests.codegen.expression_text import body, expression
+
+REAL = ["p", "b1", "b2", "k", "i8", "v1", "v2", "u4", "u", "x4", "x"]
+OTHER = {"p": "q", "b1": "c1", "k": "m", "i8": "j8", "u": "w", "x4": "y4", "x": "y", "z": "zz"}
+ALL = [*REAL, "z8", "z"]
+# Enough to meet every conversion that C and numba do differently.
+MEETING = ["p", "b1", "k", "i8", "u4", "u", "x4", "x"]
+
+
+def typed(texts):
+    """The texts that have a type, with their expressions; what is refused is tested in test_typing."""
+    result = []
+    for text in texts:
+        node = expression(text, TYPES)
+        try:
+            infer(node, Environment(TYPES))
+            printer().expression(node)
+        except CodegenError:
+            continue
+        result.append((text, node))
+    return result
+
+
+def check(texts, folder, *, units=0, extreme=False):
+    pairs = typed(texts)
+    assert pairs
+    python = PythonExpressionPrinter({}, python_element)
+    batch = Batch(
+        [python.expression(node) for _, node in pairs], [node for _, node in pairs], extreme=extreme
+    )
+    batch.compare(folder, units)
+
+
+def pairs_of(names):
+    return [
+        (left, OTHER.get(right, right) if left == right else right)
+        for left, right in itertools.product(names, names)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "//", "%", "&", "|", "^"])
+def test_binary_operators_mean_what_they_mean_in_numba(symbol, tmp_path):
+    # numba raises when it divides by a complex zero; test_complex_division covers complex divisors.
+    names = MEETING if symbol == "/" else [*MEETING, "z8", "z"]
+    check([f"{left} {symbol} {right}" for left, right in pairs_of(names)], tmp_path)
+
+
+def test_complex_division_scales_as_numba_does(tmp_path):
+    check(
+        [
+            f"{left} / ({right} + 10)"
+            for left, right in itertools.product(["x", "x4", "k", "z", "z8"], ["z", "z8"])
+        ],
+        tmp_path,
+    )
+
+
+@pytest.mark.parametrize("symbol", ["+", "-", "*", "//", "%", "&", "|", "^"])
+def test_integers_wrap_and_divide_at_the_ends_of_their_range(symbol, tmp_path):
+    names = ["b1", "k", "i8", "u"]
+    check([f"{left} {symbol} {right}" for left, right in pairs_of(names)], tmp_path, extreme=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("symbol", ["<", "<=", "==", "!="])
+def test_comparisons_bring_both_sides_to_numbas_common_type(symbol, tmp_path):
+    check([f"{left} {symbol} {right}" for left, right in pairs_of([*MEETING, "z"])], tmp_path, extreme=True)
+
+
+def test_unary_operators_work_in_the_width_of_their_operand(tmp_path):
+    texts = [f"{symbol}{name}" for symbol in ("-", "+", "~", "not ") for name in ALL]
+    check(
+        [*texts, *(f"-(-{name})" for name in REAL), "- -1", "-(k + 1)", "~(~u4)", "not not x"],
+        tmp_path,
+        extreme=True,
+    )
+
+
+def test_constants_beside_every_type(tmp_path):
+    forms = [
+        "{} + 1",
+        "2 - {}",
+        "{} * 0.5",
+        "{} / 2",
+        "1 / {}",
+        "{} // 3",
+        "{} // -3",
+        "{} % 4",
+        "{} % -4",
+        "7 % {}",
+        "{} % 0.75",
+    ]
+    check([form.format(name) for form in forms for name in REAL], tmp_path)
+
+
+def test_literals_keep_their_value(tmp_path):
+    texts = [
+        "-1",
+        "3000000000 + k",
+        "-9223372036854775808",
+        "9223372036854775807",
+        "1e-320 + x",
+        "0.1 * y",
+        "-2.5 * x4",
+    ]
+    texts += [
+        "np.inf * x4",
+        "-np.inf + x4",
+        "np.nan if p else x4",
+        "1j * z",
+        "(1.5-2j) * z8",
+        "x4 < np.inf",
+        "True + k",
+    ]
+    check([text.replace("np.inf", "1e400").replace("np.nan", "(1e400 - 1e400)") for text in texts], tmp_path)
+
+
+@pytest.mark.parametrize("symbol", ["<<", ">>"])
+def test_shifts_keep_the_signedness_of_the_left_operand(symbol, tmp_path):
+    check(
+        [f"{left} {symbol} ({right} & 31)" for left in REAL for right in ("k", "i8", "u")]
+        + [f"1 {symbol} (k & 63)"],
+        tmp_path,
+    )
+
+
+@pytest.mark.slow
+def test_powers(tmp_path):
+    # numba raises for a negative power of a floating point zero.
+    bases = [*(name for name in REAL if not name.startswith("x")), "(abs(x) + 1)", "(abs(x4) + 1)"]
+    constants = ["0", "1", "2", "3", "4", "5", "-1", "-2", "-3", "2.0"]
+    texts = [f"{base} ** {exponent}" for base in bases for exponent in constants]
+    texts += [f"{base} ** {exponent}" for base in bases for exponent in ("abs(k)", "i8", "u", "p")]
+    texts += [
+        "2 ** k",
+        "(-2) ** i8",
+        "pow(i8, 3)",
+        "(x + 1) ** 2",
+        "(x4 * 2) ** 3",
+        "-x ** 2",
+        "i8 ** v1",
+        "x ** 3",
+    ]
+    texts += ["math.pow(x, abs(k))", "x ** u", "x4 ** v2", "x4 ** p", "1.0000001 ** (70000 * abs(k))"]
+    check(texts, tmp_path)
+
+
+def test_powers_of_floats_agree_to_the_last_places(tmp_path):
+    texts = [
+        "x ** 0.5",
+        "x4 ** 0.5",
+        "np.sqrt(x) ** 0.5",
+        "x ** y",
+        "x4 ** y4",
+        "x ** 1.5",
+        "x ** -0.5",
+        "math.pow(x, y)",
+    ]
+    check([*texts, "np.power(x, y)", "np.power(x4, k)", "z ** 2", "z ** 2.0", "z8 ** 2"], tmp_path, units=2)
+    check(["(z + 10) ** 3", "(z + 10) ** 0.5", "(z + 10) ** zz"], tmp_path, units=64)
+
+
+def test_integer_powers_by_numpy_pass_through_a_double(tmp_path):
+    # Only results in range: what lies outside is as open in numba as in C.
+    texts = ["np.power(np.int8(k & 3), np.int8(m & 3))", "np.power(k, np.int32(4))", "np.power(i8, j8 & 7)"]
+    texts += [
+        "np.power(v1, np.uint8(k & 1))",
+        "np.power(u, w & 7)",
+        "np.power(3, k & 31)",
+        "np.power(i8, -1)",
+    ]
+    check([*texts, "np.power(7, 20 + (k & 1))"], tmp_path)
+
+
+@pytest.mark.slow
+def test_minimum_and_maximum_treat_nan_as_python_and_numpy_do(tmp_path):
+    texts = [f"{name}({left}, {right})" for name in ("min", "max") for left, right in pairs_of(MEETING)]
+    texts += [
+        f"{name}({left}, {right}, {third})"
+        for name in ("min", "max")
+        for left, right, third in (
+            ("x", "y", "x4"),
+            ("x4", "k", "y"),
+            ("i8", "j8", "u"),
+            ("b1", "v1", "k"),
+            ("i8", "0", "1.5"),
+        )
+    ]
+    check(texts, tmp_path)
+    check(
+        [
+            f"np.{name}({left}, {right})"
+            for name in ("minimum", "maximum", "fmin", "fmax")
+            for left, right in pairs_of(["p", "b1", "k", "u", "x4", "x"])
+        ],
+        tmp_path,
+    )
+
+
+def test_short_circuit_operators_give_the_deciding_operand(tmp_path):
+    texts = [
+        "p and q",
+        "p or q",
+        "p and not q or x > 0",
+        "x and y",
+        "x or y",
+        "k and x",
+        "x4 or i8",
+        "x and y and k",
+    ]
+    texts += [
+        "p and x",
+        "p or k",
+        "z or x",
+        "not (x and y)",
+        "not x or y > 0",
+        "(p or q) and (x or y)",
+        "(p or x) + 1",
+    ]
+    texts += [
+        "x < y < k",
+        "0 <= k < i8 < 10",
+        "x < y or x == y != 0",
+        "p < q",
+        "(x < y) == p",
+        "(not p) == q",
+        "not p == q",
+    ]
+    check(texts, tmp_path)
+
+
+def test_conditional_expressions_take_the_common_type(tmp_path):
+    texts = [
+        f"{left} if p else {right}" for left, right in pairs_of(["p", "b1", "k", "i8", "u4", "u", "x4", "x"])
+    ]
+    texts += [
+        "x if x > y else y if y > 0 else 0",
+        "(x if p else y) if q else 1",
+        "x if p and q else y",
+        "1 if x else 2.5",
+    ]
+    check([*texts, "(k if p else m) * k", "(u4 if p else k) - 1", "z if p else x"], tmp_path)
+
+
+def test_casts(tmp_path):
+    whole = ["p", "b1", "b2", "k", "i8", "v1", "u4", "u"]
+    names = [
+        "bool_",
+        "int8",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint64",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+    ]
+    texts = [f"np.{name}({value})" for name in names for value in whole]
+    texts += [f"{name}({value})" for name in ("int", "float", "bool", "complex") for value in whole]
+    check(texts, tmp_path, extreme=True)
+    floats = [
+        "np.float32(x)",
+        "np.float64(x4)",
+        "float(x4) * 0.1",
+        "bool(x)",
+        "bool(z)",
+        "np.complex64(z)",
+        "np.float32(0.1)",
+    ]
+    floats += [
+        "np.bool_(x4)",
+        "complex(x, y)",
+        "complex(x4, y4)",
+        "complex(k, x4)",
+        "complex(z8)",
+        "np.float32(0.1) * x4",
+    ]
+    check([*floats, "int(x if abs(x) < 1e6 else 1.5)", "np.int32(x4 if abs(x4) < 100 else -2.5)"], tmp_path)
+
+
+def test_rounding(tmp_path):
+    finite = ["(x if abs(x) < 1e9 else 0.5)", "(x4 if abs(x4) < 1e9 else 2.5)", "k", "u4", "p"]
+    functions = ["round({})", "math.floor({})", "math.ceil({})", "math.trunc({})", "int({})"]
+    check([function.format(value) for function in functions for value in finite], tmp_path)
+    digits = [f"round({value}, {count})" for value in ("x", "x4", "k") for count in ("0", "2", "-2", "k")]
+    check(
+        [
+            *digits,
+            "round(x * 1e-3, 25)",
+            "np.round(x)",
+            "np.round(x4)",
+            "np.round(x, 1)",
+            "np.round(x4, 1)",
+            "np.round(k)",
+        ],
+        tmp_path,
+    )
+    numpy = [
+        f"np.{name}({value})"
+        for name in ("floor", "ceil", "trunc", "rint")
+        for value in ("x", "x4", "k", "v1", "p")
+    ]
+    check(numpy, tmp_path)
+
+
+def test_parts_of_complex_numbers(tmp_path):
+    texts = [f"{name}.real - {name}.imag" for name in ("z", "z8", "x", "k")] + [
+        f"{name}.conjugate()" for name in ("z", "z8", "x", "k")
+    ]
+    check(
+        [
+            *texts,
+            "np.conj(z8)",
+            "np.real(z)",
+            "np.imag(z)",
+            "abs(z)",
+            "abs(z8)",
+            "np.isnan(z)",
+            "np.isfinite(z8)",
+        ],
+        tmp_path,
+        units=1,
+    )
+
+
+# What both sides compute without calling the C library's approximations.
+EXACT = [
+    "math.fabs",
+    "math.sqrt",
+    "math.copysign",
+    "math.isnan",
+    "math.isinf",
+    "math.isfinite",
+    "math.radians",
+    "math.degrees",
+    "abs",
+    "numpy.abs",
+    "numpy.absolute",
+    "numpy.fabs",
+    "numpy.sqrt",
+    "numpy.copysign",
+    "numpy.sign",
+    "numpy.square",
+    "numpy.isnan",
+    "numpy.isinf",
+    "numpy.isfinite",
+    "numpy.signbit",
+    "numpy.floor_divide",
+    "numpy.mod",
+    "numpy.remainder",
+    "numpy.fmod",
+    "numpy.nextafter",
+    "math.nextafter",
+    "numpy.radians",
+    "numpy.deg2rad",
+    "numpy.degrees",
+    "numpy.rad2deg",
+]
+EXACT += [name for name, entry in FUNCTIONS.items() if entry.kind == "operator"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, len(EXACT), 12))
+def test_functions_that_are_exact_agree_bit_by_bit(first, tmp_path):
+    names = ["p", "b1", "i8", "u", "x4", "x"]
+    check([text for function in EXACT[first : first + 12] for text in calls(function, names)], tmp_path)
+
+
+APPROXIMATE = [
+    name
+    for name, entry in FUNCTIONS.items()
+    if entry.kind == "library"
+    and name not in EXACT
+    and "fmod" not in name
+    and name.rpartition(".")[2] not in ("floor", "ceil", "trunc", "rint")
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, len(APPROXIMATE), 20))
+def test_functions_of_the_c_library_agree_to_the_last_places(first, tmp_path):
+    functions = APPROXIMATE[first : first + 20]
+    # numba 0.68 cannot compile np.exp2 or np.log2 of both precisions in one function.
+    for names in (["k", "x"], ["x4", "y4"]):
+        check([text for function in functions for text in calls(function, names)], tmp_path, units=4)
+
+
+def test_functions_of_complex_numbers_agree_to_the_last_places(tmp_path):
+    names = "sqrt exp log sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh".split()
+    check([f"np.{name}({value} + 0.25)" for name in names for value in ("z", "z8")], tmp_path, units=64)
+
+
+def calls(function, names):
+    """Calls of ``function`` on all the names it may take."""
+    name = function.replace("numpy.", "np.")
+    arity = FUNCTIONS[function].arguments.start
+    if arity == 1:
+        return [f"{name}({value})" for value in names]
+    return [f"{name}({left}, {right})" for left, right in pairs_of(names)]
