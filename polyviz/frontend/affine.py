@@ -48,6 +48,7 @@ class NotAffine(Exception):  # noqa: N818  # it never leaves this room; NotAffin
 class AffineReader:
     """Reads expressions at one place of the program: below the loops ``iterators``, outermost first.
 
+    >>> from polyviz.frontend.parameters import ParameterTable
     >>> reader = AffineReader(("i",), ParameterTable(()))
     >>> print(reader.value(Binary("//", Binary("+", Name("i"), Constant(1)), Constant(2))))
     { [i] -> [(floor((1 + i)/2))] }

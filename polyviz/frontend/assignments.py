@@ -88,15 +88,19 @@ class AssignmentReader:
 
     def _assignments(self, node: ast.stmt, pairs: Sequence[_Pair]) -> tuple[Node, ...]:
         """All values are read before the first target is written, so a value may need a temporary."""
+        for _, value in pairs:
+            array = self._program.array(value.id) if isinstance(value, ast.Name) else None
+            if array is not None:
+                raise self._renamed(node, array)
         values = self._read_values(pairs)
         instructions: list[Instruction] = []
         if len(pairs) > 1:
             values = self._saved(pairs, values, instructions)
-        for (target, _), value in zip(pairs, values, strict=True):
+        for (target, _), result in zip(pairs, values, strict=True):
             if isinstance(target, ast.Name):
-                instructions += self._scalar(target, value, value)
+                instructions += self._scalar(target, result, result)
             else:
-                instructions.append(Assign(self._element(target), value))
+                instructions.append(Assign(self._element(target), result))
         return self._leaf(node, instructions)
 
     def _read_values(self, pairs: Sequence[_Pair]) -> list[Expression]:
@@ -130,7 +134,8 @@ class AssignmentReader:
         program, name = self._program, target.id
         if program.array(name) is not None:
             raise self._rebound_array(target)
-        program.environment.bind(name, Known(result, tuple(program.pending)) if is_integral(result) else None)
+        conditions = tuple(requirement.condition for requirement in program.pending)
+        program.environment.bind(name, Known(result, conditions) if is_integral(result) else None)
         is_followed = program.environment.known(name) is not None
         if program.source.is_cell and name in program.usage.loop_variables:
             raise self._loop_variable(target)
@@ -179,17 +184,20 @@ class AssignmentReader:
                 or program.depth
                 or len(program.usage.assigned[target.id]) != 1
             ):
-                raise program.source.error(
-                    node,
-                    f"The array `{array.name}` gets another name here.",
-                    reason="Which array a name stands for must not change.",
-                    hint="Use one name per array; to swap two arrays, copy their elements in a loop.",
-                )
+                raise self._renamed(node, array)
             if target.id in program.arrays:
                 raise self._rebound_array(target)
             program.aliases[target.id] = array.name
             program.environment.bind(target.id, None)
         return ()
+
+    def _renamed(self, node: ast.stmt, array: ArrayDraft) -> Exception:
+        return self._program.source.error(
+            node,
+            f"The array `{array.name}` gets another name here.",
+            reason="Which array a name stands for must not change.",
+            hint="Use one name per array; to swap two arrays, copy their elements in a loop.",
+        )
 
     def _is_shape(self, value: ast.expr) -> bool:
         base = (
@@ -223,7 +231,9 @@ class AssignmentReader:
             value = value.value
         array = self._expressions.shape_of(value.value) if isinstance(value, ast.Attribute) else None
         if array is None:
-            raise self._program.source.error(node, "This shape cannot be taken apart.")
+            raise self._program.source.error(
+                node, "This shape cannot be taken apart.", hint="Write `n, m = A.shape`."
+            )
         return list(range(array.rank))[part], array
 
     def _name_extent(self, target: ast.expr, value: ast.expr) -> None:

@@ -30,7 +30,7 @@ def parameter_space(parameters: Iterable[Parameter]) -> isl.Space:
 def assumed(parameters: Iterable[Parameter], sizes: Mapping[str, int] | None = None) -> isl.Set:
     """The values that the parameters may have.
 
-    >>> from polyviz.model.scop import ParameterSource
+    >>> from polyviz.model.scop import Parameter, ParameterSource
     >>> print(assumed([Parameter("n", ParameterSource("shape", "A"))]))
     [n] -> {  : n >= 0 }
     """

@@ -89,6 +89,8 @@ class CreationReader:
             values[{"a": "shape", "prototype": "shape"}.get(keyword.arg or "", keyword.arg or "")] = (
                 keyword.value
             )
+        if "order" in values and ast.unparse(values["order"]) == "'C'":
+            del values["order"]
         unknown = sorted(set(values) - set(order))
         if unknown or "shape" not in values or len(call.args) > len(order):
             what = f"the option `{unknown[0]}`" if unknown else "these arguments"

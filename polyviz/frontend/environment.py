@@ -11,7 +11,6 @@ from polyviz.model.expression import Conditional, Expression, walk
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from polyviz.frontend.nodes import Requirement
 
 # A value that is substituted again and again may double each time; past this it is stored instead.
 _LARGEST = 64
@@ -19,10 +18,10 @@ _LARGEST = 64
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An integer made of iterators and parameters, valid where the requirements hold."""
+    """An integer made of iterators and parameters, valid where all conditions of ``requires`` hold."""
 
     expression: Expression
-    requirements: tuple[Requirement, ...] = ()
+    requires: tuple[Expression, ...] = ()
 
 
 @dataclass
@@ -75,6 +74,6 @@ class Environment:
 def _merged(condition: Expression, first: Known, second: Known) -> Known | None:
     if first == second:
         return first
-    if reads_data(condition) or first.requirements or second.requirements:
+    if reads_data(condition) or first.requires or second.requires:
         return None
     return Known(Conditional(condition, first.expression, second.expression))

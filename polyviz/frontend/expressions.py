@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from polyviz.errors import Span, UnknownNameError
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, HINTS, PURE
+from polyviz.frontend.integers import is_float
 from polyviz.frontend.refuse import EXPRESSIONS, Refusal, operator_refusal
 from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import (
@@ -82,7 +83,8 @@ class ExpressionReader:
         if reader is not None:
             return reader(node)
         raise self._refuse(
-            node, EXPRESSIONS.get(type(node)) or Refusal(_described(node), "It is no number.", "")
+            node,
+            EXPRESSIONS.get(type(node)) or Refusal(_described(node), "It is no number.", "Use a number."),
         )
 
     def operator(self, node: ast.AST, operator: ast.operator) -> str:
@@ -104,7 +106,7 @@ class ExpressionReader:
             self._check_index(index)
         if len(indices) != array.rank:
             raise self._wrong_rank(node, array, len(indices))
-        subscripts = tuple(self.read(index) for index in indices)
+        subscripts = tuple(self._index(index) for index in indices)
         return Element(array.name, subscripts, True, self._span(node))
 
     def shape_of(self, node: ast.expr) -> ArrayDraft:
@@ -145,7 +147,9 @@ class ExpressionReader:
                 hint="Use a float: write it with `.0`.",
             )
         kind = {str: "A string", bytes: "A string", type(None): "`None`"}.get(type(value), "`...`")
-        raise self._refuse(node, Refusal(kind, "A loop nest works on numbers and arrays of numbers.", ""))
+        raise self._refuse(
+            node, Refusal(kind, "A loop nest works on numbers and arrays of numbers.", "Use a number.")
+        )
 
     def _attribute(self, node: ast.Attribute) -> Expression:
         constant = None if self.canonical(node) is None else self._scope.globals.constant(node)
@@ -159,7 +163,10 @@ class ExpressionReader:
         canonical = self.canonical(node)
         what = f"`{canonical}`" if canonical else f"The attribute `.{node.attr}`"
         raise self._error(
-            node, f"{what} is not supported here.", "It is no number that can be computed with."
+            node,
+            f"{what} is not supported here.",
+            "It is no number that can be computed with.",
+            "Use elements of arrays, `.shape[k]`, `.real`, `.imag`, or pass the value as an argument.",
         )
 
     def _array_attribute(self, node: ast.Attribute, array: ArrayDraft) -> Expression:
@@ -189,6 +196,7 @@ class ExpressionReader:
                 node,
                 f"`{array.name}` has {array.rank} dimension{'s' if array.rank != 1 else ''}, and its shape needs a "
                 "constant index below that.",
+                hint=f"Use `{array.name}.shape[0]`.",
             )
         return self._program.extent(array, axis % array.rank)
 
@@ -211,9 +219,17 @@ class ExpressionReader:
                 ),
             )
         if not isinstance(constant, int) or isinstance(constant, bool):
-            raise self._error(
-                index, "A subscript has to be an integer.", hint="Use `//` for integer division."
-            )
+            raise self._not_an_integer(index)
+
+    def _index(self, index: ast.expr) -> Expression:
+        value = self.read(index)
+        if is_float(value):
+            raise self._not_an_integer(index)
+        return value
+
+    def _not_an_integer(self, index: ast.expr) -> Exception:
+        hint = "Use `//` for integer division, or `int(...)`."
+        return self._error(index, "A subscript has to be an integer.", hint=hint)
 
     def _wrong_rank(self, node: ast.AST, array: ArrayDraft, count: int) -> Exception:
         dimensions = f"{array.rank} dimension{'s' if array.rank != 1 else ''}"
@@ -226,13 +242,14 @@ class ExpressionReader:
         return self._error(node, f"`{array.name}` has {dimensions} but is used with {given}.", reason, hint)
 
     def _not_subscriptable(self, base: ast.expr) -> Exception:
-        if isinstance(base, ast.Name) and not self._scope.is_local(base.id):
-            self._scope.read(base)
+        if not isinstance(base, ast.Name) or not self._scope.is_local(base.id):
+            self.read(base)
         name = f"`{base.id}`" if isinstance(base, ast.Name) else "This"
         return self._error(
             base,
             f"{name} is not an array here.",
             "Subscripts select elements of arrays that are arguments or are made before the loops.",
+            "Pass the array as an argument, or make it before the loops.",
         )
 
     def _unary(self, node: ast.UnaryOp) -> Expression:
@@ -288,14 +305,15 @@ class ExpressionReader:
             raise self._error(
                 node, f"`{name}` is called with a keyword.", hint="Pass the values by position."
             )
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                raise self._refuse(argument, EXPRESSIONS[ast.Starred])
         if len(node.args) not in PURE[name]:
-            counts = " or ".join(map(str, sorted(PURE[name])[:2]))
-            hint = HINTS.get(f"numpy.{name}", "") if len(node.args) == 1 else ""
-            raise self._error(
-                node,
-                f"`{name}` is called with {len(node.args)} values; it takes {counts} numbers.",
-                hint=hint,
-            )
+            counts = "several" if len(PURE[name]) > 2 else " or ".join(map(str, sorted(PURE[name])))
+            numbers = "number" if counts == "1" else "numbers"
+            hint = HINTS.get(f"numpy.{name}") if len(node.args) == 1 else None
+            message = f"`{name}` takes {counts} {numbers} and is called with {len(node.args)}."
+            raise self._error(node, message, hint=hint or "Pass single numbers, each by position.")
         return tuple(self.read(argument) for argument in node.args)
 
     def _method(self, node: ast.Call, function: ast.Attribute) -> Expression:

@@ -6,13 +6,13 @@ _ONE = frozenset({1})
 _TWO = frozenset({2})
 _MANY = frozenset(range(2, 65))
 
-_SHARED = "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh fabs"
+_SHARED = "fabs sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh"
 _MATH_ONE = f"{_SHARED} erf erfc gamma lgamma radians degrees floor ceil trunc isnan isinf isfinite"
 _MATH_TWO = "atan2 hypot nextafter copysign pow"
 _NUMPY_ONE = (
-    f"{_SHARED} arcsin arccos arctan arcsinh arccosh arctanh cbrt rint floor ceil trunc sign square reciprocal radians "
-    "deg2rad degrees rad2deg abs absolute negative positive invert bitwise_not logical_not isnan isinf isfinite signbit "
-    "real imag conj conjugate"
+    f"{_SHARED} arcsin arccos arctan arcsinh arccosh arctanh cbrt rint floor ceil trunc sign square reciprocal "
+    "radians deg2rad degrees rad2deg abs absolute negative positive invert bitwise_not logical_not isnan isinf "
+    "isfinite signbit real imag conj conjugate"
 )
 _NUMPY_TWO = (
     "hypot copysign nextafter arctan2 atan2 fmod minimum maximum fmin fmax power pow floor_divide mod remainder add "

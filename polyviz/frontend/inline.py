@@ -129,7 +129,11 @@ def _bound(
         name: value for name, value in zip(names[::-1], defaults[::-1], strict=False) if name not in given
     }
     if set(given) | set(missing) != set(names) or len(call.args) > len(names):
-        raise program.source.error(where, f"`{helper.name}` is called with the wrong number of values.")
+        raise program.source.error(
+            where,
+            f"`{helper.name}` is called with the wrong number of values.",
+            hint=f"Its parameters are: {', '.join(names)}.",
+        )
     values: dict[str, Expression] = {name: reader.read(value) for name, value in missing.items()}
     arrays: dict[str, ArrayDraft] = {}
     for name, value in given.items():

@@ -89,6 +89,25 @@ def is_integral(expression: Expression) -> bool:
             return False
 
 
+def is_float(expression: Expression) -> bool:
+    """Whether the value is certainly a float: a float literal, a true division, or arithmetic on one.
+
+    >>> is_float(Binary("-", Binary("/", Name("n"), Constant(2)), Constant(1))), is_float(Name("n"))
+    (True, False)
+    """
+    match expression:
+        case Constant(value):
+            return isinstance(value, float)
+        case Unary("-" | "+", operand):
+            return is_float(operand)
+        case Binary("/"):
+            return True
+        case Binary("+" | "-" | "*" | "//" | "%", left, right):
+            return is_float(left) or is_float(right)
+        case _:
+            return False
+
+
 def reads_data(expression: Expression) -> bool:
     """Whether the value depends on a cell of an array or on a scalar."""
     return any(isinstance(node, Element) for node in walk(expression))

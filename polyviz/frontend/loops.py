@@ -10,7 +10,6 @@ from polyviz.errors import NotAffineError, UnknownNameError
 from polyviz.frontend.environment import Known
 from polyviz.frontend.functions import HINTS
 from polyviz.frontend.integers import constant_integer, is_integral, reads_data
-from polyviz.frontend.nodes import Requirement
 from polyviz.model.expression import Binary, Compare, Constant, Expression, Name
 
 if TYPE_CHECKING:
@@ -75,6 +74,7 @@ def sum_of(expression: Expression, offset: int) -> Expression:
 def read_header(program: Program, expressions: ExpressionReader, node: ast.For) -> Header:
     """The range of a loop; raises when it is not a ``range`` with a constant step."""
     source = program.source
+    arguments = _range_arguments(program, expressions, node)
     if not isinstance(node.target, ast.Name):
         raise source.error(node.target, "A loop has one variable.", hint=_LOOP_HINT)
     if node.orelse:
@@ -83,7 +83,6 @@ def read_header(program: Program, expressions: ExpressionReader, node: ast.For) 
             "`else` of a loop is not supported.",
             hint="Without `break` it always runs: write it after the loop.",
         )
-    arguments = _range_arguments(program, expressions, node)
     values = [_bound(program, expressions, argument) for argument in arguments]
     start = values[0] if len(values) > 1 else Constant(0)
     stop = values[1] if len(values) > 1 else values[0]
@@ -197,17 +196,11 @@ def counter_value(start: Known, step: int, count: Expression) -> Known:
     """The value of a counter after ``count`` iterations."""
     advanced = count if step == 1 else Binary("*", Constant(step), count)
     zero = start.expression == Constant(0)
-    return Known(advanced if zero else Binary("+", start.expression, advanced), start.requirements)
+    return Known(advanced if zero else Binary("+", start.expression, advanced), start.requires)
 
 
-def after_loop(program: Program, node: ast.For, header: Header) -> Known | None:
+def after_loop(header: Header) -> Known | None:
     """The loop variable once the loop is over, provided that the loop ran."""
-    if not (is_integral(header.start) and is_integral(header.stop)):
-        return None
-    error = program.source.error(
-        node.target,
-        f"The loop variable `{header.variable}` is used after its loop, which may have no iteration.",
-        reason="Then the variable has no value.",
-        hint="Compute the value from the bounds of the loop instead.",
-    )
-    return Known(header.last, (Requirement(header.runs, error),))
+    if is_integral(header.start) and is_integral(header.stop):
+        return Known(header.last, (header.runs,))
+    return None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polyviz.errors import UnknownNameError
+from polyviz.errors import ExtractionError, UnknownNameError
 from polyviz.frontend.environment import Environment, Known
+from polyviz.frontend.nodes import Requirement
 from polyviz.frontend.parameters import ParameterTable
 from polyviz.frontend.symbols import ArrayDraft, Symbols
 from polyviz.model.expression import Element, Expression, Name
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     import ast
 
     from polyviz.frontend.names import GlobalNames
-    from polyviz.frontend.nodes import Requirement
     from polyviz.frontend.source import Source
     from polyviz.frontend.usage import Usage
 
@@ -84,7 +84,7 @@ class Program:
             raise self._whole_array(node)
         known = self.environment.known(name)
         if known is not None:
-            self.pending.extend(known.requirements)
+            self.pending += [Requirement(condition, self._after_loop(node)) for condition in known.requires]
             return known.expression
         if name in self.environment.assigned:
             return self._scalar_read(node)
@@ -135,6 +135,14 @@ class Program:
         found: Name = self.parameters.shape(array.name, axis, preferred=preferred)
         array.extents[axis] = found
         return found
+
+    def _after_loop(self, node: ast.Name) -> ExtractionError:
+        return self.source.error(
+            node,
+            f"The value of `{node.id}` comes from a loop that may have no iteration.",
+            reason="Then the loop variable has no value.",
+            hint="Compute the value from the bounds of the loop instead.",
+        )
 
     def _whole_array(self, node: ast.Name) -> Exception:
         return self.source.error(

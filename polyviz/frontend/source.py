@@ -236,7 +236,9 @@ def _kernel(functions: list[ast.FunctionDef], rest: list[ast.stmt], source: Sour
     for node in rest:
         if isinstance(node, ast.For | ast.While | ast.If | ast.AugAssign):
             raise source.error(
-                node, "The text mixes a function with loops outside of it.", hint="Pass the one or the other."
+                node,
+                "The text mixes a function with loops outside of it.",
+                hint="Put the function into a cell of its own.",
             )
     return candidates[0]
 

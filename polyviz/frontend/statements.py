@@ -107,7 +107,7 @@ class StatementReader:
         program.depth -= 1
         program.iterators.pop()
         program.environment.forget(changed)
-        program.environment.bind(header.variable, after_loop(program, node, header))
+        program.environment.bind(header.variable, after_loop(header))
         span = program.source.span(node)
         return (
             Nest(

@@ -58,12 +58,14 @@ class Symbols:
     def rank(self, name: str) -> int:
         """The number of dimensions of an array."""
         value = self.notebook_value(name)
-        if value is not None and hasattr(value, "ndim"):
-            return len(value.shape)
+        if value is not None and hasattr(value, "shape"):
+            shape: tuple[int, ...] = value.shape
+            return len(shape)
         usage = self._usage
         if name in usage.ranks:
             return usage.ranks[name]
-        return max([*usage.subscripts.get(name, ()), usage.least_ranks.get(name, 1)])
+        counts: list[int] = [*usage.subscripts.get(name, ()), usage.least_ranks.get(name, 1)]
+        return max(counts)
 
     def notebook_value(self, name: str) -> Any:
         """What the notebook has under ``name``; None for a function or when nothing is known."""

@@ -44,6 +44,13 @@ class Usage:
         """Whether a number of unknown type is taken for an integer parameter."""
         return name in self.affine or (name in self.condition and name not in self.data)
 
+    def same_array(self, alias: str, name: str) -> None:
+        """``alias = name``: what is known of one array is known of the other."""
+        self.subscripts[name] = {**self.subscripts.get(alias, {}), **self.subscripts.get(name, {})}
+        if alias in self.ranks:
+            self.ranks.setdefault(name, self.ranks[alias])
+        self.least_ranks[name] = max(self.least_ranks.get(name, 1), self.least_ranks.get(alias, 1))
+
 
 def look_at(body: Iterable[ast.stmt], canonical: Callable[[ast.expr], str | None]) -> Usage:
     """Collect the facts of ``body``; ``canonical`` resolves global names.
@@ -104,7 +111,10 @@ class _Visitor(ast.NodeVisitor):
                 self.visit(node)
 
     def spread(self) -> None:
-        """An integer temporary passes its use on to the names that it is made of."""
+        """An integer temporary passes its use on to the names that it is made of, and so does a second name."""
+        for target, value in self._flows:
+            if isinstance(value, ast.Name) and self.usage.is_array(target):
+                self.usage.same_array(target, value.id)
         changed = True
         while changed:
             changed = False
