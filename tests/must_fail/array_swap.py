@@ -1,0 +1,5 @@
+def f(A, B, n):
+    for t in range(n):
+        for i in range(1, n):
+            B[i] = A[i - 1]
+        A, B = B, A

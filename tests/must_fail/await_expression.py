@@ -1,0 +1,3 @@
+async def f(A, n):
+    for i in range(n):
+        A[i] = await A[i]

@@ -1,0 +1,4 @@
+def f(A, n):
+    counts = {}
+    for i in range(n):
+        counts[i] = A[i]

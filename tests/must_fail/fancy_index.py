@@ -1,0 +1,4 @@
+def f(A, idx, n):
+    for i in range(n):
+        A[i] = A[idx]
+        idx[i] = 0

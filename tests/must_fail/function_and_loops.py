@@ -1,0 +1,7 @@
+def f(A, n):
+    for i in range(n):
+        A[i] = 0.0
+
+
+for i in range(n):
+    A[i] = 1.0

@@ -1,0 +1,5 @@
+def f(A, n):
+    import math
+
+    for i in range(n):
+        A[i] = math.sqrt(A[i])

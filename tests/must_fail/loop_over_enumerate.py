@@ -1,0 +1,3 @@
+def f(A, B):
+    for i, x in enumerate(A):
+        B[i] = x

@@ -1,0 +1,3 @@
+def f(A, n):
+    for i in reversed(range(n)):
+        A[i] = i

@@ -1,0 +1,3 @@
+def f(größe, n):
+    for i in range(n):
+        größe[i] = "größer" + größe[i]

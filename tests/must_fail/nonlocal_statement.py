@@ -1,0 +1,4 @@
+def f(A, n):
+    nonlocal total
+    for i in range(n):
+        total = A[i]

@@ -1,0 +1,3 @@
+def f(A):
+    for i in range(5, 3):
+        A[i] = 0.0

@@ -1,0 +1,3 @@
+def f(A):
+    n = A.shape[0]
+    A[n] = 0.0

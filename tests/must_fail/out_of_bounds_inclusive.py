@@ -1,0 +1,3 @@
+def f(A):
+    for i in range(len(A) + 1):
+        A[i] = 0.0

@@ -1,0 +1,3 @@
+for i in range(n):
+    A[i] = 0.0
+return A

@@ -1,0 +1,8 @@
+def f(A, n):
+    for i in range(n):
+        A[i] = 0.0
+
+
+def g(A, n):
+    for i in range(n):
+        A[i] = 1.0

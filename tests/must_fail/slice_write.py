@@ -1,0 +1,3 @@
+def f(A, n):
+    for i in range(n):
+        A[i, 1:n] = 0.0
