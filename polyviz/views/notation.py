@@ -90,6 +90,8 @@ def _half_open(condition: str) -> str:
 
     >>> _half_open("0 < i <= n - 2 and j <= n - m - 1")
     '1 <= i < n - 1 and j < n - m'
+    >>> _half_open("0 <= i <= 999")
+    '0 <= i < 1000'
     """
     lower = re.sub(
         r"(?<![\w)] [+*-] )(?<![\w.-])(-?\d+) < ", lambda found: f"{int(found[1]) + 1} <= ", condition
@@ -99,7 +101,9 @@ def _half_open(condition: str) -> str:
         less = int(found[2]) - 1
         return f"< {found[1]} - {less}" if less else f"< {found[1]}"
 
-    return re.sub(r"<= (\w+(?: [+-] \w+)*?) - (\d+)(?= and | or |\)|$)", upper, lower)
+    symbolic = re.sub(r"<= (\w+(?: [+-] \w+)*?) - (\d+)(?= and | or |\)|$)", upper, lower)
+    between = r"(<= [A-Za-z_]\w*) <= (-?\d+)(?= and | or |\)|$)"
+    return re.sub(between, lambda found: f"{found[1]} < {int(found[2]) + 1}", symbolic)
 
 
 def constant_last(text: str) -> str:
