@@ -12,7 +12,7 @@ from polyviz.scheduling.search import Requirement, best_solution
 from polyviz.scheduling.solver import LexicographicSolver, Solution
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from polyviz.scheduling.graph import DependenceGraph, Node
     from polyviz.scheduling.row_problem import RowProblem
@@ -107,16 +107,16 @@ def requirements(problem: RowProblem, graph: DependenceGraph) -> list[Requiremen
 
 
 def solve_row(
-    problem: RowProblem, needed: list[Requirement], workbench: Workbench
+    problem: RowProblem, needed: list[Requirement], workbench: Workbench, ideal: Sequence[int] = ()
 ) -> tuple[Solution | None, bool]:
-    """The best solution of ``problem``, and whether the search was complete.
+    """The best solution of ``problem``, and whether the search was complete; ``ideal`` objectives end it.
 
     Raises ``SolveLimitError`` when none was found within the limit.
     """
     steps = min(ROW_STEPS, workbench.budget.remaining)
     budget = StepBudget(steps)
     try:
-        return best_solution(LexicographicSolver(problem.program(), budget), needed)
+        return best_solution(LexicographicSolver(problem.program(), budget), needed, ideal)
     finally:
         workbench.budget.remaining -= steps - budget.remaining
 

@@ -7,7 +7,7 @@ the bound, Verdoolaege and Janssens, *Scheduling for PPCG* (2017), for the sums 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from polyviz.scheduling.band_search import BandState, FoundRow, Workbench, requirements, solve_row
 from polyviz.scheduling.program import SolveLimitError
@@ -24,34 +24,41 @@ class CloseRows:
 
     def next_row(self, state: BandState, workbench: Workbench) -> FoundRow | None:
         """A coincident row if wanted and possible, else any legal row."""
+        note = ""
         if self.parallel_first and all(state.coincident):
-            found = self._solve(state, workbench, coincident=True)
+            try:
+                found = _close_row(state, workbench, coincident=True)
+            except SolveLimitError:
+                found, note = None, "the search for a parallel row was stopped at its limit"
             if found is not None:
                 return found
-        return self._solve(state, workbench, coincident=False)
-
-    def _solve(self, state: BandState, workbench: Workbench, *, coincident: bool) -> FoundRow | None:
-        graph = state.graph
-        problem = RowProblem(graph.nodes, workbench.cones)
-        problem.legality(graph.validity)
-        if coincident:
-            problem.coincidence(graph.coincidence)
-        bound = problem.bound(graph.proximity, legal=graph.validity)
-        unknowns = problem.nodes.values()
-        problem.minimise(bound.negative, bound.positive)
-        problem.minimise([bound.constant])
-        problem.minimise(*(node.parameters for node in unknowns))
-        problem.minimise(*(columns for node in unknowns for columns in (node.negative, node.positive)))
         try:
-            solution, complete = solve_row(problem, requirements(problem, graph), workbench)
+            found = _close_row(state, workbench, coincident=False)
         except SolveLimitError:
             return None
-        if solution is None:
-            return None
-        return FoundRow(
-            rows={name: problem.row(name, solution.values) for name in graph.names},
-            method="close",
-            coincident=coincident or not graph.coincidence,
-            objectives=dict(zip(OBJECTIVES, solution.objectives, strict=True)),
-            note="" if complete else "the search was stopped at its limit: a better row may exist",
-        )
+        return found and replace(found, note="; ".join(filter(None, (found.note, note))))
+
+
+def _close_row(state: BandState, workbench: Workbench, *, coincident: bool) -> FoundRow | None:
+    graph = state.graph
+    problem = RowProblem(graph.nodes, workbench.cones)
+    problem.legality(graph.validity)
+    if coincident:
+        problem.coincidence(graph.coincidence)
+    bound = problem.bound(graph.proximity, legal=graph.validity)
+    unknowns = problem.nodes.values()
+    problem.minimise(bound.negative, bound.positive)
+    problem.minimise([bound.constant])
+    problem.minimise(*(node.parameters for node in unknowns))
+    problem.minimise(*(columns for node in unknowns for columns in (node.negative, node.positive)))
+    needed = requirements(problem, graph)
+    solution, complete = solve_row(problem, needed, workbench, ideal=(0, 0, 0, len(needed)))
+    if solution is None:
+        return None
+    return FoundRow(
+        rows={name: problem.row(name, solution.values) for name in graph.names},
+        method="close",
+        coincident=coincident or not graph.coincidence,
+        objectives=dict(zip(OBJECTIVES, solution.objectives, strict=True)),
+        note="" if complete else "the search was stopped at its limit: a better row may exist",
+    )

@@ -45,12 +45,13 @@ class Requirement:
 
 
 def best_solution(
-    solver: LexicographicSolver, requirements: Sequence[Requirement]
+    solver: LexicographicSolver, requirements: Sequence[Requirement], ideal: Sequence[int] = ()
 ) -> tuple[Solution | None, bool]:
     """The best solution that meets all ``requirements``, and whether the search was complete.
 
-    Among equal objectives the branch that was tried first wins. When the budget of the solver runs out, the best
-    solution so far is returned; raises ``SolveLimitError`` when there is none.
+    Among equal objectives the branch that was tried first wins. Objectives known to be the best possible (``ideal``)
+    end the search. When the budget of the solver runs out, the best solution so far is returned; raises
+    ``SolveLimitError`` when there is none.
     """
     best: Solution | None = None
     pending: list[Matrix] = [np.zeros((0, solver.program.size + 1), dtype=np.int64)]
@@ -67,6 +68,8 @@ def best_solution(
         missing = next((need for need in requirements if not need.holds(solution.values)), None)
         if missing is None:
             best = solution
+            if solution.objectives == tuple(ideal):
+                break
             continue
         pending += [np.vstack([constraints, branch]) for branch in reversed(missing.branches())]
     return best, True
@@ -75,4 +78,7 @@ def best_solution(
 def _better_than(best: Solution | None) -> Accept | None:
     if best is None:
         return None
-    return lambda objectives: objectives <= best.objectives[: len(objectives)]
+    goal = best.objectives
+    return lambda objectives: (
+        objectives < goal or (len(objectives) < len(goal) and objectives == goal[: len(objectives)])
+    )

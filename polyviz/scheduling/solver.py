@@ -72,7 +72,9 @@ class LexicographicSolver:
         found: list[int] = []
         values: Matrix | None = None
         for objective in self.program.objectives:
-            values = self._optimum(objective)
+            # No unknown is negative: a sum that is zero already needs no solving.
+            if values is None or objective.min(initial=0) < 0 or objective @ values != 0:
+                values = self._optimum(objective)
             if values is None:
                 return None
             found.append(int(objective @ values))
