@@ -1,0 +1,1 @@
+"""Random affine programs, and what the product makes of them."""
