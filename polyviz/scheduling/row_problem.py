@@ -214,8 +214,12 @@ def _interleaved(first: Iterable[int], second: Iterable[int]) -> list[int]:
 def _padded(rows: Sequence[Matrix], width: int) -> Matrix:
     """All ``rows`` below each other, widened by zeros for the unknowns that came later."""
     parts = [np.atleast_2d(part) for part in rows]
-    widened = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts]
-    return np.vstack([np.zeros((0, width), dtype=np.int64), *widened])
+    whole = np.zeros((sum(len(part) for part in parts), width), dtype=np.int64)
+    first = 0
+    for part in parts:
+        whole[first : first + len(part), : part.shape[1]] = part
+        first += len(part)
+    return whole
 
 
 def _unique(rows: Matrix) -> Matrix:
