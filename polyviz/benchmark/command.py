@@ -1,0 +1,96 @@
+"""``polyviz bench``: from the options to the files, one kernel at a time."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from polyviz.benchmark.contest import Contest
+from polyviz.benchmark.entrants import Entry
+from polyviz.benchmark.options import Options, parse, suite
+from polyviz.benchmark.peers import Peer, all_peers
+from polyviz.benchmark.records import KernelRecord, PeerRecord, Results, Settings
+from polyviz.benchmark.store import Store, resumed, with_kernel
+from polyviz.benchmark.subject import SEED, Data
+from polyviz.benchmark.table import best_ratio
+from polyviz.benchmark.versions import versions
+from polyviz.benchmark.workers import Workers, fixed_threads
+from polyviz.runtime.machine import this_machine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def run(arguments: Sequence[str] | None, peers: Sequence[Peer] | None = None) -> int:
+    """Run what ``arguments`` ask for, against all ``peers``; 1 when a variant of polyviz was wrong, else 0."""
+    options = parse(arguments)
+    field = tuple(all_peers() if peers is None else peers)
+    with fixed_threads() as threads:
+        results = _start(options, _fresh(options, field, threads))
+        return _run(options, field, results)
+
+
+def _fresh(options: Options, peers: Sequence[Peer], threads: int) -> Results:
+    settings = Settings(
+        suite=options.suite,
+        size=options.size,
+        dtype=options.dtype,
+        seed=SEED,
+        repeats=options.repeats,
+        threads=threads,
+        schedules=options.schedules,
+        targets=options.targets,
+        machine=this_machine().describe(),
+    )
+    found = [(peer.name, peer.available()) for peer in peers]
+    return Results(
+        settings, versions(), tuple(PeerRecord(name, each.available, each.reason) for name, each in found)
+    )
+
+
+def _start(options: Options, fresh: Results) -> Results:
+    store = Store(options.output, options.name)
+    if options.resume:
+        found = store.load()
+        return fresh if found is None else resumed(found, fresh)
+    if store.json.exists():
+        _say(f"{store.json} is there already and will be replaced (--resume would go on with it)")
+    return fresh
+
+
+def _run(options: Options, peers: Sequence[Peer], results: Results) -> int:
+    store = Store(options.output, options.name)
+    order = suite(options.suite, options.size)
+    finished = {kernel.kernel for kernel in results.kernels}
+    missing = [name for name in options.kernels if name not in finished]
+    if options.resume and finished:
+        _say(f"{len(finished)} kernels are finished, {len(missing)} to go")
+    with Workers() as workers:
+        entry = Entry(peers, options.schedules, options.targets)
+        contest = Contest(workers, entry, options.repeats, options.budget, _say)
+        for number, name in enumerate(missing, 1):
+            record = contest.run(Data(name, options.size, options.dtype))
+            results = with_kernel(results, record, order)
+            store.save(results)
+            _say(f"[{number}/{len(missing)}] {_summary(record)}")
+    _say(f"{store.table} and {store.json} hold the results")
+    return int(any(_is_wrong(kernel) for kernel in results.kernels))
+
+
+def _summary(record: KernelRecord) -> str:
+    peer, own, found = record.best_peer, record.best_own, best_ratio(record)
+    if peer is None or own is None or found is None:
+        said = "; ".join(record.notes) or "no ratio: one side has no verified time"
+        return f"{record.kernel}: {said} ({record.wall_seconds:.0f} s)"
+    return (
+        f"{record.kernel}: best peer {peer.label} {peer.median:.4g} s, {own.label} {own.median:.4g} s, "
+        f"{found.value:.2f}x ({record.wall_seconds:.0f} s)"
+    )
+
+
+def _is_wrong(kernel: KernelRecord) -> bool:
+    return any(variant.side == "polyviz" and variant.status == "wrong" for variant in kernel.variants)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,199 @@
+"""One kernel: everybody compiles, everybody is verified, and those that matter are timed in interleaved rounds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from polyviz.benchmark.entrants import OWN_WORKER, Entrant
+from polyviz.benchmark.failures import failed, first_line
+from polyviz.benchmark.limits import COMPILE_LIMIT, REFERENCE_LIMIT, choose_field, run_limit
+from polyviz.benchmark.peers.numba_serial import LoopUnderNumba
+from polyviz.benchmark.records import KernelRecord, VariantRecord
+from polyviz.benchmark.subject import Data, Subject
+from polyviz.benchmark.workers import SETTLE, Workers
+from polyviz.errors import VerificationError
+from polyviz.runtime.agreement import compare_values
+from polyviz.runtime.machine import usable_cores
+
+if TYPE_CHECKING:
+    from polyviz.benchmark.session import Outcome
+
+Say = Callable[[str], None]
+Gather = Callable[[Workers, Subject], Sequence[Entrant]]
+
+REFERENCE = "the original loop"
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """The rules for every kernel: ``repeats`` rounds, fewer when they do not fit into ``budget`` seconds.
+
+    ``gather`` finds the entrants for a subject; ``say`` gets a line of progress now and then.
+    """
+
+    workers: Workers
+    gather: Gather
+    repeats: int
+    budget: float
+    say: Say
+
+    def run(self, data: Data) -> KernelRecord:
+        """The record of one kernel. What fails is a row, or, when nothing can be compared, a note."""
+        started = time.monotonic()
+        try:
+            record = self._run(data)
+        except Exception as error:
+            record = KernelRecord(
+                data.kernel, _sizes(data), (), notes=(f"nothing was run: {first_line(error)}",)
+            )
+        return replace(record, wall_seconds=time.monotonic() - started)
+
+    def _run(self, data: Data) -> KernelRecord:
+        subject = self._job(OWN_WORKER, "subject:analyse", data, limit=COMPILE_LIMIT, label="The analysis")
+        entrants = self.gather(self.workers, subject)
+        self.say(
+            f"{data.kernel}: compiling {sum(entrant.runnable is not None for entrant in entrants)} variants"
+        )
+        entrants = self._compile(subject, entrants)
+        expected = self._reference(subject)
+        self.say(f"{data.kernel}: verifying")
+        rows = self._verify(subject, entrants, expected)
+        rows = self._time(subject, entrants, rows)
+        return KernelRecord(
+            data.kernel, _sizes(data), tuple(rows), subject.analysis_seconds, notes=tuple(subject.notes)
+        )
+
+    def _compile(self, subject: Subject, entrants: Sequence[Entrant]) -> list[Entrant]:
+        """Everybody at once, as many as there are cores: nothing is timed yet but compiling, which is told apart."""
+        with ThreadPoolExecutor(usable_cores()) as pool:
+            return list(pool.map(lambda entrant: self._compile_one(subject, entrant), entrants))
+
+    def _compile_one(self, subject: Subject, entrant: Entrant) -> Entrant:
+        if entrant.runnable is None:
+            return entrant
+        try:
+            seconds = self._variant_job("prepare", subject, entrant, COMPILE_LIMIT)
+        except Exception as error:
+            return replace(entrant, runnable=None, row=failed(entrant.row, error))
+        return replace(entrant, row=replace(entrant.row, compile_seconds=seconds))
+
+    def _reference(self, subject: Subject) -> Mapping[str, Any]:
+        runnable = LoopUnderNumba(subject.original, parallel=False, fast=False)
+        arguments = (subject, REFERENCE, runnable)
+        try:
+            outcome = self._job(
+                OWN_WORKER, "session:run_once", *arguments, limit=REFERENCE_LIMIT, label="The original loop"
+            )
+        except Exception as error:
+            raise VerificationError(f"The original loop itself fails: {first_line(error)}") from error
+        return _outputs(subject, outcome)
+
+    def _verify(
+        self, subject: Subject, entrants: Sequence[Entrant], expected: Mapping[str, Any]
+    ) -> list[VariantRecord]:
+        rows: list[VariantRecord] = []
+        best: float | None = None
+        for entrant in entrants:
+            row = self._verify_one(subject, entrant, expected, run_limit(best))
+            rows.append(row)
+            if row.verified and row.first_seconds is not None:
+                best = min(row.first_seconds, best or row.first_seconds)
+        return rows
+
+    def _verify_one(
+        self, subject: Subject, entrant: Entrant, expected: Mapping[str, Any], limit: float
+    ) -> VariantRecord:
+        if entrant.runnable is None:
+            return entrant.row
+        try:
+            outcome = self._variant_job("run_once", subject, entrant, limit)
+            actual = _outputs(subject, outcome)
+            strangers = sorted(actual.keys() - expected.keys())
+            agreement = compare_values(expected, actual)
+        except Exception as error:
+            return failed(entrant.row, error)
+        row = replace(entrant.row, first_seconds=outcome.seconds)
+        if strangers:
+            return replace(row, status="wrong", verified=False, note=f"it changed {', '.join(strangers)}")
+        if not agreement.agrees:
+            return replace(row, status="wrong", verified=False, note=agreement.sentence)
+        return replace(row, verified=True)
+
+    def _time(
+        self, subject: Subject, entrants: Sequence[Entrant], rows: Sequence[VariantRecord]
+    ) -> list[VariantRecord]:
+        seconds = {
+            row.label: row.first_seconds for row in rows if row.verified and row.first_seconds is not None
+        }
+        field = choose_field(seconds, _kept(rows, seconds), self.repeats, self.budget)
+        self.say(f"{subject.data.kernel}: timing {len(field.racing)} variants in {field.rounds} rounds")
+        racers = {entrant.row.label: entrant for entrant in entrants if entrant.row.label in field.racing}
+        samples, failures = self._rounds(subject, racers, field.rounds, min(seconds.values(), default=None))
+        return [_timed(row, samples, failures, field.left_out) for row in rows]
+
+    def _rounds(
+        self, subject: Subject, racers: dict[str, Entrant], rounds: int, best: float | None
+    ) -> tuple[dict[str, list[float]], dict[str, Exception]]:
+        """Samples by label. Each round starts with another variant; whoever fails drops out with all its samples."""
+        samples: dict[str, list[float]] = {label: [] for label in racers}
+        failures: dict[str, Exception] = {}
+        for number in range(rounds):
+            order = list(racers)
+            start = number % max(1, len(order))
+            for label in order[start:] + order[:start]:
+                # A sample of a short run holds many runs, which together stay far below the shortest limit.
+                time.sleep(SETTLE)
+                try:
+                    seconds = self._variant_job("sample", subject, racers[label], 2 * run_limit(best))
+                except Exception as error:
+                    failures[label] = error
+                    del racers[label], samples[label]
+                    continue
+                samples[label].append(seconds)
+        return samples, failures
+
+    def _variant_job(self, job: str, subject: Subject, entrant: Entrant, limit: float) -> Any:
+        arguments = (subject, entrant.row.label, entrant.runnable)
+        return self._job(entrant.worker, f"session:{job}", *arguments, limit=limit, label=entrant.row.label)
+
+    def _job(self, worker: str, path: str, *arguments: object, limit: float, label: str) -> Any:
+        return self.workers.run(
+            worker, f"polyviz.benchmark.{path}", *arguments, time_limit=limit, label=label
+        )
+
+
+def _outputs(subject: Subject, outcome: Outcome) -> dict[str, Any]:
+    results = outcome.result if isinstance(outcome.result, tuple) else (outcome.result,)
+    returned = zip(subject.results, results, strict=True) if subject.results else ()
+    return {**outcome.arrays, **{f"{name} (returned)": value for name, value in returned}}
+
+
+def _kept(rows: Sequence[VariantRecord], seconds: Mapping[str, float]) -> set[str]:
+    """The fastest of each side: they make the ratio, so they are timed whatever it takes."""
+    sides = [
+        [row.label for row in rows if row.side == side and row.label in seconds]
+        for side in ("peer", "polyviz")
+    ]
+    return {min(labels, key=seconds.__getitem__) for labels in sides if labels}
+
+
+def _timed(
+    row: VariantRecord,
+    samples: Mapping[str, Sequence[float]],
+    failures: Mapping[str, Exception],
+    left_out: Sequence[str],
+) -> VariantRecord:
+    if row.label in failures:
+        return failed(row, failures[row.label])
+    if row.label in left_out:
+        note = "run once only, too slow for the rounds"
+        return replace(row, note="; ".join(filter(None, [row.note, note])))
+    return replace(row, samples=tuple(samples.get(row.label, ())))
+
+
+def _sizes(data: Data) -> dict[str, int]:
+    return data.entry.sizes[data.size]

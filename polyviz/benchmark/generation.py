@@ -1,0 +1,68 @@
+"""The variants of polyviz itself: one generated program per schedule and target."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from polyviz import gallery
+from polyviz.analysis import dependences
+from polyviz.api.compiling import build_kernel
+from polyviz.api.extracting import extract
+from polyviz.api.targets import resolve_target
+from polyviz.runtime.execute import make_runner
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.benchmark.session import Call
+    from polyviz.benchmark.subject import Data
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.program import Program
+    from polyviz.model.scop import Scop
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedProgram:
+    """A program of polyviz, compiled the way ``pv.compile`` does it."""
+
+    program: Program
+
+    def prepare(self, example: Mapping[str, Any], parameters: Mapping[str, int]) -> Call:
+        """Run it once on the example, since numba compiles at the first call."""
+        runner = make_runner(self.program)
+        runner(example, parameters)
+        return runner
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """A generated program, the seconds from analysed loops to its text, and what was decided on the way."""
+
+    program: Program
+    seconds: float
+    decisions: tuple[str, ...]
+
+
+def generate(data: Data, schedule: str, target: str) -> Generation:
+    """The program of one schedule on one target; a job. Raises PolyvizError where ``pv.compile`` does.
+
+    >>> from polyviz.benchmark.subject import Data
+    >>> generate(Data("mvt", "mini", "float64"), "original", "python").program.target
+    'python'
+    """
+    scop, found = _analysed(data.kernel)
+    bound_data = data.example().arguments()
+    started = time.perf_counter()
+    kernel = build_kernel(scop, found, data.entry.function, schedule=schedule, target=resolve_target(target))
+    program = kernel.program_for(kernel.bind(bound_data, {}))
+    elapsed = time.perf_counter() - started
+    return Generation(program, elapsed, tuple(decision.text for decision in kernel.plan.decisions))
+
+
+@lru_cache(maxsize=1)
+def _analysed(kernel: str) -> tuple[Scop, Dependences]:
+    scop = extract(gallery.kernel(kernel).function)
+    return scop, dependences(scop)

@@ -1,0 +1,134 @@
+"""The options of ``polyviz bench``."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from polyviz import gallery
+from polyviz.api.targets import targets as known_targets
+from polyviz.errors import OptionError
+from polyviz.gallery.entry import FLOATING, SIZE_LEVELS
+from polyviz.scheduling import schedulers
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+SUITES = ("polybench", "gallery")
+SHORT_KERNELS = ("gemm", "jacobi-2d", "trisolv")
+BUDGET = 30.0
+"""Seconds that the timed rounds of one kernel may take, as long as the fastest of both sides fit."""
+
+SHORT_BUDGET = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to run, how often, and where the results go."""
+
+    suite: str
+    size: str
+    kernels: tuple[str, ...]
+    schedules: tuple[str, ...]
+    targets: tuple[str, ...]
+    dtype: str
+    repeats: int
+    budget: float
+    resume: bool
+    output: Path
+    name: str
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise OptionError(f"{message[:1].upper()}{message[1:]}; {self.prog} --help explains.")
+
+
+def parse(arguments: Sequence[str] | None) -> Options:
+    """The options of a command line; raises OptionError, in one line, for what does not exist.
+
+    >>> parse(["--short"]).kernels
+    ('gemm', 'jacobi-2d', 'trisolv')
+    """
+    chosen = _parser().parse_args(arguments)
+    if chosen.repeats < 2:
+        raise OptionError(f"--repeats must be 2 or more, not {chosen.repeats}: one sample has no interval.")
+    size = chosen.size or ("small" if chosen.short else "large")
+    kernels = _kernels(chosen.suite, size, chosen.kernels, short=chosen.short)
+    return Options(
+        suite=chosen.suite,
+        size=size,
+        kernels=kernels,
+        schedules=_known("schedule", chosen.schedules, schedulers()),
+        targets=_known("target", chosen.targets, known_targets()),
+        dtype=chosen.dtype,
+        repeats=chosen.repeats,
+        budget=SHORT_BUDGET if chosen.short else BUDGET,
+        resume=chosen.resume,
+        output=chosen.output,
+        name=f"{chosen.suite}-{'short' if chosen.short else size}",
+    )
+
+
+def suite(name: str, size: str) -> tuple[str, ...]:
+    """The kernels of a suite that have this size."""
+    entries = gallery.polybench() if name == "polybench" else gallery.kernels()
+    return tuple(entry.name for entry in entries if size in entry.sizes)
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="polyviz bench",
+        description="Race the kernels of the gallery against the installed peers: every output verified, all variants "
+        "timed in interleaved rounds, ratios from samples of the same round.",
+    )
+    add = parser.add_argument
+    add("--suite", choices=SUITES, default="polybench", help="which kernels (default %(default)s)")
+    add("--size", choices=SIZE_LEVELS, help="their sizes (default large; small with --short)")
+    add("--kernels", metavar="NAME,…", default="", help="only these")
+    add("--schedules", metavar="NAME,…", default="original,isl,pluto", help="default %(default)s")
+    add("--targets", metavar="NAME,…", default="c,numba", help="default %(default)s")
+    add("--dtype", choices=FLOATING, default="float64", help="default %(default)s")
+    add(
+        "--repeats",
+        type=int,
+        default=5,
+        metavar="K",
+        help="timed rounds, fewer for slow kernels (default %(default)s)",
+    )
+    add(
+        "--short", action="store_true", help=f"a check that all works, in seconds: {', '.join(SHORT_KERNELS)}"
+    )
+    add("--resume", action="store_true", help="go on where an earlier run with the same options ended")
+    add(
+        "--output",
+        type=Path,
+        default=Path("benchmarks"),
+        metavar="DIRECTORY",
+        help="where the JSON file and the Markdown table go (default %(default)s)",
+    )
+    return parser
+
+
+def _kernels(name: str, size: str, listed: str, *, short: bool) -> tuple[str, ...]:
+    known = suite(name, size)
+    if listed:
+        return _known("kernel", listed, known)
+    return SHORT_KERNELS if short else known
+
+
+def _known(kind: str, listed: str, known: Collection[str]) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in listed.split(",") if name.strip()))
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        near = difflib.get_close_matches(unknown[0], known, 1)
+        hint = f": did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}."
+        raise OptionError(f"Unknown {kind} {unknown[0]!r}{hint}")
+    if not names:
+        raise OptionError(f"No {kind} is named; known: {', '.join(known)}.")
+    return names

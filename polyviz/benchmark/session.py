@@ -1,0 +1,136 @@
+"""The worker's side of a race: data and prepared variants, kept from one job to the next.
+
+Every function here is a job (``Worker.run("polyviz.benchmark.session:sample", …)``) that takes all it needs: after a
+crash the next job finds an empty process and prepares anew.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from polyviz.benchmark.subject import Data, Subject
+
+Values = Mapping[str, Any]
+Call = Callable[[Values, Mapping[str, int]], Any]
+
+SHORT_RUN = 0.05
+"""A run below so many seconds feels caches, pages and sleeping threads: it is repeated within one sample."""
+
+SAMPLE_TIME = 0.03
+MOST_RUNS = 50
+
+
+class Runnable(Protocol):
+    """A variant as plain data that can travel to the worker and becomes a function there."""
+
+    def prepare(self, example: Values, parameters: Mapping[str, int]) -> Call:
+        """Compile for arguments like ``example``, which may be used up; the function takes values and sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One run: the arguments it changed, what it returned, and its seconds."""
+
+    arrays: Values
+    result: Any
+    seconds: float
+
+
+@dataclass(slots=True)
+class _Session:
+    """What this process holds of the current subject."""
+
+    data: Data | None = None
+    given: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+    calls: dict[str, Call] = field(default_factory=dict)
+
+    def enter(self, subject: Subject) -> None:
+        if self.data == subject.data:
+            return
+        self.given, self.values, self.calls = {}, {}, {}
+        gc.collect()
+        self.given = dict(zip(subject.names, subject.data.arguments(), strict=True))
+        self.values = {name: _copy(value) for name, value in self.given.items()}
+        self.data = subject.data
+
+    def call(self, subject: Subject, label: str, runnable: Runnable) -> Call:
+        if label not in self.calls:
+            arguments = subject.data.example().arguments()
+            example = dict(zip(subject.names, arguments, strict=True))
+            self.calls[label] = runnable.prepare(example, subject.example_parameters)
+        return self.calls[label]
+
+    def renew(self, names: tuple[str, ...]) -> None:
+        """Bring ``names`` back to their first values; scalars never change."""
+        for name in names:
+            if isinstance(self.values[name], np.ndarray):
+                self.values[name][...] = self.given[name]
+
+
+_session = _Session()
+
+
+def prepare(subject: Subject, label: str, runnable: Runnable) -> float:
+    """Compile a variant; the seconds that took."""
+    _session.enter(subject)
+    started = time.perf_counter()
+    _session.call(subject, label, runnable)
+    return time.perf_counter() - started
+
+
+def run_once(subject: Subject, label: str, runnable: Runnable) -> Outcome:
+    """Run a variant on fresh data; every argument that it, or the original loop, changes comes back."""
+    _session.enter(subject)
+    call = _session.call(subject, label, runnable)
+    _session.renew(subject.names)
+    started = time.perf_counter()
+    result = call(_session.values, subject.parameters)
+    elapsed = time.perf_counter() - started
+    changed = {
+        name: value
+        for name, value in _session.values.items()
+        if isinstance(value, np.ndarray)
+        and (name in subject.written or not _equal(value, _session.given[name]))
+    }
+    return Outcome(changed, result, elapsed)
+
+
+def sample(subject: Subject, label: str, runnable: Runnable) -> float:
+    """Seconds of one run from fresh data; of a short one, the median of several after one that is not counted."""
+    _session.enter(subject)
+    call = _session.call(subject, label, runnable)
+    gc.disable()
+    try:
+        first = _timed(subject, call)
+        if first >= SHORT_RUN:
+            return first
+        runs: list[float] = []
+        while len(runs) < MOST_RUNS and sum(runs) < SAMPLE_TIME:
+            runs.append(_timed(subject, call))
+        return statistics.median(runs)
+    finally:
+        gc.enable()
+
+
+def _timed(subject: Subject, call: Call) -> float:
+    _session.renew(subject.written)
+    started = time.perf_counter()
+    call(_session.values, subject.parameters)
+    return time.perf_counter() - started
+
+
+def _copy(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return bool(np.array_equal(one, other, equal_nan=one.dtype.kind in "fc"))
