@@ -53,7 +53,8 @@ class PolyvizMagics(Magics):
         """Show the domains, dependences and schedules of a function, kernel or extracted part: %polyinspect NAME."""
         from polyviz.api import inspect
 
-        namespace = self._namespace(local_ns)
+        # Inside a function, its own variables come before those of the notebook.
+        namespace = {**self._namespace(None), **(local_ns or {})}
         value = _evaluate(line, namespace)
         return inspect(getattr(value, "scop", value), namespace=namespace)
 

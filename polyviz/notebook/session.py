@@ -10,10 +10,10 @@ from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import parallelism
 from polyviz.api import Comparison, compare
 from polyviz.api.compiling import build_kernel
+from polyviz.api.extracting import extract
 from polyviz.api.targets import resolve_target
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError, VerificationError
-from polyviz.frontend import extract
 from polyviz.model.measurement import VariantRow
 from polyviz.notebook.choice import choose
 from polyviz.notebook.inplace import FinishedError, arguments_of, run_in_place

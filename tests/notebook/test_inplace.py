@@ -1,0 +1,53 @@
+"""Nothing is left half-written: interpreted loops are rolled back, native ones finish first."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import islpy as isl
+import numpy as np
+import pytest
+
+from polyviz.frontend import extract
+from polyviz.notebook.inplace import FinishedError, _interrupts_later, _rolled_back, final_iterators
+
+LOOPS = "for i in range(n):\n    for j in range(i, n, 2):\n        A[i, j] = 0.0\n"
+
+
+def test_an_interrupted_block_is_rolled_back() -> None:
+    namespace = {"A": np.ones((3, 3)), "n": 3}
+    scop = extract(LOOPS, namespace=namespace)
+    array = namespace["A"]
+    with pytest.raises(KeyboardInterrupt), _rolled_back(scop, namespace):
+        array[0, 0] = 7.0
+        raise KeyboardInterrupt
+    assert namespace["A"] is array
+    assert array.tolist() == np.ones((3, 3)).tolist()
+
+
+def test_an_interrupt_in_native_code_counts_when_it_is_done() -> None:
+    finished = False
+    with pytest.raises(FinishedError), _interrupts_later():
+        os.kill(os.getpid(), signal.SIGINT)
+        finished = True
+    assert finished
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("n", [0, 1, 4, 5])
+def test_final_iterators_are_those_of_python(n: int) -> None:
+    namespace = {"A": np.ones((5, 5)), "n": n}
+    scop = extract(LOOPS, namespace=namespace)
+    expected = dict(namespace)
+    exec(LOOPS, expected)
+    found = final_iterators(scop, {"n": n})
+    assert found == {name: expected[name] for name in ("i", "j") if name in expected}
+
+
+def test_an_expression_outside_of_its_domain_has_no_value() -> None:
+    class Part:
+        final_iterators = (("i", isl.PwAff("[n] -> { [(n - 1)] : n > 0 }")),)
+
+    assert final_iterators(Part, {"n": 0}) == {}
+    assert final_iterators(Part, {"n": 3}) == {"i": 2}

@@ -1,0 +1,266 @@
+"""The magics in a shell: what they change, what they leave alone, and what they show."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import polyviz
+from polyviz.errors import OptionError, VerificationError
+from polyviz.runtime.kernel import Kernel
+from polyviz.views.schema import MIME
+
+MAGICS = {"cell": ("polyopt",), "line": ("polyinspect", "polyschedulers", "polydoctor")}
+
+TRANSPOSE = """\
+for i in range(N):
+    for j in range(N):
+        C[i, j] = A[j, i] + 1.0
+"""
+ACCUMULATE = """\
+for i in range(N):
+    for j in range(N):
+        for k in range(N):
+            C[i, j] += A[i, k] * B[k, j]
+"""
+
+
+def test_loading_registers_everything_silently_and_unloading_undoes_it(shell, capsys) -> None:
+    def names() -> dict[str, set[str]]:
+        return {kind: set(shell.magics_manager.magics[kind]) for kind in MAGICS}
+
+    before = names()
+    matchers = list(shell.Completer.custom_matchers)
+    shell.run_line_magic("load_ext", "polyviz")
+    shell.run_line_magic("reload_ext", "polyviz")
+    polyviz.load_ipython_extension(shell)
+    assert names() == {kind: before[kind] | set(added) for kind, added in MAGICS.items()}
+    assert len(shell.Completer.custom_matchers) == len(matchers) + 1
+    shell.run_line_magic("unload_ext", "polyviz")
+    assert names() == before
+    assert "PolyvizMagics" not in shell.magics_manager.registry
+    assert shell.Completer.custom_matchers == matchers
+    assert "".join(capsys.readouterr()) == ""
+
+
+def test_help_names_every_option(notebook, capsys) -> None:
+    notebook.shell.run_cell("%%polyopt?")
+    shown = "".join(capsys.readouterr())
+    for word in ("--schedule", "--no-verify", "--show", "Run the loops of the cell in another order"):
+        assert word in shown
+
+
+def test_bare_loops_run_once_and_in_place(notebook) -> None:
+    array, expected = notebook["C"], notebook["C"] + notebook["A"] @ notebook["B"]
+    result = notebook.run("%%polyopt\n" + ACCUMULATE)
+    assert notebook["C"] is array
+    np.testing.assert_allclose(array, expected)
+    assert result.parts[0].row.verified is True
+    assert notebook["_"] is result
+
+
+def test_loop_variables_and_scalars_end_as_in_python(notebook) -> None:
+    code = "total = 0.0\ncount = 3\nfor i in range(2, N, 3):\n    count += 1\n    for j in range(i):\n        total += A[i, j]\n"
+    notebook.run("%%polyopt -t python\n" + code)
+    values = {name: notebook[name] for name in ("total", "count", "i", "j")}
+    expected = {"A": notebook["A"], "N": 12}
+    exec(code, expected)
+    assert values["count"] == expected["count"]
+    assert (values["i"], values["j"]) == (expected["i"], expected["j"])
+    assert values["total"] == pytest.approx(expected["total"])
+    assert [type(values[name]) for name in ("total", "count", "i")] == [float, int, int]
+
+
+def test_a_loop_that_does_not_run_leaves_its_variable_alone(notebook) -> None:
+    notebook.namespace["M"] = 0
+    before = notebook["C"].copy()
+    notebook.run("%%polyopt -t python\nfor q in range(M):\n    for r in range(N):\n        C[q, r] = 0.0\n")
+    assert "q" not in notebook.namespace
+    assert "r" not in notebook.namespace
+    np.testing.assert_array_equal(notebook["C"], before)
+
+
+def test_the_summary_in_a_terminal(notebook, golden, steady) -> None:
+    golden(steady(repr(notebook.run("%%polyopt -t python\n" + ACCUMULATE))))
+
+
+def test_the_bundle_has_data_static_html_and_text(notebook) -> None:
+    bundle = notebook.run("%%polyopt -t python\n" + ACCUMULATE)._repr_mimebundle_()
+    assert set(bundle) == {MIME, "text/html", "text/plain"}
+    assert not re.search(r"<(script|style|svg)", bundle["text/html"])
+    assert "data:image/svg+xml" in bundle["text/html"]
+
+
+@pytest.mark.parametrize("view", ["source", "schedule", "tree"])
+def test_one_view_alone(notebook, golden, steady, view: str) -> None:
+    golden(steady(repr(notebook.run(f"%%polyopt -s isl -t python --tile off --show {view}\n" + TRANSPOSE))))
+
+
+def test_a_comparison_runs_the_chosen_variant_once(notebook) -> None:
+    expected = notebook["C"] + notebook["A"] @ notebook["B"]
+    result = notebook.run("%%polyopt -s original,isl -t python --repeats 2\n" + ACCUMULATE)
+    np.testing.assert_allclose(notebook["C"], expected)
+    assert [(row.label, row.verified) for row in result.comparison.rows] == [
+        ("as written/numba", True),
+        ("original/python", True),
+        ("isl/python", True),
+    ]
+    assert result.kernel in result.comparison.kernels.values()
+    assert "Comparison of cell" in repr(result)
+
+
+def test_new_arrays_and_imports_of_the_cell_are_bound(notebook) -> None:
+    notebook.run(
+        "%%polyopt -t python\nimport math as m\nM = 4\nT = np.zeros((M, M))\ns = 1.0\n"
+        "for i in range(M):\n    T[i, i] = s + m.sqrt(4.0)\n"
+    )
+    np.testing.assert_array_equal(notebook["T"], 3.0 * np.eye(4))
+    assert (notebook["M"], notebook["s"]) == (4, 1.0)
+    assert notebook["m"].__name__ == "math"
+
+
+def test_functions_are_bound_as_kernels_with_their_helpers(notebook) -> None:
+    notebook.run(
+        "%%polyopt -t python\nSCALE = 2.0\ndef scaled(x):\n    return SCALE * x\n\n"
+        "def first(X, n=3):\n    for i in range(n):\n        X[i, i] = scaled(X[i, i])\n\n"
+        "def second(X):\n    s = 0.0\n    for i in range(len(X)):\n        s += X[i, 0]\n    return s\n"
+    )
+    assert isinstance(notebook["first"], Kernel)
+    assert notebook["scaled"](1.5) == 3.0
+    identity = np.eye(4)
+    assert notebook.run("first(A2 := np.eye(4)); A2").tolist() == np.diag([2.0, 2.0, 2.0, 1.0]).tolist()
+    assert notebook["second"](identity) == 1.0
+
+
+def test_after_an_error_no_function_is_bound(notebook) -> None:
+    notebook.error(
+        "%%polyopt\ndef good(X):\n    for i in range(len(X)):\n        X[i] = 0\n\n"
+        "def bad(X):\n    while True:\n        X[0] = 0\n"
+    )
+    assert "good" not in notebook.namespace
+
+
+def test_a_function_says_that_it_is_not_verified_yet(notebook, golden) -> None:
+    golden(repr(notebook.run("%%polyopt -t python\ndef zero(X):\n    for i in range(len(X)):\n        X[i] = 0.0\n")))
+
+
+def test_the_result_can_be_kept_under_a_name(notebook) -> None:
+    result = notebook.run("%%polyopt -t python --name kept\n" + TRANSPOSE)
+    assert notebook["kept"] is result
+
+
+def test_inspecting_runs_no_loop(notebook) -> None:
+    before = notebook["C"].copy()
+    inspector = notebook.run("%%polyopt --inspect\n" + TRANSPOSE)
+    np.testing.assert_array_equal(notebook["C"], before)
+    assert set(inspector.schedules) == {"isl", "pluto"}
+
+
+def test_a_known_size_reaches_the_generated_code(notebook) -> None:
+    result = notebook.run("%%polyopt -t python --set N=12 --tile off\n" + TRANSPOSE)
+    assert "range(12)" in result.kernel.source
+
+
+def test_without_verification_the_result_says_so(notebook) -> None:
+    result = notebook.run("%%polyopt -t python --no-verify\n" + TRANSPOSE)
+    assert "not verified, as asked" in repr(result)
+    assert result.parts[0].row is None
+    np.testing.assert_array_equal(notebook["C"], notebook["A"].T + 1.0)
+
+
+CELLS = {
+    "schedule": "%%polyopt -s plutoo\n" + TRANSPOSE,
+    "option": "%%polyopt --comprae\n" + TRANSPOSE,
+    "while": "%%polyopt -s isl\nfor i in range(N):\n    while C[i, 0] > 0:\n        C[i, 0] -= 1\n",
+    "unknown name": "%%polyopt\nfor i in range(N):\n    C[i, 0] = alpha * A[i, 0]\n",
+    "syntax": "%%polyopt\nfor i in range(N)\n    C[i, 0] = 0\n",
+    "bounds": "%%polyopt\nfor i in range(N + 1):\n    C[i, 0] = 0.0\n",
+    "overlap": "%%polyopt\nfor i in range(N - 1):\n    R[i, 0] = A[i, 0]\n",
+    "functions cannot be compared": "%%polyopt --compare\ndef f(X):\n    for i in range(len(X)):\n        X[i] = 0.0\n",
+    "mixed": "%%polyopt\ndef f(X):\n    for i in range(len(X)):\n        X[i] = 0.0\n\nf(A)\n",
+    "inspect": "%polyinspect kernle",
+    "inspect nothing": "%polyinspect",
+    "schedulers": "%polyschedulers pluto",
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_errors_are_short_and_point_at_the_construct(notebook, golden, name: str) -> None:
+    notebook.namespace.update(R=notebook["A"][1:], kernel=None)
+    before = {array: notebook[array].copy() for array in "ABC"}
+    shown = notebook.error(CELLS[name])
+    assert "Traceback" not in shown
+    golden(shown)
+    for array, values in before.items():
+        np.testing.assert_array_equal(notebook[array], values)
+
+
+def test_an_error_in_ordinary_python_is_pythons_own(notebook) -> None:
+    shown = notebook.error("%%polyopt\nT = np.zeros(undefined)\nfor i in range(N):\n    T[i] = 0.0\n")
+    assert "NameError: name 'undefined' is not defined" in shown
+
+
+def test_option_errors_are_errors_of_the_package(notebook) -> None:
+    notebook.error("%%polyopt --tile x\n" + TRANSPOSE)
+    assert isinstance(notebook["_error"], OptionError)
+
+
+def test_inspect_takes_functions_kernels_and_parts(notebook) -> None:
+    notebook.run("%%polyopt -t python --name r\ndef zero(X):\n    for i in range(len(X)):\n        X[i] = 0.0\n")
+    for expression in ("zero", "r.scop"):
+        assert notebook.shell.run_line_magic("polyinspect", expression).scop.name == "zero"
+
+
+def test_listings(notebook) -> None:
+    schedulers = notebook.shell.run_line_magic("polyschedulers", "")
+    assert {"original", "isl", "pluto"} <= {row[0] for row in schedulers.rows}
+    assert "<table>" in schedulers._repr_mimebundle_()["text/html"]
+    assert "islpy" in repr(notebook.shell.run_line_magic("polydoctor", ""))
+
+
+def break_programs(monkeypatch: pytest.MonkeyPatch, old: str, new: str) -> None:
+    """Let every generated program hold ``new`` where it should hold ``old``."""
+    from dataclasses import replace
+
+    right = Kernel.program_for
+
+    def wrong(kernel: Kernel, bound):
+        program = right(kernel, bound)
+        assert old in program.text
+        return replace(program, text=program.text.replace(old, new))
+
+    monkeypatch.setattr(Kernel, "program_for", wrong)
+
+
+FAULTS = {
+    "wrong": ("python", "+ 1.0", "+ 2.0"),
+    "raises": ("python", "C[i, j] =", "C[i, j] = 1 / 0 +"),
+    "crash": ("c", "return 0;", "*(volatile int *)1 = 0;\n    return 0;"),
+    "hang": ("c", "return 0;", "for (volatile int64_t turn = 0; turn >= 0; turn = 0);\n    return 0;"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_variant_at_fault_never_reaches_the_arrays(notebook, golden, steady, monkeypatch, name: str) -> None:
+    target, old, new = FAULTS[name]
+    monkeypatch.setattr("polyviz.notebook.session.TIME_LIMIT", 20.0 if name != "hang" else 5.0)
+    break_programs(monkeypatch, old, new)
+    before = notebook["C"].copy()
+    golden(steady(notebook.error(f"%%polyopt -s original -t {target} --tile off\n" + TRANSPOSE)))
+    assert isinstance(notebook["_error"], VerificationError)
+    np.testing.assert_array_equal(notebook["C"], before)
+    assert "i" not in notebook.namespace
+
+
+def test_when_no_compared_variant_can_be_trusted_the_table_is_shown(notebook, monkeypatch) -> None:
+    break_programs(monkeypatch, "+ 1.0", "+ 2.0")
+    before = notebook["C"].copy()
+    shown = notebook.error("%%polyopt -s original,isl -t python --tile off --repeats 2\n" + TRANSPOSE)
+    assert shown.count("the original loop gives") == 2
+    assert shown.endswith(
+        "NoVariantError: No variant could be verified, so none was run on your arrays. No array was changed."
+    )
+    np.testing.assert_array_equal(notebook["C"], before)
