@@ -150,8 +150,8 @@ class AccessReader:
                 affine.loop(instruction.iterator, instruction.start, instruction.stop, instruction.step)
             )
         except NotAffine as problem:
-            return replace(place, affine=affine, domain=domain, bounded=False), problem.reason
-        return replace(place, affine=affine, domain=domain), ""
+            return replace(place, affine=affine.at(domain), domain=domain, bounded=False), problem.reason
+        return replace(place, affine=affine.at(domain), domain=domain), ""
 
     def _expression(self, expression: Expression, place: Place, reads: list[Reference]) -> Expression:
         match expression:

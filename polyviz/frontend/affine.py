@@ -54,9 +54,16 @@ class AffineReader:
     { [i] -> [(floor((1 + i)/2))] }
     """
 
-    def __init__(self, iterators: tuple[str, ...], parameters: ParameterTable) -> None:
+    def __init__(
+        self, iterators: tuple[str, ...], parameters: ParameterTable, domain: isl.Set | None = None
+    ) -> None:
         self.iterators = iterators
         self._parameters = parameters
+        self._domain = domain
+
+    def at(self, domain: isl.Set) -> AffineReader:
+        """The same reader, which may use that only the points of ``domain`` come here."""
+        return AffineReader(self.iterators, self._parameters, domain)
 
     def universe(self) -> isl.Set:
         """All integer values of the iterators."""
@@ -206,9 +213,7 @@ class AffineReader:
     def _by_constant(self, operator: str, left: Expression, right: Expression) -> isl.PwAff:
         constant = constant_integer(right)
         if constant is None:
-            raise NotAffine(
-                f"`{spelled(Binary(operator, left, right))}` is affine only with a constant on the right"
-            )
+            return self._by_parameter(operator, left, right)
         if operator == "//" and constant != 0:
             return self._floor_division(self.value(left), constant)
         if operator == "%" and constant != 0:
@@ -221,6 +226,32 @@ class AffineReader:
         if operator == "&" and constant > 0 and (constant + 1) & constant == 0:
             return self.value(left).mod_val(isl.Val(constant + 1))
         raise NotAffine(f"`{spelled(Binary(operator, left, right))}` is not affine")
+
+    def _by_parameter(self, operator: str, left: Expression, right: Expression) -> isl.PwAff:
+        """``(i + 1) % n`` where the left side certainly lies within one period on either side: a few affine pieces."""
+        if operator not in ("//", "%") or self._domain is None:
+            raise NotAffine(
+                f"`{spelled(Binary(operator, left, right))}` is affine only with a constant on the right"
+            )
+        value, period, zero = self.value(left), self.value(right), self._constant(0)
+        bounded = (
+            period.gt_set(zero)
+            .intersect(value.ge_set(period.neg()))
+            .intersect(value.lt_set(period.add(period)))
+        )
+        if not self._domain.is_subset(bounded):
+            reason = "is affine only where the left side stays within one period"
+            raise NotAffine(f"`{spelled(Binary(operator, left, right))}` {reason}")
+        below, above = value.lt_set(zero), value.ge_set(period)
+        inside = value.ge_set(zero).intersect(value.lt_set(period))
+        if operator == "//":
+            pieces = [(below, self._constant(-1)), (inside, zero), (above, self._constant(1))]
+        else:
+            pieces = [(below, value.add(period)), (inside, value), (above, value.sub(period))]
+        possible = [
+            piece.intersect_domain(where) for where, piece in pieces if not where.is_disjoint(self._domain)
+        ]
+        return reduce(isl.PwAff.union_add, possible) if possible else value
 
     def _floor_division(self, value: isl.PwAff, divisor: int) -> isl.PwAff:
         if divisor < 0:

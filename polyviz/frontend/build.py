@@ -103,14 +103,16 @@ class Builder:
     def _nest(self, nest: Nest, position: Position) -> tuple[Ordered, ...]:
         affine = AffineReader((*position.affine.iterators, nest.iterator), self._program.parameters)
         try:
-            values = affine.loop(nest.iterator, nest.start, nest.stop, Constant(nest.step))
+            extended = position.domain.insert_dims(isl.dim_type.set, len(position.affine.iterators), 1)
+            domain = _named(extended, affine.iterators)
+            values = affine.at(domain).loop(nest.iterator, nest.start, nest.stop, Constant(nest.step))
         except NotAffine as problem:
             return self._whole(nest, position, f"the range of its loop is not affine: {problem.reason}")
-        domain = position.domain.insert_dims(isl.dim_type.set, len(position.affine.iterators), 1)
+        domain = domain.intersect(values).coalesce()
         sign = 1 if nest.step > 0 else -1
         inside = Position(
-            affine,
-            _named(domain, affine.iterators).intersect(values).coalesce(),
+            affine.at(domain),
+            domain,
             position.guards,
             (*position.headers, nest.header),
             (*position.time, LoopStep(len(position.affine.iterators), sign)),
@@ -133,7 +135,9 @@ class Builder:
         split = self._split(choice, position)
         if split is not None:
             inner, domain = split
-            return self._data_choice(inner, replace(position, domain=domain), reason)
+            return self._data_choice(
+                inner, replace(position, domain=domain, affine=position.affine.at(domain)), reason
+            )
         if not _has_loop(choice) or self._is_changed_inside(choice):
             return self._whole(choice, position, f"its condition is not affine: {reason}")
         guards = position.guards
@@ -225,7 +229,8 @@ class Builder:
 
 
 def _at(position: Position, domain: isl.Set, arm: int) -> Position:
-    return replace(position, domain=domain.coalesce(), time=(*position.time, arm))
+    domain = domain.coalesce()
+    return replace(position, domain=domain, affine=position.affine.at(domain), time=(*position.time, arm))
 
 
 def _named(domain: isl.Set, iterators: tuple[str, ...]) -> isl.Set:

@@ -168,14 +168,14 @@ def _bound(program: Program, expressions: ExpressionReader, node: ast.expr) -> E
     )
 
 
-def counters(node: ast.For, program: Program) -> Iterator[tuple[str, int]]:
+def counters(body: list[ast.stmt], program: Program) -> Iterator[tuple[str, int]]:
     """Names that the body advances once per iteration by a constant: ``k += 2`` directly in the body."""
-    inside = [part for statement in node.body for part in ast.walk(statement)]
+    inside = [part for statement in body for part in ast.walk(statement)]
     stores: dict[str, int] = {}
     for part in inside:
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
             stores[part.id] = stores.get(part.id, 0) + 1
-    for statement in node.body:
+    for statement in body:
         found = _advance(statement)
         if found is not None and stores[found[0]] == 1 and program.environment.known(found[0]) is not None:
             yield found

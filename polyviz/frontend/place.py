@@ -26,16 +26,20 @@ class Place:
     reason: str = ""
     bounded: bool = True
 
+    def at(self, domain: isl.Set) -> Place:
+        """The same place at fewer points."""
+        return replace(self, domain=domain, affine=self.affine.at(domain))
+
     def within(self, condition: Expression) -> Place:
         """Where ``condition`` holds, as far as that can be told."""
         try:
-            return replace(self, domain=self.domain.intersect(self.affine.condition(condition)))
+            return self.at(self.domain.intersect(self.affine.condition(condition)))
         except NotAffine as problem:
             return replace(self, reason=self.reason or f"the condition is not affine: {problem.reason}")
 
     def without(self, condition: Expression) -> Place:
         """Where ``condition`` does not hold, as far as that can be told."""
         try:
-            return replace(self, domain=self.domain.subtract(self.affine.condition(condition)))
+            return self.at(self.domain.subtract(self.affine.condition(condition)))
         except NotAffine as problem:
             return replace(self, reason=self.reason or f"the condition is not affine: {problem.reason}")

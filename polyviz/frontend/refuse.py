@@ -29,7 +29,9 @@ STATEMENTS: dict[type[ast.AST], Refusal] = {
         "`break`", _LOOP_COUNT, "Shorten the range, or put the rest of the body under an `if` on a flag."
     ),
     ast.Continue: Refusal(
-        "`continue`", "Every statement needs its own condition.", "Put the rest of the body under an `if`."
+        "`continue`",
+        "Only a `continue` that ends an arm of an `if` directly in the loop has a plain meaning.",
+        "Put the rest of the body under an `if`.",
     ),
     ast.Try: Refusal("`try`", "Exceptions leave a loop at a point that no schedule can keep.", _OUTSIDE),
     ast.Raise: Refusal("`raise`", "Exceptions leave a loop at a point that no schedule can keep.", _OUTSIDE),

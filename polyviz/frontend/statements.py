@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from polyviz.frontend.assignments import AssignmentReader
 from polyviz.frontend.environment import Known
 from polyviz.frontend.expressions import ExpressionReader
+from polyviz.frontend.jumps import without_continue
 from polyviz.frontend.loops import after_loop, counter_value, counters, read_header
 from polyviz.frontend.nodes import Choice, Nest, Node
 from polyviz.frontend.refuse import EXPRESSIONS, statement_refusal
@@ -89,11 +90,12 @@ class StatementReader:
     def _for(self, node: ast.For) -> tuple[Node, ...]:
         program = self._program
         header = read_header(program, self._expressions, node)
+        block = without_continue(node.body)
         requirements = program.requirements()
         self._check_variable(node, header.variable)
-        advancing = dict(counters(node, program))
+        advancing = dict(counters(block, program))
         starts = {name: program.environment.known(name) for name in advancing}
-        changed = _assigned(node.body) | {header.variable}
+        changed = _assigned(block) | {header.variable}
         program.environment.forget(changed)
         iterator = program.iterator(header.variable)
         program.environment.bind(header.variable, Known(Name(iterator)))
@@ -103,7 +105,7 @@ class StatementReader:
                 program.environment.bind(name, counter_value(start, step, header.count(iterator)))
         program.iterators.append(iterator)
         program.depth += 1
-        body = self.read(node.body)
+        body = self.read(block)
         program.depth -= 1
         program.iterators.pop()
         program.environment.forget(changed)

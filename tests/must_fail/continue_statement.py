@@ -1,5 +1,7 @@
 def f(A, n):
     for i in range(n):
-        if i == 3:
-            continue
-        A[i] = 0.0
+        if i > 1:
+            if A[i] > 1.0:
+                continue
+            A[i] = 1.0
+        A[i] += 1.0

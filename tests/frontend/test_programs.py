@@ -1,0 +1,1247 @@
+"""Programs as people write them for numba, compared with Python: results, and every access that really happens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.frontend.agreement import agree
+
+RANDOM = np.random.default_rng(20)
+
+
+def numbers(*shape: int) -> Any:
+    return RANDOM.standard_normal(shape)
+
+
+def integers(below: int, *shape: int) -> Any:
+    return RANDOM.integers(0, below, shape)
+
+
+PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {}
+
+
+def program(name: str, text: str, **arguments: Any) -> None:
+    PROGRAMS[name] = (text, arguments)
+
+
+program(
+    "alias",
+    """
+def f(A, n):
+    m = n // 2
+    half = (n - 1) // 2
+    for i in range(m):
+        k = i + half
+        A[k] = A[i] + k
+""",
+    A=numbers(20),
+    n=9,
+)
+
+program(
+    "negative_subscripts",
+    """
+def f(A):
+    n = len(A)
+    A[-1] = 3.0
+    for i in range(n - 1):
+        A[i] = A[i - 1] + A[-2]
+""",
+    A=numbers(7),
+)
+
+program(
+    "linearised_arrays",
+    """
+def f(A, B, n):
+    for i in range(n):
+        for j in range(n):
+            A[i * n + j] = B[j * n + i]
+""",
+    A=numbers(25),
+    B=numbers(25),
+    n=5,
+)
+
+program(
+    "derived_parameter",
+    """
+def f(A, n, m):
+    for i in range(n * m):
+        A[i] = i
+    for i in range(int(n / 2)):
+        A[i] = 0
+""",
+    A=numbers(25),
+    n=5,
+    m=4,
+)
+
+program(
+    "swap",
+    """
+def f(n):
+    x, y = 0.0, 1.0
+    for i in range(n):
+        x, y = y, x + y
+    return x, y
+""",
+    n=9,
+)
+
+program(
+    "several_targets",
+    """
+def f(A, n):
+    a = b = 0
+    for i in range(n):
+        A[i] = b = a + 0.5
+        a += b
+    return a + b
+""",
+    A=numbers(9),
+    n=9,
+)
+
+program(
+    "csr",
+    """
+def f(ptr, idx, val, x, y):
+    n = len(y)
+    for i in range(n):
+        s = 0.0
+        for k in range(ptr[i], ptr[i + 1]):
+            s += val[k] * x[idx[k]]
+        y[i] = s
+""",
+    ptr=np.array([0, 2, 2, 5]),
+    idx=np.array([0, 2, 1, 2, 0]),
+    val=numbers(5),
+    x=numbers(3),
+    y=numbers(3),
+)
+
+program(
+    "condition_on_data",
+    """
+def f(A, B, n):
+    for i in range(n):
+        if A[i] > 0 and i > 2:
+            t = A[i] * 2
+            B[i] = t
+        else:
+            B[i] = 0
+""",
+    A=numbers(9),
+    B=numbers(9),
+    n=9,
+)
+
+program(
+    "parity",
+    """
+def f(A, n):
+    for i in range(n):
+        if i % 2 == 0:
+            A[i] = 1
+        elif i % 3 == 1 or i > 7:
+            A[i] = 2
+        else:
+            A[i] = 3
+""",
+    A=numbers(12),
+    n=12,
+)
+
+program(
+    "negstep",
+    """
+def f(A, n):
+    for i in range(n - 1, -1, -3):
+        for j in range(i, n, 2):
+            A[i, j] = i + j
+""",
+    A=numbers(12, 12),
+    n=12,
+)
+
+program(
+    "minmax",
+    """
+def f(A, n, b):
+    for ii in range(0, n, 4):
+        for i in range(ii, min(ii + 4, n)):
+            for j in range(max(0, i - 2), min(n, i + 3, b)):
+                A[i, j] += 1
+""",
+    A=numbers(12, 12),
+    n=11,
+    b=8,
+)
+
+program(
+    "loops_in_sequence",
+    """
+def f(A):
+    n = A.shape[0]
+    s = 0.0
+    for i in range(n):
+        s += A[i]
+    if n > 0:
+        for j in range(n):
+            A[j] = s
+    return s / n
+""",
+    A=numbers(5),
+)
+
+program(
+    "counter",
+    """
+def f(A, n):
+    k = 0
+    for i in range(2, n, 2):
+        A[k] = i
+        k += 1
+    return k
+""",
+    A=numbers(12),
+    n=12,
+)
+
+program(
+    "helper",
+    """
+def relu(x):
+    y = x * 1.0
+    return max(y, 0.0)
+
+def f(A, n):
+    for i in range(n):
+        A[i] = relu(A[i]) + relu(-1.0)
+""",
+    A=numbers(12),
+    n=12,
+)
+
+program(
+    "arrays_made_inside",
+    """
+def f(n):
+    B = np.zeros((n, n + 1), dtype=np.float32)
+    C = np.ones_like(B)
+    D = np.full(n, 2.5)
+    for i in range(n):
+        for j in range(n + 1):
+            B[i, j] = C[i, j] + D[i]
+    return B
+""",
+    n=4,
+)
+
+program(
+    "shadow",
+    """
+def f(A, n):
+    for i in range(n):
+        A[i] += 1
+        for i in range(3):
+            A[i] += 2
+""",
+    A=numbers(12),
+    n=12,
+)
+
+program(
+    "loop_variable_hides_an_argument",
+    """
+def f(A, n):
+    for n in range(n):
+        A[n] += 1
+""",
+    A=numbers(12),
+    n=12,
+)
+
+program(
+    "size_assigned_again",
+    """
+def f(A, n):
+    n = n - 1
+    for i in range(n):
+        i = i + 1
+        A[i] = i
+    n -= 2
+    for i in range(n):
+        A[i] *= 2
+""",
+    A=numbers(12),
+    n=12,
+)
+
+program(
+    "ifexp",
+    """
+def f(A, n):
+    for i in range(n):
+        A[i] = A[i - 1] if i > 0 else 0.0
+""",
+    A=numbers(12),
+    n=12,
+)
+
+program(
+    "argument_assigned",
+    """
+def f(A, alpha, n):
+    alpha = alpha * 2
+    for i in range(n):
+        A[i] *= alpha
+    return alpha
+""",
+    A=numbers(12),
+    n=12,
+    alpha=1.5,
+)
+
+program(
+    "chain",
+    """
+def f(A, n):
+    for i in range(n):
+        if 2 <= i < n - 2 != 4:
+            A[i] = 1
+        if not (i == 3 or i == 4):
+            A[i] += 1
+""",
+    A=numbers(12),
+    n=12,
+)
+
+program(
+    "pushdown",
+    """
+def f(A, B, flag, n):
+    if flag > 0.5:
+        for i in range(n):
+            A[i] = 1
+    else:
+        for i in range(n):
+            A[i] = B[i]
+""",
+    A=numbers(12),
+    B=numbers(12),
+    n=12,
+    flag=0.7,
+)
+
+program(
+    "integer_flag",
+    """
+def f(A, mode, n):
+    if mode == 1:
+        for i in range(n):
+            A[i] = 1
+    else:
+        A[0] = 2
+""",
+    A=numbers(12),
+    n=12,
+    mode=1,
+)
+
+program(
+    "scalar_compared_with_zero",
+    """
+def f(A, beta, n):
+    for i in range(n):
+        if beta == 0:
+            A[i] = 0
+        else:
+            A[i] *= beta
+""",
+    A=numbers(12),
+    n=12,
+    beta=0.5,
+)
+
+program(
+    "index_chosen_by_condition",
+    """
+def f(A, B, n):
+    for i in range(n):
+        k = 1
+        if i > 3:
+            k = 2
+        A[i] = B[i + k]
+""",
+    A=numbers(12),
+    B=numbers(20),
+    n=12,
+)
+
+program(
+    "data_index",
+    """
+def f(A, idx, n):
+    for i in range(n):
+        k = idx[i]
+        A[k] += 1
+""",
+    A=numbers(12),
+    idx=integers(12, 9),
+    n=9,
+)
+
+program(
+    "comparison_with_halves",
+    """
+def f(A, n):
+    for i in range(n):
+        if i < n / 2:
+            A[i] = 1
+        if i >= 0.5 * n:
+            A[i] = 2
+""",
+    A=numbers(13),
+    n=13,
+)
+
+program(
+    "loop_under_a_condition_on_data",
+    """
+def f(A, n):
+    for i in range(n):
+        if A[i] > 0:
+            for j in range(i):
+                A[j] = A[j] + 1
+""",
+    A=numbers(13),
+    n=13,
+)
+
+program(
+    "complex_numbers",
+    """
+def f(z, n):
+    for i in range(n):
+        z[i] = z[i].real + 1j * z[i].imag * 2 + z[i].conjugate()
+""",
+    z=numbers(5) + 1j * numbers(5),
+    n=5,
+)
+
+program(
+    "maximum",
+    """
+def f(A):
+    m = A[0]
+    for i in range(1, len(A)):
+        if A[i] > m:
+            m = A[i]
+    return m
+""",
+    A=numbers(9),
+)
+
+program(
+    "argmax",
+    """
+def f(A):
+    best = 0
+    for i in range(1, len(A)):
+        if A[i] > A[best]:
+            best = i
+    return best
+""",
+    A=numbers(9),
+)
+
+program(
+    "abs",
+    """
+def f(A, n):
+    for i in range(n):
+        for j in range(n):
+            A[i, j] = abs(i - j) + min(i, j) * (i // 2) + (i & 1)
+            if abs(i - j) <= 1:
+                A[i, j] = 0
+""",
+    A=numbers(9, 9),
+    n=9,
+)
+
+program(
+    "histogram",
+    """
+def f(x, h):
+    for i in range(len(x)):
+        b = int(x[i] * 4)
+        if b >= 0 and b < len(h):
+            h[b] += 1
+""",
+    x=abs(numbers(9)),
+    h=np.zeros(4),
+)
+
+program(
+    "empty_loop",
+    """
+def f(A, n):
+    s = 0.0
+    for i in range(n):
+        s += A[i]
+    return s
+""",
+    A=numbers(3),
+    n=0,
+)
+
+program(
+    "second_name_of_an_array",
+    """
+def f(A):
+    B = A
+    for i in range(len(B)):
+        B[i] = A[i] + 1
+    return B
+""",
+    A=numbers(3),
+)
+
+program(
+    "row_sums",
+    """
+def f(A, n):
+    for i in range(n):
+        t = i * 2.0
+        for j in range(i, n):
+            t = t + A[i, j]
+        A[i, i] = t
+""",
+    A=numbers(4, 4),
+    n=4,
+)
+
+program(
+    "boolean_scalar",
+    """
+def f(A, n):
+    ok = True
+    for i in range(n):
+        ok = ok and A[i] > -5.0
+    return ok
+""",
+    A=numbers(4),
+    n=4,
+)
+
+program(
+    "window",
+    """
+def f(A, n):
+    for i in range(n):
+        lo = max(0, i - 1)
+        hi = min(n, i + 2)
+        s = 0.0
+        for j in range(lo, hi):
+            s += A[j]
+        A[i] = s
+""",
+    A=numbers(6),
+    n=6,
+)
+
+program(
+    "quadratic_bound",
+    """
+def f(A, n):
+    for i in range(n):
+        for j in range(i * i):
+            A[i] += j
+""",
+    A=numbers(6),
+    n=6,
+)
+
+program(
+    "bubble",
+    """
+def f(A):
+    n = len(A)
+    for i in range(n):
+        for j in range(0, n - i - 1):
+            if A[j] > A[j + 1]:
+                A[j], A[j + 1] = A[j + 1], A[j]
+""",
+    A=numbers(7),
+)
+
+program(
+    "pivot",
+    """
+def f(A, b):
+    n = A.shape[0]
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[p, k]):
+                p = i
+        for j in range(n):
+            t = A[k, j]
+            A[k, j] = A[p, j]
+            A[p, j] = t
+        t = b[k]
+        b[k] = b[p]
+        b[p] = t
+        for i in range(k + 1, n):
+            m = A[i, k] / A[k, k]
+            for j in range(k, n):
+                A[i, j] -= m * A[k, j]
+            b[i] -= m * b[k]
+""",
+    A=numbers(5, 5),
+    b=numbers(5),
+)
+
+program(
+    "powers_of_two_as_bounds",
+    """
+def f(A, n, stages):
+    for s in range(stages):
+        m = 2 ** s
+        for k in range(0, n // 2):
+            A[k] += A[k + 1] * m
+    for s in range(stages):
+        h = 1 << s
+        for k in range(h):
+            A[k] = A[k + h] + 1
+""",
+    A=numbers(20),
+    n=8,
+    stages=3,
+)
+
+program(
+    "bodies",
+    """
+def f(x, a, n):
+    for i in range(n):
+        acc = 0.0
+        for j in range(n):
+            if i != j:
+                d = x[j] - x[i]
+                acc += d / (abs(d) ** 3 + 1e-9)
+        a[i] = acc
+""",
+    x=numbers(6),
+    a=numbers(6),
+    n=6,
+)
+
+program(
+    "two_time_buffers",
+    """
+def f(A, T):
+    n = A.shape[1]
+    for t in range(T):
+        for i in range(1, n - 1):
+            A[(t + 1) % 2, i] = 0.5 * (A[t % 2, i - 1] + A[t % 2, i + 1])
+""",
+    A=numbers(2, 9),
+    T=4,
+)
+
+program(
+    "periodic",
+    """
+def f(A, B):
+    n = len(A)
+    for i in range(n):
+        B[i] = A[(i + 1) % n] + A[(i - 1) % n] + A[(i - 1 + n) % n]
+""",
+    A=numbers(6),
+    B=numbers(6),
+)
+
+program(
+    "thomas",
+    """
+def f(a, b, c, d, x):
+    n = len(d)
+    cp = np.zeros(n)
+    dp = np.zeros(n)
+    cp[0] = c[0] / b[0]
+    dp[0] = d[0] / b[0]
+    for i in range(1, n):
+        m = b[i] - a[i] * cp[i - 1]
+        cp[i] = c[i] / m
+        dp[i] = (d[i] - a[i] * dp[i - 1]) / m
+    x[n - 1] = dp[n - 1]
+    for i in range(n - 2, -1, -1):
+        x[i] = dp[i] - cp[i] * x[i + 1]
+""",
+    a=numbers(6),
+    b=numbers(6),
+    c=numbers(6),
+    d=numbers(6),
+    x=numbers(6),
+)
+
+program(
+    "mandel",
+    """
+def f(out, n, maxiter):
+    for i in range(n):
+        for j in range(n):
+            z = 0j
+            c = complex(-2 + 3 * i / n, -1.5 + 3 * j / n)
+            count = 0
+            for k in range(maxiter):
+                if abs(z) <= 2.0:
+                    z = z * z + c
+                    count += 1
+            out[i, j] = count
+""",
+    out=np.zeros((4, 4)),
+    n=4,
+    maxiter=6,
+)
+
+program(
+    "conv",
+    """
+def f(img, ker, out):
+    h, w = img.shape
+    kh, kw = ker.shape
+    for y in range(h - kh + 1):
+        for x in range(w - kw + 1):
+            s = 0.0
+            for dy in range(kh):
+                for dx in range(kw):
+                    s += img[y + dy, x + dx] * ker[dy, dx]
+            out[y, x] = s
+""",
+    img=numbers(6, 7),
+    ker=numbers(3, 2),
+    out=numbers(6, 7),
+)
+
+program(
+    "common_subsequence",
+    """
+def f(a, b, L):
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            if a[i - 1] == b[j - 1]:
+                L[i, j] = L[i - 1, j - 1] + 1
+            else:
+                L[i, j] = max(L[i - 1, j], L[i, j - 1])
+    return L[len(a), len(b)]
+""",
+    a=integers(3, 5),
+    b=integers(3, 6),
+    L=np.zeros((6, 7), dtype=int),
+)
+
+program(
+    "knapsack",
+    """
+def f(w, v, K):
+    n = len(w)
+    W = K.shape[1]
+    for i in range(1, n + 1):
+        for c in range(W):
+            K[i, c] = K[i - 1, c]
+            if w[i - 1] <= c:
+                K[i, c] = max(K[i, c], K[i - 1, c - w[i - 1]] + v[i - 1])
+""",
+    w=integers(4, 5) + 1,
+    v=numbers(5),
+    K=np.zeros((6, 9)),
+)
+
+program(
+    "keyword_only",
+    """
+def f(A, *, n, scale=2.0):
+    for i in range(n):
+        A[i] *= scale
+""",
+    A=numbers(5),
+    n=5,
+)
+
+program(
+    "negative_numbers",
+    """
+def f(A, n):
+    for i in range(-n, n + 1):
+        A[i + n] = i // 2 + i % 3 + (-i) // 4
+""",
+    A=numbers(11),
+    n=5,
+)
+
+program(
+    "position_of_the_maximum",
+    """
+def f(A):
+    n, m = A.shape
+    best = -1.0
+    bi = 0
+    bj = 0
+    for i in range(n):
+        for j in range(m):
+            v = A[i, j]
+            if v > best:
+                best = v
+                bi = i
+                bj = j
+    return best, bi, bj
+""",
+    A=numbers(3, 4),
+)
+
+program(
+    "scalar_set_in_both_arms",
+    """
+def f(A, n):
+    for i in range(n):
+        if i < 3:
+            x = 1.0
+        else:
+            x = A[i]
+        A[i] = x * 2
+""",
+    A=numbers(6),
+    n=6,
+)
+
+program(
+    "multitarget",
+    """
+def f(A, B, n):
+    for i in range(n):
+        A[i] = B[i] = A[i] + B[i]
+""",
+    A=numbers(6),
+    B=numbers(6),
+    n=6,
+)
+
+program(
+    "tuple_with_subscript",
+    """
+def f(A, n):
+    i = 0
+    for t in range(n):
+        i, A[i] = t, 3.0
+""",
+    A=numbers(9),
+    n=6,
+)
+
+program(
+    "negative_strides",
+    """
+def f(A, n):
+    for i in range(10, 2, -2):
+        for j in range(i, 0, -3):
+            A[j] += i
+""",
+    A=numbers(12),
+    n=6,
+)
+
+program(
+    "loop_variables_after_their_loops",
+    """
+def f(A):
+    for i in range(2, 9, 3):
+        A[i] = 0
+    for j in range(i, 11):
+        A[j] += 1
+    last = j
+    A[last] = 5
+    return last
+""",
+    A=numbers(12),
+)
+
+program(
+    "counter_in_two_loops",
+    """
+def f(A, B, n):
+    k = 0
+    for i in range(n):
+        for j in range(n):
+            A[k] = B[i, j]
+            k += 1
+""",
+    A=numbers(9),
+    B=numbers(3, 3),
+    n=3,
+)
+
+program(
+    "compaction",
+    """
+def f(A, B):
+    k = 0
+    for i in range(len(A)):
+        if A[i] > 0:
+            B[k] = A[i]
+            k += 1
+    return k
+""",
+    A=numbers(9),
+    B=numbers(9),
+)
+
+program(
+    "neighbours_by_condition",
+    """
+def f(A, B, n):
+    for i in range(n):
+        l = i - 1 if i > 0 else n - 1
+        r = i + 1 if i < n - 1 else 0
+        B[i] = A[l] + A[r]
+""",
+    A=numbers(6),
+    B=numbers(6),
+    n=6,
+)
+
+program(
+    "quadrants",
+    """
+def f(A, B, C):
+    n = A.shape[0]
+    h = n // 2
+    for i in range(h):
+        for j in range(h):
+            for k in range(h):
+                C[i, j + h] += A[i, k + h] * B[k + h, j]
+                C[h + i, j] += A[h + i, k] * B[k, h + j]
+""",
+    A=numbers(6, 6),
+    B=numbers(6, 6),
+    C=numbers(6, 6),
+)
+
+program(
+    "transpose_inplace",
+    """
+def f(A):
+    n = A.shape[0]
+    for i in range(n):
+        for j in range(i + 1, n):
+            tmp = A[i, j]
+            A[i, j] = A[j, i]
+            A[j, i] = tmp
+""",
+    A=numbers(5, 5),
+)
+
+program(
+    "subscripts_from_the_end",
+    """
+def f(A):
+    n = A.shape[0]
+    for i in range(1, n):
+        A[-i] = i
+    A[0] = A[-1] + A[-2]
+""",
+    A=numbers(5),
+)
+
+program(
+    "power",
+    """
+def f(A, n):
+    for i in range(n):
+        A[i] = A[i] ** 2 + 2 ** i - i ** 2 // 3
+""",
+    A=numbers(5),
+    n=5,
+)
+
+program(
+    "logic",
+    """
+def f(A, B, n):
+    for i in range(n):
+        B[i] = (A[i] > 0 and A[i] < 1) or not (A[i] == 2)
+        x = A[i] or 3.0
+        A[i] = x
+""",
+    A=numbers(5),
+    B=numbers(5),
+    n=5,
+)
+
+program(
+    "boolarr",
+    """
+def f(m, A):
+    for i in range(len(m)):
+        if m[i]:
+            A[i] = 1
+        if not m[i] and i > 1:
+            A[i] = 2
+""",
+    m=np.array([True, False, True, False]),
+    A=numbers(4),
+)
+
+program(
+    "size_of_a_vector",
+    """
+def f(A, B):
+    for i in range(A.size):
+        A[i] = B.size
+    for i in range(B.size):
+        A[i % 3] += 1
+""",
+    A=numbers(5),
+    B=numbers(6),
+)
+
+program(
+    "full",
+    """
+def f(n, v):
+    B = np.full((n, 2), v)
+    s = 0.0
+    for i in range(n):
+        s += B[i, 1]
+    return s, B
+""",
+    n=3,
+    v=2.5,
+)
+
+program(
+    "diamond",
+    """
+def f(A, n):
+    for t in range(2 * n - 1):
+        for i in range(max(0, t - n + 1), min(t + 1, n)):
+            A[i, t - i] = t
+""",
+    A=numbers(5, 5),
+    n=5,
+)
+
+program(
+    "two_accumulators",
+    """
+def f(A, alpha):
+    s = 0.0
+    t = 1.0
+    for i in range(len(A)):
+        if A[i] > alpha:
+            s += A[i]
+        else:
+            t *= A[i]
+    r = s / t
+    return r
+""",
+    A=numbers(5),
+    alpha=0.1,
+)
+
+program(
+    "continue1",
+    """
+def f(A, n):
+    for i in range(n):
+        for j in range(n):
+            if i == j:
+                continue
+            if A[i, j] < 0:
+                A[i, j] = 0
+                continue
+            A[i, j] += 1
+""",
+    A=numbers(5, 5),
+    n=5,
+)
+
+program(
+    "life",
+    """
+def f(g, out):
+    n, m = g.shape
+    for i in range(1, n - 1):
+        for j in range(1, m - 1):
+            count = 0
+            for di in range(-1, 2):
+                for dj in range(-1, 2):
+                    if di != 0 or dj != 0:
+                        count += g[i + di, j + dj]
+            if g[i, j] == 1 and (count == 2 or count == 3):
+                out[i, j] = 1
+            elif g[i, j] == 0 and count == 3:
+                out[i, j] = 1
+            else:
+                out[i, j] = 0
+""",
+    g=integers(2, 5, 6),
+    out=integers(2, 5, 6),
+)
+
+program(
+    "integer_matrix",
+    """
+def f(n: int, m: int, A, x, y):
+    for i in range(0, n):
+        acc = 0
+        for j in range(0, m):
+            acc = acc + A[i, j] * x[j]
+        y[i] = acc
+""",
+    n=3,
+    m=4,
+    A=integers(5, 3, 4),
+    x=integers(5, 4),
+    y=integers(5, 3),
+)
+
+program(
+    "inner_carried_alias",
+    """
+def f(A, n):
+    prev = 0
+    for i in range(n):
+        A[i] += A[prev]
+        prev = i
+""",
+    A=numbers(5),
+    n=5,
+)
+
+program(
+    "tiles",
+    """
+def f(A, n):
+    step = 4
+    for i0 in range(0, n, step):
+        hi = i0 + step
+        if hi > n:
+            hi = n
+        for i in range(i0, hi):
+            A[i] *= 2
+""",
+    A=numbers(10),
+    n=10,
+)
+
+program(
+    "flag_that_stops",
+    """
+def f(A, n):
+    go = True
+    for i in range(n):
+        if go:
+            if A[i] > 0.5:
+                go = False
+            else:
+                A[i] = 0
+""",
+    A=numbers(10),
+    n=10,
+)
+
+program(
+    "helper_on_an_array",
+    """
+def lap(A, i, j):
+    return A[i - 1, j] + A[i + 1, j] + A[i, j - 1] + A[i, j + 1] - 4 * A[i, j]
+
+def f(A, B):
+    n, m = A.shape
+    for i in range(1, n - 1):
+        for j in range(1, m - 1):
+            B[i, j] = lap(A, i, j)
+""",
+    A=numbers(5, 5),
+    B=numbers(5, 5),
+)
+
+program(
+    "prange",
+    """
+def f(A):
+    s = 0.0
+    for i in prange(len(A)):
+        s += A[i]
+    return s
+""",
+    A=numbers(5),
+)
+
+program(
+    "integer_factor",
+    """
+def f(A, k, n):
+    for i in range(n):
+        A[i] = A[i] * k + k
+""",
+    A=numbers(5),
+    n=5,
+    k=3,
+)
+
+program(
+    "threshold",
+    """
+def f(A, t, n):
+    for i in range(n):
+        if A[i] < t:
+            A[i] = t
+""",
+    A=numbers(5),
+    n=5,
+    t=0.3,
+)
+
+program(
+    "iterator_below_argument",
+    """
+def f(A, k, n):
+    for i in range(n):
+        if i < k:
+            A[i] = 0
+""",
+    A=numbers(5),
+    n=5,
+    k=3,
+)
+
+program(
+    "param_product",
+    """
+def f(A, n, m):
+    for i in range(n):
+        for j in range(m):
+            A[i * m + j] = i + j
+    total = n * m
+    for k in range(total):
+        A[k] += 1
+""",
+    A=numbers(15),
+    n=5,
+    m=3,
+)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_agrees_with_python(name: str) -> None:
+    text, arguments = PROGRAMS[name]
+    agree(text, **arguments)
