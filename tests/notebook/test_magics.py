@@ -62,7 +62,8 @@ def test_bare_loops_run_once_and_in_place(notebook) -> None:
 
 
 def test_loop_variables_and_scalars_end_as_in_python(notebook) -> None:
-    code = "total = 0.0\ncount = 3\nfor i in range(2, N, 3):\n    count += 1\n    for j in range(i):\n        total += A[i, j]\n"
+    code = "total = 0.0\ncount = 3\nfor i in range(2, N, 3):\n    count += 1\n    for j in range(i):\n"
+    code += "        total += A[i, j]\n"
     notebook.run("%%polyopt -t python\n" + code)
     values = {name: notebook[name] for name in ("total", "count", "i", "j")}
     expected = {"A": notebook["A"], "N": 12}
