@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from polyviz.model.measurement import ComparisonData, VariantRow
+from polyviz.views.verdict import cells, comparison_text, median_text, speedup_text, verdict
+from tests.views.samples import comparison, measured
+
+
+def test_table_with_a_winner(golden):
+    golden(comparison_text(comparison()))
+
+
+def test_table_without_a_winner(golden):
+    golden(comparison_text(comparison(best=None)))
+
+
+def test_verdicts():
+    data = comparison()
+    assert verdict(data) == "fastest: pluto/c, 21.0 ms ± 420 µs, 38.1× (37.2–39.3) against original/numba"
+    assert verdict(replace(data, best="original/numba")) == "fastest: original/numba, 800 ms ± 16.0 ms"
+    assert verdict(replace(data, best=None)) == "no winner: the fastest two cannot be told apart"
+    assert verdict(replace(data, best=None, rows=data.rows[:1])) == "no winner: only one was timed"
+    assert verdict(replace(data, rows=data.rows[3:])) == "no winner: nothing was timed and verified"
+
+
+def test_an_unverified_row_never_wins():
+    row = VariantRow("pluto", "c", "ok", None, measured(0.001), 100.0)
+    assert verdict(ComparisonData("f", (row,), None, "pluto/c", "", {})) == "no winner: nothing was timed and verified"
+
+
+def test_missing_numbers_are_dashes():
+    data = comparison()
+    assert cells(data.rows[4], data)[2:6] == ["–", "–", "–", "–"]
+    assert cells(data.rows[3], data)[2] == "✗"
+    row = VariantRow("s", "c", "ok", True, measured(1.0), 2.0)
+    assert speedup_text(row) == "2.00×"
+    assert median_text(row) == "1.00 s ± 20.0 ms"
+
+
+def test_no_rows_at_all():
+    assert comparison_text(ComparisonData("f", (), None, None, "", {})) == (
+        "Comparison of f\nVerdict: no winner: nothing was timed and verified."
+    )
