@@ -1,6 +1,6 @@
-"""Expressions compiled by gcc (as printed) and by numba (as written), run over the same awkward values and compared.
+"""Bodies compiled by gcc and by numba, run over the same awkward values and compared.
 
-Arrays ``NAME`` of ``COUNT`` values stand behind the names in ``TYPES``; an expression is evaluated once per position.
+Arrays of ``COUNT`` values stand behind the names in ``TYPES``; a body runs once per position.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ import numpy as np
 
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.expressions_c import CExpressionPrinter
+from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.runtime_c import helper_source
-from polyviz.codegen.typing import Environment, infer
+from polyviz.codegen.typing import infer_scalars
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from polyviz.model.expression import Element, Expression
+    from polyviz.model.expression import Element, Instruction
 
 TYPES = {
     "p": "bool", "q": "bool", "b1": "int8", "c1": "int8", "b2": "int16", "k": "int32", "m": "int32",
@@ -32,6 +33,7 @@ TYPES = {
     "zz": "complex128",
 }  # fmt: skip
 COUNT = 97
+HEADERS = "#include <complex.h>\n#undef I\n#include <math.h>\n#include <stdint.h>\n"
 SERIAL = itertools.count()
 FLAGS = ["-O2", "-fwrapv", "-ffp-contract=off", "-fPIC", "-shared", "-Wparentheses", "-Werror"]
 FLOATS = [
@@ -57,9 +59,9 @@ FLOATS = [
 SMALL = [0, 1, -1, 2, -2, 3, -3, 5, 7, -7, 10, 63, 64, 100, -100, 127]
 
 
-def values(name: str, *, extreme: bool = False) -> np.ndarray:
+def values(name: str, dtype_name: str, *, extreme: bool = False) -> np.ndarray:
     """The values behind ``name``: special ones in an order of its own, so that pairs of names meet in many pairs."""
-    dtype = np.dtype(TYPES[name])
+    dtype = np.dtype(dtype_name)
     generator = np.random.default_rng(sum(map(ord, name)))
     if dtype.kind == "b":
         return generator.integers(0, 2, COUNT).astype(bool)
@@ -74,78 +76,78 @@ def values(name: str, *, extreme: bool = False) -> np.ndarray:
     return (parts[0] + 1j * parts[1]).astype(dtype)
 
 
-def printer() -> CExpressionPrinter:
-    return CExpressionPrinter(TYPES, {}, lambda element, _: f"{element.array}[n]")
-
-
-def python_element(element: Element, _: object) -> str:
-    return f"{element.array}[n]"
-
-
 class Batch:
-    """Expressions of one test, compiled together to save time."""
+    """Bodies of one test, compiled together to save time; each writes outputs of its own, of the given dtypes.
 
-    def __init__(self, texts: Sequence[str], nodes: Sequence[Expression], *, extreme: bool = False) -> None:
-        self.texts = texts
-        self.nodes = nodes
-        self.results = [infer(node, Environment(TYPES)).name for node in nodes]
-        self.arrays = [values(name, extreme=extreme) for name in TYPES]
+    A body is run once for each ``n``, an array reference means its value at ``n``.
+    """
 
-    def outputs(self) -> list[np.ndarray]:
-        return [np.zeros(COUNT, dtype=result) for result in self.results]
+    def __init__(
+        self, bodies: Sequence[Sequence[Instruction]], outputs: Mapping[str, str], *, extreme: bool = False
+    ) -> None:
+        self.bodies = bodies
+        self.types = {**TYPES, **outputs}
+        self.scalars = infer_scalars(bodies, self.types)
+        self.arrays = [values(name, TYPES[name], extreme=extreme) for name in TYPES]
+        self.before = [values(name, dtype) for name, dtype in outputs.items()]
+        self.names = list(outputs)
+
+    def element(self, element: Element, _: object) -> str:
+        return f"{element.array}[n]" if element.array in self.types else element.array
+
+    def c_lines(self) -> tuple[list[str], set[str]]:
+        printer = CExpressionPrinter({**self.types, **self.scalars}, {}, self.element)
+        lines = [line for body in self.bodies for line in printer.instructions(body, 2)]
+        return lines, printer.helpers
 
     def c_source(self) -> str:
-        shared = printer()
-        lines = [f"out{index}[n] = {shared.expression(node)};" for index, node in enumerate(self.nodes)]
-        arguments = [f"const {C_TYPE_NAMES[dtype]} *restrict {name}" for name, dtype in TYPES.items()]
-        arguments += [
-            f"{C_TYPE_NAMES[dtype]} *restrict out{index}" for index, dtype in enumerate(self.results)
-        ]
-        headers = "#include <complex.h>\n#undef I\n#include <math.h>\n#include <stdint.h>\n"
-        head = f"void run({', '.join(arguments)})\n{{\n    for (int64_t n = 0; n < {COUNT}; n++) {{\n"
-        body = "".join(f"        {line}\n" for line in lines)
-        return f"{headers}{helper_source(shared.helpers)}{head}{body}    }}\n}}\n"
+        lines, helpers = self.c_lines()
+        arguments = ", ".join(f"{C_TYPE_NAMES[dtype]} *restrict {name}" for name, dtype in self.types.items())
+        head = [f"void run({arguments})", "{", f"    for (int64_t n = 0; n < {COUNT}; n++) {{"]
+        head += [f"        {C_TYPE_NAMES[dtype]} {name};" for name, dtype in self.scalars.items()]
+        return HEADERS + helper_source(helpers) + "\n".join([*head, *lines, "    }", "}", ""])
 
     def run_c(self, folder: Path) -> list[np.ndarray]:
         # The loader would give a library it knows by name a second time.
         source, library = (folder / f"batch{next(SERIAL)}.{suffix}" for suffix in ("c", "so"))
         source.write_text(self.c_source(), encoding="utf-8")
-        done = subprocess.run(
-            ["gcc", *FLAGS, str(source), "-lm", "-o", str(library)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = ["gcc", *FLAGS, str(source), "-lm", "-o", str(library)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        outputs = self.outputs()
-        loaded = ctypes.CDLL(str(library))
-        loaded.run(*(ctypes.c_void_p(array.ctypes.data) for array in [*self.arrays, *outputs]))
+        after = [array.copy() for array in self.before]
+        ctypes.CDLL(str(library)).run(
+            *(ctypes.c_void_p(array.ctypes.data) for array in [*self.arrays, *after])
+        )
         library.unlink()
-        return outputs
+        return after
 
     def run_numba(self) -> list[np.ndarray]:
-        names = [*TYPES, *(f"out{index}" for index in range(len(self.texts)))]
-        lines = "".join(f"        out{index}[n] = {text}\n" for index, text in enumerate(self.texts))
-        scope = {"np": np, "math": math}
-        exec(f"def run({', '.join(names)}):\n    for n in range({COUNT}):\n{lines}", scope)
-        outputs = self.outputs()
-        numba.njit(scope["run"], error_model="numpy")(*self.arrays, *outputs)
-        return outputs
+        printer = PythonExpressionPrinter({}, self.element)
+        lines = [line for body in self.bodies for line in printer.instructions(body, 2)]
+        text = "\n".join([f"def run({', '.join(self.types)}):", f"    for n in range({COUNT}):", *lines])
+        scope: dict[str, object] = {"np": np, "math": math}
+        exec(text, scope)
+        after = [array.copy() for array in self.before]
+        numba.njit(scope["run"], error_model="numpy")(*self.arrays, *after)
+        return after
 
     def compare(self, folder: Path, units: int = 0) -> None:
         """Assert equality: bit for bit but for the payload of NaN, or within ``units`` in the last place."""
         ours, reference = self.run_c(folder), self.run_numba()
-        printed = printer()
-        for text, node, got, expected in zip(self.texts, self.nodes, ours, reference, strict=True):
+        for name, got, expected in zip(self.names, ours, reference, strict=True):
             wrong = ~same(got, expected, units)
             if wrong.any():
                 place = int(np.flatnonzero(wrong)[0])
-                seen = {
-                    name: array[place] for name, array in zip(TYPES, self.arrays, strict=True) if name in text
-                }
-                raise AssertionError(
-                    f"{text}\n  C: {printed.expression(node)}\n  gives {got[place]!r}, numba {expected[place]!r}, for {seen}"
-                )
+                raise AssertionError(self._explain(name, place, got[place], expected[place]))
+
+    def _explain(self, name: str, place: int, got: object, expected: object) -> str:
+        lines = [line.strip() for line in self.c_lines()[0] if f"{name}[n]" in line]
+        seen = {
+            other: array[place]
+            for other, array in zip(TYPES, self.arrays, strict=True)
+            if f"{other}[n]" in lines[0]
+        }
+        return "\n".join([*lines, f"gives {got!r}, numba {expected!r}, for {seen}"])
 
 
 def same(left: np.ndarray, right: np.ndarray, units: int) -> np.ndarray:

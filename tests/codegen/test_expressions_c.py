@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
+from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.functions import FUNCTIONS
 from polyviz.codegen.typing import Environment, infer
-from polyviz.errors import CodegenError
-from polyviz.codegen.expressions_python import PythonExpressionPrinter
-from tests.codegen.differential import TYPES, Batch, printer, python_element
+from polyviz.errors import CodegenError, Span
+from polyviz.model.expression import Assign, Element, rebuild
+from tests.codegen.differential import TYPES, Batch
 from tests.codegen.expression_text import body, expression
 
 REAL = ["p", "b1", "b2", "k", "i8", "v1", "v2", "u4", "u", "x4", "x"]
@@ -18,28 +21,28 @@ ALL = [*REAL, "z8", "z"]
 MEETING = ["p", "b1", "k", "i8", "u4", "u", "x4", "x"]
 
 
+def printer():
+    return CExpressionPrinter(TYPES, {}, lambda element, _: element.array)
+
+
 def typed(texts):
-    """The texts that have a type, with their expressions; what is refused is tested in test_typing."""
+    """The expressions that C can print, with their types; what is refused is tested by itself."""
     result = []
     for text in texts:
         node = expression(text, TYPES)
-        try:
-            infer(node, Environment(TYPES))
+        with suppress(CodegenError):
             printer().expression(node)
-        except CodegenError:
-            continue
-        result.append((text, node))
+            result.append((node, infer(node, Environment(TYPES)).name))
     return result
 
 
 def check(texts, folder, *, units=0, extreme=False):
-    pairs = typed(texts)
-    assert pairs
-    python = PythonExpressionPrinter({}, python_element)
-    batch = Batch(
-        [python.expression(node) for _, node in pairs], [node for _, node in pairs], extreme=extreme
-    )
-    batch.compare(folder, units)
+    outputs, bodies = {}, []
+    for index, (node, dtype) in enumerate(typed(texts)):
+        outputs[f"out{index}"] = dtype
+        bodies.append([Assign(Element(f"out{index}"), node)])
+    assert bodies
+    Batch(bodies, outputs, extreme=extreme).compare(folder, units)
 
 
 def pairs_of(names):
@@ -400,7 +403,8 @@ def test_functions_of_the_c_library_agree_to_the_last_places(first, tmp_path):
 
 
 def test_functions_of_complex_numbers_agree_to_the_last_places(tmp_path):
-    names = "sqrt exp log sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh".split()
+    names = ["sqrt", "exp", "log", *(f"{arc}{name}" for arc in ("", "arc") for name in ("sin", "cos", "tan"))]
+    names += [f"{arc}{name}" for arc in ("", "arc") for name in ("sinh", "cosh", "tanh")]
     check([f"np.{name}({value} + 0.25)" for name in names for value in ("z", "z8")], tmp_path, units=64)
 
 
@@ -411,3 +415,105 @@ def calls(function, names):
     if arity == 1:
         return [f"{name}({value})" for value in names]
     return [f"{name}({left}, {right})" for left, right in pairs_of(names)]
+
+
+TARGETS = ["bool", "int8", "int32", "int64", "uint32", "uint64", "float32", "float64"]
+WHOLE = ["p", "b1", "k", "i8", "u4", "u", "2"]
+FRACTIONS = ["x4 if abs(x4) < 100 else 1.5", "x if abs(x) < 100 else -1.5", "0.5"]
+
+
+def check_bodies(texts, outputs, folder, **options):
+    Batch([body(text, {**TYPES, **outputs, "s": 0, "r": 0}) for text in texts], outputs, **options).compare(
+        folder
+    )
+
+
+def stored_values(symbol, dtype):
+    """Values of which numba says what it stores: a fraction beyond the target's range is open."""
+    if symbol in ("<<", ">>"):
+        return [] if "float" in dtype else ["(k & 7)", "2"]
+    if symbol in ("&", "|", "^"):
+        return [] if "float" in dtype else WHOLE
+    if symbol == "/" and "float" not in dtype:
+        return ["2", "4.0", "-2" if dtype[0] == "i" else "3"]
+    return WHOLE if dtype.startswith("uint") else WHOLE + FRACTIONS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("symbol", ["", "+", "-", "*", "/", "//", "%", "&", "|", "^", "<<", ">>"])
+def test_assignments_store_what_numba_stores(symbol, tmp_path):
+    texts, outputs = [], {}
+    for dtype in TARGETS:
+        for value in stored_values(symbol, dtype):
+            name = f"t{len(outputs)}"
+            outputs[name] = dtype
+            texts.append(f"{name} {symbol}= {value}")
+    check_bodies(texts, outputs, tmp_path)
+
+
+def test_powers_and_complex_numbers_are_assigned(tmp_path):
+    texts = [
+        "t0 **= 2",
+        "t1 **= 3",
+        "t2 **= 2",
+        "t3 += z",
+        "t4 *= z8",
+        "t5 /= zz + 10",
+        "t6 -= k",
+        "t7 = z8",
+        "t8 = x",
+        "t9 *= 2",
+    ]
+    dtypes = [
+        "float64",
+        "int64",
+        "float32",
+        "complex128",
+        "complex64",
+        "complex128",
+        "complex64",
+        "complex128",
+        "complex64",
+        "complex64",
+    ]
+    check_bodies(texts, {f"t{index}": dtype for index, dtype in enumerate(dtypes)}, tmp_path)
+
+
+def test_branches_and_loops_run_as_in_numba(tmp_path):
+    texts = [
+        "if x > 0 and y:\n    t0 = 1\nelif x < y or not k:\n    t0 = 2\nelse:\n    t0 = 3",
+        "if x:\n    if y > 0:\n        t1 = x\n    else:\n        t1 = y",
+        "t2 = 0\nfor c in range(k):\n    t2 += c * x4",
+        "t3 = 0\nfor c in range(m, k):\n    t3 += c\n    for d in range(c, -3, -2):\n        t3 -= d",
+        "t4 = 0\nfor c in range(k, b1, v1 + 1):\n    t4 = t4 * 3 + c",
+        "t5 = 0\nfor c in range(b1, k, (b1 if b1 else 1)):\n    t5 = t5 * 3 + c",
+        "t6 = 5\nfor c in range(t6):\n    t6 += 1",
+        "s = 0\nfor c in range(3):\n    s += x4\nt7 = s",
+        "s = 1.0\nr = k\nt8 = s * r",
+    ]
+    dtypes = ["int64", "float64", "float64", "int64", "int64", "int64", "int64", "float64", "float64"]
+    check_bodies(texts, {f"t{index}": dtype for index, dtype in enumerate(dtypes)}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = z", "A `complex128` value cannot be stored where `float64` is expected."),
+        ("x *= z", "A `complex128` value cannot be stored where `float64` is expected."),
+        ("x += np.exp2(z)", "`numpy.exp2` of `complex128` has no counterpart in C."),
+        ("x = np.fmod(k, m)", "`numpy.fmod` of `int32` has no counterpart in C."),
+        ("x = z < zz", "The operator `<` has no meaning for `complex128` and `complex128`."),
+        ("for c in range(x):\n    y = 0", "A loop bound must be a whole number, not `float64`."),
+    ],
+)
+def test_what_c_cannot_express_is_refused_where_it_stands(text, message):
+    place = Span(7, 1, 7, 2)
+
+    def placed(node):
+        node = rebuild(node, placed)
+        return replace(node, span=place) if isinstance(node, Element) else node
+
+    with pytest.raises(CodegenError) as caught:
+        printer().instructions([placed(part) for part in body(text, TYPES)], 0)
+    assert caught.value.message == message
+    assert caught.value.span == place
