@@ -1,0 +1,59 @@
+"""Every kernel of the gallery under every scheduler: legal, and for pluto the very bands on record."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from polyviz.analysis import check, dependences
+from polyviz.frontend import extract
+from polyviz.gallery import polybench
+from polyviz.scheduling import schedule
+from tests.scheduling.bands import bands_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.scop import Scop
+
+KERNELS = {kernel.name: kernel.function for kernel in polybench()}
+
+
+@cache
+def analysed(kernel: str) -> tuple[Scop, Dependences]:
+    part = extract(KERNELS[kernel])
+    return part, dependences(part)
+
+
+def test_all_thirty_are_there() -> None:
+    assert len(KERNELS) == 30
+
+
+# isl takes seconds for the cones of this one.
+SLOW = {("heat-3d", "isl")}
+CASES = [
+    pytest.param(kernel, scheduler, marks=[pytest.mark.slow] if (kernel, scheduler) in SLOW else [])
+    for kernel in KERNELS
+    for scheduler in ("original", "isl", "feautrier", "pluto")
+]
+
+
+@pytest.mark.parametrize(("kernel", "scheduler"), CASES)
+def test_every_scheduler_is_legal(kernel: str, scheduler: str) -> None:
+    part, known = analysed(kernel)
+    result = schedule(part, scheduler, dependences=known)
+    assert check(part, result.map, known=known)
+    assert not [
+        decision.text
+        for decision in result.decisions
+        if decision.step == "fallback" and "source" in decision.text
+    ]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_bands_of_pluto(kernel: str, golden: Callable[[str], None]) -> None:
+    part, known = analysed(kernel)
+    golden("\n".join(bands_text(schedule(part, "pluto", dependences=known))))
