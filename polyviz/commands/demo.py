@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import parallelism
 from polyviz.api import compare, targets
+from polyviz.api.extracting import extract
 from polyviz.commands.page import html_page
 from polyviz.errors import OptionError
-from polyviz.frontend import extract
 from polyviz.gallery import kernel
 from polyviz.scheduling import schedule as find_schedule
 from polyviz.views import text
@@ -26,6 +26,7 @@ from polyviz.views.bundles import (
     scop_bundle,
 )
 from polyviz.views.html import heading, paragraph
+from polyviz.views.tables import plural
 from polyviz.views.verdict import comparison_text
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def demonstrate(output: Path, names: Sequence[str] | None = None) -> int:
     """
     began = time.monotonic()
     scenes = _chosen(names)
+    _write(output, ["<p>The demonstration is still running.</p>"])
     pages, faults = [], []
     for scene in scenes:
         print(_headline(scene), flush=True)
@@ -110,7 +112,9 @@ def _play(scene: Scene) -> tuple[ComparisonData, str]:
     )
     _erase()
     print(comparison_text(comparison.data))
-    print("\n".join(f"  - {note}" for note in _left_out(scene, available)) + "\n", flush=True)
+    for note in _left_out(scene, available):
+        print(f"  - {note}")
+    print(flush=True)
     sections = [
         Section("Comparison", comparison_bundle(comparison.data), open=True),
         Section("Loops as written", parallelism_bundle(loops), open=True),
@@ -125,7 +129,7 @@ def _left_out(scene: Scene, available: Sequence[str]) -> list[str]:
     """What the table does not hold, and why."""
     notes = [f"target {name} left out: {targets()[name].reason}" for name in TARGETS if name not in available]
     if not scene.python:
-        notes.append("plain Python left out: at this size one run takes more than half a minute")
+        notes.append("plain Python left out: at this size one run would take more than half a minute")
     return notes
 
 
@@ -143,7 +147,7 @@ def _write(output: Path, parts: Sequence[str]) -> None:
 def _conclusion(faults: Sequence[VariantRow]) -> str:
     if not faults:
         return "Every variant agreed with the loop as written."
-    return f"{len(faults)} variants went wrong: {', '.join(row.label for row in faults)}."
+    return f"{plural(len(faults), 'variant')} went wrong: {', '.join(row.label for row in faults)}."
 
 
 def _show(stage: str, done: int, total: int) -> None:

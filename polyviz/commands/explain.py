@@ -9,12 +9,12 @@ from pathlib import Path
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import parallelism
 from polyviz.api.compiling import build_kernel
+from polyviz.api.extracting import extract
 from polyviz.api.targets import resolve_target
 from polyviz.errors import OptionError
-from polyviz.frontend import extract
 from polyviz.scheduling import schedule as find_schedule
 from polyviz.views import text
-from polyviz.views.pictures import dependence_rows
+from polyviz.views.bundles import dependences_bundle
 
 
 def explain(place: str, schedule: str = "pluto", target: str = "auto", *, code: bool = False) -> str:
@@ -28,7 +28,7 @@ def explain(place: str, schedule: str = "pluto", target: str = "auto", *, code: 
     chosen = find_schedule(scop, schedule, dependences=found)
     parts = [
         text.scop_text(scop),
-        text.dependences_text(found, dependence_rows(found, scop)),
+        dependences_bundle(found, scop, drawn=False)["text/plain"],
         "As written. " + text.parallelism_text(parallelism(scop, found, scop.schedule)),
         text.schedule_text(chosen),
         f"Under {schedule}. " + text.parallelism_text(parallelism(scop, found, chosen)),

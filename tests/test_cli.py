@@ -1,0 +1,163 @@
+"""The command line as a person at a terminal meets it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from polyviz import cli
+from polyviz.commands import demo
+from polyviz.model.measurement import ComparisonData, VariantRow
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KERNELS = '''\
+"""Two kernels and a helper."""
+import numpy as np
+
+raise SystemExit("the file is read, not executed")
+
+SCALE = 2.0
+
+
+def positive(x):
+    return max(x, 0.0)
+
+
+def smooth(A, B):
+    for i in range(1, len(A) - 1):
+        B[i] = positive(SCALE * (A[i - 1] + A[i + 1]))
+    for i in range(1, len(A)):
+        A[i] = A[i - 1] + B[i]
+
+
+def refused(A):
+    for i in range(len(A)):
+        A[i] = A[i:].sum()
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current directory, with a file of kernels."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kernels.py").write_text(KERNELS, encoding="utf-8")
+    return tmp_path
+
+
+def polyviz(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "polyviz.cli", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=250)
+
+
+@pytest.mark.parametrize("word", ["--help", "explain --help", "demo --help"])
+def test_help_is_readable(word: str, golden, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit) as ended:
+        cli.main(word.split())
+    assert ended.value.code == 0
+    golden(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("", "The following arguments are required: COMMAND; polyviz --help explains."),
+        ("explain", "The following arguments are required: FILE:FUNCTION; polyviz explain --help explains."),
+        ("doctor --fast", "Unrecognized arguments: --fast; polyviz --help explains."),
+        ("explain missing.py:f", "There is no file missing.py."),
+        ("explain kernels.py", "kernels.py holds several functions: write kernels.py:positive, for example."),
+        ("explain kernels.py:smoth", "kernels.py holds no function 'smoth': did you mean 'smooth'?"),
+        ("explain kernels.py:x", "kernels.py holds no function 'x': it has positive, smooth, refused."),
+        ("explain broken.py:f", "broken.py is not valid Python: expected ':' (line 1)."),
+        ("explain empty.py", "empty.py holds no function."),
+        ("demo --kernel gem", "The demonstration has no kernel 'gem'; it has gemm, jacobi-2d, mvt."),
+    ],
+)
+def test_a_mistake_is_one_line_and_status_2(folder: Path, capsys, words: str, message: str) -> None:
+    (folder / "broken.py").write_text("def f(A)\n    pass\n", encoding="utf-8")
+    (folder / "empty.py").write_text("", encoding="utf-8")
+    assert cli.main(words.split()) == 2
+    assert capsys.readouterr().err == f"polyviz: {message}\n"
+
+
+def test_explain_says_everything_about_a_function(folder: Path, golden, capsys) -> None:
+    assert cli.main(["explain", "kernels.py:smooth", "-s", "isl", "--code", "-t", "python"]) == 0
+    golden(capsys.readouterr().out)
+
+
+def test_explain_without_code_prints_none(folder: Path, capsys) -> None:
+    assert cli.main(["explain", "kernels.py:smooth"]) == 0
+    assert "def smooth" not in capsys.readouterr().out
+
+
+def test_what_is_refused_is_shown_where_it_stands_in_the_file(folder: Path, golden, capsys) -> None:
+    assert cli.main(["explain", "kernels.py:refused"]) == 2
+    golden(capsys.readouterr().err)
+
+
+def test_doctor_answers_from_a_process_of_its_own(folder: Path) -> None:
+    run = polyviz("doctor")
+    assert run.returncode == 0, run.stderr
+    for what in ("Python", "islpy", "numba", "C compiler", "caches", "GPU", "jupyterlab"):
+        assert what in run.stdout
+
+
+def test_doctor_says_what_to_install(monkeypatch, capsys) -> None:
+    monkeypatch.setenv("POLYVIZ_CC", "no-such-compiler")
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert cli.main(["doctor"]) == 0
+    advice = capsys.readouterr().out.partition("To get more:")[2]
+    assert "C compiler: Install gcc" in advice
+    assert "GPU: pip install cupy-cuda13x" in advice
+
+
+def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
+    command = f"{sys.executable} -m polyviz.cli doctor | head -n 1"
+    run = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    assert run.returncode == 0
+    assert run.stderr == ""
+
+
+def test_an_interrupt_ends_a_command_quietly(monkeypatch, capsys) -> None:
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo, "demonstrate", interrupted)
+    assert cli.main(["demo"]) == 130
+    assert capsys.readouterr().err == "polyviz: interrupted\n"
+
+
+@pytest.mark.slow
+def test_the_demonstration_prints_a_table_and_writes_a_report(folder: Path) -> None:
+    run = polyviz("demo", "--kernel", "mvt", "--output", "report.html")
+    assert run.returncode == 0, run.stderr
+    for text in ("Loop i is parallel", "as written/numba", "as written/python", "pluto/c", "isl/numba"):
+        assert text in run.stdout
+    assert f"Report: {folder / 'report.html'}" in run.stdout
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "data:image/svg+xml" in page
+    assert "Every variant agreed with the loop as written." in run.stdout
+
+
+@pytest.mark.parametrize(("status", "expected"), [("wrong", 1), ("crashed", 1), ("ok", 0), ("refused", 0)])
+def test_a_variant_that_goes_wrong_is_status_1(folder: Path, monkeypatch, capsys, status, expected: int) -> None:
+    data = ComparisonData("mvt", (VariantRow("pluto", "c", status, None),), None, None, "", {})
+
+    class Outcome:
+        pass
+
+    Outcome.data = data
+    monkeypatch.setattr(demo, "compare", lambda *_arguments, **_options: Outcome)
+    assert cli.main(["demo", "--kernel", "mvt"]) == expected
+    assert ("1 variant went wrong: pluto/c." in capsys.readouterr().out) == bool(expected)
+
+
+def test_a_report_that_cannot_be_written_is_an_error_before_the_work(folder: Path, capsys) -> None:
+    assert cli.main(["demo", "--output", "no/such/folder/report.html"]) == 2
+    assert "cannot be written to no/such/folder/report.html" in capsys.readouterr().err
