@@ -1,0 +1,119 @@
+"""What the product makes of a program, compared with the program as plain Python or numba runs it."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+import polyviz as pv
+from tests.random_programs.comparison import difference, outputs, within_noise
+from tests.random_programs.program import Case, Program
+
+Kind = Literal["equal", "refused", "wrong", "error", "crash", "timeout", "inconclusive", "invalid"]
+"""``error``: an exception that is no PolyvizError; ``crash`` and ``timeout`` are noticed by the process outside;
+``inconclusive``: rounding noise is amplified so much that no verdict is possible; ``invalid``: the program itself fails."""
+TILES: tuple[tuple[int, ...] | None, ...] = (None, None, (4,), (5, 3), (8, 4, 2), (2,))
+"""Tile sizes that programs are given in turn: the default is larger than most of their loops."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way through the product."""
+
+    schedule: str
+    target: str
+
+    def __str__(self) -> str:
+        return f"{self.schedule}/{self.target}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``detail`` is a sentence, ``key`` what outcomes are counted by."""
+
+    variant: str
+    kind: Kind
+    detail: str = ""
+
+    @property
+    def key(self) -> str:
+        """The first sentence without names and numbers."""
+        first = self.detail.splitlines()[0] if self.detail else ""
+        return re.sub(r"`[^`]*`|\b\w+\[[^\]]*\]|-?\d+|\b[A-Za-z]\b", "…", first)
+
+
+@dataclass
+class Reference:
+    """The program's own results; computed when first asked for."""
+
+    program: Program
+
+    @cached_property
+    def function(self) -> Any:
+        return self.program.function() if self.program.plain else self.program.compiled()
+
+    @cached_property
+    def expected(self) -> list[dict[str, Any]]:
+        return [run(self.function, self.program, case) for case in self.program.cases]
+
+
+def run(function: Any, program: Program, case: Case) -> dict[str, Any]:
+    """What one call leaves behind."""
+    values = program.values(case)
+    with np.errstate(all="ignore"):
+        return outputs(values, function(*values))
+
+
+def tile_of(program: Program) -> tuple[int, ...] | None:
+    """The tile sizes that this program is compiled with."""
+    return TILES[program.seed % len(TILES)]
+
+
+def judge(program: Program, variants: Sequence[Variant]) -> Iterator[Outcome]:
+    """One outcome per variant; an extraction that is refused is refused for all."""
+    reference = Reference(program)
+    try:
+        reference.expected  # noqa: B018  (computed once, here, where a failure is the generator's)
+    except Exception as error:
+        yield from (Outcome(str(variant), "invalid", repr(error)) for variant in variants)
+        return
+    try:
+        scop = pv.extract(program.source)
+    except Exception as error:
+        yield from (_failure(variant, error) for variant in variants)
+        return
+    for variant in variants:
+        yield _judged(reference, scop, variant)
+
+
+def _judged(reference: Reference, scop: pv.Scop, variant: Variant) -> Outcome:
+    program = reference.program
+    tile = tile_of(program) if variant.schedule != "original" else None
+    try:
+        kernel = pv.compile(scop, schedule=variant.schedule, target=variant.target, tile=tile)
+        for case, expected in zip(program.cases, reference.expected, strict=True):
+            actual = run(kernel, program, case)
+            sentence = difference(expected, actual)
+            if sentence:
+                make = lambda case=case: program.values(case)  # noqa: E731
+                if within_noise(reference.function, make, expected, actual):
+                    return Outcome(str(variant), "inconclusive", sentence)
+                return Outcome(str(variant), "wrong", f"{sentence} at {dict(case.sizes)}")
+    except Exception as error:
+        return _failure(variant, error)
+    return Outcome(str(variant), "equal")
+
+
+def _failure(variant: Variant, error: Exception) -> Outcome:
+    if isinstance(error, pv.PolyvizError):
+        return Outcome(str(variant), "refused", f"{type(error).__name__}: {error}")
+    frames = traceback.extract_tb(error.__traceback__)
+    place = next((frame for frame in reversed(frames) if "polyviz" in frame.filename), frames[-1])
+    where = f"{place.filename.rpartition('polyviz/')[2]}:{place.lineno}"
+    return Outcome(str(variant), "error", f"{type(error).__name__} in {where}: {error}")
