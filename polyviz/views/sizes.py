@@ -71,7 +71,9 @@ def choose(
         if _fits(domains, binding(given, context.get_ctx())):
             return given
     best = min(
-        _feasible(names, context), key=lambda values: _distance(domains, binding(values, context.get_ctx())), default=None
+        _feasible(names, context),
+        key=lambda values: _distance(domains, binding(values, context.get_ctx())),
+        default=None,
     )
     return best if best is not None else _sample(names, domains, context)
 

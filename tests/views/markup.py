@@ -75,7 +75,9 @@ def assert_picture(svg: str) -> ElementTree.Element:
     """Well-formed, with a title and a background, and everything inside the canvas."""
     root = ElementTree.fromstring(svg)
     assert root.tag == f"{SVG}svg"
-    assert {element.tag for element in root.iter()} <= {f"{SVG}{name}" for name in ("svg", "title", "rect", "path", "text")}
+    assert {element.tag for element in root.iter()} <= {
+        f"{SVG}{name}" for name in ("svg", "title", "rect", "path", "text")
+    }
     assert root.find(f"{SVG}title").text
     assert root.find(f"{SVG}rect").get("fill") == "#ffffff"
     width, height = float(root.get("width")), float(root.get("height"))

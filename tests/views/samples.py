@@ -7,11 +7,14 @@ from dataclasses import replace
 import islpy as isl
 
 from polyviz.errors import Span
-from polyviz.model.dependences import Dependence, Dependences, DependenceKind
+from polyviz.model.dependences import Dependence, DependenceKind, Dependences
 from polyviz.model.measurement import ComparisonData, Measurement, VariantRow
 from polyviz.model.schedule import Band, BandMember, Decision, Schedule
-from polyviz.model.scop import Scop
 from tests.builders import loop, scop, statement
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from polyviz.model.scop import Scop
 
 
 def named(part: Scop, name: str, **sources: str) -> Scop:
@@ -117,17 +120,20 @@ SAMPLES = {"gemm": gemm, "jacobi": jacobi, "triangle": triangle, "scan": scan, "
 def tiled() -> Schedule:
     """gemm's second statement, its outer two loops tiled, with a mark."""
     domain = "[n] -> { S1[i, k, j] : 0 <= i < n and 0 <= k < n and 0 <= j < n; S0[i, j] : 0 <= i < n and 0 <= j < n }"
+    outer = "[{ S0[i, j] -> [(i)] }, { S0[i, j] -> [(j)] }]"
+    tiles = "[{ S1[i, k, j] -> [(floor((i)/32))] }, { S1[i, k, j] -> [(floor((k)/32))] }]"
+    points = "[{ S1[i, k, j] -> [(i)] }, { S1[i, k, j] -> [(k)] }]"
+    inside = f'schedule: "{points}", permutable: 1, child: {{ schedule: "[{{ S1[i, k, j] -> [(1 + j)] }}]" }}'
     tree = isl.Schedule(
         f"""{{ domain: "{domain}", child: {{ sequence: [
-        {{ filter: "[n] -> {{ S0[i, j] }}", child: {{ schedule: "[n] -> [{{ S0[i, j] -> [(i)] }}, {{ S0[i, j] -> [(j)] }}]",
-           permutable: 1, coincident: [1, 1] }} }},
-        {{ filter: "[n] -> {{ S1[i, k, j] }}", child: {{ mark: "parallel", child: {{
-           schedule: "[n] -> [{{ S1[i, k, j] -> [(floor((i)/32))] }}, {{ S1[i, k, j] -> [(floor((k)/32))] }}]",
-           permutable: 1, child: {{
-           schedule: "[n] -> [{{ S1[i, k, j] -> [(i)] }}, {{ S1[i, k, j] -> [(k)] }}]", permutable: 1, child: {{
-           schedule: "[n] -> [{{ S1[i, k, j] -> [(1 + j)] }}]" }} }} }} }} }} ] }} }}"""
+        {{ filter: "[n] -> {{ S0[i, j] }}",
+           child: {{ schedule: "{outer}", permutable: 1, coincident: [1, 1] }} }},
+        {{ filter: "[n] -> {{ S1[i, k, j] }}", child: {{ mark: "parallel",
+           child: {{ schedule: "{tiles}", permutable: 1, child: {{ {inside} }} }} }} }} ] }} }}"""
     )
-    whole = Band((BandMember({"S0": "i"}, True, False), BandMember({"S0": "j"}, True, False)), True, ("S0",), 0)
+    whole = Band(
+        (BandMember({"S0": "i"}, True, False), BandMember({"S0": "j"}, True, False)), True, ("S0",), 0
+    )
     tile = Band(
         (
             BandMember({"S1": "floor(i/32)"}, True, False, "tile"),
@@ -145,23 +151,41 @@ def tiled() -> Schedule:
     )
     inner = Band((BandMember({"S1": "1 + j"}, True, False),), False, ("S1",), 4)
     decisions = (
-        Decision("components", "The two statements depend on each other one way, so they are scheduled apart."),
+        Decision(
+            "components", "The two statements depend on each other one way, so they are scheduled apart."
+        ),
         Decision("tile", "Both loops are cut into blocks of 32.", ("S1",)),
     )
     return Schedule("pluto", tree, tree.get_map(), (whole, tile, point, inner), decisions)
 
 
 def measured(median: float, spread: float = 0.02) -> Measurement:
-    return Measurement((median * (1 - spread), median, median * (1 + spread)), median, (median * (1 - spread), median * (1 + spread)))
+    return Measurement(
+        (median * (1 - spread), median, median * (1 + spread)),
+        median,
+        (median * (1 - spread), median * (1 + spread)),
+    )
 
 
 def comparison(best: str | None = "pluto/c") -> ComparisonData:
     rows = (
         VariantRow("original", "numba", "ok", True, measured(0.8), 1.0, (1.0, 1.0), 0.9, is_baseline=True),
         VariantRow("original", "c", "ok", True, measured(0.5), 1.6, (1.55, 1.64), 0.3),
-        VariantRow("pluto", "c", "ok", True, measured(0.021), 38.1, (37.2, 39.3), 0.31, source="for (i = 0; i < n; i++)"),
+        VariantRow(
+            "pluto",
+            "c",
+            "ok",
+            True,
+            measured(0.021),
+            38.1,
+            (37.2, 39.3),
+            0.31,
+            source="for (i = 0; i < n; i++)",
+        ),
         VariantRow("isl", "numba", "wrong", False, note="C[3, 4] is 1.0 instead of 2.0"),
         VariantRow("pluto", "cuda", "unavailable", None, note="no CUDA device"),
     )
     sizes = {"ni": 1000, "nj": 1100, "nk": 1200}
-    return ComparisonData("gemm", rows, "original/numba", best, "a machine with 16 threads", sizes, ("Cold caches.",))
+    return ComparisonData(
+        "gemm", rows, "original/numba", best, "a machine with 16 threads", sizes, ("Cold caches.",)
+    )

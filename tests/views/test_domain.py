@@ -37,7 +37,9 @@ def test_heading_says_what_is_shown():
 
 def test_kinds_differ_by_more_than_colour():
     svg = domain.draw(drawn(*SAMPLES["triangle"](), n=4))
-    dashes = {kind: {path.get("stroke-dasharray") for path in strokes(svg, KINDS[kind].colour)} for kind in KINDS}
+    dashes = {
+        kind: {path.get("stroke-dasharray") for path in strokes(svg, KINDS[kind].colour)} for kind in KINDS
+    }
     assert dashes["anti"] == {KINDS["anti"].dash} and dashes["output"] == {KINDS["output"].dash}
     assert None in dashes["flow"]
     assert not dashes["reduction"]
@@ -93,7 +95,9 @@ def test_a_cut_domain_says_what_is_missing():
 @pytest.mark.parametrize("iterators", ["ijk", "ij", "i"])
 def test_unusual_shapes_stay_inside_the_canvas(text, iterators):
     names = ", ".join(iterators)
-    inside = isl.Set(f"[n] -> {{ S0[i, j, k] : {text} }}").project_out(isl.dim_type.set, len(iterators), 3 - len(iterators))
+    inside = isl.Set(f"[n] -> {{ S0[i, j, k] : {text} }}").project_out(
+        isl.dim_type.set, len(iterators), 3 - len(iterators)
+    )
     nest = "S0"
     for name in reversed(iterators):
         nest = loop(name, nest)
@@ -115,7 +119,9 @@ def test_hostile_text_is_text():
 def test_long_source_is_cut_and_notes_wrap():
     part = scop("n", loop("i", "S0"), S0=statement("0 <= i < n", writes="x"))
     svg = domain.draw(
-        pane(named(part, "f", S0="x" * 500).statements[0], (), {"n": 4}, binding({"n": 4}), "a long note " * 20)
+        pane(
+            named(part, "f", S0="x" * 500).statements[0], (), {"n": 4}, binding({"n": 4}), "a long note " * 20
+        )
     )
     width = float(ElementTree.fromstring(svg).get("width"))
     for element in ElementTree.fromstring(svg).iter(f"{SVG}text"):

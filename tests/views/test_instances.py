@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyviz.views.instances import MOST_ARROWS, MOST_POINTS, Arrow, arrows_between, integer_points, outstanding, pane
+from polyviz.views.instances import (
+    MOST_ARROWS,
+    MOST_POINTS,
+    Arrow,
+    arrows_between,
+    integer_points,
+    outstanding,
+    pane,
+)
 from polyviz.views.sizes import binding, choose
 from tests.builders import loop, scop, statement
 from tests.views.samples import dependences_of, gemm, seidel, triangle

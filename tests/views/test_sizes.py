@@ -20,7 +20,11 @@ def sets(*texts: str) -> list[isl.Set]:
         (["[n] -> { S[i, j, k] : 0 <= i, j, k < n }"], "[n] -> { : }", {"n": 5}),
         (["[n] -> { S[i] : 0 <= i < n }"], "[n] -> { : n >= 100 }", {"n": 100}),
         (["[n] -> { S[i] : 0 <= i < n }"], "[n] -> { : n mod 8 = 0 }", {"n": 8}),
-        (["[n, m] -> { S[i] : 0 <= i < n }", "[n, m] -> { T[i] : 0 <= i < m }"], "[n, m] -> { : m > n + 2 }", None),
+        (
+            ["[n, m] -> { S[i] : 0 <= i < n }", "[n, m] -> { T[i] : 0 <= i < m }"],
+            "[n, m] -> { : m > n + 2 }",
+            None,
+        ),
         (["{ S[i] : 0 <= i < 9 }"], "{ : }", {}),
     ],
 )
@@ -59,7 +63,10 @@ def test_extents_count_strides_and_know_infinity():
     [
         ("{ S[i, j] : 0 <= i < 8 and 0 <= j < 8 }", ()),
         ("{ S[i, j] : 0 <= i < 1000 and 1000 - i <= j < 1000 }", ("first 8 of 999 values of i",)),
-        ("{ S[i, j] }", ("some 8 values of i, which has no bounds", "some 8 values of j, which has no bounds")),
+        (
+            "{ S[i, j] }",
+            ("some 8 values of i, which has no bounds", "some 8 values of j, which has no bounds"),
+        ),
         ("{ S[i, j] : i <= 3 and j = i }", ("last 8 values of i, which has no lower bound",)),
         ("{ S[i, j] : 0 <= i < 400 and i mod 4 = 0 and j = 0 }", ("first 8 of 100 values of i",)),
         ("{ S[i, j] : 1 = 0 }", ()),

@@ -13,7 +13,9 @@ from polyviz.views.pictures import dependence_rows, pictures
 from tests.builders import scop, statement
 from tests.views.samples import SAMPLES, dependences_of, gemm, jacobi, tiled
 
-VIOLATION = Violation("flow", "A", "S0", (1, 2), "S1", (0, 3), {"n": 4}, "S0[1, 2] writes A[3], which S1[0, 3] reads.")
+VIOLATION = Violation(
+    "flow", "A", "S0", (1, 2), "S1", (0, 3), {"n": 4}, "S0[1, 2] writes A[3], which S1[0, 3] reads."
+)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -58,7 +60,9 @@ def test_arrays_say_where_values_come_from_and_go():
         creation=Creation("zeros", "float32", None, None, Span(1, 1, 1, 2)),
     )
     parameter = replace(part.parameters[0], source=ParameterSource("shape", "A", 0))
-    shown = text.scop_text(replace(part, arrays=(*arrays, local), parameters=(parameter,), notes=("A may alias.",)))
+    shown = text.scop_text(
+        replace(part, arrays=(*arrays, local), parameters=(parameter,), notes=("A may alias.",))
+    )
     assert "  A[ni, nk]  any type  in and out" in shown
     assert "  B[nk, nj]  any type  in\n" in shown
     assert "  C[ni, nj]  any type  out" in shown
@@ -70,7 +74,9 @@ def test_arrays_say_where_values_come_from_and_go():
 def test_a_statement_outside_loops_is_executed_once():
     part = scop("n", "S0", S0=statement("", writes="x"))
     assert "S0:  once  S0  (line 1)" in text.scop_text(replace(part, is_cell=True))
-    assert text.scop_text(replace(part, is_cell=True)).startswith("Cell part: 1 statement, 1 array, 1 parameter")
+    assert text.scop_text(replace(part, is_cell=True)).startswith(
+        "Cell part: 1 statement, 1 array, 1 parameter"
+    )
 
 
 def test_what_does_not_constrain_is_said():

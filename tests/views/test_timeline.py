@@ -29,7 +29,9 @@ def test_arrows_between_statements_of_a_stencil():
     assert (found.loop, found.row_name, found.statements) == ("t", "i", ("S0", "S1"))
     assert found.points[0] == tuple((t, i) for t in range(3) for i in range(1, 4))
     inside = {(arrow.source, arrow.sink) for arrow in found.arrows if arrow.source_name == "S0"}
-    assert inside == {((t, i), (t, j)) for t in range(3) for i in range(1, 4) for j in range(1, 4) if abs(i - j) < 2}
+    assert inside == {
+        ((t, i), (t, j)) for t in range(3) for i in range(1, 4) for j in range(1, 4) if abs(i - j) < 2
+    }
     # The output dependence of S0 on itself belongs to its own picture.
     assert {arrow.kind for arrow in found.arrows} == {"flow"}
     assert found.notes == ("not drawn: anti arrows that lie under flow arrows",)
@@ -39,7 +41,9 @@ def test_loops_that_are_not_shown_are_named():
     found = timeline_of(*gemm(), ni=4, nj=4, nk=4)
     assert (found.loop, found.row_name) == ("i", "j")
     assert found.notes == ("k not shown: one mark stands for all values",)
-    assert {(arrow.source, arrow.sink) for arrow in found.arrows} == {((i, j), (i, j)) for i in range(4) for j in range(4)}
+    assert {(arrow.source, arrow.sink) for arrow in found.arrows} == {
+        ((i, j), (i, j)) for i in range(4) for j in range(4)
+    }
 
 
 def lanes():

@@ -21,7 +21,10 @@ def test_html_says_the_same():
 
 def test_flags():
     assert flags(Member({}, coincident=True, reduction_parallel=True)) == ["parallel"]
-    assert flags(Member({}, coincident=False, reduction_parallel=True, role="point")) == ["point", "parallel reduction"]
+    assert flags(Member({}, coincident=False, reduction_parallel=True, role="point")) == [
+        "point",
+        "parallel reduction",
+    ]
     assert flags(Member({}, coincident=False)) == []
 
 

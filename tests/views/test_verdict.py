@@ -26,7 +26,10 @@ def test_verdicts():
 
 def test_an_unverified_row_never_wins():
     row = VariantRow("pluto", "c", "ok", None, measured(0.001), 100.0)
-    assert verdict(ComparisonData("f", (row,), None, "pluto/c", "", {})) == "no winner: nothing was timed and verified"
+    assert (
+        verdict(ComparisonData("f", (row,), None, "pluto/c", "", {}))
+        == "no winner: nothing was timed and verified"
+    )
 
 
 def test_missing_numbers_are_dashes():
