@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
@@ -11,7 +12,6 @@ from polyviz.model.dependences import Dependence, DependenceKind, Dependences
 from polyviz.model.measurement import ComparisonData, Measurement, VariantRow
 from polyviz.model.schedule import Band, BandMember, Decision, Schedule
 from tests.builders import loop, scop, statement
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from polyviz.model.scop import Scop
