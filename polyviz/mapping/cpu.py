@@ -28,7 +28,13 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop
 
-DEFAULT_TILE = 32
+PARALLEL_TILE = (32, 64)
+"""Tiles of a band with a parallel loop: the outermost one smaller, so that every thread finds work; a 64 x 64 tile of
+doubles fills most of a first-level cache."""
+WAVEFRONT_TILE = (16, 64, 256)
+"""Tiles of a band that carries dependences: outermost (time), between, innermost (the vector loop, kept long)."""
+CROWDED_TILE = 16
+"""The loops between, when there are two or more of them."""
 SOURCE_ORDER = "original"
 """The scheduler whose order is kept to the letter: no tiles, no threads; it is what others are measured against."""
 
@@ -143,12 +149,22 @@ def _tile_sizes(
     count = len(order)
     if tile is False or not found.permutable or count < 2:
         return ()
-    if tile is None:
-        if locality is None or not locality.tiling_helps:
-            return ()
-        return (DEFAULT_TILE,) * count
-    chosen = [tile[min(position, len(tile) - 1)] for position in range(count)]
-    return tuple(chosen)
+    if tile is not None:
+        return tuple(tile[min(position, len(tile) - 1)] for position in range(count))
+    if locality is None or not locality.tiling_helps:
+        return ()
+    carries = not any(member.coincident for member in found.members)
+    return tuple(_default_size(member, order, carries=carries) for member in range(count))
+
+
+def _default_size(member: int, order: Sequence[int], *, carries: bool) -> int:
+    if not carries:
+        return PARALLEL_TILE[0] if member == 0 else PARALLEL_TILE[1]
+    if member == order[-1]:
+        return WAVEFRONT_TILE[2]
+    if member == 0:
+        return WAVEFRONT_TILE[0]
+    return WAVEFRONT_TILE[1] if len(order) <= len(WAVEFRONT_TILE) else CROWDED_TILE
 
 
 @dataclass(frozen=True, slots=True)
