@@ -226,4 +226,7 @@ def _unique(rows: Matrix) -> Matrix:
     """``rows`` without duplicates, multiples and empty ones."""
     divisor = np.gcd.reduce(rows, axis=1, keepdims=True)
     present = divisor[:, 0] > 0
-    return np.unique(rows[present] // divisor[present], axis=0)
+    reduced = rows[present] // divisor[present]
+    # By their bytes: sorting long rows, as numpy.unique does, takes longer than solving.
+    first = {row.tobytes(): place for place, row in reversed(list(enumerate(reduced)))}
+    return reduced[sorted(first.values())]

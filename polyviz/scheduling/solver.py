@@ -155,6 +155,9 @@ def _model(program: IntegerProgram) -> highspy.Highs:
     model.setOptionValue("output_flag", False)
     model.setOptionValue("threads", 1)
     model.setOptionValue("mip_max_nodes", _NODE_LIMIT)
+    # Objectives are whole numbers: what is less than one above the bound is optimal.
+    model.setOptionValue("mip_abs_gap", 0.9)
+    model.setOptionValue("mip_rel_gap", 0.0)
     model.passModel(_linear_program(program))
     return model
 
