@@ -12,7 +12,7 @@ from polyviz.scheduling.isl_process import apply_options, schedule_within
 from polyviz.scheduling.problem import Proposal, SchedulingProblem
 
 # Most loop nests need fewer basic operations than this; more are left to a process that can be stopped.
-QUICK_OPERATIONS = 40_000
+QUICK_OPERATIONS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
