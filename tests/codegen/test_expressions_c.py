@@ -5,6 +5,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.functions import FUNCTIONS
@@ -13,6 +15,7 @@ from polyviz.errors import CodegenError, Span
 from polyviz.model.expression import Assign, Element, rebuild
 from tests.codegen.differential import TYPES, Batch
 from tests.codegen.expression_text import body, expression
+from tests.codegen.random_expressions import expressions
 
 REAL = ["p", "b1", "b2", "k", "i8", "v1", "v2", "u4", "u", "x4", "x"]
 OTHER = {"p": "q", "b1": "c1", "k": "m", "i8": "j8", "u": "w", "x4": "y4", "x": "y", "z": "zz"}
@@ -517,3 +520,97 @@ def test_what_c_cannot_express_is_refused_where_it_stands(text, message):
         printer().instructions([placed(part) for part in body(text, TYPES)], 0)
     assert caught.value.message == message
     assert caught.value.span == place
+
+
+@pytest.mark.slow
+@settings(max_examples=3, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@given(nodes=st.lists(expressions(), min_size=30, max_size=30))
+def test_random_expressions_mean_what_they_mean_in_numba(nodes, tmp_path_factory):
+    outputs = {f"out{index}": typed_name(node) for index, node in enumerate(nodes)}
+    bodies = [[Assign(Element(name), node)] for name, node in zip(outputs, nodes, strict=True)]
+    Batch(bodies, outputs).compare(tmp_path_factory.mktemp("random"))
+
+
+def typed_name(node):
+    return infer(node, Environment(TYPES)).name
+
+
+READABLE = {
+    "A": "float64",
+    "B": "float32",
+    "K": "int32",
+    "L": "int64",
+    "U": "uint64",
+    "F": "bool",
+    "Z": "complex128",
+    "s": "float64",
+}
+
+TYPICAL = """
+A[i, j] + A[i, j - 1] * 0.5
+(A[i - 1] + A[i] + A[i + 1]) / 3
+A[i] - (A[j] - A[k])
+alpha * A[i] * (B[j] + 1)
+A[i] ** 2 + A[j] ** 3
+(A[i] - A[j]) ** 2
+A[i] ** 0.5
+L[i] // 2 + i % 3
+K[i] * K[j] + 1
+K[i] / K[j]
+1 / n
+B[i] * 2
+B[i] * np.float32(0.1)
+min(A[i], A[j] + 1, 0)
+max(L[i], 0)
+A[i] if i < j else -A[j]
+0 < A[i] <= B[j]
+not (F[i] and A[i] > 0) or F[j]
+(L[i] & 7) << 2 | K[i]
+1 << i
+-A[i] - -2.5
+U[i] < L[i]
+math.exp(-A[i]) + math.sqrt(B[i]) + abs(A[i])
+math.floor(A[i]) + int(A[j]) + round(A[k])
+np.maximum(B[i], 0)
+Z[i] * Z[j] + 1j
+abs(Z[i]) + Z[i].real
+"""
+
+
+def subscripted(element, printer):
+    return element.array + "".join(f"[{printer.expression(subscript)}]" for subscript in element.subscripts)
+
+
+def test_typical_expressions_read_well(golden):
+    lines = []
+    for text in TYPICAL.strip().splitlines():
+        shown = CExpressionPrinter(READABLE, {"alpha": "alpha"}, subscripted)
+        lines += [text, f"    {shown.expression(expression(text, READABLE))}"]
+    golden("\n".join(lines))
+
+
+def test_typical_bodies_read_well(golden):
+    text = """
+A[i, j] += A[i, k] * A[k, j]
+B[i] += 0.5
+B[i] *= 2
+K[i] += 1
+F[i] |= A[i] > 0
+F[i] = A[i]
+A[i] /= n
+L[i] //= 2
+if A[i] > s:
+    s = A[i]
+elif not F[i]:
+    s = max(s, 0.0)
+else:
+    K[i] = i
+for c in range(L[i], L[i + 1]):
+    s += A[c]
+for c in range(n, 0, -1):
+    s -= A[c]
+for c in range(0, n, L[i]):
+    s -= A[c]
+"""
+    shown = CExpressionPrinter(READABLE, {}, subscripted)
+    golden("\n".join(shown.instructions(body(text, READABLE), 1)))

@@ -1,0 +1,313 @@
+"""The templates of C's helper functions on real numbers.
+
+Each is kept by its name and the kind of type it is for; the empty kind is any other. Floor division and modulo follow
+Python's language reference, section 6.7: the remainder has the sign of the divisor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """A template: ``{T}`` is the type, ``{name}`` the full name, ``{F}`` the real type beneath, ``{f}`` libm's suffix.
+
+    ``{S}`` is the signed type of the same width, ``{MIN}`` its smallest value. ``uses`` names further helpers.
+    """
+
+    text: str
+    uses: tuple[str, ...] = ()
+
+
+REAL_HELPERS: dict[tuple[str, str], Helper] = {
+    ("floor_div", "i"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    if (b == 0 || (b == -1 && a == {MIN}))
+        return 0;
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+"""
+    ),
+    ("floor_div", "u"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    return b == 0 ? 0 : a / b;
+}
+"""
+    ),
+    ("floor_div", "f"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    {T} remainder = fmod{f}(a, b);
+    {T} quotient = (a - remainder) / b;
+    if (b == 0)
+        return a / b;
+    if (remainder != 0 && (b < 0) != (remainder < 0))
+        quotient -= 1;
+    if (!(quotient < 0 || quotient > 0))
+        return quotient * quotient * a / b;
+    {T} whole = floor{f}(quotient);
+    return quotient - whole > 0.5 ? whole + 1 : whole;
+}
+"""
+    ),
+    ("floor_mod", "i"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    if (b == 0 || b == -1)
+        return 0;
+    {T} remainder = a % b;
+    return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
+}
+"""
+    ),
+    ("floor_mod", "u"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    return b == 0 ? 0 : a % b;
+}
+"""
+    ),
+    ("floor_mod", "f"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    {T} remainder = fmod{f}(a, b);
+    if (remainder == 0)
+        return b < 0 ? -({T})0 : 0;
+    return (b < 0) != (remainder < 0) ? remainder + b : remainder;
+}
+"""
+    ),
+    ("floor_quotient", "f"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    return floor{f}(a / b);
+}
+"""
+    ),
+    ("modulo", "f"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    {T} remainder = fmod{f}(a, b);
+    return remainder + (remainder != 0 && (b < 0) != (remainder < 0) ? b : 0);
+}
+"""
+    ),
+    ("min", ""): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    return b < a ? b : a;
+}
+"""
+    ),
+    ("max", ""): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    return b > a ? b : a;
+}
+"""
+    ),
+    ("minimum", "f"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    return a <= b || isnan(a) ? a : b;
+}
+"""
+    ),
+    ("maximum", "f"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    return a >= b || isnan(a) ? a : b;
+}
+"""
+    ),
+    ("fmin", "f"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    return a <= b || isnan(b) ? a : b;
+}
+"""
+    ),
+    ("fmax", "f"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    return a >= b || isnan(b) ? a : b;
+}
+"""
+    ),
+    ("abs", "i"): Helper(
+        """\
+static inline {T} {name}({T} a)
+{
+    return a < 0 ? -a : a;
+}
+"""
+    ),
+    ("sign", "i"): Helper(
+        """\
+static inline {T} {name}({T} a)
+{
+    return a == 0 ? 0 : ({S})a > 0 ? 1 : -1;
+}
+"""
+    ),
+    ("sign", "f"): Helper(
+        """\
+static inline {T} {name}({T} a)
+{
+    return a > 0 ? 1 : a < 0 ? -1 : a;
+}
+"""
+    ),
+    ("square", ""): Helper(
+        """\
+static inline {T} {name}({T} a)
+{
+    return a * a;
+}
+"""
+    ),
+    ("reciprocal", "i"): Helper(
+        """\
+static inline {T} {name}({T} a)
+{
+    return ({T})(1.0 / a);
+}
+"""
+    ),
+    ("reciprocal", "f"): Helper(
+        """\
+static inline {T} {name}({T} a)
+{
+    return 1 / a;
+}
+"""
+    ),
+    ("radians", "f"): Helper(
+        """\
+static inline {T} {name}({T} a)
+{
+    return a * ({T})0.017453292519943295;
+}
+"""
+    ),
+    ("degrees", "f"): Helper(
+        """\
+static inline {T} {name}({T} a)
+{
+    return a * ({T})57.29577951308232;
+}
+"""
+    ),
+    ("power", "i"): Helper(
+        """\
+static inline {T} {name}({T} base, int64_t exponent)
+{
+    {T} result = 1;
+    if (exponent < 0) {
+        if (base == 0)
+            return {MIN};
+        return base == 1 ? 1 : base == -1 ? (exponent & 1 ? -1 : 1) : 0;
+    }
+    for (; exponent != 0; exponent >>= 1, base *= base)
+        if (exponent & 1)
+            result *= base;
+    return result;
+}
+"""
+    ),
+    ("power", "u"): Helper(
+        """\
+static inline {T} {name}({T} base, int64_t exponent)
+{
+    {T} result = 1;
+    if (exponent < 0)
+        return base == 0 ? ({T}){MIN} : base == 1;
+    for (; exponent != 0; exponent >>= 1, base *= base)
+        if (exponent & 1)
+            result *= base;
+    return result;
+}
+"""
+    ),
+    ("power", "f"): Helper(
+        """\
+static inline {T} {name}({T} base, int64_t exponent)
+{
+    {T} result = 1;
+    int64_t left = exponent < 0 ? -exponent : exponent;
+    if (left > 65536)
+        return pow(base, exponent);
+    for (; left != 0; left >>= 1, base *= base)
+        if (left & 1)
+            result *= base;
+    return exponent < 0 ? 1 / result : result;
+}
+"""
+    ),
+    # numba passes the integer powers of numpy through a double.
+    ("rounded_power", "i"): Helper(
+        """\
+static inline {T} {name}({T} base, int64_t exponent)
+{
+    return (double)power_{wide}(base, exponent);
+}
+""",
+        ("power_{wide}",),
+    ),
+    ("power_half", "f"): Helper(
+        """\
+static inline {T} {name}({T} a)
+{
+    return isinf(a) ? INFINITY : fabs{f}(sqrt{f}(a));
+}
+"""
+    ),
+    ("round_digits", "f"): Helper(
+        """\
+static inline {T} {name}({T} a, int64_t digits)
+{
+    if (!isfinite(a))
+        return a;
+    if (digits < 0) {
+        double scale = power_f64(10.0, -digits);
+        return rint{f}(({T})(a / scale)) * scale;
+    }
+    double scale = power_f64(10.0, digits > 22 ? digits - 22 : digits);
+    double excess = digits > 22 ? 1e22 : 1.0;
+    double scaled = a * scale * excess;
+    return isinf(scaled) ? a : ({T})(rint{f}(({T})scaled) / excess / scale);
+}
+""",
+        ("power_f64",),
+    ),
+    ("checked_index", ""): Helper(
+        """\
+static inline int64_t {name}(int64_t index, int64_t extent, int64_t *failure, int64_t code)
+{
+    if (index < 0)
+        index += extent;
+    if (index >= 0 && index < extent)
+        return index;
+    *failure = code;
+    return 0;
+}
+"""
+    ),
+}

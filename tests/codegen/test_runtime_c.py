@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from polyviz.codegen.dtypes import TYPES
+from polyviz.codegen.runtime_c import HELPERS, helper_source
+from tests.codegen.differential import HEADERS
+
+KINDS = {"i": "iu", "u": "u", "f": "f", "c": "c", "": "biuf"}
+NAMES = sorted(
+    {
+        f"{base}_{scalar.suffix}"
+        for base, kind in HELPERS
+        for scalar in TYPES.values()
+        if scalar.kind in KINDS[kind]
+    }
+    - {f"checked_index_{scalar.suffix}" for scalar in TYPES.values()}
+    | {"checked_index"}
+)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_every_helper_compiles_alone_without_a_warning(compiler, tmp_path):
+    try:
+        subprocess.run([compiler, "--version"], capture_output=True, check=True)
+    except FileNotFoundError:
+        pytest.skip(f"{compiler} is not installed")
+    for name in NAMES:
+        source = tmp_path / f"{name}.c"
+        source.write_text(HEADERS + helper_source([name]), encoding="utf-8")
+    command = [compiler, "-std=gnu11", "-Wall", "-Wno-unused-function", "-Werror", "-fsyntax-only"]
+    done = subprocess.run(
+        [*command, *map(str, sorted(tmp_path.glob("*.c")))], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_helper_brings_those_it_uses_once_and_before_it(golden):
+    golden(helper_source({"divide_c64", "power_c64", "floor_div_i64", "round_digits_f32", "checked_index"}))
+
+
+def test_only_what_is_named_is_defined():
+    assert helper_source([]) == ""
+    assert helper_source(["max_i32"]).count("static inline") == 1
