@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.api.compiling import ScheduleChoice, Tile, build_kernel
-from polyviz.api.extracting import extract
+from polyviz.api.extracting import part_of
 from polyviz.api.targets import resolve_target
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.model.display import Displayable
 from polyviz.model.measurement import ComparisonData, VariantRow
 from polyviz.model.schedule import Schedule
-from polyviz.model.scop import Scop
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of
 from polyviz.runtime.race import Entrant, Progress, Race, fastest, with_speedups
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from polyviz.model.dependences import Dependences
     from polyviz.model.program import FloatingPoint
+    from polyviz.model.scop import Scop
     from polyviz.runtime.kernel import Kernel
 
 ENGINES: tuple[Engine, ...] = ("python", "numba", "numba-parallel")
@@ -82,7 +82,7 @@ def compare(
 
     Raises ExtractionError or ArgumentError when nothing can run at all.
     """
-    scop = source if isinstance(source, Scop) else extract(source, sizes=sizes, namespace=namespace)
+    scop = part_of(source, sizes=sizes, namespace=namespace)
     dependences = find_dependences(scop)
     engines = [_engine(name) for name in baselines]
     field = _Field(scop, dependences, source, tile, floating_point, namespace)

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import islpy as isl
 
 from polyviz.analysis import dependences as find_dependences
-from polyviz.api.extracting import extract
+from polyviz.api.extracting import part_of
 from polyviz.api.targets import resolve_target
 from polyviz.errors import OptionError
 from polyviz.mapping import make_plan
 from polyviz.model.schedule import Schedule
-from polyviz.model.scop import Scop
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.original import original_of
 from polyviz.scheduling import adopt
@@ -22,6 +21,7 @@ from polyviz.scheduling import schedule as find_schedule
 if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
     from polyviz.model.program import FloatingPoint
+    from polyviz.model.scop import Scop
 
 ScheduleChoice = str | Schedule | isl.Schedule | isl.UnionMap
 Tile = Sequence[int] | Literal[False] | None
@@ -40,9 +40,9 @@ def compile(
 ) -> Kernel:
     """A kernel that does what ``source`` does, in another order.
 
-    ``source`` is a function, text, or an extracted part. ``schedule`` is a scheduler's name (its options go into
-    ``options``) or a schedule of one's own; ``tile`` gives tile sizes, False switches tiling off. ``floating_point`` is
-    ``strict`` (each element's operations keep their order) or ``reassociate``.
+    ``source`` is a function, text, an extracted part or a kernel. ``schedule`` is a scheduler's name (its options go
+    into ``options``) or a schedule of one's own; ``tile`` gives tile sizes, False switches tiling off.
+    ``floating_point`` is ``strict`` (each element's operations keep their order) or ``reassociate``.
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
 
@@ -55,7 +55,7 @@ def compile(
     >>> values
     array([0., 2., 4., 6.])
     """
-    scop = source if isinstance(source, Scop) else extract(source, sizes=sizes, namespace=namespace)
+    scop = part_of(source, sizes=sizes, namespace=namespace)
     _check_floating_point(floating_point)
     return build_kernel(
         scop,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis.live_ranges import separate_live_ranges
 from polyviz.frontend import extract as read_source
+from polyviz.model.scop import Scop
+from polyviz.runtime.kernel import Kernel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from polyviz.model.scop import Scop
 
 
 def extract(
@@ -26,3 +26,18 @@ def extract(
     ['S0']
     """
     return separate_live_ranges(read_source(source, sizes=sizes, namespace=namespace))
+
+
+def part_of(
+    source: object, *, sizes: Mapping[str, int] | None = None, namespace: Mapping[str, Any] | None = None
+) -> Scop:
+    """The part that ``source`` is, was compiled from, or holds as text or function.
+
+    >>> from polyviz.api import compile
+    >>> kernel = compile("def fill(A):\\n    for i in range(len(A)):\\n        A[i] = i", target="python")
+    >>> part_of(kernel) is kernel.scop
+    True
+    """
+    if isinstance(source, Scop):
+        return source
+    return source.scop if isinstance(source, Kernel) else extract(source, sizes=sizes, namespace=namespace)

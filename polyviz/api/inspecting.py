@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import parallelism
-from polyviz.api.extracting import extract
+from polyviz.api.extracting import part_of
 from polyviz.errors import PolyvizError
 from polyviz.model.display import Displayable
-from polyviz.model.scop import Scop
 from polyviz.scheduling import schedule as find_schedule
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from polyviz.model.dependences import Dependences, LoopParallelism
     from polyviz.model.schedule import Schedule
+    from polyviz.model.scop import Scop
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -45,7 +45,7 @@ def inspect(
 
     Raises ExtractionError when the loops cannot be handled.
     """
-    scop = source if isinstance(source, Scop) else extract(getattr(source, "scop", source), namespace=namespace)
+    scop = part_of(source, namespace=namespace)
     found = find_dependences(scop)
     results: dict[str, Schedule] = {}
     refusals: dict[str, str] = {}

@@ -56,7 +56,7 @@ class PolyvizMagics(Magics):
         # Inside a function, its own variables come before those of the notebook.
         namespace = {**self._namespace(None), **(local_ns or {})}
         value = _evaluate(line, namespace)
-        return inspect(getattr(value, "scop", value), namespace=namespace)
+        return inspect(value, namespace=namespace)
 
     def _namespace(self, local: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
         """Where the user's variables are."""

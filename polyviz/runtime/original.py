@@ -62,7 +62,10 @@ class Original:
 
 
 def original_of(scop: Scop, source: object, namespace: Mapping[str, Any] | None = None) -> Original:
-    """The reference for ``scop``, extracted from ``source`` (a function or text) with names from ``namespace``."""
+    """The reference for ``scop``, made from ``source`` (function, text or kernel) and the names of ``namespace``."""
+    known = getattr(source, "original", None)
+    if isinstance(known, Original):  # a kernel brings the loops it was made from
+        return known
     function = _plain_function(source)
     outside = dict(namespace or {})
     if function is not None:

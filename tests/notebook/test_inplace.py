@@ -9,7 +9,7 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from polyviz.frontend import extract
+from polyviz.api import extract
 from polyviz.notebook.inplace import FinishedError, _interrupts_later, _rolled_back, final_iterators
 
 LOOPS = "for i in range(n):\n    for j in range(i, n, 2):\n        A[i, j] = 0.0\n"
