@@ -14,13 +14,14 @@ from polyviz.benchmark.limits import COMPILE_LIMIT, REFERENCE_LIMIT, choose_fiel
 from polyviz.benchmark.peers.numba_serial import LoopUnderNumba
 from polyviz.benchmark.records import KernelRecord, VariantRecord
 from polyviz.benchmark.subject import Data, Subject
+from polyviz.benchmark.verification import Judge
 from polyviz.benchmark.workers import SETTLE, Workers
 from polyviz.errors import VerificationError
-from polyviz.runtime.agreement import compare_values
 from polyviz.runtime.machine import usable_cores
 
 if TYPE_CHECKING:
     from polyviz.benchmark.session import Outcome
+    from polyviz.model.measurement import Status
 
 Say = Callable[[str], None]
 Gather = Callable[[Workers, Subject], Sequence[Entrant]]
@@ -59,9 +60,9 @@ class Contest:
             f"{data.kernel}: compiling {sum(entrant.runnable is not None for entrant in entrants)} variants"
         )
         entrants = self._compile(subject, entrants)
-        expected = self._reference(subject)
+        judge = self._judge(subject)
         self.say(f"{data.kernel}: verifying")
-        rows = self._verify(subject, entrants, expected)
+        rows = self._verify(subject, entrants, judge)
         rows = self._time(subject, entrants, rows)
         return KernelRecord(
             data.kernel, _sizes(data), tuple(rows), subject.analysis_seconds, notes=tuple(subject.notes)
@@ -81,47 +82,42 @@ class Contest:
             return replace(entrant, runnable=None, row=failed(entrant.row, error))
         return replace(entrant, row=replace(entrant.row, compile_seconds=seconds))
 
-    def _reference(self, subject: Subject) -> Mapping[str, Any]:
+    def _judge(self, subject: Subject) -> Judge:
+        return Judge(self._original(subject, "run_once"), lambda: self._original(subject, "run_nudged"))
+
+    def _original(self, subject: Subject, job: str) -> Mapping[str, Any]:
         runnable = LoopUnderNumba(subject.original, parallel=False, fast=False)
         arguments = (subject, REFERENCE, runnable)
         try:
             outcome = self._job(
-                OWN_WORKER, "session:run_once", *arguments, limit=REFERENCE_LIMIT, label="The original loop"
+                OWN_WORKER, f"session:{job}", *arguments, limit=REFERENCE_LIMIT, label="The original loop"
             )
         except Exception as error:
             raise VerificationError(f"The original loop itself fails: {first_line(error)}") from error
         return _outputs(subject, outcome)
 
-    def _verify(
-        self, subject: Subject, entrants: Sequence[Entrant], expected: Mapping[str, Any]
-    ) -> list[VariantRecord]:
+    def _verify(self, subject: Subject, entrants: Sequence[Entrant], judge: Judge) -> list[VariantRecord]:
         rows: list[VariantRecord] = []
         best: float | None = None
         for entrant in entrants:
-            row = self._verify_one(subject, entrant, expected, run_limit(best))
+            row = self._verify_one(subject, entrant, judge, run_limit(best))
             rows.append(row)
             if row.verified and row.first_seconds is not None:
                 best = min(row.first_seconds, best or row.first_seconds)
         return rows
 
-    def _verify_one(
-        self, subject: Subject, entrant: Entrant, expected: Mapping[str, Any], limit: float
-    ) -> VariantRecord:
+    def _verify_one(self, subject: Subject, entrant: Entrant, judge: Judge, limit: float) -> VariantRecord:
         if entrant.runnable is None:
             return entrant.row
         try:
             outcome = self._variant_job("run_once", subject, entrant, limit)
-            actual = _outputs(subject, outcome)
-            strangers = sorted(actual.keys() - expected.keys())
-            agreement = compare_values(expected, actual)
+            agrees, note = judge.verdict(_outputs(subject, outcome))
+        except VerificationError:
+            raise
         except Exception as error:
             return failed(entrant.row, error)
-        row = replace(entrant.row, first_seconds=outcome.seconds)
-        if strangers:
-            return replace(row, status="wrong", verified=False, note=f"it changed {', '.join(strangers)}")
-        if not agreement.agrees:
-            return replace(row, status="wrong", verified=False, note=agreement.sentence)
-        return replace(row, verified=True)
+        status: Status = "ok" if agrees else "wrong"
+        return replace(entrant.row, first_seconds=outcome.seconds, status=status, verified=agrees, note=note)
 
     def _time(
         self, subject: Subject, entrants: Sequence[Entrant], rows: Sequence[VariantRecord]

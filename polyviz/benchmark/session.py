@@ -104,6 +104,19 @@ def run_once(subject: Subject, label: str, runnable: Runnable) -> Outcome:
     return Outcome(changed, result, elapsed)
 
 
+def run_nudged(subject: Subject, label: str, runnable: Runnable) -> Outcome:
+    """As `run_once`, on inputs whose floating-point values differ in their last bits."""
+    _session.enter(subject)
+    call = _session.call(subject, label, runnable)
+    _session.renew(subject.names)
+    random = np.random.default_rng(subject.data.seed)
+    for value in _session.values.values():
+        if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+            value[...] *= 1 + np.finfo(value.dtype).eps * random.integers(-4, 5, value.shape)
+    result = call(_session.values, subject.parameters)
+    return Outcome({name: _session.values[name] for name in subject.written}, result, 0.0)
+
+
 def sample(subject: Subject, label: str, runnable: Runnable) -> float:
     """Seconds of one run from fresh data; of a short one, the median of several after one that is not counted."""
     _session.enter(subject)

@@ -60,9 +60,10 @@ class Data:
 class Subject:
     """A kernel ready to be raced.
 
-    ``names`` are the arguments in order, ``written`` those whose content changes, ``parameters`` the sizes that
-    generated code asks for (``example_parameters``: of the smallest data). ``parallel`` is the text of the loop with
-    ``prange``, ``program`` the loop in its own order as C; each is None for the reason beside it.
+    ``names`` are the arguments in order, ``written`` those whose content changes, ``shapes`` the extents of arrays,
+    ``parameters`` the sizes that generated code asks for (``example_parameters``: of the smallest data). ``parallel``
+    is the text of the loop with ``prange``, ``program`` the loop in its own order as C; each is None for the reason
+    beside it.
     """
 
     data: Data
@@ -71,6 +72,7 @@ class Subject:
     results: tuple[str, ...]
     parameters: Mapping[str, int]
     example_parameters: Mapping[str, int]
+    shapes: Mapping[str, tuple[int, ...]]
     original: Original
     parallel: Original | None
     parallel_reason: str
@@ -85,7 +87,7 @@ def analyse(data: Data) -> Subject:
 
     >>> subject = analyse(Data("mvt", "mini", "float64"))
     >>> subject.written, subject.parameters
-    (('x1', 'x2'), {'n': 40, 'A_extent1': 40})
+    (('x1', 'x2'), {'n': 40})
     """
     function = data.entry.function
     started = time.perf_counter()
@@ -104,6 +106,7 @@ def analyse(data: Data) -> Subject:
         results=result_names(scop),
         parameters=dict(bound.parameters),
         example_parameters=dict(example.parameters),
+        shapes=bound.shapes,
         original=original_of(scop, function),
         parallel=None if parallel is None else original_of(replace(scop, text=parallel), function),
         parallel_reason="" if parallel else "no loop is parallel as written, so there is no place for prange",

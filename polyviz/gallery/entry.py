@@ -26,7 +26,7 @@ class GalleryKernel:
     makes the arguments from a dtype and the sizes by name. `size_values` holds one row per level of
     `SIZE_LEVELS`, smallest first; teaching examples have only the first levels. `outputs` names the arguments
     that hold the result, and is empty when the result is the return value. `note` says what a user of the data
-    has to know, and is empty when there is nothing.
+    has to know, and is empty when there is nothing. `full_rank` tells that a seed has to give matrices of full rank.
 
     >>> from polyviz.gallery import kernel
     >>> atax = kernel("atax")
@@ -46,6 +46,7 @@ class GalleryKernel:
     source: str
     dtypes: tuple[str, ...] = FLOATING
     note: str = ""
+    full_rank: bool = False
 
     @property
     def summary(self) -> str:
@@ -86,7 +87,8 @@ class GalleryKernel:
         arguments = self.initialise(self._dtype(dtype), **extents)
         if seed is None:
             return arguments
-        return roughened(arguments, seed, shuffle_integers=self.dtypes == INTEGER)
+        shuffle_integers = self.dtypes == INTEGER
+        return roughened(arguments, seed, shuffle_integers=shuffle_integers, full_rank=self.full_rank)
 
     def _extents(self, size: str | Mapping[str, int]) -> dict[str, int]:
         if not isinstance(size, str):
@@ -121,12 +123,15 @@ def grid(*extents: int) -> tuple[npt.NDArray[np.int64], ...]:
     return tuple(np.ogrid[tuple(slice(extent) for extent in extents)])
 
 
-def roughened(arguments: Arguments, seed: int, *, shuffle_integers: bool) -> Arguments:
+def roughened(
+    arguments: Arguments, seed: int, *, shuffle_integers: bool, full_rank: bool = False
+) -> Arguments:
     """The same arguments without the regularity that hides mistakes; the arrays are changed in place.
 
     A floating array is scaled by one random factor near 1 per index along each of its axes, the same for all axes: a
-    symmetric positive definite matrix stays one, and a dominant diagonal too. A floating array of zeros is filled with
-    values in [0.5, 1.5), as uninitialised memory might be. Integers are shuffled only on demand: most are indices.
+    symmetric positive definite matrix stays one, and a dominant diagonal too. Such factors keep the rank: with
+    `full_rank`, every element gets a factor of its own instead. A floating array of zeros is filled with values in
+    [0.5, 1.5), as uninitialised memory might be. Integers are shuffled only on demand: most are indices.
 
     >>> A, zeros = np.eye(3) + 1, np.zeros(2)
     >>> _ = roughened((A, zeros), 1, shuffle_integers=False)
@@ -140,9 +145,11 @@ def roughened(arguments: Arguments, seed: int, *, shuffle_integers: bool) -> Arg
         if array.dtype.kind == "i":
             if shuffle_integers:
                 random.shuffle(array.reshape(-1))
-        elif array.any():
+        elif not array.any():
+            array[...] = random.uniform(0.5, 1.5, array.shape)
+        elif full_rank:
+            array[...] *= random.uniform(0.9, 1.1, size=array.shape)
+        else:
             for index in grid(*array.shape):
                 np.multiply(array, factors[index].astype(array.dtype), out=array)
-        else:
-            array[...] = random.uniform(0.5, 1.5, array.shape)
     return arguments

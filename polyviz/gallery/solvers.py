@@ -172,8 +172,10 @@ KERNELS = (
         outputs=("R", "Q"),
         note=(
             "The official matrix has dependent columns. From the first one on, Q and R hold amplified rounding: "
-            "only their product is stable under another order of summation."
+            "only their product is stable under another order of summation. With a seed it has full rank: then that "
+            "holds only for the columns beyond the number of rows."
         ),
+        full_rank=True,
     ),
     _kernel(
         name="lu",

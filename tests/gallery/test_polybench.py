@@ -289,6 +289,11 @@ def test_gramschmidt_on_the_official_matrix_reproduces_it_though_columns_depend(
     np.testing.assert_allclose(after.Q @ after.R, before.A, atol=1e-12)
 
 
+def test_gramschmidt_has_a_matrix_of_full_rank_with_a_seed():
+    A = kernel("gramschmidt").arguments("mini", seed=1)[2]
+    assert np.linalg.matrix_rank(A) == min(A.shape) == 20
+
+
 def test_correlation_does_not_divide_a_constant_column_by_its_spread():
     data = np.column_stack([np.full(5, 7.0), np.arange(5.0)])
     corr, mean, stddev = np.zeros((2, 2)), np.zeros(2), np.zeros(2)

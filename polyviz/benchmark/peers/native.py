@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from polyviz.benchmark.session import Call
     from polyviz.benchmark.subject import Subject
-    from polyviz.model.program import Program
+    from polyviz.model.program import Program, ProgramArgument
 
 OPTIMISED = ("-O3", "-march=native", "-ffast-math")
 _LIBRARY = ("-fPIC", "-shared", "-std=gnu11")
@@ -68,20 +68,30 @@ class Compiler:
         if subject.program is None or command is None:
             return Candidate(label, shown, None, subject.program_reason)
         toolchain = Toolchain(self.name, (command,), self.version(), True, (*_LIBRARY, *flags, "-lm"))
-        return Candidate(
-            label, shown, CompiledC(with_known_sizes(subject.program, subject.parameters), toolchain)
-        )
+        return Candidate(label, shown, CompiledC(with_known_sizes(subject.program, subject), toolchain))
 
 
-def with_known_sizes(program: Program, parameters: Mapping[str, int]) -> Program:
-    """``program`` with the sizes told to the compiler, as PolyBench's own build does it.
+def with_known_sizes(program: Program, subject: Subject) -> Program:
+    """``program`` with the sizes of ``subject`` told to the compiler, as PolyBench's own build does it.
 
     The promise stands in the text as a branch that cannot be reached: gcc and clang propagate the values from it.
     """
-    sizes = {argument.name for argument in program.arguments if argument.kind == "parameter"}
-    known = [f"{name} != {value}" for name, value in parameters.items() if name in sizes]
+    head, brace, body = program.text.partition(")\n{\n")
+    declarations = head.rpartition("(\n")[2].split(",\n")
+    known = [
+        f"{declaration.split()[-1]} != {size}"
+        for declaration, argument in zip(declarations, program.arguments, strict=True)
+        if (size := _size(argument, subject)) is not None
+    ]
     if not known:
         return program
-    head, brace, body = program.text.partition(")\n{\n")
     promise = f"    if ({' || '.join(known)}) __builtin_unreachable();\n"
     return replace(program, text=f"{head}{brace}{promise}{body}")
+
+
+def _size(argument: ProgramArgument, subject: Subject) -> int | None:
+    if argument.kind == "parameter":
+        return subject.parameters[argument.name]
+    if argument.kind == "extent":
+        return subject.shapes[argument.name][argument.axis]
+    return None

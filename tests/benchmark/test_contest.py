@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from polyviz.benchmark import limits
+from polyviz.benchmark.contest import Contest
+from polyviz.benchmark.entrants import Entrant, Entry
+from polyviz.benchmark.subject import Data
+from polyviz.benchmark.workers import Workers
+from tests.benchmark.fakes import FakePeer, InlineWorkers, entrant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.benchmark.records import KernelRecord
+    from polyviz.benchmark.subject import Subject
+    from tests.benchmark.fakes import Behaviour
+
+MVT = Data("mvt", "mini", "float64")
+
+
+def contest(*behaviours: Behaviour, budget: float = 60.0, repeats: int = 2) -> KernelRecord:
+    """The record of fakes of those behaviours as peers, and one right variant of polyviz."""
+
+    def gather(_: object, subject: Subject) -> Sequence[Entrant]:
+        return [
+            *(entrant(subject, behaviour) for behaviour in behaviours),
+            entrant(subject, "right", "polyviz"),
+        ]
+
+    return Contest(InlineWorkers(), gather, repeats, budget, lambda _: None).run(MVT)
+
+
+def row_of(record: KernelRecord, label: str):
+    return next(variant for variant in record.variants if variant.label == label)
+
+
+def test_right_variants_are_verified_and_timed_in_the_same_rounds() -> None:
+    record = contest("right", "slow")
+    assert [variant.verified for variant in record.variants] == [True, True, True]
+    assert [len(variant.samples) for variant in record.variants] == [2, 2, 2]
+    assert record.best_peer is not None
+    assert record.best_peer.label == "right"
+    assert record.sizes == {"n": 40}
+
+
+def test_a_wrong_result_is_a_row_without_times() -> None:
+    row = row_of(contest("wrong"), "wrong")
+    assert (row.status, row.verified, row.samples) == ("wrong", False, ())
+    assert row.note.startswith("x2[3] is ")
+
+
+def test_an_argument_that_must_not_change_is_compared_too() -> None:
+    row = row_of(contest("meddles"), "meddles")
+    assert (row.status, row.verified, row.note) == ("wrong", False, "it changed A")
+
+
+def test_a_wrong_peer_is_never_the_best_one() -> None:
+    record = contest("wrong", "slow")
+    assert record.best_peer is not None
+    assert record.best_peer.label == "slow"
+
+
+def test_what_raises_is_a_row_with_its_reason() -> None:
+    record = contest("raises", "fails to compile")
+    assert row_of(record, "raises").note == "division by zero"
+    assert row_of(record, "fails to compile").note == "no such type"
+    assert {row_of(record, label).status for label in ("raises", "fails to compile")} == {"failed"}
+
+
+def test_the_rest_is_compared_when_one_fails() -> None:
+    record = contest("raises")
+    assert row_of(record, "right/polyviz").verified
+
+
+def test_what_does_not_fit_into_the_budget_is_run_once() -> None:
+    record = contest("right", "slow", budget=0.0)
+    assert [len(variant.samples) for variant in record.variants] == [2, 0, 2]
+    slow = row_of(record, "slow")
+    assert slow.verified
+    assert slow.first_seconds is not None
+    assert slow.note == "run once only, too slow for the rounds"
+
+
+def test_a_kernel_that_cannot_be_analysed_is_a_note() -> None:
+    def gather(_: object, subject: Subject) -> Sequence[Entrant]:
+        raise RuntimeError("no entrants today")
+
+    record = Contest(InlineWorkers(), gather, 2, 1.0, lambda _: None).run(MVT)
+    assert record.variants == ()
+    assert record.notes == ("nothing was run: no entrants today",)
+
+
+@pytest.mark.slow
+def test_crash_and_hang_and_absence_are_rows(
+    cache_directory: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "SHORTEST_LIMIT", 2.0)
+    peers = (
+        FakePeer("good", ("right",)),
+        FakePeer("bad", ("crashes", "hangs")),
+        FakePeer("gone", missing="it is not installed"),
+    )
+    with Workers() as workers:
+        entry = Entry(peers, ("original", "pluto"), ("numba",))
+        record = Contest(workers, entry, 2, 10.0, lambda _: None).run(MVT)
+    found = {variant.label: (variant.status, variant.verified) for variant in record.variants}
+    assert found == {
+        "good": ("ok", True),
+        "crashes": ("crashed", None),
+        "hangs": ("timeout", None),
+        "gone": ("unavailable", None),
+        "original/numba": ("ok", True),
+        "pluto/numba": ("ok", True),
+    }
+    assert row_of(record, "gone").note == "it is not installed"
+    assert "SIGSEGV" in row_of(record, "crashes").note
+    assert row_of(record, "pluto/numba").decisions
+    assert row_of(record, "pluto/numba").generate_seconds is not None
