@@ -200,6 +200,8 @@ def _integer(function: str, name: str, value: Any) -> int:
 
 def _overlaps_itself(array: NDArray[Any]) -> bool:
     """Whether two different subscripts reach the same memory (broadcast views, overlapping windows)."""
+    if not array.size:
+        return False
     axes = sorted(
         (abs(stride), extent) for stride, extent in zip(array.strides, array.shape, strict=True) if extent > 1
     )
