@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 SUITES = ("polybench", "gallery")
+SCHEDULES = "original,isl,pluto"
+SHORT_SCHEDULES = "pluto"
 SHORT_KERNELS = ("gemm", "jacobi-2d", "trisolv")
 BUDGET = 30.0
 """Seconds that the timed rounds of one kernel may take, as long as the fastest of both sides fit."""
@@ -59,12 +61,13 @@ def parse(arguments: Sequence[str] | None) -> Options:
     if chosen.repeats < 2:
         raise OptionError(f"--repeats must be 2 or more, not {chosen.repeats}: one sample has no interval.")
     size = chosen.size or ("small" if chosen.short else "large")
+    schedules = chosen.schedules or (SHORT_SCHEDULES if chosen.short else SCHEDULES)
     kernels = _kernels(chosen.suite, size, chosen.kernels, short=chosen.short)
     return Options(
         suite=chosen.suite,
         size=size,
         kernels=kernels,
-        schedules=_known("schedule", chosen.schedules, schedulers()),
+        schedules=_known("schedule", schedules, schedulers()),
         targets=_known("target", chosen.targets, known_targets()),
         dtype=chosen.dtype,
         repeats=chosen.repeats,
@@ -91,7 +94,7 @@ def _parser() -> _Parser:
     add("--suite", choices=SUITES, default="polybench", help="which kernels (default %(default)s)")
     add("--size", choices=SIZE_LEVELS, help="their sizes (default large; small with --short)")
     add("--kernels", metavar="NAME,…", default="", help="only these")
-    add("--schedules", metavar="NAME,…", default="original,isl,pluto", help="default %(default)s")
+    add("--schedules", metavar="NAME,…", help=f"default {SCHEDULES}; {SHORT_SCHEDULES} with --short")
     add("--targets", metavar="NAME,…", default="c,numba", help="default %(default)s")
     add("--dtype", choices=FLOATING, default="float64", help="default %(default)s")
     add(

@@ -20,6 +20,8 @@ def test_the_whole_suite_by_default() -> None:
 def test_short_is_small_and_has_a_file_of_its_own() -> None:
     options = parse(["--short"])
     assert (options.kernels, options.size, options.name) == (SHORT_KERNELS, "small", "polybench-short")
+    assert options.schedules == ("pluto",)
+    assert parse(["--short", "--schedules", "isl"]).schedules == ("isl",)
 
 
 def test_lists_are_kept_in_order_without_repetition() -> None:

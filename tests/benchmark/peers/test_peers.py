@@ -61,6 +61,7 @@ def test_a_kernel_without_a_call_is_refused_by_blas(subject: Subject) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")  # those of the peers
 @pytest.mark.parametrize("peer", all_peers(), ids=lambda peer: peer.name)
 def test_every_installed_peer_computes_the_same(
     peer: object, subject: Subject, cache_directory: Path
