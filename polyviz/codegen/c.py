@@ -11,6 +11,7 @@ from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants
 from polyviz.codegen.lower import lower
+from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
@@ -22,17 +23,6 @@ if TYPE_CHECKING:
 
     from polyviz.model.plan import Expansion, Plan
     from polyviz.model.scop import Scop
-
-C_RESERVED = frozenset(
-    """
-    auto break case char const continue default do double else enum extern float for goto if inline int long register
-    restrict return short signed sizeof static struct switch typedef union unsigned void volatile while _Bool _Complex
-    _Imaginary asm typeof failure main I errno stdin stdout stderr unix linux
-    """.split()  # noqa: SIM905  (a list of words, read as one)
-)
-"""Words of C, and macros of its headers, that no variable may be called."""
-
-
 
 def print_c(
     scop: Scop,
@@ -63,13 +53,13 @@ class _CProgram:
         names = {array.name: self.types[array.name].dtype for array in self.scop.arrays}
         self.private = frozenset(self.plan.locals) | {expansion.array for expansion in self.plan.expansions}
         self.dtypes = names | {private_name(self.scop, array): names[array] for array in self.private}
-        self.printer = CExpressionPrinter(self.dtypes, self.arrays.parameter_names, self.arrays.element)
+        self.printer = CExpressionPrinter(self.dtypes, self.arrays.variable_names, self.arrays.element)
         self.bodies = {
             statement.name: planned_body(self.scop, self.plan, statement) for statement in self.scop.statements
         }
 
     def program(self) -> Program:
-        self._node(lower(self.scop, self.plan, C_RESERVED | self.arrays.taken), 1)
+        self._node(lower(self.scop, self.plan, self.arrays.taken), 1)
         prologue = self._prologue()
         self._epilogue()
         arguments = self.arrays.arguments()
@@ -106,7 +96,8 @@ class _CProgram:
         return "\n\n".join(part for part in parts if part)
 
     def _uses_complex(self) -> bool:
-        return any(dtype.startswith("complex") for dtype in self.dtypes.values())
+        stored = any(dtype.startswith("complex") for dtype in self.dtypes.values())
+        return stored or self.printer.uses_complex
 
     def _prologue(self) -> str:
         """Written last, since only the loops tell which failures there are."""
@@ -119,10 +110,11 @@ class _CProgram:
         return text.text()
 
     def _allocation(self, expansion: Expansion) -> tuple[str, str]:
-        name = private_name(self.scop, expansion.array)
+        private = private_name(self.scop, expansion.array)
+        name = self.arrays.identifier(private)
         extents = [self._index(bound_expression(extent)) for extent in expansion.extents]
         inner = "".join(f"[{extent}]" for extent in extents[1:])
-        kind = C_TYPE_NAMES[self.dtypes[name]]
+        kind = C_TYPE_NAMES[self.dtypes[private]]
         declared = f"(*restrict {name}){inner}" if inner else f"*restrict {name}"
         size = f"sizeof({kind}[{extents[0]} > 0 ? {extents[0]} : 1]{inner})"
         code = self.arrays.failure(f"there is no memory for the copies of the temporary {expansion.array}")
@@ -133,7 +125,7 @@ class _CProgram:
 
     def _epilogue(self) -> None:
         for expansion in self.plan.expansions:
-            self.text.add(1, f"free({private_name(self.scop, expansion.array)});")
+            self.text.add(1, f"free({self.arrays.identifier(private_name(self.scop, expansion.array))});")
         for line in self.arrays.epilogue():
             self.text.add(1, line)
         self.text.add(1, f"return {'failure' if self.arrays.helpers else '0'};")
@@ -147,7 +139,7 @@ class _CProgram:
             case Block(children, declares):
                 for name in declares:
                     copy = private_name(self.scop, name)
-                    self.text.add(indent, f"{C_TYPE_NAMES[self.dtypes[copy]]} {copy};")
+                    self.text.add(indent, f"{C_TYPE_NAMES[self.dtypes[copy]]} {self.arrays.identifier(copy)};")
                 for child in children:
                     self._node(child, indent)
             case If(condition, then, otherwise):

@@ -78,6 +78,7 @@ COMPLEX = {"*": "multiply", "/": "divide"}
 class CExpressionPrinter:
     """Prints expressions and instructions; collects in ``helpers`` the functions of ``runtime_c`` that the text calls.
 
+    ``uses_complex`` tells whether the text needs ``complex.h``.
     ``types``: dtype names of arrays and scalars. ``names``: C text of iterators and parameters, itself where missing.
     ``element``: C text of an array reference (an lvalue).
 
@@ -98,6 +99,7 @@ class CExpressionPrinter:
         self.names = names
         self.element = element
         self.helpers: set[str] = set()
+        self.uses_complex = False
 
     def expression(self, node: Expression) -> str:
         """The C text of a value; raises ``CodegenError`` for what has no meaning in C."""
@@ -123,6 +125,11 @@ class CExpressionPrinter:
 
     def value(self, node: Expression) -> Value:
         """``node`` as a printed value."""
+        value = self._value(node)
+        self.uses_complex = self.uses_complex or not value.type.is_real
+        return value
+
+    def _value(self, node: Expression) -> Value:
         match node:
             case Constant():
                 return self._constant(node)

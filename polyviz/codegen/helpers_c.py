@@ -13,7 +13,8 @@ from dataclasses import dataclass
 class Helper:
     """A template: ``{T}`` is the type, ``{name}`` the full name, ``{F}`` the real type beneath, ``{f}`` libm's suffix.
 
-    ``{S}`` is the signed type of the same width, ``{MIN}`` its smallest value. ``uses`` names further helpers.
+    ``{S}`` is the signed type of the same width, ``{MIN}`` its smallest value, ``{narrow}`` a cast
+    from double. ``uses`` names further helpers.
     """
 
     text: str
@@ -287,12 +288,12 @@ static inline {T} {name}({T} a, int64_t digits)
         return a;
     if (digits < 0) {
         double scale = power_f64(10.0, -digits);
-        return rint{f}(({T})(a / scale)) * scale;
+        return rint{f}({narrow}(a / scale)) * scale;
     }
     double scale = power_f64(10.0, digits > 22 ? digits - 22 : digits);
     double excess = digits > 22 ? 1e22 : 1.0;
     double scaled = a * scale * excess;
-    return isinf(scaled) ? a : ({T})(rint{f}(({T})scaled) / excess / scale);
+    return isinf(scaled) ? a : {narrow}(rint{f}({narrow}scaled) / excess / scale);
 }
 """,
         ("power_f64",),

@@ -85,6 +85,7 @@ def _instantiate(text: str, name: str, scalar: Type) -> str:
         "f": "f" if real == FLOAT32 else "",
         "MIN": f"INT{scalar.bits}_MIN",
         "wide": _wide(scalar),
+        "narrow": "(float)" if scalar == FLOAT32 else "",
     }
     for field, value in fields.items():
         text = text.replace("{" + field + "}", value)

@@ -134,8 +134,10 @@ def operands_in(left: Value, right: Value, target: Type) -> tuple[Value, Value]:
         return convert(left, target), convert(right, target)
     if usual_conversion(left.storage, right.storage) == target:
         return left, right
-    left_first = (convert(left, target), right), (left, convert(right, target))
-    for pair in reversed(left_first) if right.constant is not None else left_first:
+    converted = [(convert(left, target), right), (left, convert(right, target))]
+    # `x * 2.0` reads better than a cast of x, but `(int64_t)k * 2` better than a cast of 2.
+    last = left if target.is_integral else right
+    for pair in reversed(converted) if last.constant is not None else converted:
         if usual_conversion(pair[0].storage, pair[1].storage) == target:
             return pair
     return convert(left, target), convert(right, target)

@@ -614,3 +614,11 @@ for c in range(0, n, L[i]):
 """
     shown = CExpressionPrinter(READABLE, {}, subscripted)
     golden("\n".join(shown.instructions(body(text, READABLE), 1)))
+
+
+def test_the_printer_tells_when_the_text_needs_complex_numbers():
+    shown = printer()
+    shown.expression(expression("x * 2 + abs(k)", TYPES))
+    assert not shown.uses_complex
+    shown.expression(expression("abs(complex(x)) + 1", TYPES))
+    assert shown.uses_complex
