@@ -44,6 +44,7 @@ def read_options(words: argparse.Namespace) -> Options:
     schedules = _schedules(words.schedule)
     targets = _targets(words.target)
     several = len(schedules) > 1 or len(targets) > 1
+    _check_effects(words, compares=words.compare or several)
     if words.compare and not words.schedule:
         schedules = COMPARED_SCHEDULES
     return Options(
@@ -58,6 +59,20 @@ def read_options(words: argparse.Namespace) -> Options:
         verify=not words.no_verify,
         show=_show(words.show),
     )
+
+
+def _check_effects(words: argparse.Namespace, *, compares: bool) -> None:
+    """Refuse what would have no effect, so that nobody believes it had."""
+    if words.inspect:
+        given = [name for name in _OF_A_RUN if getattr(words, name)]
+        if given:
+            raise OptionError(f"--{given[0].replace('_', '-')} has no effect with --inspect, which runs no loop.")
+    if words.repeats is not None and not compares:
+        raise OptionError("--repeats counts the timings of a comparison: add --compare, or more than one variant.")
+
+
+_OF_A_RUN = ("target", "tile", "compare", "repeats", "no_verify", "show")
+"""The options that say how to run or what to show of a run."""
 
 
 def unknown(what: str, given: str, known: Iterable[str]) -> OptionError:

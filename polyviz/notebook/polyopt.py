@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from polyviz.api import extract, inspect
+from polyviz.errors import OptionError
 from polyviz.model.display import mime_bundle
 from polyviz.notebook.cell import Cell, read_cell
 from polyviz.notebook.progress import Progress, line_for
@@ -14,6 +16,7 @@ from polyviz.notebook.session import NoVariantError, Session
 if TYPE_CHECKING:
     from collections.abc import MutableMapping, Sequence
 
+    from polyviz.api import Inspector
     from polyviz.notebook.options import Options
 
 
@@ -26,7 +29,7 @@ def optimise_cell(
     """
     cell = read_cell(line, body)
     _execute(shell, cell, namespace)
-    result = _inspected(cell, namespace) if options.inspect else _optimised(shell, namespace, options, cell)
+    result = _inspected(cell, namespace, options) if options.inspect else _optimised(shell, namespace, options, cell)
     if options.name is not None:
         namespace[options.name] = result
     return result
@@ -47,11 +50,13 @@ def _optimised(shell: Any, namespace: MutableMapping[str, Any], options: Options
     return Result(parts, options.show)
 
 
-def _inspected(cell: Cell, namespace: MutableMapping[str, Any]) -> Any:
-    from polyviz.api import inspect
-
+def _inspected(cell: Cell, namespace: MutableMapping[str, Any], options: Options) -> Inspector:
+    if len(cell.functions) > 1:
+        names = ", ".join(function.name for function in cell.functions)
+        raise OptionError(f"--inspect looks at one loop nest, and this cell holds {names}.")
     text = cell.loops if cell.is_loops else cell.functions[0].text
-    return inspect(text, namespace=namespace)
+    part = extract(text, namespace=namespace, sizes=options.sizes or None)
+    return inspect(part, schedules=options.schedules)
 
 
 def _execute(shell: Any, cell: Cell, namespace: MutableMapping[str, Any]) -> None:

@@ -12,13 +12,12 @@ from polyviz.views.bundles import (
     combine,
     comparison_bundle,
     dependences_bundle,
-    note_bundle,
     parallelism_bundle,
     program_bundle,
     schedule_bundle,
     scop_bundle,
 )
-from polyviz.views.html import paragraph
+from polyviz.views.html import items, paragraph
 from polyviz.views.nodes import read_tree
 from polyviz.views.schema import MIME
 from polyviz.views.tables import seconds
@@ -131,8 +130,10 @@ def _overview(part: Part) -> Bundle:
         Section("Dependences", dependences_bundle(part.dependences, part.scop, part.sizes, drawn=False)),
         Section("Schedule", schedule_bundle(part.kernel.schedule)),
         Section("Program", program_bundle(part.kernel.program)),
-        *(Section("Note", note_bundle(note), open=True) for note in part.notes),
     ]
+    if part.notes:
+        listed = bundle(None, items(part.notes), "\n".join(part.notes))
+        sections.append(Section("Notes", listed, open=True))
     return {**combine(part.title, sections), "text/plain": _summary(part)}
 
 
@@ -142,10 +143,12 @@ def _comparison_section(comparison: Comparison) -> Section:
 
 def _summary(part: Part) -> str:
     """What a terminal shows: the outcome, a sentence per loop, the comparison; the rest is a question away."""
+    told: tuple[str, ...] = ()
     paragraphs = [part.title, text.parallelism_text(part.loops)]
     if part.comparison is not None:
         paragraphs.append(comparison_text(part.comparison.data))
-    paragraphs += [f"Note: {note}" for note in part.notes]
+        told = part.comparison.data.notes
+    paragraphs += [f"Note: {note}" for note in part.notes if note not in told]
     return "\n".join([*paragraphs, MORE])
 
 

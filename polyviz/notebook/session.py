@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,10 @@ from polyviz.notebook.inplace import FinishedError, arguments_of, run_in_place
 from polyviz.notebook.result import Part
 from polyviz.runtime.race import Entrant, Race
 from polyviz.runtime.variants import Baseline
-from polyviz.runtime.worker import CancelledError, Worker, shared_worker
+from polyviz.runtime.worker import CancelledError, TimeLimitError, Worker, shared_worker
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping
+    from collections.abc import Iterator, MutableMapping
 
     from polyviz.model.dependences import Dependences, LoopParallelism
     from polyviz.model.scop import Scop
@@ -100,7 +101,8 @@ class Session:
         entrant = Entrant(VariantRow(kernel.schedule.scheduler, kernel.target, "ok", None), kernel.program_for(bound))
         reference = Baseline(kernel.original, "numba")
         report = self.progress.report
-        rows, notes = race.verify(self.worker, reference, [entrant], lambda stage, _done, _total: report(stage, 3, 5))
+        with _patience():
+            rows, notes = race.verify(self.worker, reference, [entrant], lambda stage, *_: report(stage, 3, 5))
         row = replace(rows[0], note="; ".join(filter(None, (rows[0].note, *notes))))
         if not row.verified:
             raise VerificationError(
@@ -112,7 +114,8 @@ class Session:
 
     def _run_best(self, scop: Scop, found: Dependences, loops: tuple[LoopParallelism, ...]) -> Part:
         """Compare all variants on copies, then run the fastest verified one in place."""
-        comparison = self._compared(scop)
+        with _patience():
+            comparison = self._compared(scop)
         label, why = choose(comparison.rows, comparison.kernels)
         if label is None:
             raise NoVariantError(comparison)
@@ -149,6 +152,16 @@ class Session:
             return CancelledError("Interrupted in place: the loops have finished, the result is complete.")
         stage, elapsed = self.progress.stage, self.progress.elapsed
         return CancelledError(f"Interrupted while {stage}, after {elapsed:.1f} s. {_UNTOUCHED}.")
+
+
+@contextmanager
+def _patience() -> Iterator[None]:
+    """Say what can be done when the loop as written takes too long to be compared with."""
+    try:
+        yield
+    except TimeLimitError as error:
+        hint = "Try smaller arrays first, or leave the check out with --no-verify."
+        raise VerificationError(f"{error.message} {_UNTOUCHED}.", hint=hint) from None
 
 
 class NoVariantError(VerificationError):

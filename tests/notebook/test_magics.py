@@ -154,9 +154,10 @@ def test_the_result_can_be_kept_under_a_name(notebook) -> None:
 
 def test_inspecting_runs_no_loop(notebook) -> None:
     before = notebook["C"].copy()
-    inspector = notebook.run("%%polyopt --inspect\n" + TRANSPOSE)
+    inspector = notebook.run("%%polyopt --inspect -s isl,feautrier --set N=12\n" + TRANSPOSE)
     np.testing.assert_array_equal(notebook["C"], before)
-    assert set(inspector.schedules) == {"isl", "pluto"}
+    assert list(inspector.schedules) == ["isl", "feautrier"]
+    assert "N = 12" in str(inspector.scop.context)
 
 
 def test_a_known_size_reaches_the_generated_code(notebook) -> None:
@@ -171,6 +172,13 @@ def test_without_verification_the_result_says_so(notebook) -> None:
     np.testing.assert_array_equal(notebook["C"], notebook["A"].T + 1.0)
 
 
+def test_a_loop_that_takes_too_long_to_compare_with(notebook, golden, monkeypatch) -> None:
+    monkeypatch.setattr("polyviz.notebook.session.TIME_LIMIT", 0.001)
+    before = notebook["C"].copy()
+    golden(notebook.error("%%polyopt -t python\n" + TRANSPOSE))
+    np.testing.assert_array_equal(notebook["C"], before)
+
+
 CELLS = {
     "schedule": "%%polyopt -s plutoo\n" + TRANSPOSE,
     "option": "%%polyopt --comprae\n" + TRANSPOSE,
@@ -180,6 +188,9 @@ CELLS = {
     "bounds": "%%polyopt\nfor i in range(N + 1):\n    C[i, 0] = 0.0\n",
     "overlap": "%%polyopt\nfor i in range(N - 1):\n    R[i, 0] = A[i, 0]\n",
     "functions cannot be compared": "%%polyopt --compare\ndef f(X):\n    for i in range(len(X)):\n        X[i] = 0.0\n",
+    "two functions to inspect": "%%polyopt --inspect\n" + "".join(
+        f"def {name}(X):\n    for i in range(len(X)):\n        X[i] = 0.0\n" for name in "fg"
+    ),
     "mixed": "%%polyopt\ndef f(X):\n    for i in range(len(X)):\n        X[i] = 0.0\n\nf(A)\n",
     "inspect": "%polyinspect kernle",
     "inspect nothing": "%polyinspect",

@@ -18,12 +18,12 @@ def test_no_words_mean_the_defaults() -> None:
 
 
 def test_every_word_arrives() -> None:
-    line = "-s isl -t c --tile 8,16 --inspect --set N=1000 --set M=-2,K=3 --name s --repeats 3 --no-verify --show tree"
+    line = "-s isl -t c --tile 8,16 --compare --set N=1000 --set M=-2,K=3 --name s --repeats 3 --no-verify --show tree"
     assert options(line) == Options(
         schedules=("isl",),
         targets=("c",),
         tile=(8, 16),
-        inspect=True,
+        compare=True,
         sizes={"N": 1000, "M": -2, "K": 3},
         name="s",
         repeats=3,
@@ -63,9 +63,12 @@ def test_tiling_can_be_switched_off() -> None:
         ("--set N", "--set takes NAME=NUMBER such as N=1000, not 'N'."),
         ("--set N=x", "--set takes NAME=NUMBER such as N=1000, not 'N=x'."),
         ("--name for", "--name takes the name of a variable, not 'for'."),
-        ("--repeats 0", "--repeats takes whole numbers from 1 on, not '0'."),
+        ("--compare --repeats 0", "--repeats takes whole numbers from 1 on, not '0'."),
         ("--comprae", "Unknown option '--comprae': did you mean '--compare'?"),
         ("--frobnicate", "Unknown option '--frobnicate': %%polyopt? lists those there are."),
+        ("--inspect --tile 8", "--tile has no effect with --inspect, which runs no loop."),
+        ("--inspect --no-verify", "--no-verify has no effect with --inspect, which runs no loop."),
+        ("--repeats 3", "--repeats counts the timings of a comparison: add --compare, or more than one variant."),
         ("pluto", "Unexpected 'pluto': %%polyopt takes options only; %%polyopt? lists them."),
         ("-s", "Argument -s/--schedule: expected one argument."),
         ("-s 'isl", "The options cannot be read: no closing quotation."),
