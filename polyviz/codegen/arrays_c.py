@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from polyviz.codegen.bodies import inner_iterators
 from polyviz.codegen.calling import is_checked
+from polyviz.codegen.identifiers import Identifiers, part_names
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.model.expression import Constant, Element, Expression, Unary
 from polyviz.model.program import ArrayType, ProgramArgument
@@ -32,17 +34,29 @@ class ArrayPrinter:
         self._written = {
             access.array for statement in scop.statements for access in statement.accesses if access.kind == "write"
         }
-        self._names = {item.name: _c_name(item.name, reserved) for item in (*scop.arrays, *scop.parameters)}
-        self.parameter_names = {parameter.name: self._names[parameter.name] for parameter in scop.parameters}
+        inner = inner_iterators(scop)
+        # A loop whose bounds are kept in variables calls them so (``print_instructions``).
+        kept = frozenset(f"{name}_{bound}" for name in inner for bound in ("stop", "step"))
+        self._identifiers = Identifiers(part_names(scop), reserved | kept)
+        spelled = (*(parameter.name for parameter in scop.parameters), *inner)
+        self.variable_names = {name: self.identifier(name) for name in spelled}
+        self._arrays = {array.name for array in scop.arrays if array.rank}
         self._statement: Statement | None = None
         self._tested_extents: set[tuple[str, int]] = set()
+        for array in scop.arrays:
+            self._cell_name(array)
+            for axis in range(array.rank):
+                self._extent_name(array, axis)
+                self._stride_name(array, axis)
 
     @property
     def taken(self) -> frozenset[str]:
         """Identifiers that loop variables must avoid."""
-        extents = {self._extent_name(array, axis) for array in self.scop.arrays for axis in range(array.rank)}
-        strides = {self._stride_name(array, axis) for array in self.scop.arrays for axis in range(array.rank)}
-        return frozenset(self._names.values()) | extents | strides
+        return self._identifiers.taken
+
+    def identifier(self, name: str) -> str:
+        """How a name of the part is spelled in C."""
+        return self._identifiers.of(name)
 
     def enter(self, statement: Statement) -> None:
         """Elements printed from now on belong to ``statement``."""
@@ -56,11 +70,10 @@ class ArrayPrinter:
 
     def element(self, element: Element, printer: CExpressionPrinter) -> str:
         """``element`` as C text."""
-        name = self._names.get(element.array, element.array)
+        name = self.identifier(element.array)
         if not element.subscripts:
             return name
-        known = element.array in self._names and bool(self.scop.array(element.array).rank)
-        if not known:
+        if element.array not in self._arrays:  # the copies of a temporary
             return name + "".join(f"[{printer.expression(subscript)}]" for subscript in element.subscripts)
         array = self.scop.array(element.array)
         subscripts = [
@@ -120,18 +133,18 @@ class ArrayPrinter:
     def declaration(self, argument: ProgramArgument) -> str:
         """How ``argument`` stands in the parameter list."""
         if argument.kind == "parameter":
-            return f"const int64_t {self._names[argument.name]}"
+            return f"const int64_t {self.identifier(argument.name)}"
         array = self.scop.array(argument.name)
         if argument.kind == "extent":
             return f"const int64_t {self._extent_name(array, argument.axis)}"
         if argument.kind == "stride":
             return f"const int64_t {self._stride_name(array, argument.axis)}"
         kind = C_TYPE_NAMES[argument.dtype]
-        name = self._names[array.name]
+        name = self.identifier(array.name)
         if argument.kind == "scalar":
             return f"{kind} {name}"
         if argument.kind == "cell":
-            return f"{kind} *restrict {name}_cell"
+            return f"{kind} *restrict {self._cell_name(array)}"
         const = "" if array.name in self._written else "const "
         if array.rank == 1 or self.types[array.name].layout == "A":
             return f"{const}{kind} *restrict {name}"
@@ -145,11 +158,11 @@ class ArrayPrinter:
         """
         lines = []
         for array in self.scop.arrays:
-            name, kind = self._names[array.name], C_TYPE_NAMES[self.types[array.name].dtype]
+            name, kind = self.identifier(array.name), C_TYPE_NAMES[self.types[array.name].dtype]
             if array.rank:
                 continue
             if array.live_out or (array.live_in and self.types[array.name].dtype.startswith("complex")):
-                lines.append(f"{kind} {name} = *{name}_cell;")
+                lines.append(f"{kind} {name} = *{self._cell_name(array)};")
             elif not array.live_in and array.name not in private:
                 lines.append(f"{kind} {name} = 0;")
         return lines
@@ -157,7 +170,7 @@ class ArrayPrinter:
     def epilogue(self) -> list[str]:
         """Scalars that stay visible are handed back."""
         return [
-            f"*{self._names[array.name]}_cell = {self._names[array.name]};"
+            f"*{self._cell_name(array)} = {self.identifier(array.name)};"
             for array in self.scop.arrays
             if array.rank == 0 and array.live_out
         ]
@@ -171,10 +184,15 @@ class ArrayPrinter:
 
     def _extent_name(self, array: Array, axis: int) -> str:
         parameter = self._shape_parameter(array, axis)
-        return f"{self._names[array.name]}_extent{axis}" if parameter is None else self._names[parameter]
+        if parameter is not None:
+            return self.identifier(parameter)
+        return self._identifiers.derived(f"{array.name}_extent{axis}")
 
     def _stride_name(self, array: Array, axis: int) -> str:
-        return f"{self._names[array.name]}_stride{axis}"
+        return self._identifiers.derived(f"{array.name}_stride{axis}")
+
+    def _cell_name(self, array: Array) -> str:
+        return self._identifiers.derived(f"{array.name}_cell")
 
 
 def _negative_constant(subscript: Expression) -> bool:
@@ -184,7 +202,3 @@ def _negative_constant(subscript: Expression) -> bool:
         case Unary("-", Constant(int(value))):
             return value > 0
     return False
-
-
-def _c_name(name: str, reserved: frozenset[str]) -> str:
-    return f"{name}_" if name in reserved else name

@@ -17,10 +17,12 @@ from polyviz.model.expression import (
     Element,
     Expression,
     Instruction,
+    Loop,
     Name,
     Node,
     rebuild,
     substitute,
+    walk,
 )
 
 if TYPE_CHECKING:
@@ -34,11 +36,22 @@ def private_name(scop: Scop, array: str) -> str:
     """The name of the private copy of ``array``: its own, unless the visible value needs that name."""
     if not scop.array(array).live_out:
         return array
-    taken = {item.name for item in scop.arrays} | {item.name for item in scop.parameters}
+    taken = {*(item.name for item in (*scop.arrays, *scop.parameters)), *inner_iterators(scop)}
     name = f"{array}_private"
     while name in taken:
         name += "_"
     return name
+
+
+def inner_iterators(scop: Scop) -> list[str]:
+    """The variables of loops inside whole statements."""
+    return [
+        node.iterator
+        for statement in scop.statements
+        for instruction in statement.body
+        for node in walk(instruction)
+        if isinstance(node, Loop)
+    ]
 
 
 def planned_body(scop: Scop, plan: Plan, statement: Statement) -> tuple[Instruction, ...]:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 
 from polyviz.codegen.c import print_c
 from polyviz.codegen.python import print_numba, print_python
-from polyviz.codegen.typing import infer_scalars
+from polyviz.codegen.typing import assignments, infer_scalars
 from polyviz.errors import CodegenError
+from polyviz.model.expression import Assign, Element
 from polyviz.model.plan import Plan
 from polyviz.model.program import ArrayType, FloatingPoint, Program
-from polyviz.model.scop import Array, Scop
+from polyviz.model.scop import Array, Scop, Statement
 
 Printer = Callable[[Scop, Plan, Mapping[str, ArrayType], FloatingPoint], Program]
 _PRINTERS: dict[str, Printer] = {"c": print_c, "numba": print_numba, "python": print_python}
@@ -36,11 +37,29 @@ def all_types(scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType
         known = _known_type(array, given, types)
         if known is not None:
             types[array.name] = known
-    scalars = {array.name for array in scop.arrays if array.rank == 0}
-    elements = {name: kind.dtype for name, kind in types.items()}
-    inferred = infer_scalars([statement.body for statement in scop.statements], elements)
-    types.update({name: ArrayType(dtype, 0) for name, dtype in inferred.items() if name in scalars})
+    types.update({name: ArrayType(dtype, 0) for name, dtype in _assigned_scalars(scop, types).items()})
     return {array.name: types.get(array.name, ArrayType("float64", array.rank)) for array in scop.arrays}
+
+
+def _assigned_scalars(scop: Scop, types: Mapping[str, ArrayType]) -> dict[str, str]:
+    """The types of the scalars that statements assign: of all values assigned, the one passed by the caller included."""
+    scalars = {array.name for array in scop.arrays if array.rank == 0}
+    assigned = {name for statement in scop.statements for name in _targets(statement)} & scalars
+    elements = {name: kind.dtype for name, kind in types.items() if name not in assigned}
+    passed = {name: types[name].dtype for name in assigned if name in types}
+    # What the caller passed counts as a first assignment.
+    elements.update({_passed(name): dtype for name, dtype in passed.items()})
+    first = [Assign(Element(name), Element(_passed(name))) for name in sorted(passed)]
+    inferred = infer_scalars([first, *(statement.body for statement in scop.statements)], elements)
+    return {name: dtype for name, dtype in inferred.items() if name in scalars}
+
+
+def _passed(name: str) -> str:
+    return f"{name} as passed"
+
+
+def _targets(statement: Statement) -> set[str]:
+    return {assignment.target.array for assignment in assignments(statement.body)}
 
 
 def _known_type(array: Array, given: Mapping[str, ArrayType], known: Mapping[str, ArrayType]) -> ArrayType | None:

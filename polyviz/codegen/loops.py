@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from polyviz.model.expression import Binary, Call, Constant, Expression
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from polyviz.model.expression import Expression
-
+LOOP_PREFIX = "~"
+"""Variables of scanned loops are called ``~0``, ``~1``, … from outermost inwards until ``naming`` finds better names."""
 
 @dataclass(frozen=True, slots=True)
 class LoopNode:
@@ -107,3 +109,22 @@ def descendants(node: LoopNode) -> Iterator[LoopNode]:
 def instances(node: LoopNode) -> Iterator[Instance]:
     """The statement instances below ``node`` in execution order."""
     return (item for item in descendants(node) if isinstance(item, Instance))
+
+
+def plus_one(bound: Expression) -> Expression:
+    """``bound + 1`` in the shape a person would write: ``n - 1`` becomes ``n``, minima are entered.
+
+    >>> from polyviz.model.expression import Name
+    >>> plus_one(Binary("-", Name("n"), Constant(1)))
+    Name(name='n')
+    """
+    match bound:
+        case Constant(int(value)):
+            return Constant(value + 1)
+        case Binary("-", left, Constant(int(value))):
+            return left if value == 1 else Binary("-", left, Constant(value - 1))
+        case Binary("+", left, Constant(int(value))):
+            return Binary("+", left, Constant(value + 1))
+        case Call("min" | "max" as name, arguments):
+            return Call(name, tuple(plus_one(argument) for argument in arguments))
+    return Binary("+", bound, Constant(1))

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
+from polyviz.codegen.loops import LOOP_PREFIX, Block, For, If, Instance, LoopNode, descendants, instances, plus_one
 from polyviz.model.expression import Expression, Name, substitute, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 Renaming = dict[str, Expression]
-_LOOP_NAME = re.compile(r"c\d+")
-"""How isl calls loop variables."""
 
 
 def name_loops(node: LoopNode, iterators: Mapping[str, tuple[str, ...]], reserved: frozenset[str]) -> LoopNode:
@@ -44,8 +41,6 @@ def inline_single_iterations(node: LoopNode) -> LoopNode:
 
 
 def _is_next(start: Expression, stop: Expression) -> bool:
-    from polyviz.codegen.scan import plus_one
-
     return stop == plus_one(start)
 
 
@@ -90,7 +85,9 @@ def _preferred(node: For, iterators: Mapping[str, tuple[str, ...]]) -> str:
     tiled = _most_common(name for inner in own for name in [_carried_name(inner, iterators)] if name is not None)
     if tiled is not None:
         return f"{tiled}_tile"
-    return "wave" if any(node.iterator in names for _, names in mentions) else node.iterator
+    if any(node.iterator in names for _, names in mentions):
+        return "wave"
+    return f"c{node.iterator.removeprefix(LOOP_PREFIX)}"
 
 
 def _carried_name(node: For, iterators: Mapping[str, tuple[str, ...]]) -> str | None:
@@ -112,8 +109,9 @@ def _argument_names(node: For, iterators: Mapping[str, tuple[str, ...]], *, alon
 
 
 def _loop_names(expression: Expression) -> set[str]:
-    """The variables of isl's loops that occur in ``expression``."""
-    return {part.name for part in walk(expression) if isinstance(part, Name) and _LOOP_NAME.fullmatch(part.name)}
+    """The variables of scanned loops that occur in ``expression``."""
+    names = (part.name for part in walk(expression) if isinstance(part, Name))
+    return {name for name in names if name.startswith(LOOP_PREFIX)}
 
 
 def _most_common(names: Iterator[str]) -> str | None:

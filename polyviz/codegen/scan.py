@@ -7,7 +7,7 @@ from typing import Any
 
 import islpy as isl
 
-from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, TileBody
+from polyviz.codegen.loops import LOOP_PREFIX, Block, For, If, Instance, LoopNode, TileBody, plus_one
 from polyviz.errors import CodegenError
 from polyviz.model.expression import (
     Binary,
@@ -21,6 +21,7 @@ from polyviz.model.expression import (
     Unary,
 )
 from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, VECTOR
+from polyviz.transform.tree import bands
 
 _BINARY = {
     "add": "+",
@@ -54,10 +55,19 @@ def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
     The code is valid for parameter values in ``context``. Raises ``CodegenError`` when isl cannot generate code.
     """
     try:
-        build = isl.AstBuild.from_context(context)
+        build = isl.AstBuild.from_context(context).set_iterators(_loop_identifiers(tree))
         return _node(build.node_from_schedule(tree), _Place())
     except isl.Error as error:
         raise CodegenError("isl could not generate loops for this schedule.", reason=str(error)) from error
+
+
+def _loop_identifiers(tree: isl.Schedule) -> isl.IdList:
+    """Names for isl's loop variables that no name of the source can equal (isl itself would take ``c0``, ``c1``, …)."""
+    depth = max((band.get_schedule_depth() + band.band_n_member() for _, band in bands(tree)), default=0)
+    identifiers = isl.IdList.alloc(isl.DEFAULT_CONTEXT, depth)
+    for position in range(depth):
+        identifiers = identifiers.add(isl.Id(f"{LOOP_PREFIX}{position}"))
+    return identifiers
 
 
 def condition_of_set(instances: isl.Set, context: isl.Set) -> Expression:
@@ -207,24 +217,6 @@ def _stop(node: isl.AstNode) -> Expression:
     if _kind(condition.get_op_type()) == "lt":
         return bound
     return plus_one(bound)
-
-
-def plus_one(bound: Expression) -> Expression:
-    """``bound + 1`` in the shape a person would write: ``n - 1`` becomes ``n``, minima are entered.
-
-    >>> plus_one(Binary("-", Name("n"), Constant(1)))
-    Name(name='n')
-    """
-    match bound:
-        case Constant(int(value)):
-            return Constant(value + 1)
-        case Binary("-", left, Constant(int(value))):
-            return left if value == 1 else Binary("-", left, Constant(value - 1))
-        case Binary("+", left, Constant(int(value))):
-            return Binary("+", left, Constant(value + 1))
-        case Call("min" | "max" as name, arguments):
-            return Call(name, tuple(plus_one(argument) for argument in arguments))
-    return Binary("+", bound, Constant(1))
 
 
 def _user(node: isl.AstNode) -> LoopNode:

@@ -6,6 +6,7 @@ Everything here needs only a ``Program`` and plain values, so the worker process
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import linecache
 from collections.abc import Callable, Mapping
 from types import ModuleType
@@ -93,9 +94,9 @@ class NativeRunner:
         if status:
             _restore(values, backups)
             raise OutOfBoundsError(f"{_sentence(self.program.failures[status - 1])}.", hint="No array was changed.")
-        for name, original in copied.items():
-            original[...] = values[name]
-        return _result(self.program, {**values, **given, **{name: cell[0] for name, cell in cells.items()}})
+        _write_back(self.program, values, copied)
+        scalars = {name: cell[0].item() for name, cell in cells.items()}
+        return _result(self.program, {**values, **given, **scalars})
 
 
 class PythonRunner:
@@ -105,7 +106,8 @@ class PythonRunner:
         self.program = program
         self.compile_seconds = 0.0
         self.notes: tuple[str, ...] = ()
-        self._function = load_function(program.text, program.name, f"<polyviz {program.target} {program.name}>")
+        mark = hashlib.sha256(program.text.encode()).hexdigest()[:8]  # tracebacks of two programs keep apart
+        self._function = load_function(program.text, program.name, f"<polyviz {program.target} {program.name} {mark}>")
 
     def __call__(self, given: Values, parameters: Mapping[str, int]) -> Any:
         """Run in place; raises OutOfBoundsError, with all arrays restored, when a subscript is out of range."""
@@ -114,12 +116,15 @@ class PythonRunner:
         backups = _backups(self.program, arguments)
         try:
             result = self._function(*arguments.values())
-        except IndexError as error:
+        except BaseException as error:
             _restore(arguments, backups)
-            raise OutOfBoundsError("A subscript is out of range.", reason=str(error)) from error
-        for name, original in copied.items():
-            original[...] = arguments[name]
-        return result
+            if not isinstance(error, IndexError):
+                raise
+            raise OutOfBoundsError(
+                "A subscript is out of range.", reason=str(error), hint="No array was changed."
+            ) from error
+        _write_back(self.program, arguments, copied)
+        return _with_originals(result, {id(arguments[name]): original for name, original in copied.items()})
 
 
 def load_function(text: str, name: str, filename: str) -> Callable[..., Any]:
@@ -147,8 +152,7 @@ def _plain_arrays(given: Values) -> tuple[dict[str, Any], dict[str, Any]]:
             arrays[name] = value
             continue
         arrays[name] = np.array(value, dtype=value.dtype.newbyteorder("="), order="C")
-        if value.flags.writeable:
-            copied[name] = value
+        copied[name] = value
     return arrays, copied
 
 
@@ -169,13 +173,28 @@ def _make_locals(locals_: tuple[LocalArray, ...], values: Values) -> dict[str, N
 
 
 def _backups(program: Program, values: Values) -> dict[str, NDArray[Any]]:
-    """Copies of what a program that may stop half-way could leave half-written."""
-    return {name: values[name].copy() for name in program.written} if program.checked else {}
+    """Copies of what a program that may stop half-way could leave half-written; under Python any operation may."""
+    may_stop = program.checked or program.target == "python"
+    return {name: values[name].copy() for name in program.written} if may_stop else {}
 
 
 def _restore(values: Values, backups: Mapping[str, NDArray[Any]]) -> None:
     for name, backup in backups.items():
         values[name][...] = backup
+
+
+def _write_back(program: Program, values: Values, copied: Mapping[str, Any]) -> None:
+    """The results that stand in copies, into the arrays the caller gave."""
+    for name in program.written:
+        if name in copied:
+            copied[name][...] = values[name]
+
+
+def _with_originals(result: Any, originals: Mapping[int, Any]) -> Any:
+    """``result`` with the caller's own arrays where it holds their copies."""
+    if isinstance(result, tuple):
+        return tuple(originals.get(id(value), value) for value in result)
+    return originals.get(id(result), result)
 
 
 def _native(
