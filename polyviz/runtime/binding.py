@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.exceptions import TooHardError
 
 from polyviz.errors import ArgumentError, OverlapError
 from polyviz.model.program import ArrayType
@@ -17,10 +18,15 @@ from polyviz.runtime.evaluate import evaluate_integer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import islpy as isl
     from numpy.typing import NDArray
 
     from polyviz.model.scop import Array, Parameter, Scop
 
+SIZES_REMEMBERED = 64
+"""How many combinations of sizes a kernel remembers as fitting."""
+OVERLAP_WORK = 100_000
+"""Candidate solutions NumPy may look at to tell whether two views share a byte; more would take seconds."""
 SUPPORTED_TYPES = (
     "bool",
     "int8",
@@ -58,11 +64,11 @@ class Bound:
 
 
 class Binder:
-    """Binds calls of one part; built once per kernel."""
+    """Binds calls of one part; built once per kernel. ``signature`` is that of the original function where it is known."""
 
-    def __init__(self, scop: Scop) -> None:
+    def __init__(self, scop: Scop, signature: inspect.Signature | None = None) -> None:
         self.scop = scop
-        self.signature = _signature(scop)
+        self.signature = signature or _signature(scop)
         self.arrays = {array.name: array for array in scop.arrays if array.origin == "argument"}
         self.written = {
             access.array
@@ -70,6 +76,10 @@ class Binder:
             for access in statement.accesses
             if access.kind == "write"
         }
+        ranked = [name for name, array in self.arrays.items() if array.rank]
+        self._written_arrays = [name for name in ranked if name in self.written]
+        self._conflicts = [pair for pair in combinations(ranked, 2) if not self.written.isdisjoint(pair)]
+        self._accepted: dict[tuple[int, ...], None] = {}
 
     def bind(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Bound:
         """The values of this call.
@@ -81,7 +91,7 @@ class Binder:
         except TypeError as error:
             raise ArgumentError(f"{self.scop.name}(): {error}.", hint=f"Its signature is {self.signature}.") from None
         bound.apply_defaults()
-        given = dict(bound.arguments)
+        given = {name: _plain(value) for name, value in bound.arguments.items()}
         types = {name: self._type(array, given[name]) for name, array in self.arrays.items() if name in given}
         self._check_overlap(given)
         parameters = self._parameters(given)
@@ -90,44 +100,49 @@ class Binder:
 
     def _type(self, array: Array, value: Any) -> ArrayType:
         if array.rank == 0:
-            return ArrayType(_scalar_type(array.name, value), 0)
+            return ArrayType(_scalar_type(f"{self.scop.name}(): {array.name}", value), 0)
         self._check_array(array, value)
         layout: Literal["C", "A"] = "C" if value.flags.c_contiguous else "A"
         return ArrayType(value.dtype.name, array.rank, layout)
 
     def _check_array(self, array: Array, value: Any) -> None:
+        name = f"{self.scop.name}(): {array.name}"
         if not isinstance(value, np.ndarray):
             kind = type(value).__name__
             raise ArgumentError(
-                f"{self.scop.name}(): {array.name} must be a NumPy array with {_dimensions(array.rank)}, not a {kind}.",
+                f"{name} must be a NumPy array with {_dimensions(array.rank)}, not {_article(kind)} {kind}.",
                 hint=f"Pass np.asarray({array.name})." if isinstance(value, list | tuple) else "",
             )
-        if value.ndim != array.rank:
+        if isinstance(value, np.ma.MaskedArray):
             raise ArgumentError(
-                f"{self.scop.name}(): {array.name} has {_dimensions(value.ndim)}, "
-                f"but the loops use it with {array.rank}."
+                f"{name} is a masked array, whose mask the loops would not see.",
+                hint=f"Pass {array.name}.filled(value) or {array.name}.data.",
             )
+        if value.ndim != array.rank:
+            raise ArgumentError(f"{name} has {_dimensions(value.ndim)}, but the loops use it with {array.rank}.")
         if value.dtype.name not in SUPPORTED_TYPES:
             raise ArgumentError(
-                f"{self.scop.name}(): {array.name} holds {value.dtype}, which generated code cannot compute with.",
+                f"{name} holds {value.dtype}, which generated code cannot compute with.",
                 hint=f"Supported: {', '.join(SUPPORTED_TYPES)}.",
             )
         if array.name in self.written and not value.flags.writeable:
-            raise ArgumentError(f"{self.scop.name}(): {array.name} is written, but the array is read-only.")
+            raise ArgumentError(
+                f"{name} is written, but the array is read-only.", hint=f"Pass a copy: {array.name}.copy()."
+            )
 
     def _check_overlap(self, given: Mapping[str, Any]) -> None:
-        arrays = [(name, given[name]) for name, array in self.arrays.items() if array.rank and name in given]
-        for name, value in arrays:
-            if name in self.written and _overlaps_itself(value):
+        for name in self._written_arrays:
+            if _overlaps_itself(given[name]):
                 raise OverlapError(
                     f"{self.scop.name}(): several elements of {name} share one place in memory, and {name} is written.",
                     hint=f"Pass a copy: np.ascontiguousarray({name}).",
                 )
-        for (first, one), (second, other) in combinations(arrays, 2):
-            if (first in self.written or second in self.written) and np.shares_memory(one, other):
+        for first, second in self._conflicts:
+            if _share_memory(given[first], given[second]):
+                written = " and ".join(name for name in (first, second) if name in self.written)
                 raise OverlapError(
                     f"{self.scop.name}(): {first} and {second} overlap in memory, and "
-                    f"{' and '.join(name for name in (first, second) if name in self.written)} is written.",
+                    f"{written} {'is' if written in (first, second) else 'are'} written.",
                     reason="the order was proved right for arrays that do not overlap",
                     hint=f"Pass a copy of one of them, for example {second}.copy().",
                 )
@@ -142,25 +157,35 @@ class Binder:
         source = parameter.source
         if source.kind == "shape":
             return int(given[source.name].shape[source.axis])
-        if source.kind == "argument":
-            return _integer(self.scop.name, source.name, given[source.name])
-        return evaluate_integer(source.expression, known)
+        if source.expression is not None:
+            return evaluate_integer(source.expression, known)
+        return _integer(f"{self.scop.name}(): {source.name}", given[source.name])
 
     def _check_context(self, parameters: Mapping[str, int]) -> None:
-        import islpy as isl
-
-        point = self.scop.context
-        for position in range(point.dim(isl.dim_type.param)):
-            name = point.get_dim_name(isl.dim_type.param, position)
-            if name in parameters:
-                point = point.fix_val(isl.dim_type.param, position, isl.Val(parameters[name]))
-        if point.is_empty():
+        values = tuple(parameters.values())
+        if values in self._accepted:
+            return
+        if not _contains(self.scop.context, parameters):
             sizes = ", ".join(f"{name} = {value}" for name, value in parameters.items())
             raise ArgumentError(
                 f"{self.scop.name}(): this kernel was made for other sizes.",
                 reason=f"it assumes {self.scop.context}, the call has {sizes}",
                 hint="Compile without fixed sizes, or for these.",
             )
+        if len(self._accepted) >= SIZES_REMEMBERED:
+            self._accepted.clear()
+        self._accepted[values] = None
+
+
+def _contains(context: isl.Set, parameters: Mapping[str, int]) -> bool:
+    import islpy as isl
+
+    point = context
+    for position in range(point.dim(isl.dim_type.param)):
+        name = point.get_dim_name(isl.dim_type.param, position)
+        if name in parameters:
+            point = point.fix_val(isl.dim_type.param, position, isl.Val(parameters[name]))
+    return not point.is_empty()
 
 
 def _signature(scop: Scop) -> inspect.Signature:
@@ -175,32 +200,60 @@ def _signature(scop: Scop) -> inspect.Signature:
     )
 
 
+def _plain(value: Any) -> Any:
+    """Arrays without dimensions are numbers to generated code."""
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
 def _dimensions(rank: int) -> str:
-    return f"{rank} dimension" if rank == 1 else f"{rank} dimensions"
+    return f"{rank} dimension" if rank == 1 else f"{rank or 'no'} dimensions"
+
+
+def _article(noun: str) -> str:
+    return "an" if noun[0] in "aeiouAEIOU" else "a"
 
 
 def _scalar_type(name: str, value: Any) -> str:
     """The type of a scalar argument, as numba sees it."""
-    if isinstance(value, np.generic | np.ndarray) and value.ndim == 0 and value.dtype.name in SUPPORTED_TYPES:
+    if isinstance(value, np.generic) and value.dtype.name in SUPPORTED_TYPES:
         return str(value.dtype.name)
-    for kind, dtype in ((bool, "bool"), (int, "int64"), (float, "float64"), (complex, "complex128")):
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _integer_type(name, value)
+    for kind, dtype in ((bool, "bool"), (float, "float64"), (complex, "complex128")):
         if isinstance(value, kind):
             return dtype
-    raise ArgumentError(f"{name} must be a number, not a {type(value).__name__}.")
+    kind_name = type(value).__name__
+    raise ArgumentError(f"{name} must be a number, not {_article(kind_name)} {kind_name}.")
 
 
-def _integer(function: str, name: str, value: Any) -> int:
+def _integer_type(name: str, value: int) -> str:
+    if -(2**63) <= value < 2**63:
+        return "int64"
+    if 0 <= value < 2**64:
+        return "uint64"
+    raise ArgumentError(f"{name} is {value}, which does not fit into 64 bits.")
+
+
+def _integer(name: str, value: Any) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise ArgumentError(
-            f"{function}(): {name} is used as a size or bound and must be an integer, not {value!r}.",
-        ) from None
+        raise ArgumentError(f"{name} is used as a size or bound and must be an integer, not {value!r}.") from None
+
+
+def _share_memory(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Whether some byte belongs to both; views so tangled that NumPy gives up count as sharing."""
+    if not np.may_share_memory(one, other):
+        return False
+    try:
+        return np.shares_memory(one, other, max_work=OVERLAP_WORK)
+    except TooHardError:
+        return True
 
 
 def _overlaps_itself(array: NDArray[Any]) -> bool:
     """Whether two different subscripts reach the same memory (broadcast views, overlapping windows)."""
-    if not array.size:
+    if array.flags.c_contiguous or not array.size:
         return False
     axes = sorted(
         (abs(stride), extent) for stride, extent in zip(array.strides, array.shape, strict=True) if extent > 1
