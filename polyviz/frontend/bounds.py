@@ -38,12 +38,14 @@ def _check(program: Program, cells: Cells, check: Check, context: isl.Set) -> No
         extent = cells.extent(draft, axis)
         position = _position(reference.relation.intersect_params(context), axis)
         outside = _outside(position, extent)
-        if outside.is_empty() or _is_possible(here.params().subtract(outside.domain().params()), extent):
+        running = here.params()
+        sound = running.subtract(outside.domain().params())
+        if outside.is_empty() or _is_possible(running, sound, extent):
             continue
         raise _error(program, check, axis, outside, extent)
 
 
-def _is_possible(sound: isl.Set, extent: isl.PwAff | None) -> bool:
+def _is_possible(running: isl.Set, sound: isl.Set, extent: isl.PwAff | None) -> bool:
     """Whether some parameter values worth speaking of keep the subscript inside.
 
     A parameter that has to be one certain number, against an extent that is meant to vary, is not: ``A[2 * i]`` for
@@ -53,10 +55,18 @@ def _is_possible(sound: isl.Set, extent: isl.PwAff | None) -> bool:
         return False
     if extent is None or not extent.involves_dims(isl.dim_type.param, 0, extent.dim(isl.dim_type.param)):
         return True
-    count = sound.dim(isl.dim_type.param)
-    return not any(
-        sound.plain_get_val_if_fixed(isl.dim_type.param, position).is_int() for position in range(count)
-    )
+    return _fixed_parameters(sound) <= _fixed_parameters(running)
+
+
+def _fixed_parameters(values: isl.Set) -> set[str | None]:
+    """The parameters that can have one value only."""
+    hull = values.affine_hull().to_set()
+    names = hull.get_var_names(isl.dim_type.param)
+    return {
+        name
+        for position, name in enumerate(names)
+        if hull.plain_get_val_if_fixed(isl.dim_type.param, position).is_int()
+    }
 
 
 def _position(relation: isl.Map, axis: int) -> isl.Map:
@@ -73,11 +83,19 @@ def _outside(position: isl.Map, extent: isl.PwAff | None) -> isl.Map:
     return position.reset_tuple_id(isl.dim_type.out).intersect_range(wrong)
 
 
+def _without_idle_parameters(points: isl.Set) -> isl.Set:
+    """``points`` without the parameters that play no part, so that a message names only those that do."""
+    for position in reversed(range(points.dim(isl.dim_type.param))):
+        if not points.involves_dims(isl.dim_type.param, position, 1):
+            points = points.project_out(isl.dim_type.param, position, 1)
+    return points
+
+
 def _error(
     program: Program, check: Check, axis: int, outside: isl.Map, extent: isl.PwAff | None
 ) -> OutOfBoundsError:
     reference = check.reference
-    point = smallest_point(outside.wrap().flatten())
+    point = smallest_point(_without_idle_parameters(outside.wrap().flatten()))
     names = list(reference.place.affine.iterators)
     values = dict(zip([*point.parameters, *names], [*point.parameters.values(), *point.values], strict=False))
     subscript = point.values[-1]

@@ -85,7 +85,7 @@ class Cells:
     ) -> Expression:
         constant = constant_integer(subscript)
         value = self._value(draft, axis, subscript, place)
-        if value is None or constant is not None or not place.bounded or place.reason:
+        if value is None or constant is not None or not place.bounded:
             return subscript
         context = assumed(self._program.parameters.parameters)
         here = place.domain.intersect_params(context)

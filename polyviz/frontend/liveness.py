@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -9,50 +10,60 @@ import islpy as isl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from polyviz.model.scop import Statement
+    from polyviz.model.scop import Access, AccessKind, Statement
 
 
 def arrays_read_from_before(
     statements: Sequence[Statement], schedule: isl.Schedule, context: isl.Set
 ) -> set[str]:
-    """Arrays of which some read may see a value from before the part: no certain write precedes it everywhere.
+    """Arrays of which some read may see a value from before the part: no certain write of the cell comes earlier.
 
     >>> arrays_read_from_before((), isl.Schedule.from_domain(isl.UnionSet("{ }")), isl.Set("{ : }"))
     set()
     """
-    reads, writes = _accesses(statements, "read"), _accesses(statements, "write", exact_only=True)
-    information = isl.UnionAccessInfo.from_sink(reads.intersect_params(context))
-    information = information.set_must_source(writes).set_schedule(schedule)
-    return _array_names(information.compute_flow().get_may_no_source())
+    times = schedule.get_map()
+    reads = _timed(statements, times, "read")
+    writes = _timed(statements, times, "write", exact_only=True)
+    return {
+        name
+        for name, relation in reads.items()
+        if name not in writes or _is_exposed(relation.intersect_params(context), writes[name])
+    }
 
 
 def arrays_maybe_written(statements: Sequence[Statement]) -> set[str]:
     """Arrays with a write that is not certain; such a write may leave the old content."""
-    return {
-        access.array
-        for statement in statements
-        for access in statement.accesses
-        if access.kind == "write" and not access.exact
-    }
+    return {access.array for access in _accesses(statements, "write") if not access.exact}
 
 
 def arrays_written(statements: Sequence[Statement]) -> set[str]:
     """Arrays with any write."""
-    return {
-        access.array for statement in statements for access in statement.accesses if access.kind == "write"
-    }
+    return {access.array for access in _accesses(statements, "write")}
 
 
-def _accesses(statements: Sequence[Statement], kind: str, *, exact_only: bool = False) -> isl.UnionMap:
-    result = isl.UnionMap("{ }")
+def _is_exposed(reads: isl.Map, writes: isl.Map) -> bool:
+    """Whether a (time, cell) of ``reads`` has no earlier time at which ``writes`` reaches the cell."""
+    later = isl.Map.lex_lt(writes.get_space().domain())
+    covered = writes.reverse().apply_range(later).reverse()
+    return not reads.is_subset(covered)
+
+
+def _timed(
+    statements: Sequence[Statement], times: isl.UnionMap, kind: AccessKind, *, exact_only: bool = False
+) -> dict[str, isl.Map]:
+    """For each array the cells touched at each time."""
+    parts: dict[str, list[isl.Map]] = {}
     for statement in statements:
+        time = _time_of(statement, times)
         for access in statement.accesses:
             if access.kind == kind and (access.exact or not exact_only):
-                result = result.union(isl.UnionMap.from_map(access.relation))
-    return result
+                parts.setdefault(access.array, []).append(time.reverse().apply_range(access.relation))
+    return {name: reduce(isl.Map.union, relations) for name, relations in parts.items()}
 
 
-def _array_names(relation: isl.UnionMap) -> set[str]:
-    names: set[str] = set()
-    relation.foreach_map(lambda part: names.add(part.get_tuple_name(isl.dim_type.out)))
-    return names
+def _time_of(statement: Statement, times: isl.UnionMap) -> isl.Map:
+    return isl.Map.from_union_map(times.intersect_domain(isl.UnionSet.from_set(statement.domain)))
+
+
+def _accesses(statements: Sequence[Statement], kind: AccessKind) -> list[Access]:
+    return [access for statement in statements for access in statement.accesses if access.kind == kind]
