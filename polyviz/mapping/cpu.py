@@ -151,9 +151,11 @@ def _tile_sizes(
         return ()
     if tile is not None:
         return tuple(tile[min(position, len(tile) - 1)] for position in range(count))
-    if locality is None or not locality.tiling_helps:
-        return ()
     carries = not any(member.coincident for member in found.members)
+    # Around further loops a band is tiled only to find parallel wavefronts: its own locality is theirs.
+    helps = carries if locality is None else locality.tiling_helps
+    if not helps:
+        return ()
     return tuple(_default_size(member, order, carries=carries) for member in range(count))
 
 
