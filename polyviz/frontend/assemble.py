@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from polyviz.errors import UnknownNameError
 from polyviz.frontend.cells import Cells
-from polyviz.frontend.liveness import arrays_maybe_written, arrays_read_from_before, arrays_written
+from polyviz.frontend.liveness import (
+    arrays_maybe_unwritten,
+    arrays_maybe_written,
+    arrays_read_from_before,
+    arrays_written,
+)
+from polyviz.frontend.reading_order import first_use
 from polyviz.model.expression import Element, walk
 from polyviz.model.scop import Argument, Array, Statement
 
@@ -21,10 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """Names of arrays that are read from before, maybe written, and written."""
+    """Names of arrays that are read from before, maybe written, written but not for all sizes, and written."""
 
     read_from_before: set[str]
     maybe_written: set[str]
+    maybe_unwritten: set[str]
     written: set[str]
 
 
@@ -44,6 +52,7 @@ def arrays(
     liveness = Liveness(
         arrays_read_from_before(statements, schedule, context),
         arrays_maybe_written(statements),
+        arrays_maybe_unwritten(statements, context),
         arrays_written(statements),
     )
     used = _used_names(program, statements)
@@ -51,11 +60,12 @@ def arrays(
     return tuple(_array(program, draft, liveness, context) for draft in drafts)
 
 
-def arguments(program: Program) -> tuple[Argument, ...]:
+def arguments(program: Program, found: Sequence[Array]) -> tuple[Argument, ...]:
     """The function's own arguments, or the names that a cell takes from the notebook."""
     if not program.source.is_cell:
         return program.symbols.arguments
-    return tuple(Argument(name) for name in program.from_notebook)
+    taken = (array.name for array in found if array.origin == "argument")
+    return tuple(Argument(name) for name in dict.fromkeys((*program.from_notebook, *taken)))
 
 
 def _used_names(program: Program, statements: Sequence[Statement]) -> set[str]:
@@ -72,14 +82,17 @@ def _array(program: Program, draft: ArrayDraft, liveness: Liveness, context: isl
     cells = Cells(program)
     extents = tuple(_aligned_extent(cells.extent(draft, axis), context) for axis in range(draft.rank))
     live_out = _is_seen_afterwards(program, draft, liveness)
+    live_in = _is_needed_from_before(program, draft, liveness, live_out=live_out)
     creation = draft.creation
+    taken = live_in and _is_number_of_notebook(program, draft)
+    if draft.name in liveness.read_from_before and not taken:
+        _check_defined(program, draft)
     return Array(
         name=draft.name,
         rank=draft.rank,
-        origin=draft.origin,
+        origin="argument" if taken else draft.origin,
         extents=extents,
-        live_in=draft.name in liveness.read_from_before
-        or (live_out and draft.name in liveness.maybe_written),
+        live_in=live_in,
         live_out=live_out,
         dtype=creation.dtype or (None if creation.like else "float64") if creation is not None else None,
         creation=creation,
@@ -89,6 +102,38 @@ def _array(program: Program, draft: ArrayDraft, liveness: Liveness, context: isl
 
 def _aligned_extent(extent: isl.PwAff | None, context: isl.Set) -> isl.PwAff | None:
     return None if extent is None else extent.align_params(context.get_space())
+
+
+def _is_needed_from_before(
+    program: Program, draft: ArrayDraft, liveness: Liveness, *, live_out: bool
+) -> bool:
+    """Whether the value from before the part may be read, or may still be there afterwards."""
+    if draft.name in liveness.read_from_before:
+        return True
+    may_stay = liveness.maybe_written
+    if _is_number_of_notebook(program, draft):
+        may_stay = may_stay | liveness.maybe_unwritten
+    return live_out and draft.name in may_stay
+
+
+def _check_defined(program: Program, draft: ArrayDraft) -> None:
+    """Refuse a scalar of a cell that the text reads before it assigns it, and that the notebook does not know."""
+    if not program.source.is_cell or draft.rank or draft.origin == "argument":
+        return
+    first = first_use(draft.name, program.source.body)
+    if first is not None:
+        raise program.source.error(
+            first,
+            f"`{draft.name}` is read before it has a value.",
+            hint=f"Assign `{draft.name}` before the loops.",
+            kind=UnknownNameError,
+        )
+
+
+def _is_number_of_notebook(program: Program, draft: ArrayDraft) -> bool:
+    """Whether a scalar of a cell is a number that the notebook already knows."""
+    is_users = program.source.is_cell and draft.rank == 0 and draft.name in program.usage.names
+    return is_users and program.symbols.kind(draft.name) in ("scalar", "size")
 
 
 def _is_seen_afterwards(program: Program, draft: ArrayDraft, liveness: Liveness) -> bool:

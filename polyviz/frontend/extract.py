@@ -79,15 +79,16 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
     statements = tuple(aligned(statement, context) for statement in builder.statements)
     schedule = schedule_tree(order, {statement.name: statement.domain for statement in statements})
     finals = final_values(builder.loops) if source.is_cell else ()
+    found = arrays(program, statements, schedule, context)
     return Scop(
         name=source.name,
         text=source.text,
         statements=statements,
-        arrays=arrays(program, statements, schedule, context),
+        arrays=found,
         parameters=parameters,
         context=context,
         schedule=schedule,
-        arguments=arguments(program),
+        arguments=arguments(program, found),
         result=program.result,
         is_cell=source.is_cell,
         notes=tuple(builder.notes),

@@ -36,6 +36,18 @@ def arrays_maybe_written(statements: Sequence[Statement]) -> set[str]:
     return {access.array for access in _accesses(statements, "write") if not access.exact}
 
 
+def arrays_maybe_unwritten(statements: Sequence[Statement], context: isl.Set) -> set[str]:
+    """Arrays that are written, but for some sizes of ``context`` not for certain: loops may be empty, guards false."""
+    certain: dict[str, isl.Set] = {}
+    for statement in statements:
+        for access in statement.accesses:
+            if access.kind == "write":
+                sizes = access.relation.domain().params() if access.exact else isl.Set.empty(context.get_space())
+                known = certain.get(access.array)
+                certain[access.array] = sizes if known is None else known.union(sizes)
+    return {name for name, sizes in certain.items() if not context.is_subset(sizes)}
+
+
 def arrays_written(statements: Sequence[Statement]) -> set[str]:
     """Arrays with any write."""
     return {access.array for access in _accesses(statements, "write")}

@@ -41,8 +41,27 @@ def run_in_place(kernel: Kernel, namespace: MutableMapping[str, Any]) -> None:
     with guard:
         results = kernel(*arguments)
         for name, value in zip(result_names(kernel.scop), results or (), strict=True):
-            namespace[name] = _plain(value)
+            if name in namespace or _may_be_written(kernel.scop, name, parameters):
+                namespace[name] = _plain(value)
         namespace.update(final_iterators(kernel.scop, parameters))
+
+
+def _may_be_written(scop: Scop, name: str, parameters: Mapping[str, int]) -> bool:
+    """Whether some instance assigns the scalar for these sizes; an empty loop leaves a new name undefined."""
+    writes = (
+        access.relation
+        for statement in scop.statements
+        for access in statement.accesses
+        if access.kind == "write" and access.array == name
+    )
+    return any(not _for_sizes(relation.domain(), parameters).is_empty() for relation in writes)
+
+
+def _for_sizes(domain: isl.Set, parameters: Mapping[str, int]) -> isl.Set:
+    for position in range(domain.dim(isl.dim_type.param)):
+        name = domain.get_dim_name(isl.dim_type.param, position)
+        domain = domain.fix_val(isl.dim_type.param, position, isl.Val(parameters[str(name)]))
+    return domain
 
 
 def final_iterators(scop: Scop, parameters: Mapping[str, int]) -> dict[str, int]:
