@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.benchmark.entrants import OWN_WORKER, Entrant
 from polyviz.benchmark.failures import failed, first_line
-from polyviz.benchmark.limits import COMPILE_LIMIT, REFERENCE_LIMIT, choose_field, run_limit
+from polyviz.benchmark.limits import CLOSE, COMPILE_LIMIT, REFERENCE_LIMIT, choose_field, run_limit
 from polyviz.benchmark.peers.numba_serial import LoopUnderNumba
 from polyviz.benchmark.records import KernelRecord, VariantRecord
 from polyviz.benchmark.subject import Data, Subject
@@ -169,12 +169,13 @@ def _outputs(subject: Subject, outcome: Outcome) -> dict[str, Any]:
 
 
 def _kept(rows: Sequence[VariantRecord], seconds: Mapping[str, float]) -> set[str]:
-    """The fastest of each side: they make the ratio, so they are timed whatever it takes."""
-    sides = [
-        [row.label for row in rows if row.side == side and row.label in seconds]
-        for side in ("peer", "polyviz")
-    ]
-    return {min(labels, key=seconds.__getitem__) for labels in sides if labels}
+    """The fastest of each side, and the second where it is close: they make the ratio, so they are always timed."""
+    kept: set[str] = set()
+    for side in ("peer", "polyviz"):
+        labels = [row.label for row in rows if row.side == side and row.label in seconds]
+        first, *others = sorted(labels, key=seconds.__getitem__)[:2] or [""]
+        kept.update([first, *(label for label in others if seconds[label] <= CLOSE * seconds[first])])
+    return kept & seconds.keys()
 
 
 def _timed(

@@ -25,16 +25,18 @@ def failed(row: VariantRecord, error: Exception) -> VariantRecord:
 def refused(row: VariantRecord, error: Exception) -> VariantRecord:
     """``row`` as that of a variant for which no program was made; a crash on the way is no refusal."""
     if isinstance(error, PolyvizError) and not isinstance(error, WorkerError):
-        return replace(row, status="refused", note=error.message)
+        return replace(row, status="refused", note=first_line(error))
     return failed(row, error)
 
 
 def first_line(error: Exception) -> str:
-    """What happened, in one line; numba's errors start with a heading that says nothing.
+    """What happened and why, in one line; numba's errors start with a heading that says nothing.
 
     >>> first_line(ValueError("Failed in nopython mode pipeline (step: x)\\nUnknown name."))
     'Unknown name.'
     """
+    if isinstance(error, PolyvizError):
+        return " ".join([error.message, *error.reason.splitlines()[:1]])
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [line for line in lines if not line.startswith("Failed in nopython mode")]
     return (told or lines or [type(error).__name__])[0]

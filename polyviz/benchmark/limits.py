@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 HOPELESS = 20.0
 """A variant that needs so many times the best time so far is stopped: it cannot matter for the table."""
 
+CLOSE = 1.5
+"""Single runs that differ by less may well change places in the rounds."""
+
 SHORTEST_LIMIT = 10.0
 COMPILE_LIMIT = 120.0
 GENERATE_LIMIT = 60.0

@@ -188,7 +188,7 @@ def _troubles(results: Results) -> Iterator[str]:
     """One line per trouble, with all the kernels that have it."""
     found: dict[str, list[str]] = {}
     for kernel in results.kernels:
-        for note in kernel.notes:
+        for note in () if kernel.variants else kernel.notes:
             found.setdefault(note, []).append(kernel.kernel)
         for variant in kernel.variants:
             if variant.status not in ("ok", "unavailable"):

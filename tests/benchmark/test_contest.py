@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from polyviz.benchmark import limits
-from polyviz.benchmark.contest import Contest
+from polyviz.benchmark.contest import Contest, _kept
 from polyviz.benchmark.entrants import Entrant, Entry
+from polyviz.benchmark.records import VariantRecord
 from polyviz.benchmark.subject import Data
 from polyviz.benchmark.workers import Workers
 from tests.benchmark.fakes import FakePeer, InlineWorkers, entrant
@@ -82,6 +83,18 @@ def test_what_does_not_fit_into_the_budget_is_run_once() -> None:
     assert slow.verified
     assert slow.first_seconds is not None
     assert slow.note == "run once only, too slow for the rounds"
+
+
+def test_the_two_closest_of_each_side_are_timed_whatever_the_budget() -> None:
+    rows = [
+        VariantRecord("peer", "", label, "", "ok", True, seconds)
+        for label, seconds in (("a", 1.0), ("b", 1.4), ("c", 1.45))
+    ]
+    rows.append(VariantRecord("polyviz", "", "d", "", "ok", True, 9.0))
+    rows.append(VariantRecord("polyviz", "", "e", "", "ok", True, 20.0))
+    seconds = {row.label: row.first_seconds or 0.0 for row in rows}
+    assert _kept(rows, seconds) == {"a", "b", "d"}
+    assert _kept(rows, {}) == set()
 
 
 def test_a_kernel_that_cannot_be_analysed_is_a_note() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.benchmark.peers.native import OPTIMISED, Compiler
-from polyviz.runtime.machine import thread_count
 
 if TYPE_CHECKING:
     from polyviz.api.targets import Availability
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Gcc:
-    """gcc as most people call it, and with its own loop-nest optimiser and automatic threads."""
+    """gcc as most people call it."""
 
     name = "gcc"
     compiler = Compiler("gcc", ("gcc",))
@@ -24,9 +23,5 @@ class Gcc:
         return self.compiler.available()
 
     def candidates(self, subject: Subject) -> tuple[Candidate, ...]:
-        """Plain, and automatic."""
-        automatic = (*OPTIMISED, "-floop-nest-optimize", f"-ftree-parallelize-loops={thread_count().count}")
-        return (
-            self.compiler.candidate("gcc", subject, OPTIMISED),
-            self.compiler.candidate("gcc auto-parallel", subject, automatic),
-        )
+        """Plain."""
+        return (self.compiler.candidate("gcc", subject, OPTIMISED),)

@@ -76,7 +76,8 @@ def with_known_sizes(program: Program, subject: Subject) -> Program:
 
     The promise stands in the text as a branch that cannot be reached: gcc and clang propagate the values from it.
     """
-    head, brace, body = program.text.partition(")\n{\n")
+    # Helper functions may stand before the kernel, which is the last function of the text.
+    head, brace, body = program.text.rpartition(")\n{\n")
     declarations = head.rpartition("(\n")[2].split(",\n")
     known = [
         f"{declaration.split()[-1]} != {size}"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from polyviz.benchmark.subject import Subject
 
 _POLLY = ("-mllvm", "-polly")
+_STRIPMINE = ("-mllvm", "-polly-vectorizer=stripmine")
 _PROBE = "void zero(double *a) { for (int i = 0; i < 100; i++) a[i] = 0; }\n"
 
 
@@ -35,9 +36,10 @@ class Polly:
         return Availability(False, missing) if missing else Availability(True, f"in {clang.reason}")
 
     def candidates(self, subject: Subject) -> tuple[Candidate, ...]:
-        """Serial, and parallel."""
+        """Serial, serial with its own vectorizer, which takes other loops innermost, and parallel."""
         return (
             CLANG.candidate("Polly", subject, (*OPTIMISED, *_POLLY)),
+            CLANG.candidate("Polly stripmine", subject, (*OPTIMISED, *_POLLY, *_STRIPMINE)),
             CLANG.candidate("Polly parallel", subject, (*OPTIMISED, *_POLLY, *_threads())),
         )
 

@@ -60,6 +60,15 @@ def test_a_kernel_without_a_call_is_refused_by_blas(subject: Subject) -> None:
     assert candidate.reason == "no call of NumPy or BLAS does this loop"
 
 
+def test_the_promise_stands_in_the_kernel_not_in_a_helper_before_it() -> None:
+    subject = analyse(Data("floyd-warshall", "mini", "float64"))
+    assert subject.program is not None
+    text = with_known_sizes(subject.program, subject).text
+    helpers, _, kernel = text.rpartition("int64_t kernel_floyd_warshall(")
+    assert "__builtin_unreachable" not in helpers
+    assert "if (n != 60 || path_extent1 != 60) __builtin_unreachable();" in kernel
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")  # those of the peers
 @pytest.mark.parametrize("peer", all_peers(), ids=lambda peer: peer.name)
