@@ -16,7 +16,7 @@ from polyviz.codegen.identifiers import Identifiers, part_names
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
 from polyviz.codegen.lower import lower
 from polyviz.codegen.text import TextBuilder
-from polyviz.model.expression import Binary, Constant, Element, Expression, Name
+from polyviz.model.expression import Binary, Call, Constant, Element, Expression, Name
 from polyviz.model.program import ArrayType, FloatingPoint, Program
 
 if TYPE_CHECKING:
@@ -199,18 +199,17 @@ class _PythonProgram:
         self.inside_parallel = outside
 
     def _parallel_header(self, node: For, indent: int) -> None:
-        """numba's ``prange`` counts by ones only, so a loop over tiles counts its tiles."""
-        if node.step == 1:
-            self.text.add(indent, f"for {node.iterator} in {self._range('numba.prange', node)}:")
-            return
-        length = Binary("-", node.stop, node.start) if node.start != Constant(0) else node.stop
-        count = Binary("//", Binary("+", length, Constant(node.step - 1)), Constant(node.step))
-        block = self.identifiers.derived(f"{node.iterator}_number")
-        position: Expression = Binary("*", Name(block), Constant(node.step))
-        if node.start != Constant(0):
-            position = Binary("+", node.start, position)
-        self.text.add(indent, f"for {block} in numba.prange({self.printer.expression(count)}):")
-        self.text.add(indent + 1, f"{node.iterator} = {self.printer.expression(position)}")
+        """numba's ``prange`` counts by ones, so a loop over tiles counts its tiles; and it counts in unsigned numbers,
+        of which ``-i`` is a huge one, so the variable that statements see is made from it."""
+        counter = self.identifiers.derived(f"{node.iterator}_number")
+        value: Expression = Call("numpy.int64", (Name(counter),))
+        header = self._range("numba.prange", node)
+        if node.step != 1:
+            header = f"numba.prange({self.printer.expression(_trip_count(node))})"
+            value = Binary("*", Constant(node.step), value)
+            value = value if node.start == Constant(0) else Binary("+", node.start, value)
+        self.text.add(indent, f"for {counter} in {header}:")
+        self.text.add(indent + 1, f"{node.iterator} = {self.printer.expression(value)}")
 
     def _range(self, name: str, node: For) -> str:
         start, stop = self.printer.expression(node.start), self.printer.expression(node.stop)
@@ -231,3 +230,9 @@ class _PythonProgram:
         if not element.subscripts:
             return name
         return f"{name}[{', '.join(printer.expression(subscript) for subscript in element.subscripts)}]"
+
+
+def _trip_count(loop: For) -> Expression:
+    """The number of iterations of a loop that starts before it stops; not positive for others."""
+    length = loop.stop if loop.start == Constant(0) else Binary("-", loop.stop, loop.start)
+    return Binary("//", Binary("+", length, Constant(loop.step - 1)), Constant(loop.step))
