@@ -27,7 +27,7 @@ def program_of(job: dict[str, Any]) -> Program:
 
 
 def answer(job: dict[str, Any], output: TextIO) -> None:
-    """Write one line per variant and a last one."""
+    """Write one line per outcome and a last one."""
     from tests.random_programs.oracle import Variant, judge
 
     variants = [Variant(*variant) for variant in job["variants"]]

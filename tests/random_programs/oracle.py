@@ -18,6 +18,8 @@ from tests.random_programs.program import Case, Program
 Kind = Literal["equal", "refused", "wrong", "error", "crash", "timeout", "inconclusive", "invalid"]
 """``error``: an exception that is no PolyvizError; ``crash`` and ``timeout`` are noticed by the process outside;
 ``inconclusive``: rounding noise is amplified so much that no verdict is possible; ``invalid``: the program itself fails."""
+EXTRACTION = "extraction"
+"""The step that all variants share."""
 TILES: tuple[tuple[int, ...] | None, ...] = (None, None, (4,), (5, 3), (8, 4, 2), (2,))
 """Tile sizes that programs are given in turn: the default is larger than most of their loops."""
 
@@ -76,18 +78,19 @@ def tile_of(program: Program) -> tuple[int, ...] | None:
 
 
 def judge(program: Program, variants: Sequence[Variant]) -> Iterator[Outcome]:
-    """One outcome per variant; an extraction that is refused is refused for all."""
+    """The outcome of the extraction and, when that went well, one outcome per variant."""
     reference = Reference(program)
     try:
         reference.expected  # noqa: B018  (computed once, here, where a failure is the generator's)
     except Exception as error:
-        yield from (Outcome(str(variant), "invalid", repr(error)) for variant in variants)
+        yield Outcome(EXTRACTION, "invalid", repr(error))
         return
     try:
         scop = pv.extract(program.source)
     except Exception as error:
-        yield from (_failure(variant, error) for variant in variants)
+        yield _failure(EXTRACTION, error)
         return
+    yield Outcome(EXTRACTION, "equal")
     for variant in variants:
         yield _judged(reference, scop, variant)
 
@@ -106,14 +109,14 @@ def _judged(reference: Reference, scop: pv.Scop, variant: Variant) -> Outcome:
                     return Outcome(str(variant), "inconclusive", sentence)
                 return Outcome(str(variant), "wrong", f"{sentence} at {dict(case.sizes)}")
     except Exception as error:
-        return _failure(variant, error)
+        return _failure(str(variant), error)
     return Outcome(str(variant), "equal")
 
 
-def _failure(variant: Variant, error: Exception) -> Outcome:
+def _failure(variant: str, error: Exception) -> Outcome:
     if isinstance(error, pv.PolyvizError):
-        return Outcome(str(variant), "refused", f"{type(error).__name__}: {error}")
+        return Outcome(variant, "refused", f"{type(error).__name__}: {error}")
     frames = traceback.extract_tb(error.__traceback__)
     place = next((frame for frame in reversed(frames) if "polyviz" in frame.filename), frames[-1])
     where = f"{place.filename.rpartition('polyviz/')[2]}:{place.lineno}"
-    return Outcome(str(variant), "error", f"{type(error).__name__} in {where}: {error}")
+    return Outcome(variant, "error", f"{type(error).__name__} in {where}: {error}")

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, cast
 
-from tests.random_programs.oracle import Outcome, Variant
+from tests.random_programs.oracle import EXTRACTION, Outcome, Variant
 from tests.random_programs.program import Program
 
 ROOT = Path(__file__).parent.parent.parent
@@ -39,26 +39,24 @@ class Runner:
         self.close()
 
     def judge(self, program: Program | int, variants: Sequence[Variant]) -> list[Outcome]:
-        """Outcomes in the order of ``variants``; after a crash or a hang the remaining ones run in a new process."""
-        outcomes: list[Outcome] = []
-        while len(outcomes) < len(variants):
-            remaining = variants[len(outcomes) :]
-            self._send(program, remaining)
-            expected = len(remaining)
-            for _ in range(expected):
-                line = self._line()
-                outcomes.append(self._outcome(line, variants[len(outcomes)]))
-                if not isinstance(line, dict):
-                    break
-            else:
-                self._line()
+        """The extraction's outcome, then those of ``variants``; after a crash or a hang a new process goes on."""
+        outcomes = self._answers(program, variants)
+        while outcomes[0].kind == "equal" and len(outcomes) <= len(variants):
+            outcomes += self._answers(program, variants[len(outcomes) - 1 :])[1:]
         return outcomes
 
-    def _outcome(self, line: dict[str, Any] | str, variant: Variant) -> Outcome:
-        if isinstance(line, dict):
-            return Outcome(**line)
-        self.close()
-        return Outcome(str(variant), "timeout" if line == "timeout" else "crash", line)
+    def _answers(self, program: Program | int, variants: Sequence[Variant]) -> list[Outcome]:
+        self._send(program, variants)
+        names = [EXTRACTION, *map(str, variants)]
+        outcomes: list[Outcome] = []
+        while True:
+            line = self._line()
+            if isinstance(line, str):
+                self.close()
+                return [*outcomes, Outcome(names[len(outcomes)], "timeout" if line == "timeout" else "crash", line)]
+            if "done" in line:
+                return outcomes
+            outcomes.append(Outcome(**line))
 
     def _send(self, program: Program | int, variants: Sequence[Variant]) -> None:
         process = self._running()
