@@ -65,7 +65,10 @@ def arguments(program: Program, found: Sequence[Array]) -> tuple[Argument, ...]:
     if not program.source.is_cell:
         return program.symbols.arguments
     taken = (array.name for array in found if array.origin == "argument")
-    return tuple(Argument(name) for name in dict.fromkeys((*program.from_notebook, *taken)))
+    names = dict.fromkeys((*program.from_notebook, *taken))
+    # A name that is new, and that the loops may leave unassigned, starts as False: it unites with every other type.
+    known = {name for name in names if program.symbols.kind(name) != "unknown"}
+    return tuple(Argument(name) if name in known else Argument(name, False, has_default=True) for name in names)
 
 
 def _used_names(program: Program, statements: Sequence[Statement]) -> set[str]:
@@ -84,8 +87,8 @@ def _array(program: Program, draft: ArrayDraft, liveness: Liveness, context: isl
     live_out = _is_seen_afterwards(program, draft, liveness)
     live_in = _is_needed_from_before(program, draft, liveness, live_out=live_out)
     creation = draft.creation
-    taken = live_in and _is_number_of_notebook(program, draft)
-    if draft.name in liveness.read_from_before and not taken:
+    taken = live_in and _is_scalar_of_cell(program, draft)
+    if taken and draft.name in liveness.read_from_before:
         _check_defined(program, draft)
     return Array(
         name=draft.name,
@@ -111,17 +114,15 @@ def _is_needed_from_before(
     if draft.name in liveness.read_from_before:
         return True
     may_stay = liveness.maybe_written
-    if _is_number_of_notebook(program, draft):
+    if _is_scalar_of_cell(program, draft):
         may_stay = may_stay | liveness.maybe_unwritten
     return live_out and draft.name in may_stay
 
 
 def _check_defined(program: Program, draft: ArrayDraft) -> None:
     """Refuse a scalar of a cell that the text reads before it assigns it, and that the notebook does not know."""
-    if not program.source.is_cell or draft.rank or draft.origin == "argument":
-        return
     first = first_use(draft.name, program.source.body)
-    if first is not None:
+    if first is not None and program.symbols.kind(draft.name) == "unknown":
         raise program.source.error(
             first,
             f"`{draft.name}` is read before it has a value.",
@@ -130,10 +131,9 @@ def _check_defined(program: Program, draft: ArrayDraft) -> None:
         )
 
 
-def _is_number_of_notebook(program: Program, draft: ArrayDraft) -> bool:
-    """Whether a scalar of a cell is a number that the notebook already knows."""
-    is_users = program.source.is_cell and draft.rank == 0 and draft.name in program.usage.names
-    return is_users and program.symbols.kind(draft.name) in ("scalar", "size")
+def _is_scalar_of_cell(program: Program, draft: ArrayDraft) -> bool:
+    """Whether this is a scalar of a cell, and not one of our own: the notebook may have and keep its value."""
+    return program.source.is_cell and draft.rank == 0 and draft.name in program.usage.names
 
 
 def _is_seen_afterwards(program: Program, draft: ArrayDraft, liveness: Liveness) -> bool:

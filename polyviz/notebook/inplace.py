@@ -25,9 +25,15 @@ _AS_NUMBA = ("bool", "int64", "float64", "complex128")
 def arguments_of(scop: Scop, namespace: Mapping[str, Any]) -> tuple[Any, ...]:
     """The values that the loops take from the notebook, in the order of ``scop.arguments``."""
     return tuple(
-        argument.default if argument.has_default and argument.name not in namespace else namespace[argument.name]
+        argument.default
+        if argument.has_default and not _is_number(namespace.get(argument.name))
+        else namespace[argument.name]
         for argument in scop.arguments
     )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | complex | np.generic)
 
 
 def run_in_place(kernel: Kernel, namespace: MutableMapping[str, Any]) -> None:
@@ -41,13 +47,13 @@ def run_in_place(kernel: Kernel, namespace: MutableMapping[str, Any]) -> None:
     with guard:
         results = kernel(*arguments)
         for name, value in zip(result_names(kernel.scop), results or (), strict=True):
-            if name in namespace or _may_be_written(kernel.scop, name, parameters):
+            if _may_be_written(kernel.scop, name, parameters):
                 namespace[name] = _plain(value)
         namespace.update(final_iterators(kernel.scop, parameters))
 
 
 def _may_be_written(scop: Scop, name: str, parameters: Mapping[str, int]) -> bool:
-    """Whether some instance assigns the scalar for these sizes; an empty loop leaves a new name undefined."""
+    """Whether some instance assigns the scalar for these sizes; an empty loop leaves the name as it is."""
     writes = (
         access.relation
         for statement in scop.statements

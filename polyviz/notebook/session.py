@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import parallelism
 from polyviz.api import Comparison, compare
+from polyviz.api.comparing import careful_program
 from polyviz.api.compiling import build_kernel
 from polyviz.api.extracting import extract
 from polyviz.api.targets import resolve_target
@@ -79,6 +80,7 @@ class Session:
         self.progress.report("scheduling", 2, 5)
         kernel = self._kernel(scop, found, self.options.schedules[0], cell.loops)
         row = self._verified(kernel) if self.options.verify else None
+        kernel = kernel if row is None else kernel.with_floating_point(row.floating_point)
         self.progress.report("running in place", 4, 5)
         return self._finished(Part(scop, found, loops, kernel, row))
 
@@ -98,7 +100,8 @@ class Session:
         scop = kernel.scop
         bound = kernel.bind(arguments_of(scop, self.namespace), {})
         race = Race(bound.given, bound.parameters, written_arrays(scop), result_names(scop), 1, TIME_LIMIT)
-        entrant = Entrant(VariantRow(kernel.schedule.scheduler, kernel.target, "ok", None), kernel.program_for(bound))
+        variant = VariantRow(kernel.schedule.scheduler, kernel.target, "ok", None)
+        entrant = Entrant(variant, kernel.program_for(bound), careful_program(kernel, bound))
         reference = Baseline(kernel.original, "numba")
         report = self.progress.report
         with _patience():

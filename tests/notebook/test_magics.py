@@ -74,6 +74,34 @@ def test_loop_variables_and_scalars_end_as_in_python(notebook) -> None:
     assert [type(values[name]) for name in ("total", "count", "i")] == [float, int, int]
 
 
+@pytest.mark.parametrize("target", ["python", "c"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for i in range(N):\n    s += A[i, i]\n",
+        "for i in range(N):\n    s = s * 0.5 + A[i, 0]\n    count += 1\n",
+        "for i in range(N):\n    C[count, 0] = A[i, 0]\n    count += 1\n",
+        "for i in range(N):\n    if i > 20:\n        s = 1.0\n",
+        "for i in range(N):\n    if i > 20:\n        fresh = 1.0\n",
+        "for i in range(Z):\n    s = A[i, 0]\n    fresh = s\n",
+        "for i in range(N):\n    if A[i, 0] > 2.0:\n        s = 1.0\n",
+        "m = -1.0\nfor i in range(N):\n    if A[i, 0] > m:\n        m = A[i, 0]\n        where = i\n",
+    ],
+)
+def test_scalars_of_the_notebook_are_read_and_kept_as_in_python(notebook, code: str, target: str) -> None:
+    start = {"s": 2.5, "count": 0, "Z": 0}
+    names = (*start, "fresh", "m", "where", "i")
+    expected = {**start, "N": 12, "A": notebook["A"], "C": notebook["C"].copy()}
+    exec(code, expected)
+    notebook.namespace.update(start)
+    notebook.run(f"%%polyopt -t {target}\n{code}")
+    for name in names:
+        assert (name in notebook.namespace) == (name in expected), name
+        if name in expected:
+            assert notebook[name] == pytest.approx(expected[name]), name
+    np.testing.assert_array_equal(notebook["C"], expected["C"])
+
+
 def test_a_loop_that_does_not_run_leaves_its_variable_alone(notebook) -> None:
     notebook.namespace["M"] = 0
     before = notebook["C"].copy()
@@ -184,6 +212,7 @@ CELLS = {
     "option": "%%polyopt --comprae\n" + TRANSPOSE,
     "while": "%%polyopt -s isl\nfor i in range(N):\n    while C[i, 0] > 0:\n        C[i, 0] -= 1\n",
     "unknown name": "%%polyopt\nfor i in range(N):\n    C[i, 0] = alpha * A[i, 0]\n",
+    "no value": "%%polyopt\nfor i in range(N):\n    total += A[i, 0]\n",
     "syntax": "%%polyopt\nfor i in range(N)\n    C[i, 0] = 0\n",
     "bounds": "%%polyopt\nfor i in range(N + 1):\n    C[i, 0] = 0.0\n",
     "overlap": "%%polyopt\nfor i in range(N - 1):\n    R[i, 0] = A[i, 0]\n",
