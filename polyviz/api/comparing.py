@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects
 
     from polyviz.model.dependences import Dependences
-    from polyviz.model.program import FloatingPoint
+    from polyviz.model.program import FloatingPoint, Program
+    from polyviz.runtime.binding import Bound
     from polyviz.model.scop import Scop
     from polyviz.runtime.kernel import Kernel
 
@@ -108,7 +109,9 @@ def compare(
         sizes=dict(bound.parameters),
         notes=(*scop.notes, *notes) if verify else (*scop.notes, *notes, "nothing was verified, as asked"),
     )
-    return Comparison(data, kernels)
+    contracts = {row.label: row.floating_point for row in rows}
+    verified = {label: kernel.with_floating_point(contracts[label]) for label, kernel in kernels.items()}
+    return Comparison(data, verified)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +137,18 @@ class _Entry:
         except PolyvizError as error:
             return Entrant(VariantRow(self.schedule, self.target, "refused", None, note=error.message), None)
         note = "; ".join(program.notes)
-        row = VariantRow(self.schedule, self.target, "ok", None, note=note, source=program.text)
-        return Entrant(row, program)
+        contract = self.kernel.floating_point
+        row = VariantRow(
+            self.schedule, self.target, "ok", None, note=note, source=program.text, floating_point=contract
+        )
+        return Entrant(row, program, careful_program(self.kernel, bound))
+
+
+def careful_program(kernel: Kernel, bound: Bound) -> Program | None:
+    """The kernel's program under the strict contract, None where it has no other."""
+    if kernel.floating_point == "strict" or kernel.target == "python":
+        return None
+    return kernel.with_floating_point("strict").program_for(bound)
 
 
 @dataclass(frozen=True, slots=True)

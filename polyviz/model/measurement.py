@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from polyviz.model.display import Displayable
+from polyviz.model.program import FloatingPoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,8 @@ class VariantRow:
     ``schedule`` and ``target`` name the variant; a baseline has schedule ``original`` and its tool as target.
     ``verified`` is True when every output agreed with the original loop, False when one did not, None when nothing
     was compared. ``speedup`` is against ``baseline``, with its interval from paired samples. ``compile_seconds`` is
-    kept apart from ``measurement``. ``source`` is the generated text.
+    kept apart from ``measurement``. ``source`` is the generated text; ``floating_point`` the contract it was verified
+    under.
     """
 
     schedule: str
@@ -44,6 +46,7 @@ class VariantRow:
     note: str = ""
     source: str = ""
     is_baseline: bool = False
+    floating_point: FloatingPoint = "reassociate"
 
     @property
     def median(self) -> float | None:

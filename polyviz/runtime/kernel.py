@@ -109,6 +109,12 @@ class Kernel(Displayable):
         """The program for argument ``types``; arguments that are not named are float64 and C-contiguous."""
         return generate(self.scop, self.plan, types, self.floating_point)
 
+    def with_floating_point(self, choice: FloatingPoint) -> Kernel:
+        """The same plan under another floating-point contract; this kernel where it is the same."""
+        if choice == self.floating_point:
+            return self
+        return Kernel(self.scop, self.dependences, self.plan, self.original, floating_point=choice)
+
     def program_for(self, bound: Bound) -> Program:
         """The program for one call's types."""
         found = self._compiled.get(bound.key)
