@@ -1,10 +1,7 @@
 """Statement bodies as Python, for numba and for people: the user's expressions with the fewest parentheses.
 
-Under numba the text means what the user's text meant. Plain CPython over NumPy arrays differs from numba where NumPy's
-scalars do; given the ``types`` of arrays and scalars, the printer widens operands (``np.float64(B[i]) * 0.5`` for a
-``float32`` array, ``np.int64(K[i]) + K[j]`` for ``int32``) so that operators compute in numba's type. What remains:
-Python's own integers do not wrap, division of Python's own numbers by zero raises, a negative power of a NumPy integer
-raises, and NumPy warns where numba is silent.
+Under numba the text means what the user's text meant. CPython over NumPy arrays computes in other types here and there;
+``widths.widened`` makes a body mean the same there too before it is printed, and says what remains different.
 """
 
 from __future__ import annotations

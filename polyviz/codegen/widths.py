@@ -1,14 +1,18 @@
 """Bodies for plain Python over NumPy arrays, widened to compute in the types that numba computes in.
 
-NumPy's scalars do not widen as numba's do: ``B[i] * 0.5`` of a ``float32`` array stays single, ``K[i] * K[j]`` of ``int32``
-wraps at 32 bits. Where the types differ, an operand is converted first: ``np.float64(B[i]) * 0.5``. A Python number
-(a literal, an iterator) is *weak* in NumPy's terms (NEP 50): it takes the type of the NumPy scalar beside it.
+NumPy's scalars do not widen as numba's do: ``B[i] * 0.5`` of a ``float32`` array stays single, ``K[i] * K[j]`` of
+``int32`` wraps at 32 bits. Where the types differ, an operand is converted first: ``np.float64(B[i]) * 0.5``. A Python
+number (a literal, an iterator) is *weak* in NumPy's terms (NEP 50): it takes the type of the NumPy scalar beside it.
+
+What remains different under CPython: its own numbers do not wrap, and raise where they are divided by zero or leave the
+domain of a ``math`` function; NumPy raises for negative powers of whole numbers and for whole numbers that do not fit
+the array they are stored in, and may give another sign of zero and other last places of powers and complex functions.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
@@ -88,10 +92,11 @@ def widened(body: Sequence[Instruction], types: Mapping[str, str]) -> tuple[Inst
     ``types``: dtype names of arrays and scalars. Subscripts stay as they are.
 
     >>> from polyviz.codegen.expressions_python import PythonExpressionPrinter
-    >>> body = [Assign(Element("A"), Binary("*", Element("B", (Name("i"),)), Constant(0.5)))]
-    >>> printer = PythonExpressionPrinter({}, lambda element, _: element.array)
+    >>> cell = (Name("i"),)
+    >>> body = [Assign(Element("A", cell), Binary("*", Element("B", cell), Constant(0.5)))]
+    >>> printer = PythonExpressionPrinter({}, lambda element, _: f"{element.array}[i]")
     >>> printer.instructions(widened(body, {"A": "float32", "B": "float32"}), 0)
-    ['A = np.float32(np.float64(B) * 0.5)']
+    ['A[i] = np.float64(B[i]) * 0.5']
     """
     return tuple(_Widener(Environment(types)).instruction(instruction) for instruction in body)
 
@@ -122,7 +127,8 @@ class _Widener:
         if exact and target.type != BOOL:
             return node if target.strengths == STRONG else replace(node, value=value.node)
         for choice in (value, value.converted(typed.operands[1])):
-            if _agrees(node.operator, typed, (target, choice)) and target.strengths == STRONG:
+            keeps = target.strengths == STRONG or typed.result == target.type
+            if keeps and _agrees(node.operator, typed, (target, choice)):
                 return replace(node, value=choice.node)
         whole = self.value(Binary(node.operator, node.target, node.value))
         return replace(node, operator=None, value=self._stored(target, whole))
@@ -153,11 +159,11 @@ class _Widener:
                 return self._comparison(operators, [self.value(operand) for operand in operands])
             case Logical(operator, operands):
                 parts = _common([self.value(operand) for operand in operands])
-                return replace(parts[0], node=Logical(operator, _nodes(parts)), strengths=_strengths(parts))
+                return replace(parts[0], node=Logical(operator, _nodes(parts)), strengths=_chosen(parts))
             case Conditional(condition, body, otherwise):
                 parts = _common([self.value(body), self.value(otherwise)])
                 chosen = Conditional(self.value(condition).node, *_nodes(parts))
-                return replace(parts[0], node=chosen, strengths=_strengths(parts))
+                return replace(parts[0], node=chosen, strengths=_chosen(parts))
         raise TypeError(f"not an expression: {node!r}")
 
     def _unary(self, operator: str, operand: Wide) -> Wide:
@@ -171,7 +177,7 @@ class _Widener:
 
     def _binary(self, operator: str, left: Wide, right: Wide) -> Wide:
         typed = dtypes.binary(operator, left.type, right.type)
-        pair = _converted((left, right), typed, lambda pair: _agrees(operator, typed, pair))
+        pair = _converted((left, right), typed, partial(_agrees, operator, typed))
         node = Binary(operator, pair[0].node, pair[1].node)
         return Wide(node, typed.result, typed.result, _strengths(pair))
 
@@ -179,10 +185,7 @@ class _Widener:
         parts = list(operands)
         for index, (operator, (left, right)) in enumerate(zip(operators, pairwise(operands), strict=True)):
             typed = dtypes.compare(operator, left.type, right.type)
-            pair = (parts[index], right)
-            parts[index : index + 2] = _converted(
-                pair, typed, lambda pair, typed=typed: _compares(typed, pair)
-            )
+            parts[index : index + 2] = _converted((parts[index], right), typed, partial(_compares, typed))
         return Wide(Compare(tuple(operators), _nodes(parts)), BOOL, BOOL, EITHER)
 
     def _call(self, function: str, arguments: list[Wide]) -> Wide:
@@ -192,7 +195,7 @@ class _Widener:
             return Wide(Call(function, _nodes(arguments)), typed.result, typed.result, STRONG)
         if function in ("min", "max"):
             parts = _common(arguments)
-            return replace(parts[0], node=Call(function, _nodes(parts)), strengths=_strengths(parts))
+            return replace(parts[0], node=Call(function, _nodes(parts)), strengths=_chosen(parts))
         if function.startswith("numpy."):
             return _universal(function, typed, arguments)
         return _python_function(function, typed, arguments)
@@ -233,7 +236,7 @@ def _resolves(name: str, typed: Signature, arguments: Sequence[Wide]) -> bool:
 
 
 def _converted(
-    pair: tuple[Wide, Wide], typed: Signature, agrees: Callable[[tuple[Wide, Wide]], bool]
+    pair: tuple[Wide, Wide], typed: Signature, agrees: Callable[[Sequence[Wide]], bool]
 ) -> tuple[Wide, Wide]:
     """``pair`` with the fewest operands converted that make Python compute as ``typed`` says."""
     order = (
@@ -300,10 +303,12 @@ def _nodes(parts: Iterable[Wide]) -> tuple[Expression, ...]:
 
 
 def _strengths(parts: Sequence[Wide]) -> tuple[bool, ...]:
-    return (
-        STRONG
-        if any(part.strengths == STRONG for part in parts)
-        else EITHER
-        if any(True in part.strengths for part in parts)
-        else WEAK_ONLY
-    )
+    """What an operator gives: a NumPy scalar as soon as one operand is one."""
+    if any(part.strengths == STRONG for part in parts):
+        return STRONG
+    return _chosen(parts)
+
+
+def _chosen(parts: Sequence[Wide]) -> tuple[bool, ...]:
+    """What one of the ``parts`` is, whichever it may be."""
+    return tuple(sorted({strength for part in parts for strength in part.strengths}, reverse=True))

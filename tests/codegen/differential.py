@@ -9,6 +9,7 @@ import ctypes
 import itertools
 import math
 import subprocess
+import warnings
 from typing import TYPE_CHECKING
 
 import numba
@@ -19,6 +20,7 @@ from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.typing import infer_scalars
+from polyviz.codegen.widths import widened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -130,6 +132,49 @@ class Batch:
         after = [array.copy() for array in self.before]
         numba.njit(scope["run"], error_model="numpy")(*self.arrays, *after)
         return after
+
+    def run_python(self) -> list[np.ndarray | None]:
+        """Each output by CPython, None where Python's own numbers raise what numba computes."""
+        after = [array.copy() for array in self.before]
+        scope: dict[str, object] = {"np": np, "math": math}
+        scope |= dict(zip(self.types, [*self.arrays, *after], strict=True))
+        results: list[np.ndarray | None] = []
+        for body, array in zip(self.bodies, after, strict=True):
+            lines = PythonExpressionPrinter({}, self.element).instructions(
+                widened(body, {**self.types, **self.scalars}), 1
+            )
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                try:
+                    exec("\n".join([f"for n in range({COUNT}):", *lines]), scope)
+                except (ZeroDivisionError, OverflowError, ValueError):
+                    results.append(None)
+                else:
+                    results.append(array)
+        return results
+
+    def compare_python(self, units: int = 0) -> int:
+        """Assert that CPython agrees with numba; returns how many bodies Python's own numbers refused."""
+        ours, reference = self.run_python(), self.run_numba()
+        printer = PythonExpressionPrinter({}, self.element)
+        for body, got, expected in zip(self.bodies, ours, reference, strict=True):
+            # The sign of a zero from np.maximum is NumPy's own business.
+            if got is None or (same(got, expected, units) | (got == expected)).all():
+                continue
+            place = int(np.flatnonzero(~same(got, expected, units))[0])
+            lines = [
+                *printer.instructions(body, 0),
+                *printer.instructions(widened(body, {**self.types, **self.scalars}), 0),
+            ]
+            seen = {
+                name: array[place]
+                for name, array in zip(TYPES, self.arrays, strict=True)
+                if f"{name}[n]" in lines[0]
+            }
+            raise AssertionError(
+                "\n".join([*lines, f"gives {got[place]!r}, numba {expected[place]!r}, for {seen}"])
+            )
+        return sum(got is None for got in ours)
 
     def compare(self, folder: Path, units: int = 0) -> None:
         """Assert equality: bit for bit but for the payload of NaN, or within ``units`` in the last place."""
