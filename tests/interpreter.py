@@ -79,7 +79,10 @@ def parameter_values(scop: Scop, arguments: Mapping[str, Any]) -> dict[str, int]
         elif source.kind == "shape":
             values[parameter.name] = arguments[source.name].shape[source.axis]
         else:
-            values[parameter.name] = Evaluator(dict(values), {}).value(source.expression)
+            try:
+                values[parameter.name] = Evaluator(dict(values), {}).value(source.expression)
+            except ZeroDivisionError:
+                values[parameter.name] = 0
     return values
 
 

@@ -38,10 +38,14 @@ Written = Mapping[str, isl.Map]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One reference: ``relation`` maps the points of ``place`` to cells; exact when ``reason`` is empty."""
+    """One reference: ``relation`` maps the points of ``place`` to cells; exact when ``reason`` is empty.
+
+    ``written`` is the element as the user wrote it, before negative subscripts were counted from the end.
+    """
 
     kind: AccessKind
     element: Element
+    written: Element
     relation: isl.Map
     reason: str
     place: Place
@@ -94,9 +98,9 @@ class AccessReader:
         reads: list[Reference] = []
         target = self._element(instruction.target, place, reads, is_target=True)
         if instruction.operator is not None:
-            reads.append(self._reference("read", target, place))
+            reads.append(self._reference("read", target, instruction.target, place))
         value = self._expression(instruction.value, place, reads)
-        write = self._reference("write", target, place)
+        write = self._reference("write", target, instruction.target, place)
         exposed = [read for read in reads if not _covered(read, written)]
         after = written if write.reason else _with(written, write)
         return Body((replace(instruction, target=target, value=value),), (*exposed, write), after)
@@ -157,7 +161,7 @@ class AccessReader:
         match expression:
             case Element():
                 element = self._element(expression, place, reads)
-                reads.append(self._reference("read", element, place))
+                reads.append(self._reference("read", element, expression, place))
                 return element
             case Conditional(condition, body, otherwise):
                 first = self._expression(condition, place, reads)
@@ -191,9 +195,9 @@ class AccessReader:
         subscripts = tuple(self._expression(subscript, place, reads) for subscript in element.subscripts)
         return self._cells.resolved(replace(element, subscripts=subscripts), place)
 
-    def _reference(self, kind: AccessKind, element: Element, place: Place) -> Reference:
+    def _reference(self, kind: AccessKind, element: Element, written: Element, place: Place) -> Reference:
         relation, reason = self._cells.relation(element, place)
-        return Reference(kind, element, relation, place.reason or reason, place)
+        return Reference(kind, element, written, relation, place.reason or reason, place)
 
 
 def _expression(node: Node) -> Expression:

@@ -36,16 +36,16 @@ def _check(program: Program, cells: Cells, check: Check, context: isl.Set) -> No
     here = reference.relation.domain().intersect_params(context)
     for axis in range(draft.rank):
         extent = cells.extent(draft, axis)
-        position = _position(reference.relation.intersect_params(context), axis)
-        outside = _outside(position, extent)
+        if extent is None:
+            continue
+        outside = _outside(reference.place.affine.value(reference.written.subscripts[axis]), extent, here)
         running = here.params()
         sound = running.subtract(outside.domain().params())
-        if outside.is_empty() or _is_possible(running, sound, extent):
-            continue
-        raise _error(program, check, axis, outside, extent)
+        if not outside.is_empty() and not _is_possible(running, sound, extent):
+            raise _error(program, check, axis, outside, extent)
 
 
-def _is_possible(running: isl.Set, sound: isl.Set, extent: isl.PwAff | None) -> bool:
+def _is_possible(running: isl.Set, sound: isl.Set, extent: isl.PwAff) -> bool:
     """Whether some parameter values worth speaking of keep the subscript inside.
 
     A parameter that has to be one certain number, against an extent that is meant to vary, is not: ``A[2 * i]`` for
@@ -53,7 +53,7 @@ def _is_possible(running: isl.Set, sound: isl.Set, extent: isl.PwAff | None) -> 
     """
     if sound.is_empty():
         return False
-    if extent is None or not extent.involves_dims(isl.dim_type.param, 0, extent.dim(isl.dim_type.param)):
+    if not extent.involves_dims(isl.dim_type.param, 0, extent.dim(isl.dim_type.param)):
         return True
     return _fixed_parameters(sound) <= _fixed_parameters(running)
 
@@ -69,18 +69,10 @@ def _fixed_parameters(values: isl.Set) -> set[str | None]:
     }
 
 
-def _position(relation: isl.Map, axis: int) -> isl.Map:
-    """The subscript along one axis."""
-    rank = relation.dim(isl.dim_type.out)
-    relation = relation.project_out(isl.dim_type.out, axis + 1, rank - axis - 1)
-    return relation.project_out(isl.dim_type.out, 0, axis)
-
-
-def _outside(position: isl.Map, extent: isl.PwAff | None) -> isl.Map:
-    wrong = isl.Set("{ [x] : x < 0 }")
-    if extent is not None:
-        wrong = wrong.union(isl.Set.from_pw_aff(extent).apply(isl.Map("{ [e] -> [x] : x >= e }")))
-    return position.reset_tuple_id(isl.dim_type.out).intersect_range(wrong)
+def _outside(subscript: isl.PwAff, extent: isl.PwAff, here: isl.Set) -> isl.Map:
+    """The points with their subscript where Python would raise: below ``-extent``, or not below ``extent``."""
+    wrong = isl.Set.from_pw_aff(extent).apply(isl.Map("{ [e] -> [x] : x >= e or x < -e }"))
+    return isl.Map.from_pw_aff(subscript).intersect_domain(here).intersect_range(wrong)
 
 
 def _without_idle_parameters(points: isl.Set) -> isl.Set:

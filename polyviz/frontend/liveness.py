@@ -42,7 +42,9 @@ def arrays_maybe_unwritten(statements: Sequence[Statement], context: isl.Set) ->
     for statement in statements:
         for access in statement.accesses:
             if access.kind == "write":
-                sizes = access.relation.domain().params() if access.exact else isl.Set.empty(context.get_space())
+                sizes = (
+                    access.relation.domain().params() if access.exact else isl.Set.empty(context.get_space())
+                )
                 known = certain.get(access.array)
                 certain[access.array] = sizes if known is None else known.union(sizes)
     return {name for name, sizes in certain.items() if not context.is_subset(sizes)}

@@ -59,7 +59,8 @@ class ParameterTable:
         if source in self._by_source:
             return Name(self._by_source[source].name)
         stem = re.sub(r"\W+", "_", _worded(spelled(expression))).strip("_")
-        return self._add(source, self.fresh(stem))
+        # An identifier of isl must not look like a number.
+        return self._add(source, self.fresh(f"value_{stem}" if stem[0].isdigit() else stem))
 
     def is_made_of_parameters(self, expression: Expression) -> bool:
         """Whether every leaf of ``expression`` is a constant or a parameter."""

@@ -23,7 +23,8 @@ class ParameterSource:
 
     ``kind`` is ``argument`` (an integer argument or a name of the notebook, ``name``), ``shape``
     (``name.shape[axis]``) or ``expression``: an integer made of other parameters that is not affine in them (``n * m``,
-    ``int(n / 2)``), evaluated by Python's rules from ``expression``, whose every ``Name`` is a parameter listed before.
+    ``int(n / 2)``), evaluated by Python's rules from ``expression``, whose every ``Name`` is a parameter listed before;
+    where that divides by zero the value is 0, since what needs it may never run.
     Other spellings (``n, m = A.shape``, ``len(A)``) become one of these.
     """
 
