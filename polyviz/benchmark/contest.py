@@ -70,8 +70,12 @@ class Contest:
 
     def _compile(self, subject: Subject, entrants: Sequence[Entrant]) -> list[Entrant]:
         """Everybody at once, as many as there are cores: nothing is timed yet but compiling, which is told apart."""
-        with ThreadPoolExecutor(usable_cores()) as pool:
+        pool = ThreadPoolExecutor(usable_cores())
+        try:
             return list(pool.map(lambda entrant: self._compile_one(subject, entrant), entrants))
+        finally:
+            # After an interrupt nobody waits for the compilers: closing the workers ends them.
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _compile_one(self, subject: Subject, entrant: Entrant) -> Entrant:
         if entrant.runnable is None:

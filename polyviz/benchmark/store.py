@@ -68,6 +68,8 @@ def resumed(found: Results, fresh: Results) -> Results:
     different = [f"{name} {_shown(old)} there, {_shown(new)} now" for name, old, new in pairs if old != new]
     if found.versions != fresh.versions:
         different.append("other versions")
+    if found.peers != fresh.peers:
+        different.append("other peers")
     if different:
         raise OptionError(
             f"The results cannot be resumed, since they were measured otherwise: {'; '.join(different)}."

@@ -63,6 +63,11 @@ def test_other_versions_are_not_mixed_into_one_table() -> None:
         resumed(RESULTS, replace(RESULTS, versions={"polyviz": "0.2.0"}))
 
 
+def test_other_peers_are_not_mixed_into_one_table() -> None:
+    with pytest.raises(OptionError, match="other peers"):
+        resumed(RESULTS, replace(RESULTS, peers=RESULTS.peers[:1]))
+
+
 def test_kernels_keep_the_order_of_the_suite_and_are_replaced() -> None:
     order = ("gemm", "lu", "adi")
     results = with_kernel(replace(RESULTS, kernels=(SLOW,)), FAST, order)
