@@ -85,10 +85,12 @@ def compare(
     """
     scop = part_of(source, sizes=sizes, namespace=namespace)
     dependences = find_dependences(scop)
-    engines = [_engine(name) for name in baselines]
+    engines = [_engine(name) for name in dict.fromkeys(_several(baselines))]
     field = _Field(scop, dependences, source, tile, floating_point, namespace)
-    labels = [(choice, resolve_target(target)) for choice in schedules for target in targets or ("auto",)]
-    entries = [field.enter(choice, target) for choice, target in labels]
+    resolved = dict.fromkeys(resolve_target(target) for target in _several(targets or ("auto",)))
+    entries = [
+        field.enter(name, choice, target) for name, choice in _named(schedules).items() for target in resolved
+    ]
     kernels = {entry.label: entry.kernel for entry in entries if entry.kernel is not None}
     original = original_of(scop, source, namespace)
     bound = _bind(scop, kernels, arguments, field)
@@ -162,8 +164,7 @@ class _Field:
     floating_point: FloatingPoint
     namespace: Mapping[str, Any] | None
 
-    def enter(self, choice: ScheduleChoice, target: str) -> _Entry:
-        name = _schedule_name(choice)
+    def enter(self, name: str, choice: ScheduleChoice, target: str) -> _Entry:
         try:
             return _Entry(name, target, self.kernel(choice, target))
         except OptionError:
@@ -182,6 +183,24 @@ class _Field:
             floating_point=self.floating_point,
             namespace=self.namespace,
         )
+
+
+def _several(names: Sequence[Any]) -> Sequence[Any]:
+    return (names,) if isinstance(names, str) else names
+
+
+def _named(schedules: Sequence[ScheduleChoice]) -> dict[str, ScheduleChoice]:
+    """Every choice under a name of its own; a scheduler that is named twice runs once."""
+    named: dict[str, ScheduleChoice] = {}
+    for choice in _several(schedules):
+        name = _schedule_name(choice)
+        if name == choice and named.get(name) == choice:
+            continue
+        number = 2
+        while name in named:
+            name, number = f"{_schedule_name(choice)} {number}", number + 1
+        named[name] = choice
+    return named
 
 
 def _schedule_name(choice: ScheduleChoice) -> str:

@@ -12,6 +12,7 @@ from polyviz.api.extracting import part_of
 from polyviz.api.targets import resolve_target
 from polyviz.errors import OptionError
 from polyviz.mapping import make_plan
+from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Schedule
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.original import original_of
@@ -70,6 +71,7 @@ def compile(
     )
 
 
+@exclusive
 def build_kernel(
     scop: Scop,
     dependences: Dependences,
@@ -92,10 +94,12 @@ def choose_schedule(
     scop: Scop, dependences: Dependences, choice: ScheduleChoice, options: Mapping[str, Any]
 ) -> Schedule:
     """The schedule meant by ``choice``; one of the user's own is checked like any other."""
-    if isinstance(choice, Schedule):
-        return choice
     if isinstance(choice, str) and not _is_isl_text(choice):
         return find_schedule(scop, choice, dependences=dependences, **options)
+    if options:
+        raise OptionError(f"A schedule of your own takes no scheduler options, but {', '.join(options)} was given.")
+    if not isinstance(choice, Schedule | isl.Schedule | isl.UnionMap | str):
+        raise OptionError(f"A schedule is a name, a Schedule, an isl object or isl text, not {choice!r}.")
     return adopt(scop, choice, dependences=dependences)
 
 

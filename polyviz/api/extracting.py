@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis.live_ranges import separate_live_ranges
 from polyviz.frontend import extract as read_source
+from polyviz.model.exclusion import exclusive
 from polyviz.model.scop import Scop
 from polyviz.runtime.kernel import Kernel
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+@exclusive
 def extract(
     source: object, *, sizes: Mapping[str, int] | None = None, namespace: Mapping[str, Any] | None = None
 ) -> Scop:

@@ -10,6 +10,7 @@ from polyviz.analysis import parallelism
 from polyviz.api.extracting import part_of
 from polyviz.errors import PolyvizError
 from polyviz.model.display import Displayable
+from polyviz.model.exclusion import exclusive
 from polyviz.scheduling import schedule as find_schedule
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Inspector(Displayable):
     refusals: Mapping[str, str]
 
 
+@exclusive
 def inspect(
     source: object,
     *arguments: Any,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.model.exclusion import exclusive
 from polyviz.transform.tree import Path, band_at, coincident_members, members, replace_rows
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def permuted(tree: isl.Schedule, path: Path, order: Sequence[int]) -> isl.Schedu
     )
 
 
+@exclusive
 def tiled(tree: isl.Schedule, path: Path, sizes: Sequence[int], *, scaled: bool) -> isl.Schedule:
     """Tile loops at ``path``, the old band below at ``(*path, 0)``.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import linecache
+import os
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,6 +22,8 @@ from polyviz.runtime.native import NativeFunction, NativeValue, integer, pointer
 from polyviz.runtime.toolchain import INSTALL_HINT, Toolchain, find_toolchain
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from polyviz.model.program import LocalArray, Program, ProgramArgument
@@ -76,6 +79,7 @@ class NativeRunner:
         self.compile_seconds = built.compile_seconds
         self.notes = (built.note,) if built.note else ()
         self._function = NativeFunction(built.path, program.name)
+        self._owner = os.getpid()
 
     def __call__(self, given: Values, parameters: Mapping[str, int]) -> Any:
         """Run in place; raises OutOfBoundsError, with all arrays restored, when a tested subscript is out of range."""
@@ -90,6 +94,8 @@ class NativeRunner:
         native = [
             _native(argument, {**given, **values}, cells, parameters) for argument in self.program.arguments
         ]
+        if os.getpid() != self._owner:
+            _use_one_thread(self._function.path)
         status = self._function(*native)
         if status:
             _restore(values, backups)
@@ -106,14 +112,16 @@ class PythonRunner:
         self.program = program
         self.compile_seconds = 0.0
         self.notes: tuple[str, ...] = ()
-        mark = hashlib.sha256(program.text.encode()).hexdigest()[:8]  # tracebacks of two programs keep apart
-        self._function = load_function(program.text, program.name, f"<polyviz {program.target} {program.name} {mark}>")
+        self._function = _load_program(program, program.text)
+        self._owner = os.getpid()
 
     def __call__(self, given: Values, parameters: Mapping[str, int]) -> Any:
         """Run in place; raises OutOfBoundsError, with all arrays restored, when a subscript is out of range."""
         arrays, copied = _plain_arrays(given)
         arguments = {name: arrays.get(name, value) for name, value in given.items()}
         backups = _backups(self.program, arguments)
+        if os.getpid() != self._owner:
+            self._start_over()
         try:
             result = self._function(*arguments.values())
         except BaseException as error:
@@ -125,6 +133,24 @@ class PythonRunner:
             ) from error
         _write_back(self.program, arguments, copied)
         return _with_originals(result, {id(arguments[name]): original for name, original in copied.items()})
+
+
+    def _start_over(self) -> None:
+        """In a forked child: numba would end the process where its threads are asked for, so none are."""
+        self._function = _load_program(self.program, self.program.text.replace("parallel=True, ", ""))
+        self._owner = os.getpid()
+
+
+def _use_one_thread(library: Path) -> None:
+    """In a forked child: the threads of the parent are gone, and libgomp would wait for them forever."""
+    handle = ctypes.CDLL(str(library))
+    if hasattr(handle, "omp_set_num_threads"):  # found in the OpenMP library that this one depends on
+        handle.omp_set_num_threads(ctypes.c_int(1))
+
+
+def _load_program(program: Program, text: str) -> Callable[..., Any]:
+    mark = hashlib.sha256(text.encode()).hexdigest()[:8]  # tracebacks of two programs keep apart
+    return load_function(text, program.name, f"<polyviz {program.target} {program.name} {mark}>")
 
 
 def load_function(text: str, name: str, filename: str) -> Callable[..., Any]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pickle import PicklingError
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from polyviz.analysis.bounds import check_bounds
 from polyviz.codegen.generate import generate
 from polyviz.model.display import Displayable
+from polyviz.model.exclusion import exclusive
 from polyviz.runtime.binding import Binder, Bound
 from polyviz.runtime.execute import Runner, make_runner
 
@@ -58,6 +61,7 @@ class Kernel(Displayable):
         self.__name__ = scop.name
         self.__doc__ = scop.docstring or None
         self._binder = Binder(scop)
+        self._compiling = threading.Lock()
         self._compiled: dict[tuple[tuple[str, ArrayType], ...], Compiled] = {}
         self._latest: Program | None = None
         self._bounds_checked: dict[object, None] = {}
@@ -99,12 +103,17 @@ class Kernel(Displayable):
         bound = self._binder.bind(arguments, keywords)
         key = (tuple(bound.parameters.items()), tuple(bound.shapes.items()))
         if key not in self._bounds_checked:
-            check_bounds(self.scop, dict(bound.parameters), bound.shapes)
-            if len(self._bounds_checked) >= BOUNDS_REMEMBERED:
-                self._bounds_checked.clear()
-            self._bounds_checked[key] = None
+            self._check_bounds(bound, key)
         return bound
 
+    @exclusive
+    def _check_bounds(self, bound: Bound, key: object) -> None:
+        check_bounds(self.scop, dict(bound.parameters), bound.shapes)
+        if len(self._bounds_checked) >= BOUNDS_REMEMBERED:
+            self._bounds_checked.clear()
+        self._bounds_checked[key] = None
+
+    @exclusive
     def specialise(self, types: Mapping[str, ArrayType]) -> Program:
         """The program for argument ``types``; arguments that are not named are float64 and C-contiguous."""
         return generate(self.scop, self.plan, types, self.floating_point)
@@ -121,12 +130,27 @@ class Kernel(Displayable):
         return self.specialise(bound.types) if found is None else found.program
 
     def _compile(self, bound: Bound) -> Compiled:
-        if bound.key not in self._compiled:
-            program = self.specialise(bound.types)
-            self._compiled[bound.key] = Compiled(program, make_runner(program))
-        compiled = self._compiled[bound.key]
+        key = bound.key
+        compiled = self._compiled.get(key)
+        if compiled is None:
+            with self._compiling:
+                compiled = self._compiled.get(key)
+                if compiled is None:
+                    program = self.specialise(bound.types)
+                    compiled = self._compiled[key] = Compiled(program, make_runner(program))
         self._latest = compiled.program
         return compiled
+
+    def __reduce__(self) -> NoReturn:
+        raise PicklingError(
+            f"The kernel {self.scop.name} cannot be pickled: compile the function where it is to run."
+        )
+
+    def __copy__(self) -> Kernel:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Kernel:
+        return self
 
     def report(self) -> str:
         """What was decided and why, what could not be done, and what was assumed, as text."""

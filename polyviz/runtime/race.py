@@ -166,7 +166,7 @@ class Race:
                 dict(self.parameters),
                 self.written,
                 self.repeats,
-                time_limit=self.time_limit * (self.repeats + 2),
+                time_limit=self.time_limit * (self.repeats + 2) * len(racing),
                 progress=lambda state: report("timing", *state),
                 label="The timing run",
             )

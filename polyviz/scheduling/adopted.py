@@ -10,9 +10,11 @@ from polyviz.analysis import check
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis.schedule_input import schedule_times
 from polyviz.errors import LegalityError
+from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, VECTOR
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.scheduling.described import described
 from polyviz.scheduling.problem import SchedulingProblem
+from polyviz.transform.tree import kind_of, walk
 
 if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
@@ -22,9 +24,9 @@ NAME = "user"
 
 
 def adopt(
-    scop: Scop, choice: isl.Schedule | isl.UnionMap | str, *, dependences: Dependences | None = None
+    scop: Scop, choice: Schedule | isl.Schedule | isl.UnionMap | str, *, dependences: Dependences | None = None
 ) -> Schedule:
-    """``choice`` as a schedule named ``user``.
+    """``choice`` as a schedule of ``scop``, which it was perhaps not made for; one without a name is called ``user``.
 
     A map becomes one band whose members are the dimensions of its time space. Raises ``LegalityError``, with a pair
     of instances, when the order would change the result, or when ``choice`` is no schedule of the part.
@@ -35,13 +37,45 @@ def adopt(
         raise LegalityError(
             "This schedule would change the result.", reason=legality.violations[0].explanation
         )
-    tree = choice if isinstance(choice, isl.Schedule) else _tree(scop, choice)
+    if isinstance(choice, Schedule) and choice.tree.get_domain().is_equal(scop.domain):
+        return choice
+    name = choice.scheduler if isinstance(choice, Schedule) else NAME
+    tree = _without_orders(_tree(scop, choice)).intersect_domain(scop.domain)
     statements = tuple(statement.name for statement in scop.statements)
     decision = Decision("user", "The order was given by the user and found legal.", statements)
-    return described(problem, NAME, tree, (decision,))
+    return described(problem, name, tree, (decision,))
 
 
-def _tree(scop: Scop, choice: isl.UnionMap | str) -> isl.Schedule:
+def _without_orders(tree: isl.Schedule) -> isl.Schedule:
+    """``tree`` without the marks that code generation obeys: what is parallel is found out, not believed.
+
+    Raises ``LegalityError`` for nodes that add instances or leave some out, which no check of the order would notice.
+    """
+    for node in walk(tree):
+        if kind_of(node) not in _ORDERING_NODES:
+            raise LegalityError(
+                f"A schedule tree may hold no {kind_of(node)} node.",
+                reason="it changes which instances run, not only their order",
+            )
+    while True:
+        marked = next((node for node in walk(tree) if kind_of(node) == "mark" and _is_order(node)), None)
+        if marked is None:
+            return tree
+        tree = marked.delete().get_schedule()
+
+
+_ORDERING_NODES = ("domain", "band", "sequence", "set", "filter", "mark", "leaf")
+
+
+def _is_order(mark: isl.ScheduleNode) -> bool:
+    return mark.mark_get_id().get_name().partition(":")[0] in (PARALLEL, VECTOR, LOCAL, POINTS, END)
+
+
+def _tree(scop: Scop, choice: Schedule | isl.Schedule | isl.UnionMap | str) -> isl.Schedule:
+    if isinstance(choice, Schedule):
+        return choice.tree
+    if isinstance(choice, isl.Schedule):
+        return choice
     if isinstance(choice, str) and "domain" in choice.split("{", 1)[1][:12]:
         return isl.Schedule(choice)
     times = isl.UnionMap.empty(scop.context.get_space())
