@@ -40,15 +40,14 @@ class AccessMotion:
 
 def statement_rows(rows: isl.MultiUnionPwAff, statement: Statement) -> list[Row]:
     """The linear part, over the statement's iterators, of each row of a partial schedule."""
-    result = []
-    for position in range(rows.dim(isl.dim_type.out)):
-        affine = rows.get_union_pw_aff(position).intersect_domain(isl.UnionSet.from_set(statement.domain))
-        pieces = affine.get_pw_aff_list()
-        if not pieces.n_pw_aff():
-            result.append((Fraction(0),) * len(statement.iterators))
-            continue
-        result.append(_first_piece(pieces.get_at(0), len(statement.iterators)))
-    return result
+    return [statement_row(rows.get_at(position), statement) for position in range(rows.dim(isl.dim_type.out))]
+
+
+def statement_row(row: isl.UnionPwAff, statement: Statement) -> Row:
+    """The linear part of one schedule row over the statement's iterators; zeros where it has no value."""
+    count = len(statement.iterators)
+    pieces = row.intersect_domain(isl.UnionSet.from_set(statement.domain)).get_pw_aff_list()
+    return _first_piece(pieces.get_at(0), count) if pieces.n_pw_aff() else (Fraction(0),) * count
 
 
 def access_rows(access: Access, count: int) -> list[Row] | None:

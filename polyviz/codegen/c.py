@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.arrays_c import ArrayPrinter
@@ -15,7 +16,7 @@ from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
-from polyviz.model.expression import Expression, Name, walk
+from polyviz.model.expression import Binary, Expression, Name, walk
 from polyviz.model.program import ArrayType, FloatingPoint, Program, ProgramArgument
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
     from polyviz.model.plan import Expansion, Plan
     from polyviz.model.scop import Scop
+
+
+SMALLEST_PARALLEL_WORK = 50_000
+"""Statement instances below which starting threads costs more than they save: some tens of microseconds of work."""
+
 
 def print_c(
     scop: Scop,
@@ -157,7 +163,7 @@ class _CProgram:
     def _loop(self, node: For, indent: int) -> None:
         if node.parallel:
             regular = "static" if _regular(node) else "dynamic"
-            self.text.add(indent, f"#pragma omp parallel for schedule({regular})")
+            self.text.add(indent, f"#pragma omp parallel for schedule({regular}){self._if_it_pays(node.parallel)}")
         elif node.vector:
             self.text.add(indent, "#pragma omp simd")
         name = node.iterator
@@ -166,6 +172,15 @@ class _CProgram:
         self.text.add(indent, f"for ({header}) {{")
         self._node(node.body, indent + 1)
         self.text.add(indent, "}")
+
+    def _if_it_pays(self, mark: str) -> str:
+        """The clause that keeps a region with little work on one thread."""
+        for work in self.plan.work:
+            if work.mark == mark and work.extents:
+                product = [bound_expression(extent) for extent in work.extents]
+                size = reduce(lambda left, right: Binary("*", left, right), product)
+                return f" if ({self._index(size)} > {SMALLEST_PARALLEL_WORK})"
+        return ""
 
     def _instance(self, node: Instance, indent: int) -> None:
         statement = self.scop.statement(node.statement)

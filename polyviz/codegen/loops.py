@@ -34,7 +34,7 @@ class Block(LoopNode):
 class For(LoopNode):
     """``for iterator in range(start, stop, step)``; ``step`` is a positive number.
 
-    ``parallel``: iterations may run on different threads. ``vector``: iterations may run in one vector instruction.
+    ``parallel`` names the mark that lets iterations run on different threads, empty for a serial loop. ``vector``: iterations may run in one vector instruction.
     """
 
     iterator: str
@@ -42,7 +42,7 @@ class For(LoopNode):
     stop: Expression
     step: int
     body: LoopNode
-    parallel: bool = False
+    parallel: str = ""
     vector: bool = False
 
 

@@ -187,7 +187,7 @@ class _PythonProgram:
     def _loop(self, node: For, indent: int) -> None:
         # numba loses the IndexError of an iteration of prange, so loops with tested subscripts stay serial there.
         serial = self.checked and self.target == "numba"
-        parallel = node.parallel and not self.inside_parallel and not serial
+        parallel = bool(node.parallel) and not self.inside_parallel and not serial
         if parallel and self.target == "numba":
             self._parallel_header(node, indent)
         else:

@@ -208,7 +208,8 @@ def _for(node: isl.AstNode, place: _Place) -> LoopNode:
         stop, step = plus_one(start), 1
     else:
         stop, step = _stop(node), int(node.for_get_inc().get_val().to_python())
-    return For(iterator.name, start, stop, step, body, PARALLEL in place.marks, VECTOR in place.marks)
+    parallel = next((mark for mark in place.marks if mark.partition(":")[0] == PARALLEL), "")
+    return For(iterator.name, start, stop, step, body, parallel, VECTOR in place.marks)
 
 
 def _stop(node: isl.AstNode) -> Expression:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import islpy as isl
+
 from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
 from polyviz.mapping.bands import permuted, tiled, wavefront
@@ -18,13 +20,12 @@ from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import distribute_innermost, is_mixed, mark_vector
 from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.storage import place_temporaries
-from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, Plan
+from polyviz.mapping.work import region_extents
+from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, ParallelWork, Plan
 from polyviz.model.schedule import Decision, Schedule
-from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, statements_under
+from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, node_at, statements_under
 
 if TYPE_CHECKING:
-    import islpy as isl
-
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop
 
@@ -63,6 +64,7 @@ def make_plan(
         expansions=storage.expansions,
         final_values=storage.final_values,
         full_tiles=mapped.full_tiles,
+        work=mapped.work,
         decisions=(*mapped.decisions, *storage.decisions),
     )
 
@@ -88,6 +90,7 @@ class _BandPlan:
 class _Mapped:
     tree: isl.Schedule
     full_tiles: tuple[FullTiles, ...] = ()
+    work: tuple[ParallelWork, ...] = ()
     decisions: tuple[Decision, ...] = ()
 
 
@@ -101,11 +104,30 @@ def _transform(scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: T
         plan = _plan_band(path, found, locality, around, tile)
         plans.append(plan)
         decisions.extend(_explain(plan, statements_under(band)))
+    work = _work(scop, tree, plans)
     full_tiles = []
     for number, plan in reversed(list(enumerate(plans))):
-        tree, full = _apply(scop, dependences, tree, plan, f"{POINTS}:{number}")
+        tree, full = _apply(scop, dependences, tree, plan, number)
         full_tiles.extend(full)
-    return _Mapped(tree, tuple(full_tiles), tuple(decisions))
+    return _Mapped(tree, tuple(full_tiles), work, tuple(decisions))
+
+
+def _work(scop: Scop, tree: isl.Schedule, plans: Sequence[_BandPlan]) -> tuple[ParallelWork, ...]:
+    """The work of each parallel loop; a wavefront, and the members before the loop, are serial around it."""
+    found = []
+    for number, plan in enumerate(plans):
+        if plan.parallel is None:
+            continue
+        band = node_at(tree, plan.path)
+        rows = band.band_get_partial_schedule()
+        serial = [rows.get_at(member) for member in plan.tile_order[: plan.parallel]]
+        outer = [*_rows_of(band.get_prefix_schedule_multi_union_pw_aff()), *serial]
+        found.append(ParallelWork(f"{PARALLEL}:{number}", region_extents(scop, statements_under(band), outer)))
+    return tuple(found)
+
+
+def _rows_of(prefix: isl.MultiUnionPwAff) -> list[isl.UnionPwAff]:
+    return [prefix.get_at(position) for position in range(prefix.dim(isl.dim_type.out))]
 
 
 def _is_innermost(tree: isl.Schedule, path: Path) -> bool:
@@ -223,9 +245,9 @@ class _Outer:
 
 
 def _apply(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: _BandPlan, mark: str
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: _BandPlan, number: int
 ) -> tuple[isl.Schedule, list[FullTiles]]:
-    """``tree`` with one band changed; ``mark`` is what the point loops of a tiled band are marked with."""
+    """``tree`` with one band changed; ``number`` is its place among the bands."""
     full_tiles = []
     if plan.sizes:
         tree = tiled(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
@@ -238,10 +260,10 @@ def _apply(
     full = find_full_tiles(scop, tree, points, steps) if plan.sizes else None
     tree = _innermost(scop, dependences, tree, points, plan)
     if full is not None:
-        full_tiles.append(FullTiles(mark, full))
-        tree = insert_mark(tree, points, mark)
+        full_tiles.append(FullTiles(f"{POINTS}:{number}", full))
+        tree = insert_mark(tree, points, f"{POINTS}:{number}")
     if plan.parallel is not None:
-        tree = _mark_loop(tree, plan.path, plan.parallel, PARALLEL)
+        tree = _mark_loop(tree, plan.path, plan.parallel, f"{PARALLEL}:{number}")
     return tree, full_tiles
 
 

@@ -15,8 +15,8 @@ VECTOR = "vector"
 LOCAL = "local"
 POINTS = "points"
 END = "end"
-"""Names of the mark nodes a plan's tree carries. ``parallel`` and ``vector`` stand above a band of one member and
-``end`` below it: isl writes no loop for a member whose value is fixed, and the next loop must not take its place.
+"""Names of the mark nodes a plan's tree carries. ``parallel`` (with a number as its ending, ``parallel:0``) and
+``vector`` stand above a band of one member and ``end`` below it: isl writes no loop for a member whose value is fixed, and the next loop must not take its place.
 ``local`` (with the names of the temporaries as the mark's ending, ``local:t,s``) stands where they are declared;
 ``points`` (with a number as its ending) above the point loops of a tiled band."""
 
@@ -53,12 +53,21 @@ class FullTiles:
 
 
 @dataclass(frozen=True, slots=True)
+class ParallelWork:
+    """What one run of the parallel loop under the mark called ``mark`` has to do: the product of ``extents``."""
+
+    mark: str
+    extents: tuple[isl.PwAff, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What the code generator needs beside the part itself.
 
     ``tree`` is the schedule tree with tiles and marks; ``locals`` are temporaries declared inside loops (see the
     ``local`` marks); ``expansions`` those that became arrays; ``final_values`` says when a private copy is the value
-    that stays visible; ``full_tiles`` which tiles have constant trip counts; ``decisions`` continue the schedule's log.
+    that stays visible; ``full_tiles`` which tiles have constant trip counts; ``work`` how much each
+    parallel loop has to do; ``decisions`` continue the schedule's log.
     """
 
     schedule: Schedule
@@ -68,4 +77,5 @@ class Plan:
     expansions: tuple[Expansion, ...] = ()
     final_values: tuple[FinalValue, ...] = ()
     full_tiles: tuple[FullTiles, ...] = ()
+    work: tuple[ParallelWork, ...] = ()
     decisions: tuple[Decision, ...] = ()

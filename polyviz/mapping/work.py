@@ -1,0 +1,55 @@
+"""How much one parallel region has to do, as a product of loop lengths over the parameters.
+
+Starting threads costs microseconds, on a busy machine far more. The generated code compares this estimate with a
+threshold and stays on one thread below it. An upper bound is enough: a triangle counts as its box.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyviz.analysis.strides import statement_row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.analysis.strides import Row
+    from polyviz.model.scop import Scop, Statement
+
+
+def region_extents(
+    scop: Scop, names: Sequence[str], serial: Sequence[isl.UnionPwAff]
+) -> tuple[isl.PwAff, ...]:
+    """The lengths of the loops inside one iteration of the ``serial`` rows, for the deepest of the statements.
+
+    An iterator that the serial rows move does not count.
+    """
+    best: tuple[isl.PwAff, ...] = ()
+    for name in names:
+        statement = scop.statement(name)
+        rows = [statement_row(row, statement) for row in serial]
+        extents = _extents(scop, statement, _moved(rows, len(statement.iterators)))
+        if len(extents) > len(best):
+            best = extents
+    return best
+
+
+def _moved(rows: Sequence[Row], count: int) -> set[int]:
+    """One iterator per serial row: the first it moves that no other row has taken."""
+    taken: set[int] = set()
+    for row in rows:
+        free = [position for position in range(count) if row[position] and position not in taken]
+        taken.update(free[:1])
+    return taken
+
+
+def _extents(scop: Scop, statement: Statement, moved: set[int]) -> tuple[isl.PwAff, ...]:
+    domain = statement.domain.intersect_params(scop.context)
+    lengths = []
+    for position in range(len(statement.iterators)):
+        if position not in moved:
+            length = domain.dim_max(position).sub(domain.dim_min(position)).add_constant_val(isl.Val(1))
+            lengths.append(length.coalesce())
+    return tuple(lengths)
