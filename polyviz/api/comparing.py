@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
-from polyviz.api.compiling import ScheduleChoice, Tile, build_kernel
+from polyviz.api.compiling import ScheduleChoice, Tile, build_kernel, check_options
 from polyviz.api.extracting import part_of
 from polyviz.api.targets import resolve_target
 from polyviz.codegen.calling import result_names, written_arrays
@@ -83,6 +83,7 @@ def compare(
 
     Raises ExtractionError or ArgumentError when nothing can run at all.
     """
+    check_options(floating_point, tile)
     scop = part_of(source, sizes=sizes, namespace=namespace)
     dependences = find_dependences(scop)
     engines = [_engine(name) for name in dict.fromkeys(_several(baselines))]

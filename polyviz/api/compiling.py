@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 ScheduleChoice = str | Schedule | isl.Schedule | isl.UnionMap
 Tile = Sequence[int] | Literal[False] | None
+LARGEST_TILE = 2**31 - 1
 
 
 def compile(
@@ -56,8 +57,8 @@ def compile(
     >>> values
     array([0., 2., 4., 6.])
     """
+    check_options(floating_point, tile)
     scop = part_of(source, sizes=sizes, namespace=namespace)
-    _check_floating_point(floating_point)
     return build_kernel(
         scop,
         find_dependences(scop),
@@ -107,9 +108,20 @@ def _is_isl_text(text: str) -> bool:
     return "{" in text
 
 
-def _check_floating_point(choice: str) -> None:
-    if choice not in ("strict", "reassociate"):
-        raise OptionError(f"Unknown floating_point {choice!r}; known: strict, reassociate.")
+def check_options(floating_point: object, tile: object) -> None:
+    """Refuse values that the options do not have; raises OptionError."""
+    if floating_point not in ("strict", "reassociate"):
+        raise OptionError(f"Unknown floating_point {floating_point!r}; known: strict, reassociate.")
+    _check_tile(tile)
+
+
+def _check_tile(tile: object) -> None:
+    """Refuse anything but None, False and a sequence of sizes."""
+    if tile is None or tile is False:
+        return
+    sizes = tuple(tile) if isinstance(tile, Sequence) and not isinstance(tile, str) else ()
+    if not sizes or not all(isinstance(size, int) and 0 < size <= LARGEST_TILE for size in sizes):
+        raise OptionError(f"Tile sizes are a sequence of positive whole numbers, or False for no tiles, not {tile!r}.")
 
 
 @overload

@@ -53,7 +53,10 @@ def _full_prefixes(scop: Scop, band: isl.ScheduleNode) -> isl.Set | None:
         times = _set_space(scop, rows.dim(isl.dim_type.out))
         space = isl.Space.map_from_domain_and_range(statement.domain.get_space(), times)
         instances = isl.UnionMap.from_multi_union_pw_aff(rows).extract_map(space)
-        box = _unbounded(instances).range()
+        function_of_all = _unbounded(instances)
+        if function_of_all is None:
+            return None
+        box = function_of_all.range()
         inside = instances.intersect_domain(statement.domain).range()
         missing = _prefix(box.subtract(inside), depth)
         selected = _prefix(inside, depth) if selected is None else selected.union(_prefix(inside, depth))
@@ -63,9 +66,13 @@ def _full_prefixes(scop: Scop, band: isl.ScheduleNode) -> isl.Set | None:
     return selected.subtract(partial).coalesce()
 
 
-def _unbounded(instances: isl.Map) -> isl.Map:
-    """The same function without the bounds of the iteration domain."""
-    return isl.Map.from_multi_aff(isl.PwMultiAff.from_map(instances).as_multi_aff())
+def _unbounded(instances: isl.Map) -> isl.Map | None:
+    """The same function without the bounds of the iteration domain; None for one that is made of pieces."""
+    found: list[isl.Map] = []
+    isl.PwMultiAff.from_map(instances).foreach_piece(
+        lambda _domain, function: found.append(isl.Map.from_multi_aff(function))
+    )
+    return found[0] if len(found) == 1 else None
 
 
 def _prefix(points: isl.Set, depth: int) -> isl.Set:
