@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.frontend.affine import AffineReader, NotAffine
+from polyviz.frontend.integers import constant_integer
 from polyviz.model.expression import (
     Assign,
     Branch,
@@ -154,6 +155,7 @@ class AccessReader:
                 affine.loop(instruction.iterator, instruction.start, instruction.stop, instruction.step)
             )
         except NotAffine as problem:
+            domain = domain.intersect(_known_bounds(affine, instruction))
             return replace(place, affine=affine.at(domain), domain=domain, bounded=False), problem.reason
         return replace(place, affine=affine.at(domain), domain=domain), ""
 
@@ -204,6 +206,18 @@ def _expression(node: Node) -> Expression:
     if not isinstance(node, Expression):
         raise TypeError(f"{type(node).__name__} stands where an expression is expected")
     return node
+
+
+def _known_bounds(affine: AffineReader, loop: Loop) -> isl.Set:
+    """What the affine ones of the bounds say about the iterator of a loop whose range depends on data."""
+    known = affine.universe()
+    stride = constant_integer(loop.step) or 1
+    for start, stop in ((loop.start, None), (None, loop.stop)):
+        try:
+            known = known.intersect(affine.bounds(loop.iterator, start, stop, stride))
+        except NotAffine:
+            continue
+    return known
 
 
 def _covered(read: Reference, written: Written) -> bool:

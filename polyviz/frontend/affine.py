@@ -97,17 +97,27 @@ class AffineReader:
 
     def loop(self, iterator: str, start: Expression, stop: Expression, step: Expression) -> isl.Set:
         """The values of ``iterator`` in ``range(start, stop, step)``; raises :class:`NotAffine`."""
-        stride = constant_integer(step)
+        stride = self._fixed(step)
         if not stride:
             raise NotAffine(f"the step `{spelled(step)}` is not a constant")
-        index, first, last = self._dimension(iterator), self.value(start), self.value(stop)
-        if stride > 0:
-            inside, distance = first.le_set(index).intersect(index.lt_set(last)), index.sub(first)
-        else:
-            inside, distance = first.ge_set(index).intersect(index.gt_set(last)), first.sub(index)
+        inside = self.bounds(iterator, start, stop, stride)
         if abs(stride) > 1:
+            distance = self._dimension(iterator).sub(self.value(start))
             inside = inside.intersect(distance.mod_val(isl.Val(abs(stride))).eq_set(self._constant(0)))
         return inside.coalesce()
+
+    def bounds(
+        self, iterator: str, start: Expression | None, stop: Expression | None, stride: int
+    ) -> isl.Set:
+        """The integers from ``start`` up to ``stop`` (down, for a negative stride), where these are given."""
+        index, inside = self._dimension(iterator), self.universe()
+        if start is not None:
+            first = self.value(start)
+            inside = inside.intersect(index.ge_set(first) if stride > 0 else index.le_set(first))
+        if stop is not None:
+            last = self.value(stop)
+            inside = inside.intersect(index.lt_set(last) if stride > 0 else index.gt_set(last))
+        return inside
 
     def _comparison(self, operators: tuple[str, ...], operands: tuple[Expression, ...]) -> isl.Set:
         result = self.universe()
@@ -206,12 +216,14 @@ class AffineReader:
         return self._by_constant(operator, left, right)
 
     def _product(self, first: isl.PwAff, second: isl.PwAff, left: Expression, right: Expression) -> isl.PwAff:
-        if constant_integer(left) is not None or constant_integer(right) is not None:
-            return first.mul(second)
+        for factor, other, value in ((left, right, second), (right, left, first)):
+            constant = self._fixed_beside(factor, other)
+            if constant is not None:
+                return value.scale_val(isl.Val(constant))
         raise NotAffine(f"the product of `{spelled(left)}` and `{spelled(right)}` is not affine")
 
     def _by_constant(self, operator: str, left: Expression, right: Expression) -> isl.PwAff:
-        constant = constant_integer(right)
+        constant = self._fixed_beside(right, left)
         if constant is None:
             return self._by_parameter(operator, left, right)
         if operator == "//" and constant != 0:
@@ -226,6 +238,21 @@ class AffineReader:
         if operator == "&" and constant > 0 and (constant + 1) & constant == 0:
             return self.value(left).mod_val(isl.Val(constant + 1))
         raise NotAffine(f"`{spelled(Binary(operator, left, right))}` is not affine")
+
+    def _fixed(self, expression: Expression) -> int | None:
+        """The value of an integer literal, or of a parameter with a value that was given."""
+        constant = constant_integer(expression)
+        return self._parameters.frozen_value(expression) if constant is None else constant
+
+    def _fixed_beside(self, factor: Expression, other: Expression) -> int | None:
+        """As ``_fixed``; a parameter is only fixed when ``other`` leaves no way to keep it symbolic."""
+        constant = constant_integer(factor)
+        if constant is None and (self._reads_iterator(other) or self._parameters.is_frozen(factor)):
+            return self._parameters.frozen_value(factor)
+        return constant
+
+    def _reads_iterator(self, expression: Expression) -> bool:
+        return any(isinstance(node, Name) and node.name in self.iterators for node in walk(expression))
 
     def _by_parameter(self, operator: str, left: Expression, right: Expression) -> isl.PwAff:
         """``(i + 1) % n`` where the left side certainly lies within one period on either side: a few affine pieces."""

@@ -62,7 +62,7 @@ def extract(
 
 
 def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
-    program, nodes = _read(source)
+    program, nodes = _read(source, sizes)
     builder = Builder(program)
     order = builder.build(nodes)
     if not builder.statements:
@@ -74,11 +74,12 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
         )
     parameters = program.parameters.parameters
     check_sizes(parameters, sizes)
-    context = assumed(parameters, sizes)
+    frozen = program.parameters.frozen
+    context = assumed(parameters, {**frozen, **sizes})
     check_bounds(program, Cells(program), builder.checks, context)
     statements = tuple(aligned(statement, context) for statement in builder.statements)
     schedule = schedule_tree(order, {statement.name: statement.domain for statement in statements})
-    finals = final_values(builder.loops) if source.is_cell else ()
+    finals = final_values(builder.loops, context) if source.is_cell else ()
     found = arrays(program, statements, schedule, context)
     return Scop(
         name=source.name,
@@ -91,19 +92,23 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
         arguments=arguments(program, found),
         result=program.result,
         is_cell=source.is_cell,
-        notes=tuple(builder.notes),
+        notes=(*builder.notes, *(_frozen_note(name, value) for name, value in frozen.items())),
         final_iterators=finals,
         docstring=source.docstring,
     )
 
 
-def _read(source: Source) -> tuple[Program, tuple[Node, ...]]:
+def _frozen_note(name: str, value: int) -> str:
+    return f"`{name}` is taken as {value}, its value now: it stands where only a constant keeps the loops affine."
+
+
+def _read(source: Source, sizes: Mapping[str, int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
     names = GlobalNames(source)
     usage = look_at(source.body, names.canonical)
     stored: frozenset[str] = frozenset()
     while True:
-        program = Program(source, usage, names, stored)
+        program = Program(source, usage, names, stored, sizes)
         nodes = StatementReader(program).program_body(source.body)
         if program.demanded <= stored:
             return program, nodes

@@ -33,19 +33,20 @@ class LoopRecord:
     is_affine: bool
 
 
-def final_values(loops: Sequence[LoopRecord]) -> tuple[tuple[str, isl.PwAff], ...]:
+def final_values(loops: Sequence[LoopRecord], context: isl.Set) -> tuple[tuple[str, isl.PwAff], ...]:
     """Loop variables with their final values over the parameters, defined where some loop of the name ran.
 
     A variable of a loop whose range depends on data is left out.
 
     >>> loop = LoopRecord("i", (0, LoopStep(0, 1)), isl.Set("[n] -> { [i] : 0 <= i < n }"), True)
-    >>> [(name, str(value)) for name, value in final_values([loop])]
+    >>> [(name, str(value)) for name, value in final_values([loop], isl.Set("[n] -> { : }"))]
     [('i', '[n] -> { [(-1 + n)] : n > 0 }')]
     """
     names = dict.fromkeys(loop.variable for loop in loops)
     unknown = {loop.variable for loop in loops if not loop.is_affine}
+    space = context.get_space()
     return tuple(
-        (name, _final([loop for loop in loops if loop.variable == name]))
+        (name, _final([loop for loop in loops if loop.variable == name]).align_params(space))
         for name in names
         if name not in unknown
     )

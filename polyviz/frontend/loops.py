@@ -10,7 +10,7 @@ from polyviz.errors import NotAffineError, UnknownNameError
 from polyviz.frontend.environment import Known
 from polyviz.frontend.functions import HINTS
 from polyviz.frontend.integers import constant_integer, is_integral, reads_data
-from polyviz.model.expression import Binary, Compare, Constant, Expression, Name
+from polyviz.model.expression import Binary, Compare, Constant, Element, Expression, Name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +86,7 @@ def read_header(program: Program, expressions: ExpressionReader, node: ast.For) 
     values = [_bound(program, expressions, argument) for argument in arguments]
     start = values[0] if len(values) > 1 else Constant(0)
     stop = values[1] if len(values) > 1 else values[0]
-    step = constant_integer(values[2]) if len(values) == 3 else 1
+    step = _step(program, values[2]) if len(values) == 3 else 1
     if step is None:
         raise source.error(
             arguments[2],
@@ -155,9 +155,15 @@ def _not_a_range(program: Program, expressions: ExpressionReader, iterable: ast.
     )
 
 
+def _step(program: Program, value: Expression) -> int | None:
+    """The step as a number: a constant, or a parameter whose value was given."""
+    constant = constant_integer(value)
+    return program.parameters.frozen_value(value) if constant is None else constant
+
+
 def _bound(program: Program, expressions: ExpressionReader, node: ast.expr) -> Expression:
     value = expressions.read(node)
-    if is_integral(value) or reads_data(value):
+    if is_integral(value) or (reads_data(value) and not _is_float_scalar(program, value)):
         return value
     raise program.source.error(
         node,
@@ -166,6 +172,11 @@ def _bound(program: Program, expressions: ExpressionReader, node: ast.expr) -> E
         hint="Use `//` for integer division, or `int(...)`.",
         kind=NotAffineError,
     )
+
+
+def _is_float_scalar(program: Program, value: Expression) -> bool:
+    """Whether ``value`` is a number that the notebook holds as a float, or an argument annotated as one."""
+    return isinstance(value, Element) and not value.subscripts and program.symbols.is_float(value.array)
 
 
 def counters(body: list[ast.stmt], program: Program) -> Iterator[tuple[str, int]]:

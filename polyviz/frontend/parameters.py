@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.context import evaluated
 from polyviz.frontend.spelling import spelled
 from polyviz.model.expression import Expression, Name, walk
 from polyviz.model.scop import Parameter, ParameterSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 class ParameterTable:
@@ -23,8 +24,10 @@ class ParameterTable:
     'm'
     """
 
-    def __init__(self, taken: Iterable[str]) -> None:
+    def __init__(self, taken: Iterable[str], values: Mapping[str, int] | None = None) -> None:
         self._taken = set(taken)
+        self._values = dict(values or {})
+        self.frozen: dict[str, int] = {}
         self._by_source: dict[ParameterSource, Parameter] = {}
 
     @property
@@ -61,6 +64,25 @@ class ParameterTable:
         stem = re.sub(r"\W+", "_", _worded(spelled(expression))).strip("_")
         # An identifier of isl must not look like a number.
         return self._add(source, self.fresh(f"value_{stem}" if stem[0].isdigit() else stem))
+
+    def frozen_value(self, expression: Expression) -> int | None:
+        """The value of ``expression`` when the sizes that were given tell it; its parameters are fixed to them.
+
+        >>> table = ParameterTable((), {"T": 32})
+        >>> table.frozen_value(table.argument("T")), table.frozen
+        (32, {'T': 32})
+        """
+        value = evaluated(expression, self._values)
+        if value is None or not self.is_made_of_parameters(expression):
+            return None
+        self.frozen |= {
+            node.name: self._values[node.name] for node in walk(expression) if isinstance(node, Name)
+        }
+        return value
+
+    def is_frozen(self, expression: Expression) -> bool:
+        """Whether all parameters of ``expression`` are fixed already."""
+        return all(node.name in self.frozen for node in walk(expression) if isinstance(node, Name))
 
     def is_made_of_parameters(self, expression: Expression) -> bool:
         """Whether every leaf of ``expression`` is a constant or a parameter."""

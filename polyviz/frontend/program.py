@@ -14,6 +14,7 @@ from polyviz.model.scop import Result
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Mapping
 
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
@@ -27,14 +28,22 @@ class Program:
     integer; ``demanded`` grows by those found out in this pass, after which the program is read once more.
     """
 
-    def __init__(self, source: Source, usage: Usage, names: GlobalNames, stored: frozenset[str]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        usage: Usage,
+        names: GlobalNames,
+        stored: frozenset[str],
+        sizes: Mapping[str, int] | None = None,
+    ) -> None:
         self.source = source
         self.usage = usage
         self.globals = names
         self.symbols = Symbols(source, usage)
         self.stored = stored
         self.demanded: set[str] = set()
-        self.parameters = ParameterTable(usage.names | {argument.name for argument in self.symbols.arguments})
+        taken = usage.names | {argument.name for argument in self.symbols.arguments}
+        self.parameters = ParameterTable(taken, {**self.symbols.notebook_sizes, **(sizes or {})})
         self.environment = Environment()
         self.arrays: dict[str, ArrayDraft] = {}
         self.scalars: dict[str, ArrayDraft] = {}

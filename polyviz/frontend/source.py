@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import ExtractionError, Span, UnsupportedSyntaxError
+from polyviz.frontend.functions import PURE
+from polyviz.frontend.literals import literal_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -96,7 +98,7 @@ def read_source(source: object, namespace: Mapping[str, Any] | None, filename: s
     function = getattr(function, "py_func", function)
     if not inspect.isfunction(function):
         raise UnsupportedSyntaxError(
-            f"Cannot extract loops from a {type(source).__name__}.",
+            f"Loops cannot be extracted from an object of type `{type(source).__name__}`.",
             hint="Pass a Python function, or its text.",
         )
     return _from_function(function, namespace, filename)
@@ -157,7 +159,7 @@ def _from_text(text: str, namespace: Mapping[str, Any] | None, filename: str) ->
         name=kernel.name,
         body=body,
         arguments=kernel.args,
-        names={**names, **_literals(rest)},
+        names={**names, **_numbers(rest)},
         helpers={node.name: node for node in functions},
         docstring=docstring,
     )
@@ -200,21 +202,29 @@ def _split_imports(body: list[ast.stmt]) -> tuple[dict[str, str], list[ast.stmt]
                     alias.name if alias.asname else (alias.name.partition(".")[0])
                 )
         elif isinstance(node, ast.ImportFrom) and node.module:
-            imports |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+            imports |= _imported(node.module, node.names)
         else:
             rest.append(node)
     return imports, rest
 
 
-def _literals(body: list[ast.stmt]) -> dict[str, Any]:
+def _imported(module: str, names: list[ast.alias]) -> dict[str, str]:
+    """Local names of ``from module import …``; a star brings in the functions that statements may call."""
+    if names[0].name == "*":
+        prefix = f"{module}."
+        return {name.removeprefix(prefix): name for name in PURE if name.startswith(prefix)}
+    return {alias.asname or alias.name: f"{module}.{alias.name}" for alias in names}
+
+
+def _numbers(body: list[ast.stmt]) -> dict[str, Any]:
     """Names set to a number beside the function: the function sees them as constants."""
     found: dict[str, Any] = {}
     for node in body:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            try:
-                found[node.targets[0].id] = ast.literal_eval(node.value)
-            except ValueError:
-                continue
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                number = literal_number(value, found)
+                if number is not None:
+                    found[name] = number
     return found
 
 

@@ -71,6 +71,21 @@ class Symbols:
         """What the notebook has under ``name``; None for a function or when nothing is known."""
         return self._source.names.get(name) if self._source.is_cell else None
 
+    def is_float(self, name: str) -> bool:
+        """Whether ``name`` starts as a float: by its annotation, its default, or its value in the notebook."""
+        if name not in self._arguments:
+            return isinstance(self.notebook_value(name), float | np.floating)
+        argument, default = self._arguments[name]
+        is_annotated = isinstance(argument.annotation, ast.Name) and argument.annotation.id == "float"
+        return is_annotated or isinstance(_literal(default), float)
+
+    @property
+    def notebook_sizes(self) -> dict[str, int]:
+        """The integers of the notebook."""
+        names = self._source.names if self._source.is_cell else {}
+        integers = {name: value for name, value in names.items() if isinstance(value, int | np.integer)}
+        return {name: int(value) for name, value in integers.items() if not isinstance(value, bool)}
+
     def _kind_of_argument(self, name: str) -> Kind:
         if self._usage.is_array(name):
             return "array"

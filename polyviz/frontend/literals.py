@@ -1,0 +1,47 @@
+"""Numbers that can be read off the text: literals and arithmetic on them."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+
+
+def literal_number(node: ast.expr, names: Mapping[str, Any]) -> int | float | complex | None:
+    """The value of a number, of a name in ``names``, or of arithmetic on them; None for anything else.
+
+    >>> literal_number(ast.parse("2 * N - 1", mode="eval").body, {"N": 50})
+    99
+    """
+    try:
+        value: int | float | complex | None = _value(node, names)
+        return value
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+
+
+def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    match node:
+        case ast.Constant(value=int() | float() | complex() as value):
+            return value
+        case ast.Name(id=name):
+            return names.get(name)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand, names)
+        case ast.BinOp(left=left, op=symbol, right=right) if type(symbol) in _BINARY:
+            return _BINARY[type(symbol)](_value(left, names), _value(right, names))
+        case _:
+            return None
