@@ -108,6 +108,7 @@ def test_an_interrupt_stops_the_worker_and_leaves_the_arrays(kernel: Client) -> 
     number = kernel.start(LONG)
     progress = kernel.client.get_iopub_msg(timeout=TIMEOUT)
     while "running the loop as written" not in str(progress["content"]):
+        assert progress["msg_type"] != "error", progress["content"]["traceback"]
         progress = kernel.client.get_iopub_msg(timeout=TIMEOUT)
     time.sleep(1.0)
     asked = time.monotonic()
