@@ -54,7 +54,7 @@ class Scene:
 SCENES = (
     Scene("gemm", {"ni": 480, "nj": 500, "nk": 520}),
     Scene("jacobi-2d", {"tsteps": 60, "n": 700}),
-    Scene("mvt", {"n": 700}, python=True),
+    Scene("mvt", {"n": 800}, python=True),
 )
 
 
