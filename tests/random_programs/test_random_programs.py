@@ -1,0 +1,116 @@
+"""A fixed set of random programs: every schedule and target computes what the program computes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from tests.random_programs.comparison import difference
+from tests.random_programs.generator import generate
+from tests.random_programs.oracle import Outcome, Reference, Variant, judge, run
+from tests.random_programs.reporting import DEFECTS, script
+from tests.random_programs.runner import Runner
+
+SCHEDULES = ("original", "isl", "pluto")
+QUICK = [*(Variant(schedule, "python") for schedule in SCHEDULES), Variant("pluto", "c")]
+NATIVE = [Variant(schedule, "c") for schedule in SCHEDULES]
+NUMBA = [Variant("isl", "numba"), Variant("pluto", "numba")]
+
+
+@pytest.mark.parametrize("first", range(0, 40, 10))
+def test_programs_compute_the_same(first: int) -> None:
+    _judge_all(range(first, first + 10), QUICK)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1000, 1200, 20))
+def test_programs_compute_the_same_in_c(first: int) -> None:
+    _judge_all(range(first, first + 20), NATIVE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(2000, 2024, 6))
+def test_programs_compute_the_same_with_numba(first: int) -> None:
+    _judge_all(range(first, first + 6), NUMBA)
+
+
+def _judge_all(seeds: range, variants: list[Variant]) -> None:
+    """Judge in a process of its own, so that a crash is a failed test and not the end of all."""
+    failures: list[str] = []
+    refused = 0
+    with Runner() as runner:
+        for seed in seeds:
+            outcomes = runner.judge(seed, variants)
+            refused += any(outcome.kind == "refused" for outcome in outcomes)
+            failures += [_failure(seed, outcome) for outcome in outcomes if outcome.kind in DEFECTS]
+    assert not failures, "\n\n".join(failures)
+    assert refused <= len(seeds) // 4, f"{refused} of {len(seeds)} programs are refused"
+
+
+def _failure(seed: int, outcome: Outcome) -> str:
+    headline = f"seed {seed}: {outcome.variant}: {outcome.kind}: {outcome.detail}"
+    return f"{headline}\n{script(generate(seed), outcome)}" if outcome.kind == "wrong" else headline
+
+
+# The generator
+
+
+def test_a_seed_always_gives_the_same_program() -> None:
+    assert generate(11) == generate(11)
+    first, second = (generate(11).values(generate(11).cases[1]) for _ in range(2))
+    assert all(np.array_equal(one, other, equal_nan=True) for one, other in zip(first, second, strict=True))
+
+
+def test_plain_programs_run_without_an_error() -> None:
+    sizes: set[int] = set()
+    for seed in range(100):
+        program = generate(seed)
+        for case in program.cases if program.plain else ():
+            run(program.function(), program, case)
+            sizes.update(case.sizes.values())
+    assert {0, 1, 7, 16, 17} <= sizes
+
+
+@pytest.mark.slow
+def test_numba_and_python_agree_on_plain_programs() -> None:
+    for seed in range(30):
+        program = generate(seed)
+        if not program.plain:
+            continue
+        compiled = program.compiled()
+        for case, expected in zip(program.cases, Reference(program).expected, strict=True):
+            assert not difference(expected, run(compiled, program, case)), program.source
+
+
+def test_programs_vary() -> None:
+    text = "\n".join(generate(seed).source for seed in range(150))
+    wanted = [
+        "elif", "else:", "prange", "np.zeros", "np.empty", ".shape[", "len(", "return", "min(", "max(", " // ", " % ",
+        ", -1, -1)", " and ", " or ", "not ", "[-1]", "I[", "][", "math.", "np.conj", " ^ ", " ** ",
+    ]  # fmt: skip
+    assert [construct for construct in wanted if construct not in text] == []
+
+
+# The oracle notices what it is for
+
+
+class _Broken:
+    """A kernel that does nothing."""
+
+    def __call__(self, *arguments: object) -> None:
+        return None
+
+
+def test_a_wrong_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pv, "compile", lambda *arguments, **options: _Broken())
+    kinds = [outcome.kind for seed in range(10) for outcome in judge(generate(seed), NATIVE[:1])]
+    assert kinds.count("wrong") >= 8
+
+
+def test_an_internal_error_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def compile_(*arguments: object, **options: object) -> None:
+        raise KeyError("S0")
+
+    monkeypatch.setattr(pv, "compile", compile_)
+    assert [outcome.kind for outcome in judge(generate(0), NATIVE[:1])] == ["equal", "error"]
