@@ -132,7 +132,7 @@ class AssignmentReader:
     ) -> list[Instruction]:
         """Bind a name to ``result``: an integer is followed, anything else (and what is seen later) is stored."""
         program, name = self._program, target.id
-        if program.array(name) is not None:
+        if name in program.arrays or name in program.aliases or program.usage.is_array(name):
             raise self._rebound_array(target)
         conditions = tuple(requirement.condition for requirement in program.pending)
         program.environment.bind(name, Known(result, conditions) if is_integral(result) else None)
@@ -263,8 +263,7 @@ def _target_name(target: ast.expr, program: Program) -> str | None:
     base = subscript_chain(target)[0] if isinstance(target, ast.Subscript) else target
     if not isinstance(base, ast.Name):
         return None
-    array = program.array(base.id)
-    return array.name if array is not None else base.id
+    return program.aliases.get(base.id, base.id)
 
 
 def _extent_of(value: ast.expr) -> tuple[int | None, ast.expr | None]:
