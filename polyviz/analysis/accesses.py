@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.model.isl_limits import coalesced
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -17,13 +19,16 @@ if TYPE_CHECKING:
 class ArrayAccesses:
     """Everything a part does to one array: instances to cells, restricted to the domains and the context.
 
-    ``writes`` holds the may writes too; ``must_writes`` only those that certainly happen.
+    ``writes`` holds the may writes too; ``must_writes`` only those that certainly happen. The references are the same
+    accesses one by one, as they stand in the text.
     """
 
     array: str
     reads: isl.UnionMap
     writes: isl.UnionMap
     must_writes: isl.UnionMap
+    read_references: tuple[isl.Map, ...]
+    write_references: tuple[isl.Map, ...]
 
 
 def restricted(scop: Scop, statement: Statement, access: Access) -> isl.Map:
@@ -39,6 +44,8 @@ def accesses_by_array(scop: Scop) -> tuple[ArrayAccesses, ...]:
             reads=relation_of(scop, array.name, "read"),
             writes=relation_of(scop, array.name, "write"),
             must_writes=relation_of(scop, array.name, "write", exact_only=True),
+            read_references=_references(scop, array.name, "read"),
+            write_references=_references(scop, array.name, "write"),
         )
         for array in scop.arrays
         if any(access.array == array.name for _, access in all_accesses(scop))
@@ -56,4 +63,12 @@ def relation_of(scop: Scop, array: str, kind: str, *, exact_only: bool = False) 
     for statement, access in all_accesses(scop):
         if access.array == array and access.kind == kind and (access.exact or not exact_only):
             result = result.union(isl.UnionMap.from_map(restricted(scop, statement, access)))
-    return result.coalesce()
+    return coalesced(result)
+
+
+def _references(scop: Scop, array: str, kind: str) -> tuple[isl.Map, ...]:
+    return tuple(
+        restricted(scop, statement, access)
+        for statement, access in all_accesses(scop)
+        if access.array == array and access.kind == kind
+    )

@@ -1,84 +1,155 @@
-"""Value-based and memory-based dependences of one array, by isl's exact dataflow analysis.
+"""Value-based and memory-based dependences of one array.
 
 Value-based dependences keep only neighbours in time: a read depends on the last write before it (Feautrier, *Dataflow
 analysis of array and scalar references*, 1991). A may write never hides what came before it, so every may write up to
 the nearest must write is a neighbour. The memory order is contained in the transitive closure of the neighbours:
-between two conflicting accesses that are no neighbours lies a must write, which is ordered with both.
+between two conflicting accesses that are no neighbours lies a must write, which is ordered with both. Where the
+analysis would take too long, some pairs that are no neighbours stay; the order they impose is the same.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.analysis.neighbours import Search, Sources
 from polyviz.analysis.times import maps_of, union_of
-from polyviz.model.dependences import DependenceKind
+from polyviz.model.conflicts import earlier_touches
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
     from polyviz.analysis.accesses import ArrayAccesses
+    from polyviz.model.dependences import DependenceKind
+    from polyviz.model.isl_limits import Allowance
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """The original execution order, forwards and backwards, as maps into one time space."""
+    """An execution order as maps of the statements into one time space."""
 
-    forward: isl.UnionMap
-    backward: isl.UnionMap
+    by_statement: Mapping[str, isl.Map]
+    together: isl.UnionMap
 
     @classmethod
-    def of(cls, times: dict[str, isl.Map], parameters: isl.Space) -> Times:
-        """Both directions of the order that ``times`` gives."""
-        backward = (relation.neg() for relation in times.values())
-        return cls(union_of(times.values(), parameters), union_of(backward, parameters))
+    def of(cls, times: Mapping[str, isl.Map], parameters: isl.Space) -> Times:
+        """The order that ``times`` gives."""
+        return cls(times, union_of(times.values(), parameters))
+
+    def backwards(self) -> Times:
+        """The opposite order."""
+        parameters = self.together.get_space().params()
+        return Times.of({name: time.neg() for name, time in self.by_statement.items()}, parameters)
 
 
-Relations = dict[DependenceKind, isl.UnionMap]
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Pairs of instances, source to sink; ``exact`` unless the analysis stopped early."""
+
+    relation: isl.UnionMap
+    exact: bool = True
 
 
-def last_writers(accesses: ArrayAccesses, order: isl.UnionMap) -> isl.UnionFlow:
-    """For each read the writes that may have left the value it sees, and the reads that may see an older value."""
-    return _nearest(accesses.reads, accesses.writes, accesses.must_writes, order)
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Which ``references`` look back, at which sources, in which order."""
+
+    references: tuple[isl.Map, ...]
+    sinks: isl.UnionMap
+    sources: isl.UnionMap
+    certain: isl.UnionMap
+    times: Times
+
+    def sources_by_statement(self) -> Sources:
+        return Sources(_by_statement(self.sources), _by_statement(self.certain))
 
 
-def value_based(accesses: ArrayAccesses, times: Times) -> Relations:
-    """Dependences between neighbours in time, by kind."""
+_OPERATIONS_PER_REFERENCE = 2_000
+
+
+def value_based(
+    kind: DependenceKind, accesses: ArrayAccesses, times: Times, allowance: Allowance
+) -> Found:
+    """The dependences of one kind between neighbours in time.
+
+    When the allowance ends, flow, anti and output hold more pairs than the neighbours (all of them in order and on one
+    cell), input holds fewer.
+    """
+    question = _question(kind, accesses, times)
+    found = _nearest(question, allowance, complete=kind != "input")
+    return Found(found.relation.reverse(), found.exact) if kind == "anti" else found
+
+
+def memory_based(
+    kind: DependenceKind, accesses: ArrayAccesses, times: Times, allowance: Allowance
+) -> Found:
+    """The dependences of one kind between all pairs of instances that touch a cell; needs no ``allowance``."""
+    sources = accesses.writes if kind in ("flow", "output") else accesses.reads
+    sinks = accesses.reads if kind in ("flow", "input") else accesses.writes
+    pairs = [
+        earlier_touches(sink, source, times.by_statement[_name(sink)], times.by_statement[_name(source)])
+        for sink in maps_of(sinks)
+        for source in maps_of(sources)
+    ]
+    return Found(union_of((found.domain_factor_domain().reverse() for found in pairs), _parameters(times)))
+
+
+def last_writers(accesses: ArrayAccesses, times: Times, allowance: Allowance) -> isl.UnionMap:
+    """The writes that may have left the value a read sees, to the reads; more of them when the allowance ends."""
+    return value_based("flow", accesses, times, allowance).relation
+
+
+def readers_from_before(accesses: ArrayAccesses, times: Times, allowance: Allowance) -> set[str]:
+    """The statements of which some read may see a value from before the part; more when the allowance ends."""
+    question = _question("flow", accesses, times)
+    search = Search(times.by_statement, question.sources_by_statement(), allowance)
+    return {_name(read) for read in accesses.read_references if not search.unreached(read).is_empty()}
+
+
+def _question(kind: DependenceKind, accesses: ArrayAccesses, times: Times) -> _Question:
     reads, writes, must = accesses.reads, accesses.writes, accesses.must_writes
-    return {
-        "flow": last_writers(accesses, times.forward).get_may_dependence(),
-        "anti": _nearest(reads, writes, must, times.backward).get_may_dependence().reverse(),
-        "output": _nearest(writes, writes, must, times.forward).get_may_dependence(),
-        "input": _nearest(reads, reads, reads, times.forward).get_may_dependence(),
-    }
+    if kind == "output":
+        return _Question(accesses.write_references, writes, writes, must, times)
+    if kind == "input":
+        return _Question(accesses.read_references, reads, reads, reads, times)
+    order = times.backwards() if kind == "anti" else times
+    return _Question(accesses.read_references, reads, writes, must, order)
 
 
-def memory_based(accesses: ArrayAccesses, times: Times) -> Relations:
-    """Dependences between all pairs of instances that touch a cell, by kind."""
-    reads, writes = accesses.reads, accesses.writes
-    return {
-        "flow": _ordered_pairs(writes, reads, times.forward),
-        "anti": _ordered_pairs(reads, writes, times.forward),
-        "output": _ordered_pairs(writes, writes, times.forward),
-        "input": _ordered_pairs(reads, reads, times.forward),
-    }
+def _nearest(question: _Question, allowance: Allowance, *, complete: bool) -> Found:
+    """For each sink the sources before it, back to the nearest certain one: by isl, else reference by reference."""
+    size = len(question.references) + question.sources.n_map()
+    whole = allowance.attempt(lambda: _by_isl(question), size * _OPERATIONS_PER_REFERENCE)
+    if whole is not None:
+        return Found(whole)
+    pairs: list[isl.Map] = []
+    exact = True
+    for reference in question.references:
+        search = Search(question.times.by_statement, question.sources_by_statement(), allowance)
+        before = search.before(reference)
+        exact = exact and search.exact
+        if search.exact or complete:
+            pairs += before
+    return Found(union_of(pairs, _parameters(question.times)), exact)
 
 
-def _nearest(
-    sinks: isl.UnionMap, sources: isl.UnionMap, must_sources: isl.UnionMap, order: isl.UnionMap
-) -> isl.UnionFlow:
-    """For each sink the sources before it in ``order``, back to the nearest must source."""
-    information = isl.UnionAccessInfo.from_sink(sinks)
-    information = information.set_must_source(must_sources).set_may_source(sources.subtract(must_sources))
-    return information.set_schedule_map(order).compute_flow()
+def _by_isl(question: _Question) -> isl.UnionMap:
+    information = isl.UnionAccessInfo.from_sink(question.sinks)
+    information = information.set_must_source(question.certain)
+    information = information.set_may_source(question.sources.subtract(question.certain))
+    return information.set_schedule_map(question.times.together).compute_flow().get_may_dependence()
 
 
-def _ordered_pairs(sources: isl.UnionMap, sinks: isl.UnionMap, order: isl.UnionMap) -> isl.UnionMap:
-    touching = sources.apply_range(sinks.reverse())
-    pairs = isl.UnionMap.empty(touching.get_space())
-    times = {relation.get_tuple_name(isl.dim_type.in_): relation for relation in maps_of(order)}
-    for relation in maps_of(touching):
-        source = times[relation.get_tuple_name(isl.dim_type.in_)]
-        sink = times[relation.get_tuple_name(isl.dim_type.out)]
-        pairs = pairs.union(isl.UnionMap.from_map(relation.intersect(source.lex_lt_map(sink))))
-    return pairs
+def _by_statement(accesses: isl.UnionMap) -> dict[str, isl.Map]:
+    return {_name(relation): relation for relation in maps_of(accesses)}
+
+
+def _parameters(times: Times) -> isl.Space:
+    return times.together.get_space().params()
+
+
+def _name(relation: isl.Map) -> str:
+    return relation.get_tuple_name(isl.dim_type.in_) or ""

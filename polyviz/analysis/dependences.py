@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Literal
 import islpy as isl
 
 from polyviz.analysis.accesses import ArrayAccesses, accesses_by_array
-from polyviz.analysis.dataflow import Times, memory_based, value_based
+from polyviz.analysis.dataflow import Found, Times, memory_based, value_based
 from polyviz.analysis.nesting import Nest, loop_nests
 from polyviz.analysis.privatization import privatization_of, within_copies
 from polyviz.analysis.reductions import Reduction, find_reductions, reduction_part
 from polyviz.analysis.times import maps_of, times_by_statement, union_of
 from polyviz.errors import OptionError
-from polyviz.model.dependences import Dependence, Dependences, Privatization
+from polyviz.model.dependences import Dependence, DependenceKind, Dependences, Privatization
+from polyviz.model.isl_limits import Allowance, coalesced
+from polyviz.model.exclusion import exclusive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +23,12 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
 
 _ANALYSES = {"value": value_based, "memory": memory_based}
+# Input dependences only say what is close: they come last, when others may have used up the allowance.
+_BY_IMPORTANCE: tuple[DependenceKind, ...] = ("flow", "anti", "output", "input")
+_OPERATIONS = 3_000_000
+_OPERATIONS_PER_REFERENCE = 20_000
+
+FoundByArray = dict[tuple[str, DependenceKind], Found]
 
 
 def dependences(scop: Scop, *, kind: Literal["value", "memory"] = "value") -> Dependences:
@@ -31,6 +39,9 @@ def dependences(scop: Scop, *, kind: Literal["value", "memory"] = "value") -> De
     The order that either imposes on a schedule is the same, may accesses included. Raises ``OptionError`` for
     another ``kind``.
 
+    The analysis has an allowance of isl operations. Where it ends, ``notes`` says which arrays keep more pairs than
+    the neighbours; the order imposed is still the same.
+
     Scalars that :mod:`polyviz.analysis.privatization` gives a copy per iteration constrain a schedule only inside
     each copy. Reads of scalars are left out of ``proximity``: they sit in a register wherever they are.
     """
@@ -40,10 +51,12 @@ def dependences(scop: Scop, *, kind: Literal["value", "memory"] = "value") -> De
     times = Times.of(times_by_statement(scop.schedule.get_map()), parameters)
     nests = loop_nests(scop.schedule)
     accesses = accesses_by_array(scop)
-    relations = [found for array in accesses for found in _of_array(array, kind, times)]
-    privatizations = _privatizations(scop, accesses, times, nests)
+    allowance = allowance_for(accesses)
+    found = _found(accesses, kind, times, allowance)
+    relations = [dependence for array in accesses for dependence in _of_array(array.array, found)]
+    privatizations = _privatizations(scop, accesses, times, nests, allowance)
     kept = list(_after_privatization(relations, privatizations, nests))
-    validity_relations = tuple(found for found in kept if found.kind != "input")
+    validity_relations = tuple(dependence for dependence in kept if dependence.kind != "input")
     validity = _union(validity_relations, parameters)
     return Dependences(
         kind=kind,
@@ -53,21 +66,63 @@ def dependences(scop: Scop, *, kind: Literal["value", "memory"] = "value") -> De
         proximity=_union(_close_pairs(scop, kept), parameters),
         coincidence=validity,
         validity_relations=validity_relations,
+        notes=tuple(_notes(found)),
     )
 
 
-def _of_array(accesses: ArrayAccesses, kind: str, times: Times) -> Iterator[Dependence]:
-    for name, union in _ANALYSES[kind](accesses, times).items():
-        for relation in maps_of(union.coalesce()):
+def allowance_for(accesses: Iterable[ArrayAccesses]) -> Allowance:
+    """What an analysis of ``accesses`` may spend: about two seconds for a part of ordinary size."""
+    references = sum(len(array.read_references) + len(array.write_references) for array in accesses)
+    return Allowance(_OPERATIONS + references * _OPERATIONS_PER_REFERENCE)
+
+
+def _found(
+    accesses: Iterable[ArrayAccesses], kind: str, times: Times, allowance: Allowance
+) -> FoundByArray:
+    analyse = _ANALYSES[kind]
+    return {
+        (array.array, name): analyse(name, array, times, allowance)
+        for name in _BY_IMPORTANCE
+        for array in accesses
+    }
+
+
+def _of_array(array: str, found: FoundByArray) -> Iterator[Dependence]:
+    for name in _BY_IMPORTANCE:
+        for relation in maps_of(found[array, name].relation):
             source = relation.get_tuple_name(isl.dim_type.in_)
             sink = relation.get_tuple_name(isl.dim_type.out)
-            yield Dependence(name, accesses.array, source, sink, relation)
+            tidy = coalesced(relation)
+            if not tidy.plain_is_empty():
+                yield Dependence(name, array, source, sink, tidy)
+
+
+def _notes(found: FoundByArray) -> Iterator[str]:
+    ordered = _inexact(found, ("flow", "anti", "output"))
+    if ordered:
+        yield (
+            f"The exact analysis of {ordered} would take too long: some pairs of accesses stay ordered although a "
+            "write between them already orders both; what is legal does not change."
+        )
+    reused = _inexact(found, ("input",))
+    if reused:
+        yield f"Not every reuse of values read from {reused} is known: the exact analysis would take too long."
+
+
+def _inexact(found: FoundByArray, kinds: tuple[DependenceKind, ...]) -> str:
+    names = dict.fromkeys(f"`{array}`" for (array, kind), part in found.items() if kind in kinds and not part.exact)
+    return ", ".join(names)
 
 
 def _privatizations(
-    scop: Scop, accesses: Iterable[ArrayAccesses], times: Times, nests: Mapping[str, Nest]
+    scop: Scop,
+    accesses: Iterable[ArrayAccesses],
+    times: Times,
+    nests: Mapping[str, Nest],
+    allowance: Allowance,
 ) -> dict[str, Privatization]:
-    found = (privatization_of(scop.array(array.array), array, times.forward, nests) for array in accesses)
+    scalars = (array for array in accesses if scop.array(array.array).rank == 0)
+    found = (privatization_of(scop.array(array.array), array, times, nests, allowance) for array in scalars)
     return {privatization.array: privatization for privatization in found if privatization is not None}
 
 

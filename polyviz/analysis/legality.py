@@ -17,6 +17,7 @@ from polyviz.analysis.witness import (
     violation_of,
 )
 from polyviz.model.dependences import Dependence, Dependences, Legality, Violation
+from polyviz.model.exclusion import exclusive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
 
 
+@exclusive
 def check(
     scop: Scop, schedule: Schedule | isl.Schedule | isl.UnionMap | str, *, known: Dependences | None = None
 ) -> Legality:

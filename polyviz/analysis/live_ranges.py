@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.accesses import accesses_by_array
-from polyviz.analysis.dataflow import Times, last_writers
+from polyviz.analysis.dataflow import Times, last_writers, readers_from_before
+from polyviz.analysis.dependences import allowance_for
 from polyviz.analysis.times import maps_of, times_by_statement
 from polyviz.model.expression import Element, Instruction, rebuild
+from polyviz.model.isl_limits import solved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from polyviz.analysis.accesses import ArrayAccesses
+    from polyviz.model.isl_limits import Allowance
     from polyviz.model.expression import Node
     from polyviz.model.scop import Access, Array, Scop, Statement
 
@@ -32,28 +35,32 @@ def separate_live_ranges(scop: Scop) -> Scop:
     computes the same; a note says which names were split.
     """
     times = Times.of(times_by_statement(scop.schedule.get_map()), scop.context.get_space())
-    for accesses in accesses_by_array(scop):
+    found = accesses_by_array(scop)
+    allowance = allowance_for(found)
+    for accesses in found:
         array = scop.array(accesses.array)
         if array.rank > 0 or accesses.writes.is_empty():
             continue
-        ranges = _live_ranges(scop, array, accesses, times.forward)
+        ranges = _live_ranges(scop, array, accesses, times, allowance)
         if len(ranges) > 1:
             scop = _renamed(scop, array, ranges)
     return scop
 
 
 def _live_ranges(
-    scop: Scop, array: Array, accesses: ArrayAccesses, order: isl.UnionMap
+    scop: Scop, array: Array, accesses: ArrayAccesses, times: Times, allowance: Allowance
 ) -> list[frozenset[str]]:
-    """Groups of statements that share values of the scalar; the group whose values are seen outside comes first."""
-    flow = last_writers(accesses, order)
+    """Groups of statements that share values of the scalar; the group whose values are seen outside comes first.
+
+    Where the ``allowance`` ends, more statements are taken to share values than really do.
+    """
     linked = [
         {_name(relation, isl.dim_type.in_), _name(relation, isl.dim_type.out)}
-        for relation in maps_of(flow.get_may_dependence())
+        for relation in maps_of(last_writers(accesses, times, allowance))
     ]
-    outside = _statements(flow.get_may_no_source())
+    outside = readers_from_before(accesses, times, allowance)
     if array.live_out:
-        outside |= _final_writers(accesses, order)
+        outside |= _final_writers(accesses, times.together)
     touching = _statements(accesses.reads.union(accesses.writes))
     ordered = [statement.name for statement in scop.statements if statement.name in touching]
     groups = _connected(ordered, [*linked, outside])
@@ -61,11 +68,15 @@ def _live_ranges(
 
 
 def _final_writers(accesses: ArrayAccesses, order: isl.UnionMap) -> set[str]:
-    """The statements whose write may be the last one for some sizes."""
+    """The statements whose write may be the last one for some sizes; all that write when isl needs too long."""
     writers = order.intersect_domain(accesses.writes.domain())
-    certain = order.intersect_domain(accesses.must_writes.domain()).range().lexmax()
-    overwritten = writers.range().lex_lt_union_set(certain).domain()
-    return _statements(writers.subtract_range(overwritten))
+    found = solved(lambda: _statements(_not_overwritten(writers, accesses.must_writes.domain())))
+    return _statements(writers) if found is None else found
+
+
+def _not_overwritten(writers: isl.UnionMap, certain: isl.UnionSet) -> isl.UnionMap:
+    last = writers.intersect_domain(certain).range().lexmax()
+    return writers.subtract_range(writers.range().lex_lt_union_set(last).domain())
 
 
 def _statements(union: isl.UnionMap) -> set[str]:

@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis.dataflow import last_writers
+from polyviz.analysis.dataflow import last_writers, readers_from_before
 from polyviz.analysis.nesting import Nest, common_loops, same_iteration
 from polyviz.analysis.times import maps_of
 from polyviz.model.dependences import Dependence, Privatization
+from polyviz.model.isl_limits import coalesced, solved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.analysis.accesses import ArrayAccesses
+    from polyviz.analysis.dataflow import Times
+    from polyviz.model.isl_limits import Allowance
     from polyviz.model.scop import Array
 
 
 def privatization_of(
-    array: Array, accesses: ArrayAccesses, times: isl.UnionMap, nests: Mapping[str, Nest]
+    array: Array, accesses: ArrayAccesses, times: Times, nests: Mapping[str, Nest], allowance: Allowance
 ) -> Privatization | None:
     """How far ``array`` can be privatized: the deepest common loops whose iterations share no value through it.
 
     None when it is no scalar, is never written, a read may see a value from before the part or from another
-    iteration of every common loop, or its final value is looked at and its writer is not known exactly.
+    iteration of every common loop, or its final value is looked at and its writer is not known exactly. What the
+    ``allowance`` does not suffice to prove counts as forbidden.
     """
-    if array.rank > 0 or accesses.writes.is_empty():
-        return None
-    flow = last_writers(accesses, times)
-    if not flow.get_may_no_source().is_empty():
+    if array.rank > 0 or accesses.writes.is_empty() or readers_from_before(accesses, times, allowance):
         return None
     statements = sorted(_statements(accesses))
-    depth = _private_depth(flow.get_may_dependence(), nests, common_loops(nests[name] for name in statements))
-    last = _last_writer(accesses, times) if array.live_out else None
+    flow = last_writers(accesses, times, allowance)
+    depth = _private_depth(flow, nests, common_loops(nests[name] for name in statements))
+    last = _last_writer(accesses, times.together) if array.live_out else None
     if depth == 0 or (array.live_out and last is None):
         return None
     return Privatization(array.name, depth, last, _reason(array, depth, nests[statements[0]]))
@@ -44,7 +47,7 @@ def within_copies(
 ) -> Dependence | None:
     """What is left of ``dependence`` when each copy of the scalar has its own memory; None when nothing is."""
     pairs = same_iteration(nests[dependence.source], nests[dependence.sink], privatization.depth)
-    kept = dependence.relation.intersect(pairs).coalesce()
+    kept = coalesced(dependence.relation.intersect(pairs))
     if kept.is_empty():
         return None
     return Dependence(dependence.kind, dependence.array, dependence.source, dependence.sink, kept)
@@ -60,17 +63,20 @@ def _private_depth(flow: isl.UnionMap, nests: Mapping[str, Nest], depth: int) ->
     for relation in maps_of(flow):
         source = nests[relation.get_tuple_name(isl.dim_type.in_)]
         sink = nests[relation.get_tuple_name(isl.dim_type.out)]
-        while depth > 0 and not relation.is_subset(same_iteration(source, sink, depth)):
+        while depth > 0 and not solved(partial(relation.is_subset, same_iteration(source, sink, depth))):
             depth -= 1
     return depth
 
 
 def _last_writer(accesses: ArrayAccesses, times: isl.UnionMap) -> isl.UnionSet | None:
-    """The instance whose write is the final value, for all parameter values; None when a write is uncertain."""
+    """The instance whose write is the final value, for all parameter values.
+
+    None when a write is uncertain, and when isl needs too long.
+    """
     if not accesses.writes.is_subset(accesses.must_writes):
         return None
     writers = times.intersect_domain(accesses.must_writes.domain())
-    return writers.intersect_range(writers.range().lexmax()).domain().coalesce()
+    return solved(lambda: writers.intersect_range(writers.range().lexmax()).domain().coalesce())
 
 
 def _reason(array: Array, depth: int, nest: Nest) -> str:

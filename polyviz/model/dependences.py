@@ -49,7 +49,8 @@ class Dependences(Displayable):
     reaches a read) from memory-based (every pair that touches one cell). ``flow``, ``anti``, ``output``, ``input`` and
     ``reduction`` are their unions; reduction dependences are also contained in the other kinds.
     ``validity`` must not be reversed by a schedule: flow, anti and output, less what privatization removes.
-    ``proximity`` should be close in time, ``coincidence`` decides which loops are parallel.
+    ``proximity`` should be close in time, ``coincidence`` decides which loops are parallel. ``notes`` are sentences
+    about everything that is not exact.
     """
 
     kind: Literal["value", "memory"]
@@ -59,6 +60,7 @@ class Dependences(Displayable):
     proximity: isl.UnionMap
     coincidence: isl.UnionMap
     validity_relations: tuple[Dependence, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def flow(self) -> isl.UnionMap:

@@ -1,0 +1,106 @@
+"""Bounded work of isl: its algorithms are exponential, so a solve gets a number of basic operations and may fail.
+
+Operations are counted by isl itself, so what fits and what does not is the same on every machine. A million of them
+take about a second.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import islpy as isl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Result = TypeVar("Result")
+Relation = TypeVar("Relation", isl.Map, isl.Set, isl.UnionMap, isl.UnionSet)
+
+SMALL = 100_000
+"""Operations for a question that is nearly always easy."""
+_FIRST_TRY = 100
+_ALWAYS = 20_000
+
+
+@contextmanager
+def at_most(operations: int) -> Iterator[None]:
+    """Let isl raise ``isl.Error`` when the body needs more than ``operations``; the limit before comes back afterwards.
+
+    A limit inside a limit replaces it for that time; the outer one then counts from zero.
+    """
+    context = isl.DEFAULT_CONTEXT
+    before = context.get_max_operations()
+    context.set_max_operations(operations)
+    context.reset_operations()
+    try:
+        yield
+    finally:
+        context.set_max_operations(before)
+        context.reset_operations()
+
+
+def solved(compute: Callable[[], Result], operations: int = SMALL) -> Result | None:
+    """What ``compute`` returns; None when isl fails or needs more than ``operations``.
+
+    >>> numbers = isl.Set("{ [i, j] : 0 <= i <= j <= 10 }")
+    >>> print(solved(numbers.lexmax))
+    { [i = 10, j = 10] }
+    >>> print(solved(numbers.lexmax, 1))
+    None
+    """
+    with at_most(operations):
+        try:
+            return compute()
+        except isl.Error:
+            return None
+
+
+def coalesced(relation: Relation) -> Relation:
+    """``relation`` in fewer pieces when that is cheap to find, else as it is.
+
+    >>> print(coalesced(isl.Set("{ [0]; [1]; [2] }")))
+    { [i0] : 0 <= i0 <= 2 }
+    """
+    found = solved(relation.coalesce)
+    return relation if found is None else found
+
+
+@dataclass(slots=True)
+class Allowance:
+    """The operations that a computation of many steps may still spend; the one mutable value of the model.
+
+    isl does not tell how many operations a step took. Steps are therefore tried with growing limits, and what is spent
+    are the limits.
+
+    >>> allowance = Allowance(10_000)
+    >>> print(allowance.solve(isl.Set("{ [i, j] : 0 <= i <= j <= 10 }").lexmax, 2_000))
+    { [i = 10, j = 10] }
+    >>> allowance.operations
+    9500
+    """
+
+    operations: int
+
+    def solve(self, compute: Callable[[], Result], most: int) -> Result | None:
+        """What ``compute`` returns; None when it needs more than ``most`` operations, or more than are left."""
+        limit = min(_FIRST_TRY, most)
+        while limit <= self.operations:
+            self.operations -= limit
+            result = solved(compute, limit)
+            if result is not None or limit == most:
+                return result
+            limit = min(4 * limit, most)
+        return None
+
+    def attempt(self, compute: Callable[[], Result], most: int) -> Result | None:
+        """What ``compute`` returns in one try, None when it needs more than ``most``; only a failure is charged.
+
+        Near the end of the allowance the try gets less than ``most``, but always enough for what is easy.
+        """
+        limit = min(most, max(self.operations, _ALWAYS))
+        result = solved(compute, limit)
+        if result is None:
+            self.operations -= limit
+        return result
