@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -15,7 +16,7 @@ from polyviz.mapping import make_plan
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Schedule
 from polyviz.runtime.kernel import Kernel
-from polyviz.runtime.original import original_of
+from polyviz.runtime.original import original_of, plain_function
 from polyviz.scheduling import adopt
 from polyviz.scheduling import schedule as find_schedule
 
@@ -88,7 +89,18 @@ def build_kernel(
     """The kernel for a part that is already analysed; ``target`` is resolved."""
     chosen = choose_schedule(scop, dependences, schedule, options or {})
     plan = make_plan(scop, dependences, chosen, target, tile=tile)
-    return Kernel(scop, dependences, plan, original_of(scop, source, namespace), floating_point=floating_point)
+    original = original_of(scop, source, namespace)
+    return Kernel(
+        scop, dependences, plan, original, floating_point=floating_point, signature=_signature_of(source)
+    )
+
+
+def _signature_of(source: object) -> inspect.Signature | None:
+    """The signature of a function or kernel, with its annotations and true defaults."""
+    if isinstance(source, Kernel):
+        return source.__signature__
+    function = plain_function(source)
+    return None if function is None else inspect.signature(function)
 
 
 def choose_schedule(

@@ -153,13 +153,13 @@ def _load_program(program: Program, text: str) -> Callable[..., Any]:
     return load_function(text, program.name, f"<polyviz {program.target} {program.name} {mark}>")
 
 
-def load_function(text: str, name: str, filename: str) -> Callable[..., Any]:
-    """The function ``name`` of the Python ``text``; tracebacks show its lines."""
+def load_function(text: str, name: str, filename: str, known: Mapping[str, Any] | None = None) -> Callable[..., Any]:
+    """The function ``name`` of the Python ``text``, which may use the names in ``known``; tracebacks show its lines."""
     module = ModuleType(name)
+    module.__dict__.update(known or {})
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     exec(compile(text, filename, "exec"), module.__dict__)
-    function = module.__dict__[name]
-    assert callable(function)
+    function: Callable[..., Any] = module.__dict__[name]
     return function
 
 

@@ -52,6 +52,7 @@ class Kernel(Displayable):
         original: Original,
         *,
         floating_point: FloatingPoint = "reassociate",
+        signature: inspect.Signature | None = None,
     ) -> None:
         self.scop = scop
         self.dependences = dependences
@@ -60,7 +61,7 @@ class Kernel(Displayable):
         self.floating_point = floating_point
         self.__name__ = scop.name
         self.__doc__ = scop.docstring or None
-        self._binder = Binder(scop)
+        self._binder = Binder(scop, signature)
         self._compiling = threading.Lock()
         self._compiled: dict[tuple[tuple[str, ArrayType], ...], Compiled] = {}
         self._latest: Program | None = None
@@ -122,7 +123,10 @@ class Kernel(Displayable):
         """The same plan under another floating-point contract; this kernel where it is the same."""
         if choice == self.floating_point:
             return self
-        return Kernel(self.scop, self.dependences, self.plan, self.original, floating_point=choice)
+        signature = self._binder.signature
+        return Kernel(
+            self.scop, self.dependences, self.plan, self.original, floating_point=choice, signature=signature
+        )
 
     def program_for(self, bound: Bound) -> Program:
         """The program for one call's types."""

@@ -1,17 +1,16 @@
 """The user's own loops as a runnable function: the reference that every variant is compared with.
 
-It is rebuilt from the text, not taken from memory, so that the worker process runs exactly what was extracted; values
-from outside the text (module constants, helper functions) travel along.
+It is rebuilt from the text, not taken from memory, so that the worker process runs exactly what was extracted; what the
+text needs from outside (constants, helper functions with their own surroundings) travels along.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
-import math
 import textwrap
-from dataclasses import dataclass
-from types import FunctionType, ModuleType
+from dataclasses import dataclass, field
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,78 +19,125 @@ from polyviz.codegen.calling import result_names
 from polyviz.runtime.execute import load_function
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from polyviz.model.scop import Scop
 
-_CONVENTIONAL = {"np": "numpy", "numpy": "numpy", "math": "math", "numba": "numba"}
+_CONVENTIONAL = {
+    "np": "import numpy as np",
+    "numpy": "import numpy",
+    "math": "import math",
+    "numba": "import numba",
+    "prange": "from numba import prange",
+}
+"""What these names mean in a text that comes without surroundings."""
+_LIBRARIES = ("math", "cmath", "numpy", "numba", "builtins")
+"""Modules whose functions are imported, not carried along as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Original:
     """Text of a function ``name`` plus what it needs from outside.
 
-    ``modules`` maps names to importable modules, ``constants`` to numbers; ``helpers`` are texts of other functions.
+    ``imports`` are lines of Python, ``constants`` the values of names; ``helpers`` are other functions by the name the
+    text calls them.
     """
 
     name: str
     text: str
-    modules: Mapping[str, str]
-    constants: Mapping[str, Any]
-    helpers: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    helpers: Mapping[str, Original] = field(default_factory=dict)
 
     def python(self) -> Callable[..., Any]:
         """The function as plain Python."""
-        return load_function(self._program(""), self.name, f"<original {self.name}>")
+        return self._load("")
 
     def numba(self, *, parallel: bool = False) -> Callable[..., Any]:
         """The function under ``numba.njit`` as written; ``parallel`` lets numba use its ``prange`` loops."""
-        options = "parallel=True, error_model='numpy'" if parallel else "error_model='numpy'"
-        return load_function(self._program(f"@numba.njit({options})"), self.name, f"<original {self.name} numba>")
+        return self._load("parallel=True, " if parallel else "", under_numba=True)
 
-    def _program(self, decorator: str) -> str:
-        imports = [f"import {module} as {name}" for name, module in {**self.modules, "numba": "numba"}.items()]
-        # numba and prange are needed only where the text or the decorator names them: numba loads slowly.
-        if not decorator and "numba" not in self.text and "prange" not in self.text:
-            imports = [line for line in imports if "numba" not in line]
-        elif "prange" in self.text:
-            imports.append("from numba import prange")
-        constants = [f"{name} = {_literal(value)}" for name, value in self.constants.items()]
-        helpers = [f"@numba.njit\n{helper}" if decorator else helper for helper in self.helpers]
-        return "\n".join([*imports, *constants, *helpers, decorator, self.text])
+    def _load(self, options: str, *, under_numba: bool = False) -> Callable[..., Any]:
+        helpers = {name: helper._load("", under_numba=under_numba) for name, helper in self.helpers.items()}
+        head = [*self.imports]
+        if under_numba:
+            head += ["import numba", f"@numba.njit({options}error_model='numpy')"]
+        filename = f"<original {self.name}{' numba' if under_numba else ''}>"
+        return load_function("\n".join([*head, self.text]), self.name, filename, {**self.constants, **helpers})
 
 
 def original_of(scop: Scop, source: object, namespace: Mapping[str, Any] | None = None) -> Original:
-    """The reference for ``scop``, made from ``source`` (function, text or kernel) and the names of ``namespace``."""
+    """The reference for ``scop``, extracted from ``source`` (a function, text or kernel) with names from ``namespace``."""
     known = getattr(source, "original", None)
     if isinstance(known, Original):  # a kernel brings the loops it was made from
         return known
-    function = _plain_function(source)
-    outside = dict(namespace or {})
-    if function is not None:
-        closure = inspect.getclosurevars(function)
-        outside = {**closure.globals, **closure.nonlocals}
-    text = _cell_function(scop) if scop.is_cell else _undecorated(scop)
-    names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
-    arguments = {argument.name for argument in scop.arguments}
-    used = {name: outside[name] for name in names & outside.keys() - arguments}
-    modules = {name: module for name, module in _CONVENTIONAL.items() if name in names}
-    modules.update({name: value.__name__ for name, value in used.items() if isinstance(value, ModuleType)})
-    constants = {name: value for name, value in used.items() if isinstance(value, int | float | complex | np.generic)}
-    helpers = tuple(
-        text for value in used.values() for text in [_helper_text(value)] if text is not None
-    )
-    return Original(scop.name, text, modules, constants, helpers)
+    function = plain_function(source)
+    outside = dict(namespace or {}) if function is None else _surroundings(function)
+    text = _cell_function(scop) if scop.is_cell else _undecorated(ast.parse(scop.text))
+    return _carried(text, scop.name, outside, {argument.name for argument in scop.arguments}, ())
 
 
-def _plain_function(source: object) -> FunctionType | None:
+def plain_function(source: object) -> FunctionType | None:
+    """The Python function behind ``source``, which may be wrapped by numba or a decorator; None where there is none."""
     inner = getattr(source, "py_func", source)
     inner = inspect.unwrap(inner) if callable(inner) else inner
     return inner if isinstance(inner, FunctionType) else None
 
 
-def _undecorated(scop: Scop) -> str:
-    tree = ast.parse(scop.text)
+def _surroundings(function: FunctionType) -> dict[str, Any]:
+    names = inspect.getclosurevars(function)
+    # All globals, since defaults are evaluated outside the body, where ``getclosurevars`` does not look.
+    return {**function.__globals__, **names.nonlocals}
+
+
+def _carried(
+    text: str, name: str, outside: Mapping[str, Any], arguments: set[str], around: tuple[object, ...]
+) -> Original:
+    """``text`` with everything it mentions of ``outside``; ``around`` are the functions that led here."""
+    mentioned = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)} - arguments
+    used = {name: outside[name] for name in sorted(mentioned & outside.keys())}
+    missing = sorted(mentioned & _CONVENTIONAL.keys() - used.keys())
+    imports = (*(_CONVENTIONAL[name] for name in missing), *_imports(used))
+    constants = {name: value for name, value in used.items() if isinstance(value, int | float | complex | np.generic)}
+    helpers = {
+        name: helper
+        for name, value in used.items()
+        if value not in around
+        for helper in [_helper(value, (*around, value))]
+        if helper is not None
+    }
+    return Original(name, text, imports, constants, helpers)
+
+
+def _imports(used: Mapping[str, Any]) -> Iterable[str]:
+    for name, value in used.items():
+        if isinstance(value, ModuleType):
+            yield f"import {value.__name__} as {name}"
+        elif isinstance(value, np.ufunc):
+            yield f"from numpy import {value.__name__} as {name}"
+        elif isinstance(value, type | BuiltinFunctionType) and _home(value) in _LIBRARIES:
+            yield f"from {_home(value)} import {value.__name__} as {name}"
+
+
+def _home(value: type | BuiltinFunctionType) -> str:
+    """The library that ``value`` can be imported from: ``numba`` for what lives in ``numba.misc.special``."""
+    return str(value.__module__).partition(".")[0]
+
+
+def _helper(value: object, around: tuple[object, ...]) -> Original | None:
+    function = plain_function(value)
+    if function is None or function.__module__.partition(".")[0] in _LIBRARIES:
+        return None
+    try:
+        text = _undecorated(ast.parse(textwrap.dedent(inspect.getsource(function))))
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return None
+    arguments = set(inspect.signature(function).parameters)
+    return _carried(text, function.__name__, _surroundings(function), arguments, around)
+
+
+def _undecorated(tree: ast.Module) -> str:
+    """The text of the first function without decorators and annotations; raises ValueError when there is none."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             node.decorator_list = []
@@ -109,25 +155,3 @@ def _cell_function(scop: Scop) -> str:
     if results:
         lines.append(f"    return {', '.join(results)},")
     return "\n".join(lines)
-
-
-def _helper_text(value: object) -> str | None:
-    function = _plain_function(value)
-    if function is None or function.__module__ in ("numba", "numpy", "math"):
-        return None
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError):
-        return None
-    node = tree.body[0]
-    if not isinstance(node, ast.FunctionDef):
-        return None
-    node.decorator_list = []
-    return ast.unparse(node)
-
-
-def _literal(value: Any) -> str:
-    plain = value.item() if isinstance(value, np.generic) else value
-    if isinstance(plain, float) and (not math.isfinite(plain)):
-        return f"float({str(plain)!r})"
-    return repr(plain)
