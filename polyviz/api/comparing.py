@@ -108,7 +108,7 @@ def compare(
         rows=with_speedups(rows, samples, baseline),
         baseline=baseline,
         best=fastest(rows, samples),
-        machine=this_machine().describe(),
+        machine="; ".join(this_machine().describe().splitlines()),
         sizes=dict(bound.parameters),
         notes=(*scop.notes, *notes) if verify else (*scop.notes, *notes, "nothing was verified, as asked"),
     )

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 PARALLEL_TILE = (32, 64)
 """Tiles of a band with a parallel loop: the outermost one smaller, so that every thread finds work; a 64 x 64 tile of
 doubles fills most of a first-level cache."""
-WAVEFRONT_TILE = (16, 64, 256)
+WAVEFRONT_TILE = (32, 64, 256)
 """Tiles of a band that carries dependences: outermost (time), between, innermost (the vector loop, kept long)."""
 CROWDED_TILE = 16
 """The loops between, when there are two or more of them."""

@@ -60,9 +60,9 @@ class ParallelWork:
     extents: tuple[isl.PwAff, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Plan:
-    """What the code generator needs beside the part itself.
+    """What the code generator needs beside the part itself; plans are told apart by identity.
 
     ``tree`` is the schedule tree with tiles and marks; ``locals`` are temporaries declared inside loops (see the
     ``local`` marks); ``expansions`` those that became arrays; ``final_values`` says when a private copy is the value
