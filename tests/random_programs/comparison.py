@@ -62,6 +62,8 @@ def within_noise(
     Relative noise of a few units in the last place is put on all floating-point inputs; a cell may differ by as much
     as the noise moves it, times a factor.
     """
+    if any(name not in actual or np.shape(actual[name]) != np.shape(value) for name, value in expected.items()):
+        return False
     spread = {name: np.zeros(np.shape(value)) for name, value in expected.items()}
     for round_ in range(3):
         values = [_noisy(value, round_ * 100 + position) for position, value in enumerate(make())]

@@ -37,6 +37,7 @@ class Runner:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+        self._errors.close()
 
     def judge(self, program: Program | int, variants: Sequence[Variant]) -> list[Outcome]:
         """The extraction's outcome, then those of ``variants``; after a crash or a hang a new process goes on."""
