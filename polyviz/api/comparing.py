@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from polyviz.model.dependences import Dependences
     from polyviz.model.program import FloatingPoint, Program
-    from polyviz.runtime.binding import Bound
     from polyviz.model.scop import Scop
+    from polyviz.runtime.binding import Bound
     from polyviz.runtime.kernel import Kernel
 
 ENGINES: tuple[Engine, ...] = ("python", "numba", "numba-parallel")

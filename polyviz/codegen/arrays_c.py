@@ -58,6 +58,10 @@ class ArrayPrinter:
         """How a name of the part is spelled in C."""
         return self._identifiers.of(name)
 
+    def added(self, name: str) -> str:
+        """How something that the generator adds is spelled."""
+        return self._identifiers.derived(name)
+
     def enter(self, statement: Statement) -> None:
         """Elements printed from now on belong to ``statement``."""
         self._statement = statement

@@ -36,7 +36,8 @@ def private_name(scop: Scop, array: str) -> str:
     """The name of the private copy of ``array``: its own, unless the visible value needs that name."""
     if not scop.array(array).live_out:
         return array
-    taken = {*(item.name for item in (*scop.arrays, *scop.parameters)), *inner_iterators(scop)}
+    taken = {item.name for item in scop.arrays} | {item.name for item in scop.parameters}
+    taken.update(inner_iterators(scop))
     name = f"{array}_private"
     while name in taken:
         name += "_"

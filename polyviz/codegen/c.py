@@ -17,7 +17,7 @@ from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.model.expression import Binary, Expression, Name, walk
-from polyviz.model.program import ArrayType, FloatingPoint, Program, ProgramArgument
+from polyviz.model.program import NO_MEMORY, ArrayType, FloatingPoint, Program, ProgramArgument
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,7 @@ def print_c(
 ) -> Program:
     """``plan`` as a C function over arrays of the given ``types`` (locals and scalars included).
 
-    The function returns 0, or the 1-based number of the entry of ``Program.failures`` that was hit.
+    The function returns 0, ``NO_MEMORY``, or the 1-based number of the entry of ``Program.failures`` that was hit.
     Raises ``CodegenError`` for what C cannot express.
     """
     return _CProgram(scop, plan, types, floating_point).program()
@@ -108,30 +108,42 @@ class _CProgram:
     def _prologue(self) -> str:
         """Written last, since only the loops tell which failures there are."""
         text = TextBuilder()
-        allocations = [line for expansion in self.plan.expansions for line in self._allocation(expansion)]
         if self.arrays.helpers:
             text.add(1, "int64_t failure = 0;")
-        for line in (*self.arrays.prologue(self.private), *allocations):
+        for line in (*self.arrays.prologue(self.private), *self._allocations()):
             text.add(1, line)
         return text.text()
 
-    def _allocation(self, expansion: Expansion) -> tuple[str, str]:
-        private = private_name(self.scop, expansion.array)
-        name = self.arrays.identifier(private)
-        extents = [self._index(bound_expression(extent)) for extent in expansion.extents]
+    def _allocations(self) -> list[str]:
+        """Memory for expanded temporaries; all of it is asked for before the first line that can give up."""
+        names = [self._copies(expansion) for expansion in self.plan.expansions]
+        lines = [line for expansion in self.plan.expansions for line in self._allocation(expansion)]
+        if len(names) < 2:
+            return [*lines, *(f"if (!{name}) return {NO_MEMORY};" for name in names)]
+        lines.append(f"if ({' || '.join(f'!{name}' for name in names)}) {{")
+        lines += [f"    free({name});" for name in names]
+        return [*lines, f"    return {NO_MEMORY};", "}"]
+
+    def _copies(self, expansion: Expansion) -> str:
+        return self.arrays.identifier(private_name(self.scop, expansion.array))
+
+    def _allocation(self, expansion: Expansion) -> list[str]:
+        name = self._copies(expansion)
+        kind = C_TYPE_NAMES[self.dtypes[private_name(self.scop, expansion.array)]]
+        lines, extents = [], []
+        for axis, extent in enumerate(expansion.extents):
+            count = self._index(bound_expression(extent))
+            extents.append(self.arrays.added(f"{name}_extent{axis}"))
+            # C has no arrays without elements.
+            lines.append(f"const int64_t {extents[-1]} = {count} > 0 ? {count} : 1;")
+        sizes = "".join(f"[{extent}]" for extent in extents)
         inner = "".join(f"[{extent}]" for extent in extents[1:])
-        kind = C_TYPE_NAMES[self.dtypes[private]]
         declared = f"(*restrict {name}){inner}" if inner else f"*restrict {name}"
-        size = f"sizeof({kind}[{extents[0]} > 0 ? {extents[0]} : 1]{inner})"
-        code = self.arrays.failure(f"there is no memory for the copies of the temporary {expansion.array}")
-        return (
-            f"{kind} {declared} = malloc({size});  // one copy per iteration",
-            f"if (!{name}) return {code};",
-        )
+        return [*lines, f"{kind} {declared} = malloc(sizeof({kind}{sizes}));  // one copy per iteration"]
 
     def _epilogue(self) -> None:
         for expansion in self.plan.expansions:
-            self.text.add(1, f"free({self.arrays.identifier(private_name(self.scop, expansion.array))});")
+            self.text.add(1, f"free({self._copies(expansion)});")
         for line in self.arrays.epilogue():
             self.text.add(1, line)
         self.text.add(1, f"return {'failure' if self.arrays.helpers else '0'};")

@@ -42,7 +42,7 @@ def all_types(scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType
 
 
 def _assigned_scalars(scop: Scop, types: Mapping[str, ArrayType]) -> dict[str, str]:
-    """The types of the scalars that statements assign: of all values assigned, the one passed by the caller included."""
+    """The types of the scalars that statements assign: of all values assigned, also the one passed by the caller."""
     scalars = {array.name for array in scop.arrays if array.rank == 0}
     assigned = {name for statement in scop.statements for name in _targets(statement)} & scalars
     elements = {name: kind.dtype for name, kind in types.items() if name not in assigned}

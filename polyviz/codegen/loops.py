@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from polyviz.model.expression import Binary, Call, Constant, Expression
+from polyviz.model.expression import Binary, Call, Constant, Expression, Unary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 LOOP_PREFIX = "~"
-"""Variables of scanned loops are called ``~0``, ``~1``, … from outermost inwards until ``naming`` finds better names."""
+"""Variables of scanned loops are called ``~0``, ``~1``, … from outermost inwards, until ``naming`` finds better ones."""
 
 @dataclass(frozen=True, slots=True)
 class LoopNode:
@@ -34,7 +34,8 @@ class Block(LoopNode):
 class For(LoopNode):
     """``for iterator in range(start, stop, step)``; ``step`` is a positive number.
 
-    ``parallel`` names the mark that lets iterations run on different threads, empty for a serial loop. ``vector``: iterations may run in one vector instruction.
+    ``parallel`` names the mark that lets iterations run on different threads, empty for a serial loop. ``vector``:
+    iterations may run in one vector instruction.
     """
 
     iterator: str
@@ -125,6 +126,8 @@ def plus_one(bound: Expression) -> Expression:
             return left if value == 1 else Binary("-", left, Constant(value - 1))
         case Binary("+", left, Constant(int(value))):
             return Binary("+", left, Constant(value + 1))
+        case Unary("-", operand):
+            return Binary("-", Constant(1), operand)
         case Call("min" | "max" as name, arguments):
             return Call(name, tuple(plus_one(argument) for argument in arguments))
     return Binary("+", bound, Constant(1))

@@ -6,8 +6,18 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.loops import LOOP_PREFIX, Block, For, If, Instance, LoopNode, descendants, instances, plus_one
-from polyviz.model.expression import Expression, Name, substitute, walk
+from polyviz.codegen.loops import (
+    LOOP_PREFIX,
+    Block,
+    For,
+    If,
+    Instance,
+    LoopNode,
+    descendants,
+    instances,
+    plus_one,
+)
+from polyviz.model.expression import Expression, Name, Unary, substitute, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -91,21 +101,26 @@ def _preferred(node: For, iterators: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def _carried_name(node: For, iterators: Mapping[str, tuple[str, ...]]) -> str | None:
-    direct = _most_common(_argument_names(node, iterators, alone=True))
+    """``i`` for the iterator itself, ``i_reversed`` for its negative, ``i_skew`` where outer loops are added to it."""
+    direct = _most_common(name for name, argument in _arguments(node, iterators) if argument == Name(node.iterator))
     if direct is not None:
         return direct
-    skewed = _most_common(_argument_names(node, iterators, alone=False))
-    return None if skewed is None else f"{skewed}_skew"
-
-
-def _argument_names(node: For, iterators: Mapping[str, tuple[str, ...]], *, alone: bool) -> Iterator[str]:
-    """The iterators whose value is the loop variable, alone or with loops outside of it added."""
     inner = {loop.iterator for loop in descendants(node.body) if isinstance(loop, For)}
+    mixed = [
+        (name, argument)
+        for name, argument in _arguments(node, iterators)
+        if node.iterator in _loop_names(argument) and not _loop_names(argument) & inner
+    ]
+    if not mixed:
+        return None
+    backwards = all(argument == Unary("-", Name(node.iterator)) for _, argument in mixed)
+    return f"{_most_common(name for name, _ in mixed)}_{'reversed' if backwards else 'skew'}"
+
+
+def _arguments(node: For, iterators: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, Expression]]:
+    """The iterators of the statements under ``node`` with their values there."""
     for instance in instances(node.body):
-        for name, argument in zip(iterators[instance.statement], instance.arguments, strict=True):
-            names = _loop_names(argument)
-            if argument == Name(node.iterator) if alone else node.iterator in names and not names & inner:
-                yield name
+        yield from zip(iterators[instance.statement], instance.arguments, strict=True)
 
 
 def _loop_names(expression: Expression) -> set[str]:

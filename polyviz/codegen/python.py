@@ -20,7 +20,7 @@ from polyviz.model.expression import Binary, Call, Constant, Element, Expression
 from polyviz.model.program import ArrayType, FloatingPoint, Program
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Array, Parameter, Scop
@@ -135,10 +135,10 @@ class _PythonProgram:
         for expansion in self.plan.expansions:
             name = self.identifiers.of(private_name(self.scop, expansion.array))
             extents = [self.printer.expression(bound_expression(extent)) for extent in expansion.extents]
-            shape = ", ".join(f"max(0, {extent})" for extent in extents)
+            shape = _tuple([f"max(0, {extent})" for extent in extents])
             dtype = self.types[expansion.array].dtype
             dtype = "bool_" if dtype == "bool" else dtype
-            self.text.add(1, f"{name} = np.empty(({shape},), dtype=np.{dtype})  # one copy per iteration")
+            self.text.add(1, f"{name} = np.empty({shape}, dtype=np.{dtype})  # one copy per iteration")
 
     def _parameter_value(self, parameter: Parameter) -> str:
         source = parameter.source
@@ -151,13 +151,13 @@ class _PythonProgram:
     def _creation(self, array: Array) -> str:
         creation = array.creation
         assert creation is not None
-        shape = ", ".join(
-            self.printer.expression(bound_expression(extent)) for extent in array.extents if extent is not None
+        shape = _tuple(
+            [self.printer.expression(bound_expression(extent)) for extent in array.extents if extent is not None]
         )
         fill = f", {self.printer.expression(creation.fill)}" if creation.fill is not None else ""
         dtype = self.types[array.name].dtype
         dtype = "bool_" if dtype == "bool" else dtype
-        return f"np.{creation.function}(({shape},){fill}, dtype=np.{dtype})"
+        return f"np.{creation.function}({shape}{fill}, dtype=np.{dtype})"
 
     def _return(self) -> None:
         names = [self.identifiers.of(name) for name in result_names(self.scop)]
@@ -236,3 +236,7 @@ def _trip_count(loop: For) -> Expression:
     """The number of iterations of a loop that starts before it stops; not positive for others."""
     length = loop.stop if loop.start == Constant(0) else Binary("-", loop.stop, loop.start)
     return Binary("//", Binary("+", length, Constant(loop.step - 1)), Constant(loop.step))
+
+
+def _tuple(items: Sequence[str]) -> str:
+    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"

@@ -6,8 +6,8 @@ from polyviz.codegen.dtypes import TYPES
 from polyviz.codegen.runtime_c import HELPERS
 
 KEYWORDS = """
-    alignas alignof asm auto bool break case char const constexpr continue default do double else enum extern false float
-    for goto if inline int long nullptr register restrict return short signed sizeof static static_assert struct switch
+    alignas alignof asm auto bool break case char const constexpr continue default do double else enum extern false
+    float for goto if inline int long nullptr register restrict return short signed sizeof static static_assert struct switch
     thread_local true typedef typeof typeof_unqual union unsigned void volatile while
     _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn _Static_assert _Thread_local
 """

@@ -148,9 +148,10 @@ def _local_decision(privatization: Privatization, copies: isl.UnionMap) -> Decis
 
 
 def _expansion_decision(privatization: Privatization, copies: isl.UnionMap) -> Decision:
+    loops = "outer loop" if privatization.depth == 1 else f"{privatization.depth} outer loops"
     text = (
-        f"{privatization.array} becomes an array with one cell per iteration of its {privatization.depth} outer "
-        "loops: in this order several of its values are alive at the same time"
+        f"{privatization.array} becomes an array with one cell per iteration of its {loops}: in this order several of "
+        "its values are alive at the same time"
     )
     return Decision("storage", text, _names(copies))
 

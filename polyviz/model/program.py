@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from polyviz.model.expression import Expression
 
 FloatingPoint = Literal["strict", "reassociate"]
+NO_MEMORY = -1
+"""What a C function returns when there is no memory for its own arrays; nothing was changed then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Program:
     """Source text for one target, with its calling convention and the way back to the statements.
 
     ``lines`` maps 1-based lines of ``text`` to statements; ``notes`` say what the code generator could not do.
-    The C function returns 0, or a positive code that stands for an entry of ``failures`` (1-based). ``checked``: some
+    The C function returns 0, ``NO_MEMORY``, or a positive code that stands for an entry of ``failures`` (1-based). ``checked``: some
     subscripts are tested while it runs, so it may stop half-way and the caller must be able to restore ``written``
     arrays. ``results`` are the arrays and scalars handed back, in order, as one tuple when ``result_is_tuple``.
     """

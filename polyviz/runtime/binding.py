@@ -193,7 +193,7 @@ def _contains(context: isl.Set, parameters: Mapping[str, int]) -> bool:
 
     point = context
     for position in range(point.dim(isl.dim_type.param)):
-        name = point.get_dim_name(isl.dim_type.param, position)
+        name = str(point.get_dim_name(isl.dim_type.param, position))
         if name in parameters:
             point = point.fix_val(isl.dim_type.param, position, isl.Val(parameters[name]))
     return not point.is_empty()
@@ -263,7 +263,7 @@ def _share_memory(one: NDArray[Any], other: NDArray[Any]) -> bool:
     if not np.may_share_memory(one, other):
         return False
     try:
-        return np.shares_memory(one, other, max_work=OVERLAP_WORK)
+        return np.shares_memory(one, other, max_work=OVERLAP_WORK)  # type: ignore[arg-type]  # any bound will do
     except TooHardError:
         return True
 

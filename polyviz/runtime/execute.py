@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from polyviz.errors import CodegenError, OutOfBoundsError, ToolchainError
+from polyviz.model.program import NO_MEMORY
 from polyviz.runtime.cache import BuildCache
 from polyviz.runtime.evaluate import evaluate
 from polyviz.runtime.native import NativeFunction, NativeValue, integer, pointer, strides
@@ -77,7 +78,7 @@ class NativeRunner:
         built = BuildCache().library(program.text, chosen, program.floating_point, extra_flags=flags)
         self.program = program
         self.compile_seconds = built.compile_seconds
-        self.notes = (built.note,) if built.note else ()
+        self.notes: tuple[str, ...] = (built.note,) if built.note else ()
         self._function = NativeFunction(built.path, program.name)
         self._owner = os.getpid()
 
@@ -97,6 +98,8 @@ class NativeRunner:
         if os.getpid() != self._owner:
             _use_one_thread(self._function.path)
         status = self._function(*native)
+        if status == NO_MEMORY:
+            raise MemoryError(f"{self.program.name} found no memory for the copies of its temporaries.")
         if status:
             _restore(values, backups)
             raise OutOfBoundsError(f"{_sentence(self.program.failures[status - 1])}.", hint="No array was changed.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from polyviz.analysis import check
 from polyviz.analysis import dependences as find_dependences
 from polyviz.errors import LegalityError, OptionError, PolyvizError, SchedulingError
+from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.scheduling.described import described
 from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
 
 
+@exclusive
 def schedule(
     scop: Scop,
     scheduler: str = "pluto",

@@ -36,9 +36,8 @@ class LoopUnderPythran:
     def prepare(self, example: Mapping[str, Any], _parameters: Mapping[str, int]) -> Call:
         """Compile, or load what an earlier run compiled from the same text by the same version."""
         types = ", ".join(_type(value) for value in example.values())
-        imports = [f"import {module} as {name}" for name, module in self.original.modules.items()]
         export = f"#pythran export {self.original.name}({types})"
-        function = getattr(_module("\n".join([export, *imports, self.original.text])), self.original.name)
+        function = getattr(_module("\n".join([export, *self.original.imports, self.original.text])), self.original.name)
         return lambda values, _: function(*values.values())
 
 
