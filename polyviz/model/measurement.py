@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from polyviz.model.display import Displayable
-from polyviz.model.program import FloatingPoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from polyviz.model.program import FloatingPoint
 
 Status = Literal["ok", "refused", "failed", "wrong", "timeout", "crashed", "cancelled", "unavailable"]
 

@@ -16,9 +16,10 @@ LOCAL = "local"
 POINTS = "points"
 END = "end"
 """Names of the mark nodes a plan's tree carries. ``parallel`` (with a number as its ending, ``parallel:0``) and
-``vector`` stand above a band of one member and ``end`` below it: isl writes no loop for a member whose value is fixed, and the next loop must not take its place.
-``local`` (with the names of the temporaries as the mark's ending, ``local:t,s``) stands where they are declared;
-``points`` (with a number as its ending) above the point loops of a tiled band."""
+``vector`` stand above a band of one member and ``end`` below it: isl writes no loop for a member whose value is fixed,
+and the next loop must not take its place. ``local`` (with the names of the temporaries as the mark's ending,
+``local:t,s``) stands where they are declared; ``points`` (with a number as its ending) above the point loops of a
+tiled band."""
 
 
 @dataclass(frozen=True, slots=True)
