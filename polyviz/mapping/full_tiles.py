@@ -47,7 +47,8 @@ def _full_prefixes(scop: Scop, band: isl.ScheduleNode) -> isl.Set | None:
     depth = band.get_schedule_depth()
     selected, partial = None, None
     for statement in scop.statements:
-        if rows.intersect_domain(isl.UnionSet.from_set(statement.domain)).domain().is_empty():
+        function = rows.intersect_domain(isl.UnionSet.from_set(statement.domain))
+        if function.domain().is_empty():
             continue
         times = _set_space(scop, rows.dim(isl.dim_type.out))
         space = isl.Space.map_from_domain_and_range(statement.domain.get_space(), times)
@@ -63,6 +64,15 @@ def _full_prefixes(scop: Scop, band: isl.ScheduleNode) -> isl.Set | None:
     if selected is None or partial is None:
         return None
     return selected.subtract(partial).coalesce()
+
+
+def _unbounded(instances: isl.Map) -> isl.Map | None:
+    """The same function without the bounds of the iteration domain; None for one that is made of pieces."""
+    found: list[isl.Map] = []
+    isl.PwMultiAff.from_map(instances).foreach_piece(
+        lambda _domain, function: found.append(isl.Map.from_multi_aff(function))
+    )
+    return found[0] if len(found) == 1 else None
 
 
 def _prefix(points: isl.Set, depth: int) -> isl.Set:
