@@ -14,6 +14,7 @@ import islpy as isl
 
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.integers import constant_integer
+from polyviz.frontend.reasons import why_range
 from polyviz.model.expression import (
     Assign,
     Branch,
@@ -156,7 +157,8 @@ class AccessReader:
             )
         except NotAffine as problem:
             domain = domain.intersect(_known_bounds(affine, instruction))
-            return replace(place, affine=affine.at(domain), domain=domain, bounded=False), problem.reason
+            reason = why_range(instruction.iterator, (instruction.start, instruction.stop), problem)
+            return replace(place, affine=affine.at(domain), domain=domain, bounded=False), reason
         return replace(place, affine=affine.at(domain), domain=domain), ""
 
     def _expression(self, expression: Expression, place: Place, reads: list[Reference]) -> Expression:

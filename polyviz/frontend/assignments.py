@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.environment import Known
-from polyviz.frontend.integers import is_integral
+from polyviz.frontend.integers import is_followed, is_integral
 from polyviz.frontend.nodes import Leaf, Node
 from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import Assign, Binary, Constant, Element, Expression, Instruction, Name, walk
@@ -135,13 +135,13 @@ class AssignmentReader:
         if name in program.arrays or name in program.aliases or program.usage.is_array(name):
             raise self._rebound_array(target)
         conditions = tuple(requirement.condition for requirement in program.pending)
-        program.environment.bind(name, Known(result, conditions) if is_integral(result) else None)
-        is_followed = program.environment.known(name) is not None
+        program.environment.bind(name, Known(result, conditions) if is_followed(result) else None)
+        is_known = program.environment.known(name) is not None
         if program.source.is_cell and name in program.usage.loop_variables:
             raise self._loop_variable(target)
-        if program.source.is_cell or not is_followed:
+        if program.source.is_cell or not is_known:
             program.demanded.add(name)
-        if is_followed and name not in program.stored:
+        if is_known and name not in program.stored:
             return []
         return [Assign(program.scalar(name, target), value, operator)]
 

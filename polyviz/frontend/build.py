@@ -15,6 +15,7 @@ from polyviz.frontend.finals import LoopRecord, LoopStep, TimeStep
 from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Requirement
 from polyviz.frontend.order import Ordered, OrderedLoop
 from polyviz.frontend.place import Place
+from polyviz.frontend.reasons import approximation_notes, sentence, why, why_range
 from polyviz.frontend.spelling import spelled
 from polyviz.model.expression import (
     Assign,
@@ -107,7 +108,7 @@ class Builder:
             domain = _named(extended, affine.iterators)
             values = affine.at(domain).loop(nest.iterator, nest.start, nest.stop, Constant(nest.step))
         except NotAffine as problem:
-            return self._whole(nest, position, f"the range of its loop is not affine: {problem.reason}")
+            return self._whole(nest, position, why_range(nest.variable, (nest.start, nest.stop), problem))
         domain = domain.intersect(values).coalesce()
         sign = 1 if nest.step > 0 else -1
         inside = Position(
@@ -125,7 +126,7 @@ class Builder:
         try:
             where = position.affine.condition(choice.condition)
         except NotAffine as problem:
-            return self._data_choice(choice, position, problem.reason)
+            return self._data_choice(choice, position, why("the condition", choice.condition, problem))
         then = self._block(choice.then, _at(position, position.domain.intersect(where), 0))
         otherwise = self._block(choice.otherwise, _at(position, position.domain.subtract(where), 1))
         return then + otherwise
@@ -139,7 +140,7 @@ class Builder:
                 inner, replace(position, domain=domain, affine=position.affine.at(domain)), reason
             )
         if not _has_loop(choice) or self._is_changed_inside(choice):
-            return self._whole(choice, position, f"its condition is not affine: {reason}")
+            return self._whole(choice, position, reason)
         guards = position.guards
         then = replace(_at(position, position.domain, 0), guards=(*guards, choice.condition))
         otherwise = replace(
@@ -197,7 +198,7 @@ class Builder:
         self.statements.append(
             Statement(name, iterators, domain, accesses, body.instructions, span, source, position.headers)
         )
-        self._note_approximations(name, accesses)
+        self.notes += approximation_notes(name, accesses)
         return (name,)
 
     def _access(self, reference: Reference, statement: str, iterators: tuple[str, ...]) -> Access:
@@ -213,19 +214,10 @@ class Builder:
             array=reference.element.array,
             relation=relation.coalesce(),
             exact=not reference.reason,
-            reason=_sentence(reference.reason),
+            reason=sentence(reference.reason),
             span=span,
             text=self._program.source.segment(span) if span is not None else spelled(reference.element),
         )
-
-    def _note_approximations(self, statement: str, accesses: tuple[Access, ...]) -> None:
-        for access in accesses:
-            if access.exact or access.span is None:
-                continue
-            kind = "may read" if access.kind == "read" else "may write"
-            note = f"{statement} {kind} `{access.text}` (line {access.span.line}): {access.reason}"
-            if note not in self.notes:
-                self.notes.append(note)
 
 
 def _at(position: Position, domain: isl.Set, arm: int) -> Position:
@@ -252,10 +244,6 @@ def _certain(accesses: list[Access]) -> tuple[Access, ...]:
         else access
         for access in accesses
     )
-
-
-def _sentence(reason: str) -> str:
-    return reason and f"{reason[0].upper()}{reason[1:]}."
 
 
 def _has_loop(node: Node) -> bool:

@@ -11,7 +11,7 @@ import islpy as isl
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.context import assumed
 from polyviz.frontend.integers import constant_integer
-from polyviz.frontend.spelling import spelled
+from polyviz.frontend.reasons import why
 from polyviz.model.expression import Binary, Compare, Conditional, Constant, Element, Expression
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Cells:
         for axis, subscript in enumerate(element.subscripts):
             value = self._value(draft, axis, subscript, place)
             if value is None:
-                reasons.append(f"the subscript `{spelled(subscript)}` {_why(subscript, place)}")
+                reasons.append(_why(subscript, place))
                 parts.append(self._anywhere(draft, axis, place))
             else:
                 parts.append(isl.Map.from_pw_aff(value))
@@ -115,5 +115,5 @@ def _why(subscript: Expression, place: Place) -> str:
     try:
         place.affine.value(subscript)
     except NotAffine as problem:
-        return f"is not affine: {problem.reason}"
+        return why("the subscript", subscript, problem)
     return ""

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from polyviz.model.expression import (
     Binary,
     Call,
+    Compare,
     Conditional,
     Constant,
     Element,
     Expression,
+    Logical,
     Name,
     Unary,
     walk,
@@ -106,6 +108,25 @@ def is_float(expression: Expression) -> bool:
             return is_float(left) or is_float(right)
         case _:
             return False
+
+
+def is_followed(expression: Expression) -> bool:
+    """Whether a name with this value is replaced by it: an integer, or a truth value, of iterators and parameters.
+
+    >>> is_followed(Compare((">",), (Name("n"), Constant(3)))), is_followed(Constant(0.5))
+    (True, False)
+    """
+    match expression:
+        case Constant(bool()):
+            return True
+        case Unary("not", operand):
+            return is_followed(operand)
+        case Logical(_, operands):
+            return all(isinstance(operand, Compare) and is_followed(operand) for operand in operands)
+        case Compare(_, operands):
+            return all(is_integral(operand) for operand in operands)
+        case _:
+            return is_integral(expression)
 
 
 def reads_data(expression: Expression) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.affine import AffineReader, NotAffine
+from polyviz.frontend.reasons import why
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -35,11 +36,11 @@ class Place:
         try:
             return self.at(self.domain.intersect(self.affine.condition(condition)))
         except NotAffine as problem:
-            return replace(self, reason=self.reason or f"the condition is not affine: {problem.reason}")
+            return replace(self, reason=self.reason or why("the condition", condition, problem))
 
     def without(self, condition: Expression) -> Place:
         """Where ``condition`` does not hold, as far as that can be told."""
         try:
             return self.at(self.domain.subtract(self.affine.condition(condition)))
         except NotAffine as problem:
-            return replace(self, reason=self.reason or f"the condition is not affine: {problem.reason}")
+            return replace(self, reason=self.reason or why("the condition", condition, problem))

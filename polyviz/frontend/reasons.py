@@ -1,0 +1,63 @@
+"""Why something is only approximated, in words: the parts of the sentences that errors, accesses and notes share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyviz.frontend.integers import reads_data
+from polyviz.frontend.spelling import spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from polyviz.frontend.affine import NotAffine
+    from polyviz.model.expression import Expression
+    from polyviz.model.scop import Access
+
+
+def why(subject: str, expression: Expression, problem: NotAffine) -> str:
+    """What keeps ``expression`` from being affine, as a clause about ``subject``.
+
+    >>> from polyviz.frontend.affine import NotAffine
+    >>> from polyviz.model.expression import Binary, Element, Name
+    >>> cell = Element("k", (Name("i"),))
+    >>> why("the subscript", cell, NotAffine("`k[i]` depends on data"))
+    'the subscript `k[i]` depends on data'
+    >>> why("the subscript", Binary("+", cell, Name("j")), NotAffine("`k[i]` depends on data"))
+    'the subscript `k[i] + j` depends on data'
+    """
+    whole = f"`{spelled(expression)}`"
+    if reads_data(expression):
+        return f"{subject} {whole} depends on data"
+    if problem.reason.startswith(whole):
+        return f"{subject} {problem.reason}"
+    return f"{subject} {whole} is not affine: {problem.reason}"
+
+
+def why_range(iterator: str, bounds: Iterable[Expression], problem: NotAffine) -> str:
+    """What keeps the range of a loop from being affine."""
+    if any(reads_data(bound) for bound in bounds):
+        return f"the range of loop `{iterator}` depends on data"
+    return f"the range of loop `{iterator}` is not affine: {problem.reason}"
+
+
+def sentence(clause: str) -> str:
+    """A clause as a sentence; nothing stays nothing."""
+    return clause and f"{clause[0].upper()}{clause[1:]}."
+
+
+def approximation_notes(statement: str, accesses: Iterable[Access]) -> list[str]:
+    """One note per reason: which references of a statement may or may not happen."""
+    texts: dict[str, dict[str, dict[str, None]]] = {}
+    for access in accesses:
+        if not access.exact:
+            texts.setdefault(access.reason, {}).setdefault(access.kind, {})[f"`{access.text}`"] = None
+    return [
+        f"{statement} may {' and '.join(f'{kind} {_listed(found)}' for kind, found in kinds.items())}: {reason}"
+        for reason, kinds in texts.items()
+    ]
+
+
+def _listed(texts: Iterable[str]) -> str:
+    *first, last = texts
+    return f"{', '.join(first)} and {last}" if first else last
