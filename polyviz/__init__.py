@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from polyviz.model.schedule import Band, Schedule
     from polyviz.model.scop import Scop, Statement
     from polyviz.runtime.kernel import Kernel
-    from polyviz.scheduling import schedule, schedulers
+    from polyviz.scheduling import register_scheduler, schedule, schedulers
 
 __version__ = "0.1.0"
 
@@ -79,6 +79,7 @@ __all__ = [
     "extract",
     "inspect",
     "optimize",
+    "register_scheduler",
     "schedule",
     "schedulers",
     "targets",
@@ -109,7 +110,7 @@ _HOMES = {
     "polyviz.model.schedule": ("Band", "Schedule"),
     "polyviz.model.scop": ("Scop", "Statement"),
     "polyviz.runtime.kernel": ("Kernel",),
-    "polyviz.scheduling": ("schedule", "schedulers"),
+    "polyviz.scheduling": ("register_scheduler", "schedule", "schedulers"),
 }
 _LAZY = {name: f"{module}:{name}" for module, names in _HOMES.items() for name in names}
 
