@@ -14,6 +14,7 @@ HOPELESS = 20.0
 CLOSE = 1.5
 """Single runs that differ by less may well change places in the rounds."""
 
+PATIENCE = 20.0
 SHORTEST_LIMIT = 10.0
 COMPILE_LIMIT = 120.0
 GENERATE_LIMIT = 60.0
@@ -32,10 +33,13 @@ _COLD_START = 0.2
 def run_limit(best: float | None) -> float:
     """Seconds one run may take when the best verified run so far took ``best``.
 
-    >>> run_limit(None), run_limit(0.001), run_limit(4.0)
-    (300.0, 10.0, 80.0)
+    >>> run_limit(None), run_limit(0.001), run_limit(1.0), run_limit(10.0)
+    (300.0, 10.0, 20.0, 60.0)
     """
-    return REFERENCE_LIMIT if best is None else max(SHORTEST_LIMIT, HOPELESS * best)
+    if best is None:
+        return REFERENCE_LIMIT
+    # Twenty times a long run would cost more than the figure is worth.
+    return max(SHORTEST_LIMIT, min(HOPELESS * best, 4 * best + PATIENCE))
 
 
 @dataclass(frozen=True, slots=True)

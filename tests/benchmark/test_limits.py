@@ -38,5 +38,6 @@ def test_nobody_is_a_field_too() -> None:
 
 
 def test_the_limit_follows_the_best_run() -> None:
-    assert run_limit(10.0) == 200.0
+    assert run_limit(0.8) == 16.0
+    assert run_limit(10.0) == 60.0
     assert run_limit(1e-6) == 10.0
