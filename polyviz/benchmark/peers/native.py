@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from polyviz.api.targets import Availability
 from polyviz.benchmark.peers.protocol import Candidate
+from polyviz.runtime.compiler import run_compiler
 from polyviz.runtime.execute import NativeRunner
 from polyviz.runtime.toolchain import Toolchain
 
@@ -51,7 +51,7 @@ class Compiler:
         command = self.command()
         if command is None:
             return ""
-        answer = subprocess.run([command, "--version"], capture_output=True, text=True, check=False)
+        answer = run_compiler(self.name, [command, "--version"])
         return (answer.stdout.splitlines() or [""])[0].strip()
 
     def available(self) -> Availability:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from polyviz.api.targets import Availability
 from polyviz.benchmark.peers.clang import CLANG
 from polyviz.benchmark.peers.native import OPTIMISED
+from polyviz.runtime.compiler import run_compiler
 from polyviz.runtime.machine import thread_count
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _missing(command: str) -> str:
         source.write_text(_PROBE, encoding="utf-8")
         output = str(source.with_suffix(".so"))
         words = [command, "-O3", *_POLLY, *_threads(), "-fPIC", "-shared", str(source), "-o", output]
-        answer = subprocess.run(words, capture_output=True, text=True, check=False)
+        answer = run_compiler("clang", words)
     if answer.returncode == 0:
         return ""
     first = (answer.stderr.splitlines() or ["it cannot compile a small loop"])[0]
