@@ -10,14 +10,18 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tests.random_programs.generator import generate
+from tests.random_programs.generator import EVERYTHING, SMALL, generate
 from tests.random_programs.oracle import EXTRACTION, Outcome, Variant
 from tests.random_programs.reporting import DEFECTS, script, smallest, variants_of
 from tests.random_programs.runner import Runner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tests.random_programs.program import Program
 
 SCHEDULES = ("original", "isl", "pluto")
 TARGETS = ("c", "numba", "python")
@@ -28,6 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     report = _Report(options.out)
     variants = [Variant(schedule, target) for schedule in options.schedule for target in options.target]
+    profile = SMALL if options.small else EVERYTHING
     deadline = time.monotonic() + options.minutes * 60 if options.minutes else float("inf")
     with Runner(options.patience) as runner:
         for seed in range(options.seed, options.seed + options.count):
@@ -35,9 +40,10 @@ def main(arguments: list[str] | None = None) -> int:
                 break
             missing = [variant for variant in variants if str(variant) not in report.known(seed)]
             if missing and not report.finished(seed):
-                outcomes = runner.judge(seed, missing)
+                program = generate(seed, profile)
+                outcomes = runner.judge(program, missing)
                 report.add(seed, outcomes)
-                _tell(seed, outcomes, runner, options.shrink)
+                _tell(program, outcomes, runner, options.shrink)
     report.save()
     print(report.summary())
     return 1 if report.defects() else 0
@@ -47,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.random_programs", description=__doc__)
     parser.add_argument("--count", type=int, default=100, help="number of programs")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--small", action="store_true", help="smaller programs, quicker to analyse")
     parser.add_argument("--schedule", type=_names, default=SCHEDULES, help="comma-separated schedulers")
     parser.add_argument("--target", type=_names, default=TARGETS, help="comma-separated targets")
     parser.add_argument("--out", type=Path, help="JSON report, continued when it exists")
@@ -60,13 +67,12 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(text.split(","))
 
 
-def _tell(seed: int, outcomes: Iterable[Outcome], runner: Runner, budget: int) -> None:
+def _tell(program: Program, outcomes: Iterable[Outcome], runner: Runner, budget: int) -> None:
     defects = [outcome for outcome in outcomes if outcome.kind in DEFECTS]
     for outcome in defects:
-        print(f"seed {seed}: {outcome.variant}: {outcome.kind}: {outcome.detail}", flush=True)
+        print(f"seed {program.seed}: {outcome.variant}: {outcome.kind}: {outcome.detail}", flush=True)
     if defects and budget and variants_of(defects[0]):
-        program = smallest(generate(seed), defects[0], runner, budget)
-        print(script(program, defects[0]), flush=True)
+        print(script(smallest(program, defects[0], runner, budget), defects[0]), flush=True)
 
 
 class _Report:
@@ -116,10 +122,14 @@ class _Report:
     def summary(self) -> str:
         """Programs, outcomes by variant and kind, refusals and defects by reason."""
         outcomes = self._outcomes()
-        lines = [f"{len(self.programs)} programs, {sum(o.variant != EXTRACTION for o in outcomes)} runs of variants"]
+        lines = [
+            f"{len(self.programs)} programs, {sum(o.variant != EXTRACTION for o in outcomes)} runs of variants"
+        ]
         for variant in sorted({outcome.variant for outcome in outcomes}):
             kinds = Counter(outcome.kind for outcome in outcomes if outcome.variant == variant)
-            lines.append(f"  {variant}: " + ", ".join(f"{kind} {number}" for kind, number in kinds.most_common()))
+            lines.append(
+                f"  {variant}: " + ", ".join(f"{kind} {number}" for kind, number in kinds.most_common())
+            )
         reasons = Counter((outcome.kind, outcome.key) for outcome in outcomes if outcome.kind != "equal")
         lines += [f"  {kind} {number}: {reason}" for (kind, reason), number in reasons.most_common()]
         return "\n".join(lines)

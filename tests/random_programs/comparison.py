@@ -17,7 +17,11 @@ Values = Sequence[Any]
 
 def outputs(values: Values, result: Any) -> dict[str, Any]:
     """Everything that a run leaves behind, by a name for messages."""
-    found = {f"argument {position}": value for position, value in enumerate(values) if isinstance(value, np.ndarray)}
+    found = {
+        f"argument {position}": value
+        for position, value in enumerate(values)
+        if isinstance(value, np.ndarray)
+    }
     results = result if isinstance(result, tuple) else () if result is None else (result,)
     return found | {f"result {position}": value for position, value in enumerate(results)}
 
@@ -40,7 +44,7 @@ def _difference(name: str, expected: Any, actual: Any) -> str:
     if not len(wrong):
         return ""
     where = tuple(int(part) for part in wrong[0])
-    return f"{name}{list(where)} is {actual[where]}, expected {expected[where]} ({len(wrong)} of {expected.size} differ)"
+    return f"{name}{list(where)} is {actual[where]}, expected {expected[where]} ({len(wrong)} cells differ)"
 
 
 def _close(expected: Any, actual: Any) -> Any:
@@ -55,14 +59,19 @@ def _close(expected: Any, actual: Any) -> Any:
 
 
 def within_noise(
-    function: Callable[..., Any], make: Callable[[], list[Any]], expected: dict[str, Any], actual: dict[str, Any]
+    function: Callable[..., Any],
+    make: Callable[[], list[Any]],
+    expected: dict[str, Any],
+    actual: dict[str, Any],
 ) -> bool:
     """Whether tiny changes of the inputs explain the disagreement: then it says nothing about the order.
 
     Relative noise of a few units in the last place is put on all floating-point inputs; a cell may differ by as much
     as the noise moves it, times a factor.
     """
-    if any(name not in actual or np.shape(actual[name]) != np.shape(value) for name, value in expected.items()):
+    if any(
+        name not in actual or np.shape(actual[name]) != np.shape(value) for name, value in expected.items()
+    ):
         return False
     spread = {name: np.zeros(np.shape(value)) for name, value in expected.items()}
     for round_ in range(3):
@@ -73,7 +82,10 @@ def within_noise(
                 change = np.abs(np.asarray(moved[name]) - np.asarray(value, np.asarray(moved[name]).dtype))
                 spread[name] = np.maximum(spread[name], np.where(np.isfinite(change), change, np.inf))
     with np.errstate(all="ignore"):
-        return all(_explained(np.asarray(value), np.asarray(actual[name]), spread[name]) for name, value in expected.items())
+        return all(
+            _explained(np.asarray(value), np.asarray(actual[name]), spread[name])
+            for name, value in expected.items()
+        )
 
 
 def _noisy(value: Any, seed: int) -> Any:

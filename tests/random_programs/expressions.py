@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from random import Random
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from random import Random
 
 Kind = Literal["real", "integer", "complex"]
 
@@ -60,7 +62,10 @@ class Expressions:
             self.random.shuffle(order)
         elif len(order) > array.rank:
             order = order[-array.rank :] if self.chance(0.5) else order[: array.rank]
-        parts = [self._subscript(order[axis] if axis < len(order) else None, around, spread) for axis in range(array.rank)]
+        parts = [
+            self._subscript(order[axis] if axis < len(order) else None, around, spread)
+            for axis in range(array.rank)
+        ]
         return f"{array.name}[{', '.join(parts)}]"
 
     def _subscript(self, iterator: str | None, around: Surroundings, spread: bool) -> str:
@@ -96,7 +101,9 @@ class Expressions:
     def _fixed_subscript(self, around: Surroundings) -> str:
         size = self.random.choice(self.sizes)
         iterator = self.random.choice(around.iterators) if around.iterators else "0"
-        return self.pick((3, "0"), (2, "1"), (1, size), (1, f"{size} // 2"), (1, "-1"), (0.4, "-2"), (3, iterator))
+        return self.pick(
+            (3, "0"), (2, "1"), (1, size), (1, f"{size} // 2"), (1, "-1"), (0.4, "-2"), (3, iterator)
+        )
 
     # Affine conditions
 
@@ -109,7 +116,11 @@ class Expressions:
             )  # fmt: skip
         if not around.iterators:
             size = self.random.choice(self.sizes)
-            return self.pick((2, f"{size} > 3"), (1, f"{size} % 2 == 0"), (1, f"{size} <= {self.random.choice(self.sizes)} + 1"))
+            return self.pick(
+                (2, f"{size} > 3"),
+                (1, f"{size} % 2 == 0"),
+                (1, f"{size} <= {self.random.choice(self.sizes)} + 1"),
+            )
         first = self.random.choice(around.iterators)
         other = self.random.choice(around.iterators)
         size = self.random.choice(self.sizes)
@@ -137,7 +148,12 @@ class Expressions:
         if depth and self.chance(0.25):
             left, right = self.data_condition(around, kind, 0), self.data_condition(around, kind, 0)
             affine = self.affine_condition(around, 0)
-            return self.pick((2, f"{left} and {right}"), (2, f"{left} or {right}"), (1, f"({affine}) and {left}"), (1, f"not {left}"))
+            return self.pick(
+                (2, f"{left} and {right}"),
+                (2, f"{left} or {right}"),
+                (1, f"({affine}) and {left}"),
+                (1, f"not {left}"),
+            )
         kind = "integer" if kind == "complex" else kind
         left, middle, right = (self.leaf(kind, around) for _ in range(3))
         operator = self.random.choice(["<", "<=", ">", ">=", "==", "!="])
@@ -159,7 +175,9 @@ class Expressions:
     def leaf(self, kind: Kind, around: Surroundings) -> str:
         arrays = [array for array in self.arrays if _fits(array, kind)]
         # Iterators come before scalars so that most programs read arrays.
-        scalars = [name for name, of in self.scalars.items() if of == kind or (of == "integer" and kind != "integer")]
+        scalars = [
+            name for name, of in self.scalars.items() if of == kind or (of == "integer" and kind != "integer")
+        ]
         choices: list[tuple[float, str]] = [(0.7, self._constant(kind))]
         if arrays:
             choices.append((6, self.reference(self.random.choice(arrays), around)))
@@ -260,4 +278,4 @@ class Expressions:
 def _fits(array: ArrayName, kind: Kind) -> bool:
     if array.dtype == "bool":
         return False
-    return array.kind == kind or kind == "complex" or (kind == "real" and array.kind == "integer")
+    return kind in (array.kind, "complex") or (kind == "real" and array.kind == "integer")

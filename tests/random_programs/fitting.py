@@ -8,11 +8,13 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.random_programs.program import INDEX_RANGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 Axis = tuple[str, int]
 INTEGER_TEMPORARY = re.compile(r"[pc]\d")
@@ -69,7 +71,9 @@ def _tracer(source: str) -> Callable[..., None]:
     sizes = {argument.arg for argument in function.args.args if argument.arg in ("n", "m", "q")}
     body = _Trace(integer_names(function) | sizes).block(function.body)
     names = ", ".join(["touch", *sorted(sizes)])
-    text = f"def trace({names}):\n    pass\n" + _indented(ast.unparse(ast.fix_missing_locations(ast.Module(body, []))))
+    text = f"def trace({names}):\n    pass\n" + _indented(
+        ast.unparse(ast.fix_missing_locations(ast.Module(body, [])))
+    )
     module: dict[str, Any] = {}
     exec(text, module)
     return module["trace"]
@@ -143,7 +147,11 @@ def subscripts_of(node: ast.Subscript) -> list[ast.expr]:
 
 def negative_constant(node: ast.expr) -> int:
     """The magnitude of a negative literal, else 0."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+    if (
+        isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, ast.USub)
+        and isinstance(node.operand, ast.Constant)
+    ):
         return int(node.operand.value)  # type: ignore[arg-type]
     return 0
 
@@ -151,12 +159,21 @@ def negative_constant(node: ast.expr) -> int:
 def extent_candidates(sizes: Iterable[str], largest: int) -> list[str]:
     """Affine expressions over the sizes, small ones first."""
     names = sorted(sizes)
-    bases = [*names, *(f"{a} + {b}" for a in names for b in names if a < b), *(f"2 * {name}" for name in names)]
+    bases = [
+        *names,
+        *(f"{a} + {b}" for a in names for b in names if a < b),
+        *(f"2 * {name}" for name in names),
+    ]
     constants = [str(value) for value in range(largest)]
-    return [*constants, *(base if not value else f"{base} + {value}" for base in bases for value in range(largest))]
+    return [
+        *constants,
+        *(base if not value else f"{base} + {value}" for base in bases for value in range(largest)),
+    ]
 
 
-def smallest_cover(needs: Sequence[tuple[Mapping[str, int], int]], sizes: Iterable[str], largest: int = 7) -> str | None:
+def smallest_cover(
+    needs: Sequence[tuple[Mapping[str, int], int]], sizes: Iterable[str], largest: int = 7
+) -> str | None:
     """The first candidate that is at least what is needed for every choice of sizes."""
     for text in extent_candidates(sizes, largest):
         code = compile(text, "<extent>", "eval")
@@ -188,7 +205,11 @@ class Shift(ast.NodeTransformer):
         added = ast.parse(offset, mode="eval").body
         if isinstance(part, ast.Constant) and isinstance(added, ast.Constant):
             return ast.Constant(part.value + added.value)  # type: ignore[operator]
-        if isinstance(added, ast.Constant) and isinstance(part, ast.BinOp) and isinstance(part.right, ast.Constant):
+        if (
+            isinstance(added, ast.Constant)
+            and isinstance(part, ast.BinOp)
+            and isinstance(part.right, ast.Constant)
+        ):
             return _folded(part, int(added.value))  # type: ignore[arg-type]
         return ast.BinOp(part, ast.Add(), added)
 

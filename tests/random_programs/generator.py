@@ -1,310 +1,42 @@
 """Random affine programs: a seed gives a function that numba accepts, with sizes and shapes that fit it.
 
-    >>> from tests.random_programs.generator import generate
-    >>> program = generate(7)
-    >>> program.function()(*program.values(program.cases[0]))
+program = generate(7)
+program.function()(*program.values(program.cases[0]))
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
+from typing import TYPE_CHECKING
 
-from tests.random_programs.expressions import ArrayName, Expressions, Kind, Surroundings
+from tests.random_programs.draft import EVERYTHING, ITERATORS, SMALL, Draft, Profile
 from tests.random_programs.fitting import Footprint, footprints, negative_needs, shifted, smallest_cover
 from tests.random_programs.program import Argument, Case, Program
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tests.random_programs.expressions import ArrayName
+
+__all__ = ["EVERYTHING", "SMALL", "Profile", "generate"]
+
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 15, 16, 17, 23, 31, 32, 33, 37)
 """Values of the size parameters: empty and single iterations, primes, multiples of tile sizes and their neighbours."""
-ITERATORS = "ijkl"
-LIMIT = 6000
-"""Most array accesses that a case may execute."""
-FAMILIES: tuple[tuple[float, tuple[str, ...]], ...] = (
-    (40, ("float64",)),
-    (30, ("int64",)),
-    (8, ("float64", "int64")),
-    (6, ("float32",)),
-    (3, ("float32", "float64")),
-    (4, ("int32",)),
-    (2, ("uint8", "int64")),
-    (4, ("complex128",)),
-    (1, ("complex64",)),
-)
 PLAIN = {"float64", "int64", "complex128", "bool"}
 """Element types with which plain Python and numba compute the same."""
-
-
-@dataclass(frozen=True)
-class Profile:
-    """What the programs may hold; the defaults are everything."""
-
-    depth: int = 4
-    statements: int = 7
-    data_dependent: bool = True
-    families: tuple[tuple[float, tuple[str, ...]], ...] = FAMILIES
-    limit: int = LIMIT
-
-
-EVERYTHING = Profile()
 
 
 def generate(seed: int, profile: Profile = EVERYTHING) -> Program:
     """The program of ``seed``: the same on every machine."""
     for attempt in range(100):
-        draft = _Draft(Random(f"{seed} {attempt}"), profile)
+        draft = Draft(Random(f"{seed} {attempt}"), profile)
         draft.write()
         program = _fitted(draft, seed)
         if program is not None:
             return program
     raise AssertionError(f"no program for seed {seed}")
-
-
-@dataclass
-class _Draft:
-    random: Random
-    profile: Profile
-    lines: list[str] = field(default_factory=list)
-    sizes: list[str] = field(default_factory=list)
-    arrays: list[ArrayName] = field(default_factory=list)
-    scalars: dict[str, Kind] = field(default_factory=dict)
-    numbers: dict[str, str] = field(default_factory=dict)
-    remaining: int = 0
-    special: bool = False
-    indices: bool = False
-    temporaries: int = 0
-
-    def write(self) -> None:
-        """Draw the names, then the text."""
-        random = self.random
-        self.family = random.choices([names for _, names in self.profile.families], [w for w, _ in self.profile.families])[0]
-        self.sizes = ["n", "m", "q"][: random.choices([1, 2, 3], [5, 4, 1])[0]]
-        self.remaining = random.randint(1, self.profile.statements)
-        self.special = random.random() < 0.06
-        self.indices = self.profile.data_dependent and random.random() < 0.15
-        for name in "ABCDE"[: random.randint(1, 4)]:
-            rank = random.choices([1, 2, 3], [4, 5, 1])[0]
-            self.arrays.append(ArrayName(name, rank, random.choice(self.family)))
-        if random.random() < 0.08:
-            self.arrays.append(ArrayName("F", 1, "bool"))
-        main = self.kind
-        for name in ("alpha", "beta")[: random.choices([0, 1, 2], [5, 4, 1])[0]]:
-            self.numbers[name] = _scalar_dtype(main)
-        for name in "stuv"[: random.choices([0, 1, 2, 3], [4, 4, 2, 1])[0]]:
-            self.scalars[name] = main
-        self.expressions = Expressions(
-            random,
-            self.arrays,
-            {**dict.fromkeys(self.numbers, main), **self.scalars},
-            self.sizes,
-            self.special,
-            self.profile.data_dependent,
-            ["I"] if self.indices else [],
-        )
-        for name in self.scalars:
-            self.lines.append(f"{name} = {'0' if main == 'integer' else self._start_value(main)}")
-        for _ in range(random.choices([1, 2, 3], [5, 3, 2])[0]):
-            depth = random.choices([1, 2, 3, 4], [3, 5, 3, 1])[0]
-            self.loop(min(depth, self.profile.depth), Surroundings(), "")
-            if self.scalars and random.random() < 0.15:
-                self.assignment(Surroundings(), "")
-
-    @property
-    def kind(self) -> Kind:
-        kinds = {array.kind for array in self.arrays}
-        return "complex" if "complex" in kinds else "real" if "real" in kinds else "integer"
-
-    def _start_value(self, kind: Kind) -> str:
-        return "0j" if kind == "complex" else self.random.choice(["0.0", "0.0", "1.0", "0"])
-
-    def chance(self, probability: float) -> bool:
-        return self.random.random() < probability
-
-    # Structure
-
-    def loop(self, depth: int, around: Surroundings, indent: str) -> None:
-        iterator = ITERATORS[len(around.iterators)]
-        prefix = "numba.prange" if not indent and self.chance(0.04) else "range"
-        arguments = self.range_arguments(around)
-        if prefix != "range":
-            arguments = self.pick_size()
-        self.lines.append(f"{indent}for {iterator} in {prefix}({arguments}):")
-        inside = Surroundings((*around.iterators, iterator), around.integers)
-        self.block(depth - 1, inside, indent + "    ")
-
-    def block(self, depth: int, around: Surroundings, indent: str) -> None:
-        number = self.random.choices([1, 2, 3], [6, 3, 1])[0]
-        nested = self.random.randrange(number)
-        for position in range(number):
-            if self.chance(0.08):
-                around = self.integer_temporary(around, indent)
-            if depth > 0 and (position == nested or (self.chance(0.3) and self.remaining > 0)):
-                self.loop(depth, around, indent)
-            elif self.chance(0.18):
-                self.choice(depth, around, indent)
-            else:
-                self.assignment(around, indent)
-
-    def choice(self, depth: int, around: Surroundings, indent: str) -> None:
-        for keyword in ("if", "elif") if self.chance(0.2) else ("if",):
-            self.lines.append(f"{indent}{keyword} {self.condition(around)}:")
-            self.branch(depth, around, indent + "    ")
-        if self.chance(0.4):
-            self.lines.append(f"{indent}else:")
-            self.branch(depth, around, indent + "    ")
-
-    def branch(self, depth: int, around: Surroundings, indent: str) -> None:
-        if depth > 1 and self.chance(0.15):
-            self.loop(1, around, indent)
-        else:
-            self.assignment(around, indent)
-            if self.chance(0.2):
-                self.assignment(around, indent)
-
-    def condition(self, around: Surroundings) -> str:
-        if self.profile.data_dependent and self.chance(0.25):
-            return self.expressions.data_condition(around, self.kind)
-        return self.expressions.affine_condition(around)
-
-    def integer_temporary(self, around: Surroundings, indent: str) -> Surroundings:
-        iterator = self.random.choice(around.iterators)
-        other = self.random.choice([*around.iterators, *self.sizes])
-        if self.temporaries >= 3:
-            return around
-        name = f"p{self.temporaries}"
-        self.temporaries += 1
-        value = self.expressions.pick(
-            (3, f"{iterator} + 1"), (2, f"2 * {iterator} + 1"), (1, f"{iterator} + {other}"), (1, f"{iterator} // 2"),
-            (1, f"min({iterator} + 2, {other})"),
-        )  # fmt: skip
-        self.lines.append(f"{indent}{name} = {value}")
-        return Surroundings(around.iterators, (*around.integers, name))
-
-    def pick_size(self) -> str:
-        return self.random.choice(self.sizes)
-
-    def range_arguments(self, around: Surroundings) -> str:
-        size, other = self.pick_size(), self.pick_size()
-        constant = self.random.choice([1, 1, 2, 3])
-        step = self.random.choice([2, 2, 3, 4])
-        forms: list[tuple[float, str]] = [
-            (10, size),
-            (3, f"{constant}, {size}"),
-            (3, f"1, {size} - 1"),
-            (1, f"{size} - {constant}"),
-            (1, f"{size} + {constant}"),
-            (1, f"0, {size}, {step}"),
-            (1, f"{constant}, {size}, {step}"),
-            (1.5, f"{size} - 1, -1, -1"),
-            (0.7, f"{size} - 2, 0, -{step}"),
-            (0.7, f"{size} // 2"),
-            (0.7, f"{size} // 3, {size}"),
-            (0.5, f"{size} % 4, {size}"),
-            (0.5, f"min({size}, {other} + 2)"),
-            (0.5, f"max({size}, {other})"),
-            (0.5, f"{size} + {other}"),
-            (0.7, str(constant + 2)),
-            (0.2, "4, 2"),
-        ]
-        if around.iterators:
-            outer = around.iterators[-1] if self.chance(0.8) else self.random.choice(around.iterators)
-            forms += [
-                (3, outer),
-                (3, f"{outer} + 1"),
-                (3, f"{outer}, {size}"),
-                (2, f"{outer} + 1, {size}"),
-                (2, f"{outer} - 1, {outer} + 2"),
-                (2, f"max(0, {outer} - {constant}), min({size}, {outer} + {constant + 1})"),
-                (1, f"{outer}, min({outer} + {step}, {size})"),
-                (1, f"{outer}, -1, -1"),
-                (1, f"{size} - 1, {outer}, -1"),
-                (0.7, f"{outer} // 2, {outer} + 1"),
-                (0.7, f"{outer} % 3, {size}, 3"),
-                (0.7, f"{outer}, {size}, {step}"),
-                (0.7, f"{size} - {outer}"),
-                (0.5, f"0, {outer}, {step}"),
-                (0.4, f"2 * {outer}, {size} + {outer}"),
-            ]
-        return self.expressions.pick(*forms)
-
-    # Statements
-
-    def assignment(self, around: Surroundings, indent: str) -> None:
-        self.remaining -= 1
-        if self.scalars and (not around.iterators or self.chance(0.3)):
-            self.scalar_statement(around, indent)
-            return
-        array = self.random.choice(self.arrays)
-        if array.dtype == "bool":
-            target = self.expressions.reference(array, around, spread=True)
-            self.lines.append(f"{indent}{target} = {self.expressions.data_condition(around, self.kind)}")
-            return
-        target = self.expressions.reference(array, around, spread=True)
-        self.lines.append(indent + self.array_statement(array, target, around, indent))
-
-    def array_statement(self, array: ArrayName, target: str, around: Surroundings, indent: str) -> str:
-        kind, expressions = array.kind, self.expressions
-        value = expressions.value(kind, around)
-        left, right = expressions.leaf(kind, around), expressions.leaf(kind, around)
-        others = [other for other in self.arrays if other.kind == kind and other.dtype != "bool"]
-        several = expressions.reference(self.random.choice(others), around, spread=True)
-        forms = [
-            (8, f"{target} = {value}"),
-            (4, f"{target} += {value}"),
-            (3, f"{target} += {left} * {right}" if kind != "integer" else f"{target} += 3 * {left} - {right}"),
-            (1, f"{target} -= {left}"),
-            (2, f"{target} = {self.stencil(target, kind)}"),
-            (0.7, f"{several} = {target} = {value}"),
-        ]
-        if kind != "complex":
-            extreme = self.random.choice(["min", "max"])
-            forms += [(1, f"{target} = {extreme}({target}, {left})")]
-        if kind == "integer":
-            forms += [(0.5, f"{target} ^= {left}"), (0.5, f"{target} %= 13"), (0.3, f"{target} //= -3")]
-        else:
-            forms += [(0.6, f"{target} *= 0.75"), (0.4, f"{target} /= 3.0")]
-        return expressions.pick(*forms)
-
-    def stencil(self, target: str, kind: Kind) -> str:
-        """The cell and neighbours of it, averaged."""
-        array, _, subscripts = target.partition("[")
-        first, comma, rest = subscripts[:-1].partition(", ")
-        if first.startswith("-"):
-            return target
-        back, ahead = f"{array}[{first} - 1{comma}{rest}]", f"{array}[{first} + 1{comma}{rest}]"
-        if kind == "integer":
-            return self.expressions.pick((1, f"({back} + {target} + {ahead}) // 3"), (1, f"{back} - {ahead}"))
-        return self.expressions.pick((2, f"({back} + {target} + {ahead}) / 3"), (1, f"0.5 * ({back} + {target})"))
-
-    def scalar_statement(self, around: Surroundings, indent: str) -> None:
-        name = self.random.choice(list(self.scalars))
-        kind, expressions = self.scalars[name], self.expressions
-        array = self.array_leaf(kind, around)
-        if kind == "integer":
-            text = expressions.pick(
-                (4, f"{name} += {array}"), (2, f"{name} = {array}"), (1, f"{name} = {name} * 31 + {array}"),
-                (2, f"{name} = max({name}, {array})"), (1, f"{name} ^= {array}"), (1, f"{name} = {array} - {name}"),
-            )  # fmt: skip
-        else:
-            value, leaf = expressions.value(kind, around), expressions.leaf(kind, around)
-            extreme = self.random.choice(["min", "max"]) if kind == "real" else ""
-            text = expressions.pick(
-                (4, f"{name} += {array} * {leaf}"),
-                (3, f"{name} = {value}"),
-                (2, f"{name} = {extreme}({name}, {array})" if extreme else f"{name} -= {array}"),
-                (1, f"{name} = 0.5 * {name} + {array}"),
-                (0.5, f"{name} *= 0.75"),
-            )
-        if self.profile.data_dependent and kind != "complex" and around.iterators and self.chance(0.08):
-            self.lines.append(f"{indent}if {array} > {name}:")
-            self.lines.append(f"{indent}    {name} = {array}")
-            return
-        self.lines.append(indent + text)
-
-    def array_leaf(self, kind: Kind, around: Surroundings) -> str:
-        fitting = [array for array in self.arrays if array.kind == kind and array.dtype != "bool"]
-        return self.expressions.reference(self.random.choice(fitting), around)
 
 
 class _Respell(ast.NodeTransformer):
@@ -322,14 +54,10 @@ class _Respell(ast.NodeTransformer):
         return ast.Subscript(row, rest[0] if len(rest) == 1 else ast.Tuple(rest, ast.Load()), node.ctx)
 
 
-def _scalar_dtype(kind: Kind) -> str:
-    return {"integer": "int64", "real": "float64", "complex": "complex128"}[kind]
-
-
 # From a draft to a program: offsets, shapes, local arrays, sizes from shapes, results.
 
 
-def _fitted(draft: _Draft, seed: int) -> Program | None:
+def _fitted(draft: Draft, seed: int) -> Program | None:
     names = [*(array.name for array in draft.arrays), *(["I"] if draft.indices else [])]
     source = f"def program({', '.join([*names, *draft.numbers, *draft.sizes])}):\n" + "".join(
         f"    {line}\n" for line in draft.lines
@@ -350,7 +78,7 @@ def _footprints(
     return [(choice, footprint) for choice, footprint in pairs if footprint is not None]
 
 
-def _choices(draft: _Draft) -> list[dict[str, int]]:
+def _choices(draft: Draft) -> list[dict[str, int]]:
     random = draft.random
     small = {name: random.choice([0, 1]) for name in draft.sizes}
     middle = {name: random.choice(SIZES[2:7]) for name in draft.sizes}
@@ -362,7 +90,7 @@ def _choices(draft: _Draft) -> list[dict[str, int]]:
 
 @dataclass
 class _Fit:
-    draft: _Draft
+    draft: Draft
     seed: int
     source: str
     found: list[tuple[Mapping[str, int], Footprint]]
@@ -371,7 +99,9 @@ class _Fit:
         random = self.draft.random
         slack = 0 if random.random() < 0.6 else random.randint(1, 2)
         negative = negative_needs(self.source)
-        ranks = {array.name: array.rank for array in self.draft.arrays} | ({"I": 1} if self.draft.indices else {})
+        ranks = {array.name: array.rank for array in self.draft.arrays} | (
+            {"I": 1} if self.draft.indices else {}
+        )
         self.ranks = {name: rank for name, rank in ranks.items() if f"{name}[" in self.source}
         self.shapes = [
             {
@@ -415,7 +145,9 @@ class _Fit:
             self._fill(array, texts)
 
     def _extent(self, name: str, axis: int) -> str | None:
-        needs = [(choice, shapes[name][axis]) for (choice, _), shapes in zip(self.found, self.shapes, strict=True)]
+        needs = [
+            (choice, shapes[name][axis]) for (choice, _), shapes in zip(self.found, self.shapes, strict=True)
+        ]
         return smallest_cover(needs, self.draft.sizes)
 
     def _fill(self, array: ArrayName, extents: list[str]) -> None:
@@ -476,7 +208,11 @@ class _Fit:
         draft, random = self.draft, self.draft.random
         layout = random.choices(["C", "F", "strided"], [85, 8, 7])[0]
         dtypes = {array.name: array.dtype for array in draft.arrays}
-        used = {node.id for node in ast.walk(ast.parse("\n".join([*self.head, body]))) if isinstance(node, ast.Name)}
+        used = {
+            node.id
+            for node in ast.walk(ast.parse("\n".join([*self.head, body])))
+            if isinstance(node, ast.Name)
+        }
         arguments = [
             Argument(
                 name, "array", dtypes.get(name, "int64"),
@@ -485,8 +221,12 @@ class _Fit:
             for name in self.ranks
             if name not in self.locals
         ]  # fmt: skip
-        arguments += [Argument(name, "number", dtype) for name, dtype in draft.numbers.items() if name in used]
-        arguments += [Argument(name, "size") for name in draft.sizes if name in used and name not in self.from_shape]
+        arguments += [
+            Argument(name, "number", dtype) for name, dtype in draft.numbers.items() if name in used
+        ]
+        arguments += [
+            Argument(name, "size") for name in draft.sizes if name in used and name not in self.from_shape
+        ]
         return tuple(arguments)
 
     def _result(self) -> list[str]:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 import polyviz as pv
 from tests.random_programs.comparison import difference, outputs, within_noise
-from tests.random_programs.program import Case, Program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tests.random_programs.program import Case, Program
 
 Kind = Literal["equal", "refused", "wrong", "error", "crash", "timeout", "inconclusive", "invalid"]
 """``error``: an exception that is no PolyvizError; ``crash`` and ``timeout`` are noticed by the process outside;
-``inconclusive``: rounding noise is amplified so much that no verdict is possible; ``invalid``: the program itself fails."""
+``inconclusive``: rounding noise grows so much that no verdict is possible; ``invalid``: the program itself fails."""
 EXTRACTION = "extraction"
 """The step that all variants share."""
 TILES: tuple[tuple[int, ...] | None, ...] = (None, None, (4,), (5, 3), (8, 4, 2), (2,))

@@ -6,9 +6,9 @@ one that is refused must be two instances that exist, touch one cell, of which o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
+from typing import TYPE_CHECKING
 
 import islpy as isl
 import numpy as np
@@ -17,9 +17,13 @@ import polyviz as pv
 from tests.interpreter import fixed, maps_of, points_of, run_scop
 from tests.random_programs.comparison import difference, outputs
 from tests.random_programs.generator import Profile, generate
-from tests.random_programs.program import Case, Program
 
-SMALL = Profile(depth=3, statements=4, data_dependent=False, families=((1, ("int64",)),), limit=600)
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tests.random_programs.program import Case, Program
+
+EXACT = Profile(depth=3, statements=4, data_dependent=False, families=((1, ("int64",)),), limit=600)
 """Exact accesses and integers: results agree to the last bit or are wrong."""
 Instance = tuple[int, ...]
 
@@ -35,7 +39,7 @@ class Verdict:
 
 def examine(seed: int, orders: int = 4) -> list[Verdict]:
     """Judge random orders of one program."""
-    program = generate(seed, SMALL)
+    program = generate(seed, EXACT)
     scop = pv.extract(program.source)
     found = pv.dependences(scop)
     random = Random(f"orders {seed}")
@@ -75,7 +79,9 @@ def random_order(scop: pv.Scop, random: Random) -> isl.UnionMap:
     for part in times:
         padded = _padded(part, length).apply_range(change)
         if random.random() < 0.3:
-            padded = padded.apply_range(_affine(length, {random.randrange(length): random.choice(["+ 1", "- 1", "+ 2"])}))
+            padded = padded.apply_range(
+                _affine(length, {random.randrange(length): random.choice(["+ 1", "- 1", "+ 2"])})
+            )
         result = result.union(isl.UnionMap.from_map(padded))
     return result
 
@@ -161,7 +167,9 @@ def _cells(end: tuple[pv.Statement, Instance], violation: pv.Violation, kind: st
     return found
 
 
-def _time(order: isl.UnionMap, statement: pv.Statement, instance: Instance, parameters: Mapping[str, int]) -> Instance:
+def _time(
+    order: isl.UnionMap, statement: pv.Statement, instance: Instance, parameters: Mapping[str, int]
+) -> Instance:
     for relation in maps_of(order):
         if relation.get_tuple_name(isl.dim_type.in_) == statement.name:
             times = points_of(_image(relation, instance, parameters))

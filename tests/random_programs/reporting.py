@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tests.random_programs.oracle import EXTRACTION, Outcome, Variant, tile_of
-from tests.random_programs.program import Program
-from tests.random_programs.runner import Runner
 from tests.random_programs.shrinking import shrink
+
+if TYPE_CHECKING:
+    from tests.random_programs.program import Program
+    from tests.random_programs.runner import Runner
 
 DEFECTS = ("wrong", "error", "crash", "timeout", "invalid")
 """Outcomes that are somebody's mistake."""
@@ -48,7 +52,10 @@ def smallest(program: Program, outcome: Outcome, runner: Runner, budget: int = 1
     variants = variants_of(outcome)
 
     def fails(candidate: Program) -> bool:
-        return any(found.kind == outcome.kind and found.key == outcome.key for found in runner.judge(candidate, variants))
+        return any(
+            found.kind == outcome.kind and found.key == outcome.key
+            for found in runner.judge(candidate, variants)
+        )
 
     return shrink(program, fails, budget)
 
@@ -67,7 +74,9 @@ def script(program: Program, outcome: Outcome) -> str:
         title=f"{outcome.kind}: {outcome.variant}: {outcome.detail.splitlines()[0] if outcome.detail else ''}",
         source=program.source,
         values=values,
-        reference='module["program"]' if program.plain else 'numba.njit(error_model="numpy")(module["program"])',
+        reference='module["program"]'
+        if program.plain
+        else 'numba.njit(error_model="numpy")(module["program"])',
         schedule=schedule if target else "original",
         target=target or "python",
         tile=tile_of(program) if schedule != "original" else None,
@@ -81,4 +90,6 @@ def _literal(value: object) -> str:
         return repr(value)
     text = repr(value.tolist()).replace("nan", "np.nan").replace("inf", "np.inf")
     plain = f"np.array({text}, dtype=np.{value.dtype.name}).reshape({value.shape})"
-    return f"np.asfortranarray({plain})" if value.flags.f_contiguous and not value.flags.c_contiguous else plain
+    return (
+        f"np.asfortranarray({plain})" if value.flags.f_contiguous and not value.flags.c_contiguous else plain
+    )

@@ -8,15 +8,17 @@ import select
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from tests.random_programs.oracle import EXTRACTION, Outcome, Variant
-from tests.random_programs.program import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.random_programs.program import Program
 
 ROOT = Path(__file__).parent.parent.parent
 PATIENCE = 60.0
@@ -29,7 +31,6 @@ class Runner:
     def __init__(self, patience: float = PATIENCE) -> None:
         self.patience = patience
         self._process: subprocess.Popen[bytes] | None = None
-        self._errors: IO[bytes] = tempfile.TemporaryFile()
         self._pending = b""
 
     def __enter__(self) -> Runner:
@@ -37,16 +38,15 @@ class Runner:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-        self._errors.close()
 
-    def judge(self, program: Program | int, variants: Sequence[Variant]) -> list[Outcome]:
+    def judge(self, program: Program, variants: Sequence[Variant]) -> list[Outcome]:
         """The extraction's outcome, then those of ``variants``; after a crash or a hang a new process goes on."""
         outcomes = self._answers(program, variants)
         while outcomes[0].kind == "equal" and len(outcomes) <= len(variants):
             outcomes += self._answers(program, variants[len(outcomes) - 1 :])[1:]
         return outcomes
 
-    def _answers(self, program: Program | int, variants: Sequence[Variant]) -> list[Outcome]:
+    def _answers(self, program: Program, variants: Sequence[Variant]) -> list[Outcome]:
         self._send(program, variants)
         names = [EXTRACTION, *map(str, variants)]
         outcomes: list[Outcome] = []
@@ -54,15 +54,18 @@ class Runner:
             line = self._line()
             if isinstance(line, str):
                 self.close()
-                return [*outcomes, Outcome(names[len(outcomes)], "timeout" if line == "timeout" else "crash", line)]
+                return [
+                    *outcomes,
+                    Outcome(names[len(outcomes)], "timeout" if line == "timeout" else "crash", line),
+                ]
             if "done" in line:
                 return outcomes
             outcomes.append(Outcome(**line))
 
-    def _send(self, program: Program | int, variants: Sequence[Variant]) -> None:
+    def _send(self, program: Program, variants: Sequence[Variant]) -> None:
         process = self._running()
-        job: dict[str, Any] = {"variants": [[variant.schedule, variant.target] for variant in variants]}
-        job |= {"seed": program} if isinstance(program, int) else {"program": asdict(program)}
+        names = [[variant.schedule, variant.target] for variant in variants]
+        job = {"variants": names, "program": asdict(program)}
         assert process.stdin is not None
         process.stdin.write(json.dumps(job).encode() + b"\n")
         process.stdin.flush()
@@ -73,7 +76,7 @@ class Runner:
             environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_WAIT_POLICY": "passive"}
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.random_programs.child"],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=environment, cwd=ROOT,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, cwd=ROOT,
             )  # fmt: skip
         return self._process
 

@@ -1,4 +1,4 @@
-"""The smallest program that still fails in the same way: statements, loops, bounds and terms are taken away one by one."""
+"""The smallest program that still fails in the same way: statements, loops, bounds and terms are taken away."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def candidates(program: Program) -> Iterator[Program]:
 def _program_of(program: Program, tree: ast.Module) -> Program | None:
     function = tree.body[0]
     assert isinstance(function, ast.FunctionDef)
-    used = {node.id for statement in function.body for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    used = {
+        node.id for statement in function.body for node in ast.walk(statement) if isinstance(node, ast.Name)
+    }
     arguments = tuple(argument for argument in program.arguments if argument.name in used)
     function.args.args = [ast.arg(argument.name) for argument in arguments]
     try:
@@ -68,7 +70,10 @@ def valid(program: Program) -> bool:
     """Whether plain Python runs it without an error or a subscript that wraps around."""
     try:
         for case in program.cases:
-            values = [value.view(_Strict) if isinstance(value, np.ndarray) else value for value in program.values(case)]
+            values = [
+                value.view(_Strict) if isinstance(value, np.ndarray) else value
+                for value in program.values(case)
+            ]
             with np.errstate(all="ignore"):
                 program.function()(*values)
     except OverflowError:
@@ -130,7 +135,9 @@ def _without_level(tree: ast.Module) -> Iterator[ast.Module]:
         for position, statement in enumerate(getattr(node, name)):
             for replacement in _insides(statement):
 
-                def splice(block: list[ast.stmt], position: int = position, inside: list[ast.stmt] = replacement) -> None:
+                def splice(
+                    block: list[ast.stmt], position: int = position, inside: list[ast.stmt] = replacement
+                ) -> None:
                     block[position : position + 1] = copy.deepcopy(inside)
 
                 changed = _edited(tree, number, splice)
@@ -155,7 +162,11 @@ class _Substitute(ast.NodeTransformer):
         self.name, self.replacement = name, value
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        return copy.deepcopy(self.replacement) if node.id == self.name and isinstance(node.ctx, ast.Load) else node
+        return (
+            copy.deepcopy(self.replacement)
+            if node.id == self.name and isinstance(node.ctx, ast.Load)
+            else node
+        )
 
 
 def _simpler_bounds(tree: ast.Module) -> Iterator[ast.Module]:

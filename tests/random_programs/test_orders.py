@@ -22,7 +22,9 @@ def test_more_orders(first: int) -> None:
 
 def _examine_all(seeds: range) -> None:
     verdicts = [(seed, verdict) for seed in seeds for verdict in examine(seed)]
-    problems = [f"seed {seed}: {verdict.problem}\n{verdict.order}" for seed, verdict in verdicts if verdict.problem]
+    problems = [
+        f"seed {seed}: {verdict.problem}\n{verdict.order}" for seed, verdict in verdicts if verdict.problem
+    ]
     assert not problems, "\n\n".join(problems)
     counts = Counter(verdict.accepted for _, verdict in verdicts)
     assert counts[True] and counts[False], counts

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 import polyviz as pv
 from tests.random_programs.comparison import difference
-from tests.random_programs.generator import EVERYTHING, Profile, generate
+from tests.random_programs.generator import EVERYTHING, SMALL, Profile, generate
 from tests.random_programs.oracle import Outcome, Reference, Variant, judge, run
-from tests.random_programs.program import Program
 from tests.random_programs.reporting import DEFECTS, script
 from tests.random_programs.runner import Runner
 
+if TYPE_CHECKING:
+    from tests.random_programs.program import Program
+
 SCHEDULES = ("original", "isl", "pluto")
 QUICK = [Variant("original", "python"), Variant("isl", "python"), Variant("pluto", "c")]
-SMALL = Profile(depth=3, statements=4)
 NATIVE = [Variant(schedule, "c") for schedule in SCHEDULES]
 NUMBA = [Variant("isl", "numba"), Variant("pluto", "numba")]
 
