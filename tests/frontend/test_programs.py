@@ -1239,6 +1239,653 @@ def f(A, n, m):
     m=3,
 )
 
+program(
+    "torus",
+    """
+def f(g, out, T):
+    n, m = g.shape
+    for t in range(T):
+        for i in range(n):
+            for j in range(m):
+                out[i, j] = g[(i - 1) % n, j] + g[(i + 1) % n, (j + 1) % m] + g[i, (j + m - 1) % m]
+        for i in range(n):
+            for j in range(m):
+                g[i, j] = out[i, j] * 0.25
+""",
+    g=numbers(4, 5),
+    out=numbers(4, 5),
+    T=2,
+)
+
+program(
+    "wrapdiv",
+    """
+def f(A, n):
+    for i in range(2 * n):
+        A[i % n] += i // n
+""",
+    A=numbers(5),
+    n=5,
+)
+
+program(
+    "notwrap",
+    """
+def f(A, n, k):
+    for i in range(n):
+        A[(i + k) % n] += 1
+""",
+    A=numbers(5),
+    n=5,
+    k=13,
+)
+
+program(
+    "cell_finals",
+    """
+for i in range(n):
+    for j in range(i, m):
+        A[i, j] = i
+    for j in range(3):
+        A[i, j] += 1
+for i in range(5, 2, -1):
+    A[i, 0] = 9
+""",
+    A=numbers(8, 8),
+    n=5,
+    m=4,
+)
+
+program(
+    "cell_empty",
+    """
+for i in range(n):
+    A[i] = 1.0
+for i in range(m):
+    A[i] = 2.0
+""",
+    A=numbers(8),
+    n=5,
+    m=0,
+)
+
+program(
+    "cell_nested_finals",
+    """
+for t in range(T):
+    for i in range(t):
+        A[i] += t
+""",
+    A=numbers(8),
+    T=5,
+)
+
+program(
+    "cell_nested_finals_1",
+    """
+for t in range(T):
+    for i in range(t):
+        A[i] += t
+""",
+    A=numbers(8),
+    T=1,
+)
+
+program(
+    "cell_strided",
+    """
+for i in range(1, n, 3):
+    A[i] = i
+for j in range(n, 1, -4):
+    A[j] += i
+""",
+    A=numbers(20),
+    n=15,
+)
+
+program(
+    "cell_if_loops",
+    """
+if n > 3:
+    for i in range(n):
+        A[i] = 0
+else:
+    for i in range(2):
+        A[i] = 1
+""",
+    A=numbers(20),
+    n=15,
+)
+
+program(
+    "cell_with_scalars",
+    """
+s = 0.0
+c = 0
+for i in range(n):
+    s += A[i]
+    c += 1
+    last = A[i] * 2
+mean = s / n
+k = n // 2
+A[k] = mean
+""",
+    A=numbers(20),
+    n=15,
+)
+
+program(
+    "aliases_merged",
+    """
+def f(A, n, flip):
+    if n > 5:
+        lo = 1
+        hi = n - 1
+    else:
+        lo = 0
+        hi = n
+    for i in range(lo, hi):
+        A[i] += 1
+""",
+    A=numbers(20),
+    n=7,
+    flip=1,
+)
+
+program(
+    "name_of_several_types",
+    """
+def f(A, n):
+    x = 3
+    for i in range(x):
+        A[i] = x
+    x = 2.5
+    for i in range(n):
+        A[i] += x
+    x = n
+    for i in range(x):
+        A[i] -= x
+""",
+    A=numbers(20),
+    n=7,
+)
+
+program(
+    "deep_cond",
+    """
+def f(A, n):
+    for i in range(n):
+        for j in range(n):
+            if i < j:
+                if A[i, j] > 0:
+                    if i + j < n:
+                        A[i, j] = 1
+                    else:
+                        A[j, i] = 2
+                elif i == 0:
+                    A[i, j] = 3
+            elif i == j and i % 2:
+                A[i, i] = 4
+""",
+    A=numbers(7, 7),
+    n=7,
+)
+
+program(
+    "row_maximum",
+    """
+def f(A, B):
+    n, m = A.shape
+    for i in range(n):
+        B[i] = 0
+        for j in range(m):
+            if A[i, j] > B[i]:
+                B[i] = A[i, j]
+        for j in range(m):
+            A[i, j] /= B[i] if B[i] != 0 else 1.0
+""",
+    A=numbers(4, 5),
+    B=numbers(4),
+)
+
+program(
+    "softmax",
+    """
+def f(A, out):
+    n, m = A.shape
+    for i in range(n):
+        mx = -np.inf
+        for j in range(m):
+            mx = max(mx, A[i, j])
+        s = 0.0
+        for j in range(m):
+            e = math.exp(A[i, j] - mx)
+            out[i, j] = e
+            s += e
+        for j in range(m):
+            out[i, j] /= s
+""",
+    A=numbers(4, 5),
+    out=numbers(4, 5),
+)
+
+program(
+    "kmeans",
+    """
+def f(X, Cn, lab):
+    n, d = X.shape
+    k = Cn.shape[0]
+    for i in range(n):
+        best = 1e30
+        arg = -1
+        for c in range(k):
+            s = 0.0
+            for q in range(d):
+                diff = X[i, q] - Cn[c, q]
+                s += diff * diff
+            if s < best:
+                best = s
+                arg = c
+        lab[i] = arg
+""",
+    X=numbers(6, 2),
+    Cn=numbers(3, 2),
+    lab=np.zeros(6, int),
+)
+
+program(
+    "clamped",
+    """
+def f(A, B):
+    h, w = A.shape
+    for i in range(h):
+        for j in range(w):
+            s = 0.0
+            for di in range(-1, 2):
+                for dj in range(-1, 2):
+                    ii = min(max(i + di, 0), h - 1)
+                    jj = min(max(j + dj, 0), w - 1)
+                    s += A[ii, jj]
+            B[i, j] = s / 9.0
+""",
+    A=numbers(4, 5),
+    B=numbers(4, 5),
+)
+
+program(
+    "guarded_stencil",
+    """
+def f(A, B):
+    h, w = A.shape
+    for i in range(h):
+        for j in range(w):
+            s = A[i, j]
+            if i > 0:
+                s += A[i - 1, j]
+            if i < h - 1:
+                s += A[i + 1, j]
+            if j > 0 and i != j:
+                s += A[i, j - 1]
+            B[i, j] = s
+""",
+    A=numbers(4, 5),
+    B=numbers(4, 5),
+)
+
+program(
+    "levenshtein",
+    """
+def f(a, b, D):
+    n = len(a)
+    m = len(b)
+    for i in range(n + 1):
+        D[i, 0] = i
+    for j in range(m + 1):
+        D[0, j] = j
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            cost = 0 if a[i - 1] == b[j - 1] else 1
+            D[i, j] = min(D[i - 1, j] + 1, D[i, j - 1] + 1, D[i - 1, j - 1] + cost)
+    return D[n, m]
+""",
+    a=integers(3, 4),
+    b=integers(3, 5),
+    D=np.zeros((5, 6)),
+)
+
+program(
+    "dft",
+    """
+def f(x, re, im):
+    N = len(x)
+    for k in range(N):
+        re[k] = 0.0
+        im[k] = 0.0
+        for n in range(N):
+            ang = 2.0 * math.pi * k * n / N
+            re[k] += x[n] * math.cos(ang)
+            im[k] -= x[n] * math.sin(ang)
+""",
+    x=numbers(5),
+    re=numbers(5),
+    im=numbers(5),
+)
+
+program(
+    "names_of_builtins",
+    """
+def f(A):
+    sum = 0.0
+    max = A[0]
+    for i in range(len(A)):
+        sum += A[i]
+        if A[i] > max:
+            max = A[i]
+    return sum, max
+""",
+    A=numbers(5),
+)
+
+program(
+    "bands",
+    """
+def f(A, B, bw):
+    n = A.shape[0]
+    for i in range(n):
+        for j in range(max(0, i - bw), min(n, i + bw + 1)):
+            B[i] += A[i, j]
+""",
+    A=numbers(6, 6),
+    B=numbers(6),
+    bw=2,
+)
+
+program(
+    "interpolation",
+    """
+def f(x, tab, y):
+    for i in range(len(x)):
+        p = x[i] * (len(tab) - 1)
+        k = int(p)
+        w = p - k
+        y[i] = tab[k] * (1 - w) + tab[k + 1] * w
+""",
+    x=abs(numbers(5)) % 0.9,
+    tab=numbers(9),
+    y=numbers(5),
+)
+
+program(
+    "scatter",
+    """
+def f(idx, v, out):
+    for i in range(len(idx)):
+        out[idx[i]] += v[i]
+        out[idx[i] + 1] -= v[i]
+""",
+    idx=integers(5, 8),
+    v=numbers(8),
+    out=numbers(8),
+)
+
+program(
+    "pairs_of_neighbours",
+    """
+def f(A, n):
+    for i in range(0, n - 1, 2):
+        A[i], A[i + 1] = A[i + 1], A[i]
+    for i in range(1, n - 1, 2):
+        if A[i] > A[i + 1]:
+            t = A[i]
+            A[i] = A[i + 1]
+            A[i + 1] = t
+""",
+    A=numbers(9),
+    n=9,
+)
+
+program(
+    "odd_even_phases",
+    """
+def f(A):
+    n = len(A)
+    for phase in range(n):
+        for i in range(phase % 2, n - 1, 2):
+            if A[i] > A[i + 1]:
+                A[i], A[i + 1] = A[i + 1], A[i]
+""",
+    A=numbers(9),
+)
+
+program(
+    "scalar_through_if",
+    """
+def f(A, n):
+    s = 0.0
+    for i in range(n):
+        if i == 0:
+            s = A[0]
+        else:
+            s = s * 0.5 + A[i]
+        A[i] = s
+""",
+    A=numbers(9),
+    n=9,
+)
+
+program(
+    "bit_operations",
+    """
+def f(A, n):
+    for i in range(n):
+        A[i ^ 1] = i & 3
+        A[i | 1] += i << 1
+        A[(i >> 1)] += ~i
+        A[i & 1] += 5
+""",
+    A=numbers(40),
+    n=8,
+)
+
+program(
+    "floor_ceil",
+    """
+def f(A, n):
+    for i in range(math.ceil(n / 2)):
+        A[i] = 1
+    for i in range(int(np.floor(n / 3)), n):
+        A[math.floor(i / 2)] += 2
+""",
+    A=numbers(40),
+    n=9,
+)
+
+program(
+    "compound_alias",
+    """
+def f(A, B, n):
+    for i in range(n):
+        base = 2 * i
+        for k in range(2):
+            p = base + k
+            q = p // 2
+            A[p] = B[q] + q
+""",
+    A=numbers(40),
+    B=numbers(20),
+    n=9,
+)
+
+program(
+    "three_dimensions",
+    """
+def f(A, B):
+    n = A.shape[0]
+    m, p = A.shape[1], A.shape[2]
+    for i in range(n):
+        for j in range(m):
+            for k in range(p):
+                B[k][i][j] = A[i][j][k]
+""",
+    A=numbers(2, 3, 4),
+    B=numbers(4, 2, 3),
+)
+
+program(
+    "strings_and_comments",
+    """
+def f(A):
+    '''doc'''
+    n = len(A)
+    '''text'''
+    for i in range(n):
+        # comment
+        'also'
+        A[i] = 0
+    pass
+    return None
+""",
+    A=numbers(3),
+)
+
+program(
+    "returned_tuple",
+    """
+def f(A):
+    n = len(A)
+    return n, A[0], 3, A
+""",
+    A=numbers(3),
+)
+
+program(
+    "range_neg",
+    """
+def f(A, n):
+    for i in range(n, -n, -2):
+        A[i] = i
+""",
+    A=numbers(20),
+    n=5,
+)
+
+program(
+    "steps_after_convergence",
+    """
+def f(A, n):
+    done = 0
+    for it in range(n):
+        if done == 0:
+            err = 0.0
+            for i in range(1, len(A) - 1):
+                new = 0.5 * (A[i - 1] + A[i + 1])
+                err = max(err, abs(new - A[i]))
+                A[i] = new
+            if err < 0.1:
+                done = 1
+    return done
+""",
+    A=numbers(8),
+    n=20,
+)
+
+program(
+    "unused_loop",
+    """
+def f(A, n):
+    for _ in range(n):
+        for i in range(1, len(A)):
+            A[i] += A[i - 1]
+""",
+    A=numbers(8),
+    n=3,
+)
+
+program(
+    "bool_and_int",
+    """
+def f(A, n):
+    flag = n > 3
+    for i in range(n):
+        if flag:
+            A[i] = 1
+        A[i] += (i > 2) * 1.5
+""",
+    A=numbers(8),
+    n=5,
+)
+
+program(
+    "iterator_as_float",
+    """
+def f(A, n):
+    h = 1.0 / n
+    for i in range(n + 1):
+        x = i * h
+        A[i] = x * x
+""",
+    A=numbers(8),
+    n=5,
+)
+
+program(
+    "floor_of_negative_numbers",
+    """
+def f(A, n):
+    for i in range(n):
+        A[(i - 7) // 3 + 5] += (i - 7) % 4
+""",
+    A=numbers(20),
+    n=12,
+)
+
+program(
+    "packed_triangle",
+    """
+def f(A, P, n):
+    for i in range(n):
+        for j in range(i + 1):
+            P[i * (i + 1) // 2 + j] = A[i, j]
+""",
+    A=numbers(5, 5),
+    P=numbers(15),
+    n=5,
+)
+
+program(
+    "constant_condition",
+    """
+def f(A, n):
+    DEBUG = False
+    k = 4
+    for i in range(n):
+        if DEBUG:
+            A[i] = 0
+        if k == 4:
+            A[i] += 1
+""",
+    A=numbers(5),
+    n=5,
+)
+
+program(
+    "every_augmented_operator",
+    """
+def f(A, n):
+    x = 1.0
+    for i in range(n):
+        x *= 1.5
+        x -= i
+        x /= 2
+        x **= 2
+        x //= 1
+        x %= 7
+        A[i] = x
+""",
+    A=numbers(5),
+    n=5,
+)
+
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
