@@ -15,34 +15,16 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis.neighbours import Search, Sources
+from polyviz.analysis.neighbours import Search, Sources, earlier_touches, source_to_sink
 from polyviz.analysis.times import maps_of, union_of
-from polyviz.model.conflicts import earlier_touches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from polyviz.analysis.accesses import ArrayAccesses
+    from polyviz.analysis.order import Order
     from polyviz.model.dependences import DependenceKind
     from polyviz.model.isl_limits import Allowance
-
-
-@dataclass(frozen=True, slots=True)
-class Times:
-    """An execution order as maps of the statements into one time space."""
-
-    by_statement: Mapping[str, isl.Map]
-    together: isl.UnionMap
-
-    @classmethod
-    def of(cls, times: Mapping[str, isl.Map], parameters: isl.Space) -> Times:
-        """The order that ``times`` gives."""
-        return cls(times, union_of(times.values(), parameters))
-
-    def backwards(self) -> Times:
-        """The opposite order."""
-        parameters = self.together.get_space().params()
-        return Times.of({name: time.neg() for name, time in self.by_statement.items()}, parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +43,7 @@ class _Question:
     sinks: isl.UnionMap
     sources: isl.UnionMap
     certain: isl.UnionMap
-    times: Times
+    order: Order
 
     def sources_by_statement(self) -> Sources:
         return Sources(_by_statement(self.sources), _by_statement(self.certain))
@@ -71,52 +53,52 @@ _OPERATIONS_PER_REFERENCE = 2_000
 
 
 def value_based(
-    kind: DependenceKind, accesses: ArrayAccesses, times: Times, allowance: Allowance
+    kind: DependenceKind, accesses: ArrayAccesses, order: Order, allowance: Allowance
 ) -> Found:
     """The dependences of one kind between neighbours in time.
 
     When the allowance ends, flow, anti and output hold more pairs than the neighbours (all of them in order and on one
     cell), input holds fewer.
     """
-    question = _question(kind, accesses, times)
+    question = _question(kind, accesses, order)
     found = _nearest(question, allowance, complete=kind != "input")
     return Found(found.relation.reverse(), found.exact) if kind == "anti" else found
 
 
 def memory_based(
-    kind: DependenceKind, accesses: ArrayAccesses, times: Times, allowance: Allowance
+    kind: DependenceKind, accesses: ArrayAccesses, order: Order, allowance: Allowance
 ) -> Found:
     """The dependences of one kind between all pairs of instances that touch a cell; needs no ``allowance``."""
     sources = accesses.writes if kind in ("flow", "output") else accesses.reads
     sinks = accesses.reads if kind in ("flow", "input") else accesses.writes
     pairs = [
-        earlier_touches(sink, source, times.by_statement[_name(sink)], times.by_statement[_name(source)])
+        earlier_touches(sink, source, order.after(_name(sink), _name(source)))
         for sink in maps_of(sinks)
         for source in maps_of(sources)
     ]
-    return Found(union_of((found.domain_factor_domain().reverse() for found in pairs), _parameters(times)))
+    return Found(union_of(map(source_to_sink, pairs), order.parameters))
 
 
-def last_writers(accesses: ArrayAccesses, times: Times, allowance: Allowance) -> isl.UnionMap:
+def last_writers(accesses: ArrayAccesses, order: Order, allowance: Allowance) -> isl.UnionMap:
     """The writes that may have left the value a read sees, to the reads; more of them when the allowance ends."""
-    return value_based("flow", accesses, times, allowance).relation
+    return value_based("flow", accesses, order, allowance).relation
 
 
-def readers_from_before(accesses: ArrayAccesses, times: Times, allowance: Allowance) -> set[str]:
+def readers_from_before(accesses: ArrayAccesses, order: Order, allowance: Allowance) -> set[str]:
     """The statements of which some read may see a value from before the part; more when the allowance ends."""
-    question = _question("flow", accesses, times)
-    search = Search(times.by_statement, question.sources_by_statement(), allowance)
+    question = _question("flow", accesses, order)
+    search = Search(order, question.sources_by_statement(), allowance)
     return {_name(read) for read in accesses.read_references if not search.unreached(read).is_empty()}
 
 
-def _question(kind: DependenceKind, accesses: ArrayAccesses, times: Times) -> _Question:
+def _question(kind: DependenceKind, accesses: ArrayAccesses, order: Order) -> _Question:
     reads, writes, must = accesses.reads, accesses.writes, accesses.must_writes
     if kind == "output":
-        return _Question(accesses.write_references, writes, writes, must, times)
+        return _Question(accesses.write_references, writes, writes, must, order)
     if kind == "input":
-        return _Question(accesses.read_references, reads, reads, reads, times)
-    order = times.backwards() if kind == "anti" else times
-    return _Question(accesses.read_references, reads, writes, must, order)
+        return _Question(accesses.read_references, reads, reads, reads, order)
+    looking = order.backwards() if kind == "anti" else order
+    return _Question(accesses.read_references, reads, writes, must, looking)
 
 
 def _nearest(question: _Question, allowance: Allowance, *, complete: bool) -> Found:
@@ -128,27 +110,25 @@ def _nearest(question: _Question, allowance: Allowance, *, complete: bool) -> Fo
     pairs: list[isl.Map] = []
     exact = True
     for reference in question.references:
-        search = Search(question.times.by_statement, question.sources_by_statement(), allowance)
-        before = search.before(reference)
-        exact = exact and search.exact
-        if search.exact or complete:
-            pairs += before
-    return Found(union_of(pairs, _parameters(question.times)), exact)
+        search = Search(question.order, question.sources_by_statement(), allowance)
+        if complete or allowance.operations > 0:
+            before = search.before(reference)
+            pairs += before if complete or search.exact else []
+            exact = exact and search.exact
+        else:
+            exact = False
+    return Found(union_of(pairs, question.order.parameters), exact)
 
 
 def _by_isl(question: _Question) -> isl.UnionMap:
     information = isl.UnionAccessInfo.from_sink(question.sinks)
     information = information.set_must_source(question.certain)
     information = information.set_may_source(question.sources.subtract(question.certain))
-    return information.set_schedule_map(question.times.together).compute_flow().get_may_dependence()
+    return information.set_schedule_map(question.order.together()).compute_flow().get_may_dependence()
 
 
 def _by_statement(accesses: isl.UnionMap) -> dict[str, isl.Map]:
     return {_name(relation): relation for relation in maps_of(accesses)}
-
-
-def _parameters(times: Times) -> isl.Space:
-    return times.together.get_space().params()
 
 
 def _name(relation: isl.Map) -> str:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Literal
 import islpy as isl
 
 from polyviz.analysis.accesses import ArrayAccesses, accesses_by_array
-from polyviz.analysis.dataflow import Found, Times, memory_based, value_based
+from polyviz.analysis.dataflow import Found, memory_based, value_based
 from polyviz.analysis.nesting import Nest, loop_nests
+from polyviz.analysis.order import Order
 from polyviz.analysis.privatization import privatization_of, within_copies
 from polyviz.analysis.reductions import Reduction, find_reductions, reduction_part
 from polyviz.analysis.times import maps_of, times_by_statement, union_of
 from polyviz.errors import OptionError
 from polyviz.model.dependences import Dependence, DependenceKind, Dependences, Privatization
 from polyviz.model.isl_limits import Allowance, coalesced
-from polyviz.model.exclusion import exclusive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _ANALYSES = {"value": value_based, "memory": memory_based}
 # Input dependences only say what is close: they come last, when others may have used up the allowance.
 _BY_IMPORTANCE: tuple[DependenceKind, ...] = ("flow", "anti", "output", "input")
-_OPERATIONS = 3_000_000
+_OPERATIONS = 4_000_000
 _OPERATIONS_PER_REFERENCE = 20_000
 
 FoundByArray = dict[tuple[str, DependenceKind], Found]
@@ -48,13 +48,13 @@ def dependences(scop: Scop, *, kind: Literal["value", "memory"] = "value") -> De
     if kind not in _ANALYSES:
         raise OptionError(f'Dependences are of kind "value" or "memory", not {kind!r}.')
     parameters = scop.context.get_space()
-    times = Times.of(times_by_statement(scop.schedule.get_map()), parameters)
+    order = Order(times_by_statement(scop.schedule.get_map()), parameters)
     nests = loop_nests(scop.schedule)
     accesses = accesses_by_array(scop)
     allowance = allowance_for(accesses)
-    found = _found(accesses, kind, times, allowance)
+    found = _found(accesses, kind, order, allowance)
     relations = [dependence for array in accesses for dependence in _of_array(array.array, found)]
-    privatizations = _privatizations(scop, accesses, times, nests, allowance)
+    privatizations = _privatizations(scop, accesses, order, nests, allowance)
     kept = list(_after_privatization(relations, privatizations, nests))
     validity_relations = tuple(dependence for dependence in kept if dependence.kind != "input")
     validity = _union(validity_relations, parameters)
@@ -77,11 +77,11 @@ def allowance_for(accesses: Iterable[ArrayAccesses]) -> Allowance:
 
 
 def _found(
-    accesses: Iterable[ArrayAccesses], kind: str, times: Times, allowance: Allowance
+    accesses: Iterable[ArrayAccesses], kind: str, order: Order, allowance: Allowance
 ) -> FoundByArray:
     analyse = _ANALYSES[kind]
     return {
-        (array.array, name): analyse(name, array, times, allowance)
+        (array.array, name): analyse(name, array, order, allowance)
         for name in _BY_IMPORTANCE
         for array in accesses
     }
@@ -117,12 +117,12 @@ def _inexact(found: FoundByArray, kinds: tuple[DependenceKind, ...]) -> str:
 def _privatizations(
     scop: Scop,
     accesses: Iterable[ArrayAccesses],
-    times: Times,
+    order: Order,
     nests: Mapping[str, Nest],
     allowance: Allowance,
 ) -> dict[str, Privatization]:
     scalars = (array for array in accesses if scop.array(array.array).rank == 0)
-    found = (privatization_of(scop.array(array.array), array, times, nests, allowance) for array in scalars)
+    found = (privatization_of(scop.array(array.array), array, order, nests, allowance) for array in scalars)
     return {privatization.array: privatization for privatization in found if privatization is not None}
 
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.accesses import accesses_by_array
-from polyviz.analysis.dataflow import Times, last_writers, readers_from_before
+from polyviz.analysis.dataflow import last_writers, readers_from_before
 from polyviz.analysis.dependences import allowance_for
+from polyviz.analysis.order import Order
 from polyviz.analysis.times import maps_of, times_by_statement
 from polyviz.model.expression import Element, Instruction, rebuild
 from polyviz.model.isl_limits import solved
@@ -34,21 +35,21 @@ def separate_live_ranges(scop: Scop) -> Scop:
     The range that holds a value from before the part or the one visible afterwards keeps the name. The result
     computes the same; a note says which names were split.
     """
-    times = Times.of(times_by_statement(scop.schedule.get_map()), scop.context.get_space())
+    order = Order(times_by_statement(scop.schedule.get_map()), scop.context.get_space())
     found = accesses_by_array(scop)
     allowance = allowance_for(found)
     for accesses in found:
         array = scop.array(accesses.array)
         if array.rank > 0 or accesses.writes.is_empty():
             continue
-        ranges = _live_ranges(scop, array, accesses, times, allowance)
+        ranges = _live_ranges(scop, array, accesses, order, allowance)
         if len(ranges) > 1:
             scop = _renamed(scop, array, ranges)
     return scop
 
 
 def _live_ranges(
-    scop: Scop, array: Array, accesses: ArrayAccesses, times: Times, allowance: Allowance
+    scop: Scop, array: Array, accesses: ArrayAccesses, order: Order, allowance: Allowance
 ) -> list[frozenset[str]]:
     """Groups of statements that share values of the scalar; the group whose values are seen outside comes first.
 
@@ -56,11 +57,11 @@ def _live_ranges(
     """
     linked = [
         {_name(relation, isl.dim_type.in_), _name(relation, isl.dim_type.out)}
-        for relation in maps_of(last_writers(accesses, times, allowance))
+        for relation in maps_of(last_writers(accesses, order, allowance))
     ]
-    outside = readers_from_before(accesses, times, allowance)
+    outside = readers_from_before(accesses, order, allowance)
     if array.live_out:
-        outside |= _final_writers(accesses, times.together)
+        outside |= _final_writers(accesses, order.together())
     touching = _statements(accesses.reads.union(accesses.writes))
     ordered = [statement.name for statement in scop.statements if statement.name in touching]
     groups = _connected(ordered, [*linked, outside])

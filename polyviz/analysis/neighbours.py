@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.model.conflicts import MOST, earlier_touches, without
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
+    from polyviz.analysis.order import Order
     from polyviz.model.isl_limits import Allowance
+
+_MOST = 200_000
+"""Operations for one step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +32,20 @@ class Sources:
     all: Mapping[str, isl.Map]
     certain: Mapping[str, isl.Map]
 
+    def uncertain(self) -> dict[str, isl.Map]:
+        """What is not certain."""
+        certain = self.certain
+        return {
+            name: cells.subtract(certain[name]) if name in certain else cells
+            for name, cells in self.all.items()
+        }
+
 
 @dataclass(slots=True)
 class Search:
-    """The neighbours before one reference after another; ``exact`` tells whether every step came to its end."""
+    """The neighbours before references; ``exact`` tells whether every step so far came to its end."""
 
-    times: Mapping[str, isl.Map]
+    order: Order
     sources: Sources
     allowance: Allowance
     exact: bool = field(default=True, init=False)
@@ -43,61 +53,76 @@ class Search:
     def before(self, sink: isl.Map) -> list[isl.Map]:
         """The nearest sources before the instances of ``sink``, as relations from source to sink instances."""
         certain = self._touches(sink, self.sources.certain)
-        latest = {name: self._latest(name, pairs) for name, pairs in certain.items()}
-        known = {name: time for name, time in latest.items() if time is not None}
-        candidates = {name: self._instances(name, known[name]) for name in known}
-        candidates |= {name: pairs for name, pairs in certain.items() if name not in known}
-        for name, pairs in self._touches(sink, self._uncertain()).items():
-            candidates[name] = candidates[name].union(pairs) if name in candidates else pairs
-        left = (self._not_hidden(name, pairs, known.values()) for name, pairs in candidates.items())
-        return [_source_to_sink(pairs) for pairs in left if not pairs.plain_is_empty()]
+        uncertain = self._touches(sink, self.sources.uncertain())
+        found = {name: self._last(name, pairs) for name, pairs in certain.items()}
+        last = {name: pairs for name, pairs in found.items() if pairs is not None}
+        candidates = [(name, last.get(name, pairs), name in last) for name, pairs in certain.items()]
+        candidates += [(name, pairs, False) for name, pairs in uncertain.items()]
+        left = [
+            self._not_hidden(name, pairs, {other: last[other] for other in last if other != name or not is_last})
+            for name, pairs, is_last in candidates
+        ]
+        return [source_to_sink(pairs) for pairs in left if not pairs.plain_is_empty()]
 
     def unreached(self, sink: isl.Map) -> isl.Set:
         """The accesses of ``sink``, as ``[instance -> cell]``, that no certain source precedes."""
-        return without(sink.wrap(), self._touches(sink, self.sources.certain).values(), self.allowance)
-
-    def _uncertain(self) -> dict[str, isl.Map]:
-        certain = self.sources.certain
-        return {
-            name: cells.subtract(certain[name]) if name in certain else cells
-            for name, cells in self.sources.all.items()
-        }
+        accesses = sink.wrap()
+        for pairs in self._touches(sink, self.sources.certain).values():
+            left = self._solved(partial(_less, accesses, pairs))
+            accesses = accesses if left is None else left
+        return accesses
 
     def _touches(self, sink: isl.Map, sources: Mapping[str, isl.Map]) -> dict[str, isl.Map]:
-        own = self.times[sink.get_tuple_name(isl.dim_type.in_)]
+        own = sink.get_tuple_name(isl.dim_type.in_) or ""
         found = {
-            name: earlier_touches(sink, cells, own, self.times[name]) for name, cells in sources.items()
+            name: self._tidy(earlier_touches(sink, cells, self.order.after(own, name)))
+            for name, cells in sources.items()
         }
-        return {name: pairs for name, pairs in found.items() if not self._is_empty(pairs)}
+        return {name: pairs for name, pairs in found.items() if not pairs.plain_is_empty()}
 
-    def _is_empty(self, pairs: isl.Map) -> bool:
-        return bool(self.allowance.solve(pairs.is_empty, MOST))
+    def _tidy(self, pairs: isl.Map) -> isl.Map:
+        tidy = self.allowance.solve(pairs.coalesce, _MOST)
+        return pairs if tidy is None else tidy
 
-    def _latest(self, name: str, pairs: isl.Map) -> isl.Map | None:
-        """When the last instance of a source before each access runs."""
-        return self._solved(lambda: pairs.apply_range(self.times[name]).lexmax().coalesce())
+    def _last(self, name: str, pairs: isl.Map) -> isl.Map | None:
+        """Of ``pairs`` those with the last instance of the source."""
+        clock = self.order.clock(name)
+        return self._solved(lambda: pairs.apply_range(clock).lexmax().apply_range(clock.reverse()).coalesce())
 
-    def _instances(self, name: str, time: isl.Map) -> isl.Map:
-        return time.apply_range(self.times[name].reverse())
-
-    def _not_hidden(self, name: str, pairs: isl.Map, latest: Iterable[isl.Map]) -> isl.Map:
-        """What is left of ``pairs`` without those before the latest instance of some certain source."""
-        for time in latest:
-            left = self._solved(partial(_without_earlier, pairs, self.times[name], time))
+    def _not_hidden(self, name: str, pairs: isl.Map, last: Mapping[str, isl.Map]) -> isl.Map:
+        """What is left of ``pairs`` without the instances that run before the last one of some other source."""
+        for other, latest in last.items():
+            left = self._solved(partial(_without_earlier, pairs, latest, self.order.after(other, name)))
             pairs = pairs if left is None else left
         return pairs
 
     def _solved(self, compute: Callable[[], isl.Map]) -> isl.Map | None:
-        result = self.allowance.solve(compute, MOST)
+        result = self.allowance.solve(compute, _MOST)
         self.exact = self.exact and result is not None
         return result
 
 
-def _without_earlier(pairs: isl.Map, times: isl.Map, latest: isl.Map) -> isl.Map:
-    hidden = pairs.intersect(latest.lex_gt_map(times))
-    return pairs if hidden.is_empty() else pairs.subtract(hidden).coalesce()
+def earlier_touches(sink: isl.Map, source: isl.Map, after: isl.Map) -> isl.Map:
+    """The accesses of ``sink``, as ``[instance -> cell]``, to the instances of ``source`` that touch the cell before.
+
+    ``sink`` and ``source`` map the instances of one statement each to cells; ``after`` holds the instances in order.
+
+    >>> read, write = isl.Map("{ R[i] -> A[i] : 0 <= i < 9 }"), isl.Map("{ W[i] -> A[i + 1] : 0 <= i < 9 }")
+    >>> print(earlier_touches(read, write, isl.Map("{ R[i] -> W[j] : j < i }")))
+    { [R[i] -> A[i]] -> W[i' = -1 + i] : 0 < i <= 8 }
+    """
+    touching = sink.range_map().apply_range(source.reverse())
+    return touching.intersect(sink.domain_map().apply_range(after))
 
 
-def _source_to_sink(pairs: isl.Map) -> isl.Map:
+def source_to_sink(pairs: isl.Map) -> isl.Map:
     """``[sink -> cell] -> source`` as ``source -> sink``."""
     return pairs.domain_factor_domain().reverse()
+
+
+def _without_earlier(pairs: isl.Map, latest: isl.Map, after: isl.Map) -> isl.Map:
+    return pairs.subtract(latest.apply_range(after)).coalesce()
+
+
+def _less(accesses: isl.Set, pairs: isl.Map) -> isl.Set:
+    return accesses.subtract(pairs.domain()).coalesce()

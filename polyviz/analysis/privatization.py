@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.analysis.accesses import ArrayAccesses
-    from polyviz.analysis.dataflow import Times
+    from polyviz.analysis.order import Order
     from polyviz.model.isl_limits import Allowance
     from polyviz.model.scop import Array
 
 
 def privatization_of(
-    array: Array, accesses: ArrayAccesses, times: Times, nests: Mapping[str, Nest], allowance: Allowance
+    array: Array, accesses: ArrayAccesses, order: Order, nests: Mapping[str, Nest], allowance: Allowance
 ) -> Privatization | None:
     """How far ``array`` can be privatized: the deepest common loops whose iterations share no value through it.
 
@@ -31,12 +31,12 @@ def privatization_of(
     iteration of every common loop, or its final value is looked at and its writer is not known exactly. What the
     ``allowance`` does not suffice to prove counts as forbidden.
     """
-    if array.rank > 0 or accesses.writes.is_empty() or readers_from_before(accesses, times, allowance):
+    if array.rank > 0 or accesses.writes.is_empty() or readers_from_before(accesses, order, allowance):
         return None
     statements = sorted(_statements(accesses))
-    flow = last_writers(accesses, times, allowance)
+    flow = last_writers(accesses, order, allowance)
     depth = _private_depth(flow, nests, common_loops(nests[name] for name in statements))
-    last = _last_writer(accesses, times.together) if array.live_out else None
+    last = _last_writer(accesses, order.together()) if array.live_out else None
     if depth == 0 or (array.live_out and last is None):
         return None
     return Privatization(array.name, depth, last, _reason(array, depth, nests[statements[0]]))
