@@ -81,9 +81,10 @@ def compare(
     row with its reason, never a time. ``baselines`` are engines for the loop as written: ``python``, ``numba``,
     ``numba-parallel``; the first one is what speedups refer to.
 
-    Raises ExtractionError or ArgumentError when nothing can run at all.
+    Raises OptionError, and ExtractionError or ArgumentError when nothing can run at all.
     """
     check_options(floating_point, tile)
+    _check_limits(repeats, time_limit)
     scop = part_of(source, sizes=sizes, namespace=namespace)
     dependences = find_dependences(scop)
     engines = [_engine(name) for name in dict.fromkeys(_several(baselines))]
@@ -184,6 +185,13 @@ class _Field:
             floating_point=self.floating_point,
             namespace=self.namespace,
         )
+
+
+def _check_limits(repeats: object, time_limit: float) -> None:
+    if not isinstance(repeats, int) or repeats < 1:
+        raise OptionError(f"The number of repeats is a whole number of at least 1, not {repeats!r}.")
+    if not time_limit > 0:
+        raise OptionError(f"The time limit is a positive number of seconds, not {time_limit!r}.")
 
 
 def _several(names: Sequence[Any]) -> Sequence[Any]:

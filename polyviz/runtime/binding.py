@@ -44,6 +44,7 @@ SUPPORTED_TYPES = (
     "complex128",
 )
 
+_BY_POSITION = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _DTYPE_NAMES = {np.dtype(name): name for name in SUPPORTED_TYPES}
 
 
@@ -79,8 +80,8 @@ class Binder:
             for access in statement.accesses
             if access.kind == "write"
         }
-        by_position = inspect.Parameter.KEYWORD_ONLY not in {known.kind for known in self.signature.parameters.values()}
-        self._positional = tuple(self.signature.parameters) if by_position else ()
+        kinds = {parameter.kind for parameter in self.signature.parameters.values()}
+        self._positional = tuple(self.signature.parameters) if kinds <= {_BY_POSITION} else None
         ranked = [name for name, array in self.arrays.items() if array.rank]
         self._written_arrays = [name for name in ranked if name in self.written]
         self._conflicts = [pair for pair in combinations(ranked, 2) if not self.written.isdisjoint(pair)]
@@ -99,7 +100,7 @@ class Binder:
         return Bound(given, parameters, types)
 
     def _named(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, Any]:
-        if not keywords and len(arguments) == len(self._positional):
+        if self._positional is not None and not keywords and len(arguments) == len(self._positional):
             return dict(zip(self._positional, arguments, strict=True))  # the usual call, ten times as fast
         try:
             bound = self.signature.bind(*arguments, **keywords)
@@ -200,11 +201,12 @@ def _contains(context: isl.Set, parameters: Mapping[str, int]) -> bool:
 
 
 def _signature(scop: Scop) -> inspect.Signature:
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     return inspect.Signature(
         [
             inspect.Parameter(
-                argument.name, kind, default=argument.default if argument.has_default else inspect.Parameter.empty
+                argument.name,
+                _BY_POSITION,
+                default=argument.default if argument.has_default else inspect.Parameter.empty
             )
             for argument in scop.arguments
         ]

@@ -1,0 +1,100 @@
+"""Runs generated kernels beside the function they were made from: numba's meaning for C and numba, Python's for Python."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import linecache
+import math
+import textwrap
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+
+import polyviz as pv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TARGETS = ("c", "numba", "python")
+_numbers = itertools.count()
+
+
+def function_of(text: str, **known: Any) -> Callable[..., Any]:
+    """The only function of ``text``, with source that ``inspect`` finds; ``known`` are its globals beside np and math."""
+    source = textwrap.dedent(text)
+    filename = f"<test text {next(_numbers)}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    names: dict[str, Any] = {"np": np, "math": math, "numba": numba, "prange": numba.prange, **known}
+    before = set(names)
+    exec(compile(source, filename, "exec"), names)
+    (name,) = names.keys() - before - {"__builtins__"}
+    return names[name]
+
+
+def agree(
+    function: Callable[..., Any] | str,
+    *arguments: Any,
+    target: str,
+    schedule: Any = "pluto",
+    keywords: dict[str, Any] | None = None,
+    **options: Any,
+) -> pv.Kernel:
+    """Call the original and the kernel on copies of ``arguments``: same arrays, same result, same types."""
+    if isinstance(function, str):
+        function = function_of(function)
+    reference = function if target == "python" else numba.njit(error_model="numpy")(function)
+    expected_arguments, actual_arguments = copies(arguments), copies(arguments)
+    kernel = pv.compile(function, schedule=schedule, target=target, **options)
+    with warnings.catch_warnings():
+        # NumPy warns of overflow where numba wraps around; both runs are compared, not their warnings.
+        warnings.simplefilter("ignore")
+        expected = reference(*expected_arguments, **(keywords or {}))
+        actual = kernel(*actual_arguments, **(keywords or {}))
+    for position, (one, other) in enumerate(zip(expected_arguments, actual_arguments, strict=True)):
+        if isinstance(one, np.ndarray):
+            assert_same(one, other, f"argument {position}\n{kernel.source}")
+    assert_same(expected, actual, f"result\n{kernel.source}")
+    return kernel
+
+
+def copies(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments again: arrays with equal contents in the same layout of memory."""
+    return tuple(relaid(value) if isinstance(value, np.ndarray) else copy.deepcopy(value) for value in arguments)
+
+
+def relaid(array: np.ndarray) -> np.ndarray:
+    """A copy with the same strides and alignment, in memory of its own."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    if owner is array:
+        return array.copy(order="K")
+    memory = np.empty(owner.nbytes + 64, dtype=np.uint8)
+    shift = (owner.ctypes.data - memory.ctypes.data) % 64
+    whole = memory[shift : shift + owner.nbytes]
+    whole[:] = np.frombuffer(owner.tobytes(order="A"), dtype=np.uint8)
+    offset = array.ctypes.data - owner.ctypes.data
+    return np.ndarray(array.shape, array.dtype, buffer=whole, offset=offset, strides=array.strides)
+
+
+def assert_same(expected: Any, actual: Any, what: str = "") -> None:
+    """Equal types, shapes and values; floating point within what reordered sums may differ by."""
+    assert type(expected) is type(actual), f"{type(expected)} is not {type(actual)}: {what}"
+    if isinstance(expected, tuple):
+        assert len(expected) == len(actual)
+        for one, other in zip(expected, actual, strict=True):
+            assert_same(one, other, what)
+        return
+    if expected is None:
+        return
+    one, other = np.asarray(expected), np.asarray(actual)
+    assert one.dtype == other.dtype, what
+    assert one.shape == other.shape, what
+    if one.dtype.kind in "fc":
+        single = one.dtype.itemsize == (4 if one.dtype.kind == "f" else 8)
+        np.testing.assert_allclose(other, one, rtol=1e-5 if single else 1e-12, err_msg=what)
+    else:
+        np.testing.assert_array_equal(other, one, err_msg=what)
