@@ -44,7 +44,7 @@ class AssignmentReader:
         if isinstance(first, ast.Tuple | ast.List) and self._is_shape(node.value):
             return self._unpack_shape(node, first.elts)
         array = self._program.array(node.value.id) if isinstance(node.value, ast.Name) else None
-        if array is not None:
+        if array is not None and isinstance(first, ast.Name):
             return self._alias(node, array)
         self._name_extent(first, node.value)
         pairs = [pair for target in node.targets for pair in self._pairs(node, target, node.value)]
@@ -88,9 +88,9 @@ class AssignmentReader:
 
     def _assignments(self, node: ast.stmt, pairs: Sequence[_Pair]) -> tuple[Node, ...]:
         """All values are read before the first target is written, so a value may need a temporary."""
-        for _, value in pairs:
+        for target, value in pairs:
             array = self._program.array(value.id) if isinstance(value, ast.Name) else None
-            if array is not None:
+            if array is not None and isinstance(target, ast.Name):
                 raise self._renamed(node, array)
         values = self._read_values(pairs)
         instructions: list[Instruction] = []

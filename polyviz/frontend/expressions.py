@@ -336,6 +336,10 @@ class ExpressionReader:
                 "An array needs a name and a place in memory before the loops.",
                 f"Write `B = {spelling}(...)` on a line of its own before the loops.",
             )
+        if isinstance(node.func, ast.Name) and self._scope.is_local(node.func.id):
+            return self._error(
+                node, f"`{spelling}` is a variable here, not a function.", hint="Rename the variable."
+            )
         hint = HINTS.get(name or spelling) or HINTS.get(spelling, "")
         if (
             name is None
