@@ -10,10 +10,12 @@ import itertools
 import math
 import subprocess
 import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numba
 import numpy as np
+from numba.core import config
 
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.expressions_c import CExpressionPrinter
@@ -23,7 +25,7 @@ from polyviz.codegen.typing import infer_scalars
 from polyviz.codegen.widths import widened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from polyviz.model.expression import Element, Instruction
@@ -130,7 +132,8 @@ class Batch:
         scope: dict[str, object] = {"np": np, "math": math}
         exec(text, scope)
         after = [array.copy() for array in self.before]
-        numba.njit(scope["run"], error_model="numpy")(*self.arrays, *after)
+        with quickly_compiled():
+            numba.njit(scope["run"], error_model="numpy")(*self.arrays, *after)
         return after
 
     def run_python(self) -> list[np.ndarray | None]:
@@ -193,6 +196,19 @@ class Batch:
             if f"{other}[n]" in lines[0]
         }
         return "\n".join([*lines, f"gives {got!r}, numba {expected!r}, for {seen}"])
+
+
+@contextmanager
+def quickly_compiled() -> Iterator[None]:
+    """numba without LLVM's optimisations: they change no defined result and take most of the time."""
+    names = ("OPT", "LOOP_VECTORIZE")
+    before = {name: getattr(config, name) for name in names}
+    config.OPT, config.LOOP_VECTORIZE = type(config.OPT)(0), 0
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(config, name, value)
 
 
 def same(left: np.ndarray, right: np.ndarray, units: int) -> np.ndarray:

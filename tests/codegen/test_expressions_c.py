@@ -247,6 +247,7 @@ def test_short_circuit_operators_give_the_deciding_operand(tmp_path):
     check(texts, tmp_path)
 
 
+@pytest.mark.slow
 def test_conditional_expressions_take_the_common_type(tmp_path):
     texts = [
         f"{left} if p else {right}" for left, right in pairs_of(["p", "b1", "k", "i8", "u4", "u", "x4", "x"])
@@ -260,6 +261,7 @@ def test_conditional_expressions_take_the_common_type(tmp_path):
     check([*texts, "(k if p else m) * k", "(u4 if p else k) - 1", "z if p else x"], tmp_path)
 
 
+@pytest.mark.slow
 def test_casts(tmp_path):
     whole = ["p", "b1", "b2", "k", "i8", "v1", "u4", "u"]
     names = [
@@ -298,6 +300,7 @@ def test_casts(tmp_path):
     check([*floats, "int(x if abs(x) < 1e6 else 1.5)", "np.int32(x4 if abs(x4) < 100 else -2.5)"], tmp_path)
 
 
+@pytest.mark.slow
 def test_rounding(tmp_path):
     finite = ["(x if abs(x) < 1e9 else 0.5)", "(x4 if abs(x4) < 1e9 else 2.5)", "k", "u4", "p"]
     functions = ["round({})", "math.floor({})", "math.ceil({})", "math.trunc({})", "int({})"]
@@ -405,6 +408,7 @@ def test_functions_of_the_c_library_agree_to_the_last_places(first, tmp_path):
         check([text for function in functions for text in calls(function, names)], tmp_path, units=4)
 
 
+@pytest.mark.slow
 def test_functions_of_complex_numbers_agree_to_the_last_places(tmp_path):
     names = ["sqrt", "exp", "log", *(f"{arc}{name}" for arc in ("", "arc") for name in ("sin", "cos", "tan"))]
     names += [f"{arc}{name}" for arc in ("", "arc") for name in ("sinh", "cosh", "tanh")]

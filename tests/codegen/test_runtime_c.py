@@ -21,6 +21,7 @@ NAMES = sorted(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_every_helper_compiles_alone_without_a_warning(compiler, tmp_path):
     try:
