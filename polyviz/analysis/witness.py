@@ -10,6 +10,7 @@ import islpy as isl
 
 from polyviz.analysis.accesses import restricted
 from polyviz.model.dependences import Violation
+from polyviz.model.isl_limits import SMALL, solved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -172,9 +173,26 @@ def _parameter_names(points: isl.Set) -> list[str]:
 
 
 def _first_point(points: isl.Set) -> Instance:
-    point = points.lexmin().sample_point()
-    number = points.dim(_SET)
+    """The lexicographic minimum of a set without parameters that is not empty; some point where isl finds no minimum."""
+    first = solved(lambda: _coordinates(points.lexmin().sample_point()))
+    if first is None:
+        first = solved(lambda: _minimal_coordinates(points), 10 * SMALL)
+    return _coordinates(points.sample_point()) if first is None else first
+
+
+def _coordinates(point: isl.Point) -> Instance:
+    number = point.get_space().dim(_SET)
     return tuple(int(point.get_coordinate_val(_SET, position).to_python()) for position in range(number))
+
+
+def _minimal_coordinates(points: isl.Set) -> Instance:
+    """The lexicographic minimum, one coordinate after the other: slower, but isl's lexmin fails on some sets."""
+    coordinates = []
+    for position in range(points.dim(_SET)):
+        coordinate = points.dim_min_val(position)
+        points = points.fix_val(_SET, position, coordinate)
+        coordinates.append(int(coordinate.to_python()))
+    return tuple(coordinates)
 
 
 @cache
