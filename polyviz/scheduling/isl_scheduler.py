@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import islpy as isl
 
+from polyviz.model.isl_limits import solved
 from polyviz.model.schedule import Decision
 from polyviz.scheduling.isl_process import apply_options, schedule_within
 from polyviz.scheduling.problem import Proposal, SchedulingProblem
@@ -49,16 +50,12 @@ class IslScheduler:
 
     def _quickly(self, constraints: isl.ScheduleConstraints) -> isl.Schedule | None:
         """The schedule, when few operations are enough for it."""
-        context = constraints.get_domain().get_ctx()
         # The options of the isl scheduler belong to the whole context: they are put back afterwards.
-        before = apply_options(context, {**self._options(), "max_operations": QUICK_OPERATIONS})
-        context.reset_operations()
+        before = apply_options(isl.DEFAULT_CONTEXT, self._options())
         try:
-            return constraints.compute_schedule()
-        except isl.Error:
-            return None
+            return solved(constraints.compute_schedule, QUICK_OPERATIONS)
         finally:
-            apply_options(context, before)
+            apply_options(isl.DEFAULT_CONTEXT, before)
 
     def _options(self) -> dict[str, int]:
         return {
