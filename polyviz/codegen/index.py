@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polyviz.model.expression import Binary, Constant, Element, Expression, Name, Node, Unary, rebuild
+from polyviz.model.expression import Binary, Compare, Constant, Element, Expression, Name, Node, Unary, rebuild
 
 Terms = dict[str, int]
 """Coefficients by name; the empty name stands for the constant."""
@@ -21,13 +21,39 @@ def simplify_subscripts(node: Node) -> Node:
     return rebuild(node, _simplified)
 
 
+def simplified(expression: Expression) -> Expression:
+    """``expression`` with its linear parts collected.
+
+    >>> from polyviz.model.expression import Call
+    >>> simplified(Call("min", (Binary("-", Binary("+", Name("n"), Name("t")), Name("t")), Constant(4))))
+    Call(function='min', arguments=(Name(name='n'), Constant(value=4)))
+    """
+    terms = linear_terms(expression)
+    if terms is not None:
+        return written(terms)
+    if isinstance(expression, Compare) and len(expression.operands) == 2:
+        return _simplified_comparison(expression)
+    result = rebuild(expression, _simplified)
+    assert isinstance(result, Expression)
+    return result
+
+
+def _simplified_comparison(comparison: Compare) -> Expression:
+    """What stands on both sides disappears: ``n + 2*t >= i + 2*t + 2`` becomes ``n >= i + 2``."""
+    left, right = comparison.operands
+    difference = added(linear_terms(left), scaled(linear_terms(right), -1))
+    if difference is None:
+        return Compare(comparison.operators, (simplified(left), simplified(right)))
+    above = {name: value for name, value in difference.items() if value > 0}
+    below = {name: -value for name, value in difference.items() if value < 0}
+    return Compare(comparison.operators, (written(above), written(below)))
+
+
 def _simplified(subscript: Node) -> Node:
-    assert isinstance(subscript, Expression)
-    terms = _terms(subscript)
-    return subscript if terms is None else _written(terms)
+    return simplified(subscript) if isinstance(subscript, Expression) else subscript
 
 
-def _terms(node: Expression) -> Terms | None:
+def linear_terms(node: Expression) -> Terms | None:
     """``node`` as a linear combination of names; None when it is not one."""
     match node:
         case Constant(int(value)) if not isinstance(value, bool):
@@ -35,21 +61,23 @@ def _terms(node: Expression) -> Terms | None:
         case Name(name):
             return {name: 1}
         case Unary("-", operand):
-            return _scaled(_terms(operand), -1)
+            return scaled(linear_terms(operand), -1)
         case Binary("+", left, right):
-            return _added(_terms(left), _terms(right))
+            return added(linear_terms(left), linear_terms(right))
         case Binary("-", left, right):
-            return _added(_terms(left), _scaled(_terms(right), -1))
+            return added(linear_terms(left), scaled(linear_terms(right), -1))
         case Binary("*", Constant(int(factor)), operand) | Binary("*", operand, Constant(int(factor))):
-            return _scaled(_terms(operand), factor)
+            return scaled(linear_terms(operand), factor)
     return None
 
 
-def _scaled(terms: Terms | None, factor: int) -> Terms | None:
+def scaled(terms: Terms | None, factor: int) -> Terms | None:
+    """``factor`` times a linear combination."""
     return None if terms is None else {name: factor * value for name, value in terms.items()}
 
 
-def _added(left: Terms | None, right: Terms | None) -> Terms | None:
+def added(left: Terms | None, right: Terms | None) -> Terms | None:
+    """The sum of two linear combinations; None when one of them is none."""
     if left is None or right is None:
         return None
     result = dict(left)
@@ -58,7 +86,7 @@ def _added(left: Terms | None, right: Terms | None) -> Terms | None:
     return result
 
 
-def _written(terms: Terms) -> Expression:
+def written(terms: Terms) -> Expression:
     """Positive terms first, the constant last."""
     named = [(name, value) for name, value in terms.items() if name and value]
     ordered = sorted(named, key=lambda term: term[1] < 0)

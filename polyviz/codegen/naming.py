@@ -90,7 +90,9 @@ def _preferred(node: For, iterators: Mapping[str, tuple[str, ...]]) -> str:
     if carried is not None:
         return carried
     started = [inner for inner in descendants(node.body) if isinstance(inner, For)]
-    mentions = [(inner, _loop_names(inner.start)) for inner in started]
+    # A loop over points may start at a tile less the steps of another point loop: only the tile gives it its name.
+    points = {inner.iterator for inner in started if _carried_name(inner, iterators) is not None}
+    mentions = [(inner, _loop_names(inner.start) - points) for inner in started]
     own = [inner for inner, names in mentions if names == {node.iterator}]
     tiled = _most_common(name for inner in own for name in [_carried_name(inner, iterators)] if name is not None)
     if tiled is not None:
