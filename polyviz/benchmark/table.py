@@ -50,6 +50,7 @@ def _title(results: Results) -> str:
 def _surroundings(results: Results) -> str:
     settings = results.settings
     lines = [f"- Machine: {'; '.join(settings.machine.splitlines())}"]
+    lines.append(f"- Made by `{_command(results)}` in {_wall(results)}")
     lines.append(
         f"- {settings.threads} threads for everybody, at most {settings.repeats} rounds, data of seed {settings.seed}"
     )
@@ -60,6 +61,19 @@ def _surroundings(results: Results) -> str:
         )
     lines += [f"- Flags of {label}: `{flags}`" for label, flags in _flags(results).items()]
     return "\n".join(lines)
+
+
+def _command(results: Results) -> str:
+    settings = results.settings
+    return (
+        f"polyviz bench --suite {settings.suite} --size {settings.size} --dtype {settings.dtype} "
+        f"--repeats {settings.repeats} --schedules {','.join(settings.schedules)} --targets {','.join(settings.targets)}"
+    )
+
+
+def _wall(results: Results) -> str:
+    minutes = sum(kernel.wall_seconds for kernel in results.kernels) / 60
+    return f"{minutes:.0f} minutes"
 
 
 def _flags(results: Results) -> dict[str, str]:

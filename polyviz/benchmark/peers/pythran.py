@@ -37,7 +37,9 @@ class LoopUnderPythran:
         """Compile, or load what an earlier run compiled from the same text by the same version."""
         types = ", ".join(_type(value) for value in example.values())
         export = f"#pythran export {self.original.name}({types})"
-        function = getattr(_module("\n".join([export, *self.original.imports, self.original.text])), self.original.name)
+        function = getattr(
+            _module("\n".join([export, *self.original.imports, self.original.text])), self.original.name
+        )
         return lambda values, _: function(*values.values())
 
 
