@@ -1,4 +1,4 @@
-"""Runs generated kernels beside the function they were made from: numba's meaning for C and numba, Python's for Python."""
+"""Runs kernels beside the function they were made from: numba's meaning for C and numba, Python's for Python."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _numbers = itertools.count()
 
 
 def function_of(text: str, **known: Any) -> Callable[..., Any]:
-    """The only function of ``text``, with source that ``inspect`` finds; ``known`` are its globals beside np and math."""
+    """The only function of ``text``, with source that ``inspect`` finds; ``known`` are globals beside np and math."""
     source = textwrap.dedent(text)
     filename = f"<test text {next(_numbers)}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)

@@ -15,6 +15,7 @@ from polyviz.analysis.reductions import Reduction, find_reductions, reduction_pa
 from polyviz.analysis.times import maps_of, times_by_statement, union_of
 from polyviz.errors import OptionError
 from polyviz.model.dependences import Dependence, DependenceKind, Dependences, Privatization
+from polyviz.model.exclusion import exclusive
 from polyviz.model.isl_limits import Allowance, coalesced
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _OPERATIONS_PER_REFERENCE = 20_000
 FoundByArray = dict[tuple[str, DependenceKind], Found]
 
 
+@exclusive
 def dependences(scop: Scop, *, kind: Literal["value", "memory"] = "value") -> Dependences:
     """The exact dependences of ``scop``, apart by kind, array and statement pair.
 

@@ -1,4 +1,4 @@
-"""From a call's arguments to the values of parameters, arrays and scalars; everything wrong is said before anything runs."""
+"""From a call's arguments to the values of parameters, arrays and scalars; what is wrong is said before anything runs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Bound:
 
 
 class Binder:
-    """Binds calls of one part; built once per kernel. ``signature`` is that of the original function where it is known."""
+    """Binds calls of one part; built once per kernel. ``signature`` is that of the original function, where known."""
 
     def __init__(self, scop: Scop, signature: inspect.Signature | None = None) -> None:
         self.scop = scop
@@ -119,9 +119,8 @@ class Binder:
     def _check_array(self, array: Array, value: Any) -> None:
         name = f"{self.scop.name}(): {array.name}"
         if not isinstance(value, np.ndarray):
-            kind = type(value).__name__
             raise ArgumentError(
-                f"{name} must be a NumPy array with {_dimensions(array.rank)}, not {_article(kind)} {kind}.",
+                f"{name} must be a NumPy array with {_dimensions(array.rank)}, not {_kind(value)}.",
                 hint=f"Pass np.asarray({array.name})." if isinstance(value, list | tuple) else "",
             )
         if isinstance(value, np.ma.MaskedArray):
@@ -206,7 +205,7 @@ def _signature(scop: Scop) -> inspect.Signature:
             inspect.Parameter(
                 argument.name,
                 _BY_POSITION,
-                default=argument.default if argument.has_default else inspect.Parameter.empty
+                default=argument.default if argument.has_default else inspect.Parameter.empty,
             )
             for argument in scop.arguments
         ]
@@ -228,8 +227,12 @@ def _dimensions(rank: int) -> str:
     return f"{rank} dimension" if rank == 1 else f"{rank or 'no'} dimensions"
 
 
-def _article(noun: str) -> str:
-    return "an" if noun[0] in "aeiouAEIOU" else "a"
+def _kind(value: object) -> str:
+    """What ``value`` is, as a noun."""
+    if value is None:
+        return "None"
+    noun = type(value).__name__
+    return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
 
 
 def _scalar_type(name: str, value: Any) -> str:
@@ -241,8 +244,7 @@ def _scalar_type(name: str, value: Any) -> str:
     for kind, dtype in ((bool, "bool"), (float, "float64"), (complex, "complex128")):
         if isinstance(value, kind):
             return dtype
-    kind_name = type(value).__name__
-    raise ArgumentError(f"{name} must be a number, not {_article(kind_name)} {kind_name}.")
+    raise ArgumentError(f"{name} must be a number, not {_kind(value)}.")
 
 
 def _integer_type(name: str, value: int) -> str:

@@ -1,0 +1,365 @@
+"""Generated programs run on real arguments: results and effects of the original, and nothing half-written."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.model.program import NO_MEMORY, Program
+from polyviz.runtime.execute import NativeRunner, make_runner
+from tests.running import TARGETS, agree, function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SCHEDULES = ("original", "pluto")
+GATHER = """
+def gather(A, J, B):
+    for i in range(len(J)):
+        A[J[i]] = A[J[i]] + B[i]
+"""
+GUARDED = """
+def guarded(A, J, B):
+    for i in range(len(J)):
+        if J[i] >= 0 and J[i] < len(A):
+            A[J[i]] = A[J[i]] + B[i]
+"""
+NEIGHBOUR = """
+def neighbour(A, B):
+    for i in range(len(A)):
+        if B[i] > 0.5:
+            A[i] = B[i + 1]
+"""
+PRODUCT = """
+def product(y, values, columns, rows, x):
+    for i in range(len(y)):
+        y[i] = 0.0
+        for k in range(rows[i], rows[i + 1]):
+            y[i] += values[k] * x[columns[k]]
+"""
+MATRIX = """
+def matmul(A, B, C, n):
+    for i in range(n):
+        for j in range(n):
+            for k in range(n):
+                C[i, j] += A[i, k] * B[k, j]
+"""
+
+DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
+    "complex64", "complex128",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_element_type(target: str, dtype: str) -> None:
+    agree(
+        """
+        def combine(A, B, factor):
+            for i in range(len(A)):
+                A[i] = A[i] + B[i] * factor
+        """,
+        np.arange(7).astype(dtype),
+        (np.arange(7) % 3).astype(dtype),
+        np.dtype(dtype).type(1),
+        target=target,
+    )
+
+
+@pytest.mark.parametrize("pair", [("int32", "float32"), ("uint8", "int64"), ("float32", "complex64"), ("bool", "int8")])
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_mixed_element_types(target: str, pair: tuple[str, str]) -> None:
+    wide, narrow = pair[1], pair[0]
+    agree(
+        """
+        def mix(A, B, C):
+            for i in range(len(A)):
+                t = A[i] * C[i]
+                B[i] = t + 3 * B[i]
+        """,
+        np.arange(5).astype(narrow),
+        np.arange(5).astype(wide),
+        np.arange(5).astype(narrow),
+        target=target,
+    )
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_integers_wrap_around(target: str, dtype: str) -> None:
+    largest = np.iinfo(dtype).max
+    agree(
+        """
+        def wrap(A, B):
+            for i in range(len(A)):
+                A[i] = A[i] * B[i] + B[i]
+                B[i] = B[i] << 3
+        """,
+        np.full(9, largest, dtype=dtype),
+        np.full(9, largest - 3, dtype=dtype),
+        target=target,
+    )
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_an_integer_sum_wraps_around(target: str) -> None:
+    agree(
+        """
+        def mixed(A):
+            s = 1
+            for i in range(len(A)):
+                s = s * 3 + A[i]
+            return s
+        """,
+        np.full(80, 2**62),
+        target=target,
+    )
+
+
+RESULTS = {
+    "float": "s",
+    "tuple": "s, m",
+    "tuple of one": "(s,)",
+    "array and scalar": "A, s",
+    "array": "A",
+    "local array": "B",
+    "truth": "found",
+}
+
+
+@pytest.mark.parametrize("result", RESULTS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "complex128"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_results_have_the_types_of_the_original(target: str, dtype: str, result: str) -> None:
+    agree(
+        f"""
+        def summary(A):
+            B = np.zeros((len(A), 2), dtype=np.float32)
+            s = 0
+            m = -1
+            found = False
+            for i in range(len(A)):
+                s += A[i]
+                m = max(m, i)
+                found = found or A[i] == 3
+                B[i, 1] = i
+            return {RESULTS[result]}
+        """,
+        np.arange(5).astype(dtype),
+        target=target,
+    )
+
+
+def test_a_returned_argument_is_the_callers_array() -> None:
+    function = function_of("""
+        def double(A):
+            for i in range(len(A)):
+                A[i] = 2 * A[i]
+            return A
+    """)
+    for target in TARGETS:
+        for array in (np.arange(3.0), np.arange(3.0).astype(">f8"), np.arange(6.0)[::2]):
+            result = pv.compile(function, target=target)(array)
+            assert result is array
+            np.testing.assert_array_equal(result, [0, 2, 4] if array.base is None else [0, 4, 8])
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 31, 32, 33, 65])
+@pytest.mark.parametrize("target", TARGETS)
+def test_sizes_that_no_tile_divides(target: str, size: int) -> None:
+    generator = np.random.default_rng(size)
+    matrices = [generator.random((size, size)) for _ in range(3)]
+    agree(MATRIX, *matrices, size, target=target, tile=(32, 5))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_loops_that_do_not_run(target: str) -> None:
+    text = """
+        def last(A, n, m):
+            s = 2.5
+            for i in range(n, m):
+                for j in range(i, 0, -3):
+                    s = A[i - n, j]
+                    A[i - n, j] = s + 1
+            return s
+    """
+    for bounds in ((0, 0), (5, 2), (3, 4), (0, 1), (2, 6)):
+        agree(text, np.ones((7, 7)), *bounds, target=target)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("target", TARGETS)
+def test_negative_data_dependent_subscripts_count_from_the_end(target: str, schedule: str) -> None:
+    agree(GATHER, np.arange(6.0), np.array([0, -1, 5, -6]), np.arange(4.0), target=target, schedule=schedule)
+
+
+@pytest.mark.parametrize("bad", [6, -7, 10**12])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_data_dependent_subscript_out_of_range_restores_everything(target: str, schedule: str, bad: int) -> None:
+    kernel = pv.compile(function_of(GATHER), target=target, schedule=schedule)
+    for array in (np.arange(6.0), np.arange(12.0)[::-2], np.arange(6.0).astype(">f8")):
+        before = array.copy()
+        with pytest.raises(pv.OutOfBoundsError) as caught:
+            kernel(array, np.array([0, 1, bad, 2]), np.arange(1.0, 5.0))
+        assert caught.value.hint == "No array was changed."
+        np.testing.assert_array_equal(array, before)
+        kernel(array, np.array([0, 1]), np.ones(2))  # the kernel is as good as before
+
+
+def test_the_subscript_out_of_range_is_named_in_c() -> None:
+    kernel = pv.compile(function_of(GATHER), target="c")
+    with pytest.raises(pv.OutOfBoundsError, match=r"A subscript of A is out of range \(line \d+\)\."):
+        kernel(np.arange(6.0), np.array([9]), np.ones(1))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_guarded_accesses(target: str) -> None:
+    agree(GUARDED, np.arange(6.0), np.array([0, -100, 5, 100]), np.arange(4.0), target=target)
+    agree(NEIGHBOUR, np.arange(6.0), np.array([1, 1, 0.0, 1, 1, 0]), target=target)
+    array = np.arange(6.0)
+    with pytest.raises(pv.OutOfBoundsError):
+        pv.compile(function_of(NEIGHBOUR), target=target)(array, np.ones(6))
+    np.testing.assert_array_equal(array, np.arange(6.0))
+
+
+@pytest.mark.parametrize("index", ["int64", "int32", "uint8", "uint64"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_loops_with_bounds_from_arrays(target: str, index: str) -> None:
+    columns, rows = np.array([0, 2, 1, 0, 2]).astype(index), np.array([0, 2, 3, 5]).astype(index)
+    if index == "uint64" and target == "python":
+        pytest.skip("NumPy adds an unsigned and a signed 64-bit number as floats")
+    agree(PRODUCT, np.zeros(3), np.arange(1.0, 6.0), columns, rows, np.arange(3.0), target=target)
+
+
+def test_python_restores_arrays_after_any_error() -> None:
+    kernel = pv.compile(
+        function_of("""
+            def roots(A):
+                for i in range(len(A)):
+                    A[i] = math.sqrt(A[i])
+        """),
+        target="python",
+    )
+    array = np.array([4.0, 9.0, -1.0])
+    with pytest.raises(ValueError, match="math domain error|nonnegative"):
+        kernel(array)
+    np.testing.assert_array_equal(array, [4, 9, -1])
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+def test_iterators_of_parallel_loops_are_signed(target: str, dtype: str) -> None:
+    kernel = agree(
+        """
+        def signed(A, n):
+            for i in range(n):
+                for j in range(n):
+                    A[i, j] = -i * 0.5 - j + (i - 3) // 2 + (i - 5) % 3
+        """,
+        np.zeros((70, 70), dtype=dtype),
+        70,
+        target=target,
+    )
+    assert ("numba.prange" if target == "numba" else "omp parallel") in kernel.source
+
+
+EXPANDED = """
+def expanded(A, B, n):
+    for i in range(2, n):
+        for j in range(i, n):
+            t = A[i, j] * 2
+            B[i, j] = t + 1
+"""
+DISTRIBUTED = "[n] -> { S0[i, j] -> [0, i, j]; S1[i, j] -> [1, j, -i] }"
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int8", "bool", "complex64"])
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_expanded_temporaries(target: str, dtype: str) -> None:
+    for size in (0, 1, 3, 9):
+        matrix = np.arange(size * size).reshape(size, size) % 5
+        arguments = (matrix.astype(dtype), np.zeros((size, size), dtype=dtype), size)
+        kernel = agree(EXPANDED, *arguments, target=target, schedule=DISTRIBUTED)
+        assert [expansion.array for expansion in kernel.plan.expansions] == ["t"]
+
+
+def test_negative_sizes_of_temporaries_are_empty() -> None:
+    for target in TARGETS:
+        kernel = pv.compile(function_of(EXPANDED), target=target, schedule=DISTRIBUTED)
+        kernel(np.zeros((2, 2)), np.zeros((2, 2)), -5)
+
+
+def test_no_memory_for_temporaries_is_a_memory_error(cache_directory: object) -> None:
+    text = f"#include <stdint.h>\nint64_t kernel_f(void) {{ return {NO_MEMORY}; }}\n"
+    program = Program("c", "kernel_f", text, (), {}, {})
+    with pytest.raises(MemoryError, match="copies of its temporaries"):
+        NativeRunner(program)({}, {})
+
+
+def test_unknown_targets_cannot_run() -> None:
+    with pytest.raises(pv.CodegenError, match="'cobol'"):
+        make_runner(Program("cobol", "f", "", (), {}, {}))
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_threads_may_share_a_kernel(target: str) -> None:
+    kernel = pv.compile(function_of(MATRIX), target=target)
+    outcomes: list[bool] = []
+
+    def work(seed: int) -> None:
+        outcomes.extend(_right(kernel, seed + 20) for _ in range(3))
+
+    _in_threads(work, 4)
+    assert outcomes == [True] * 12
+
+
+@pytest.mark.slow
+def test_threads_may_compile_at_the_same_time() -> None:
+    outcomes: list[Any] = []
+
+    def work(number: int) -> None:
+        schedule = ("pluto", "isl", "original")[number % 3]
+        try:
+            outcomes.append(_right(pv.compile(function_of(MATRIX), schedule=schedule, target="c"), 20 + number))
+        except Exception as error:
+            outcomes.append(error)
+
+    _in_threads(work, 6)
+    assert outcomes == [True] * 6
+
+
+def _in_threads(work: Callable[[int], None], count: int) -> None:
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _right(kernel: pv.Kernel, size: int) -> bool:
+    generator = np.random.default_rng(size)
+    first, second, result = generator.random((size, size)), generator.random((size, size)), np.zeros((size, size))
+    kernel(first, second, result, size)
+    return np.allclose(result, first @ second)
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_a_forked_child_can_run_a_kernel_its_parent_ran(target: str) -> None:
+    kernel = pv.compile(function_of(MATRIX), target=target)
+    assert _right(kernel, 200)
+    context = multiprocessing.get_context("fork")
+    answers = context.Queue()
+    child = context.Process(target=lambda: answers.put(_right(kernel, 200)))
+    child.start()
+    try:
+        assert answers.get(timeout=60)
+    finally:
+        child.kill()
+        child.join()
