@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from polyviz.errors import UnknownNameError
 from polyviz.frontend.cells import Cells
 from polyviz.frontend.liveness import (
+    ReadFromBefore,
     arrays_maybe_unwritten,
     arrays_maybe_written,
     arrays_read_from_before,
@@ -30,10 +31,18 @@ if TYPE_CHECKING:
 class Liveness:
     """Names of arrays that are read from before, maybe written, written but not for all sizes, and written."""
 
-    read_from_before: set[str]
+    read_from_before: ReadFromBefore
     maybe_written: set[str]
     maybe_unwritten: set[str]
     written: set[str]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence for each array about which too little is known."""
+        return tuple(
+            f"Whether `{name}` is read before it is written would take too long to tell: its value from before is kept."
+            for name in sorted(self.read_from_before.undecided)
+        )
 
 
 def aligned(statement: Statement, context: isl.Set) -> Statement:
@@ -45,16 +54,20 @@ def aligned(statement: Statement, context: isl.Set) -> Statement:
     return replace(statement, domain=statement.domain.align_params(space), accesses=accesses)
 
 
-def arrays(
-    program: Program, statements: Sequence[Statement], schedule: isl.Schedule, context: isl.Set
-) -> tuple[Array, ...]:
-    """All arrays, then all scalars that some statement, creation or result names."""
-    liveness = Liveness(
+def liveness_of(statements: Sequence[Statement], schedule: isl.Schedule, context: isl.Set) -> Liveness:
+    """What the statements do to the arrays, seen from outside."""
+    return Liveness(
         arrays_read_from_before(statements, schedule, context),
         arrays_maybe_written(statements),
         arrays_maybe_unwritten(statements, context),
         arrays_written(statements),
     )
+
+
+def arrays(
+    program: Program, statements: Sequence[Statement], liveness: Liveness, context: isl.Set
+) -> tuple[Array, ...]:
+    """All arrays, then all scalars that some statement, creation or result names."""
     used = _used_names(program, statements)
     drafts = [*program.arrays.values(), *(draft for name, draft in program.scalars.items() if name in used)]
     return tuple(_array(program, draft, liveness, context) for draft in drafts)
@@ -90,7 +103,7 @@ def _array(program: Program, draft: ArrayDraft, liveness: Liveness, context: isl
     live_in = _is_needed_from_before(program, draft, liveness, live_out=live_out)
     creation = draft.creation
     taken = live_in and _is_scalar_of_cell(program, draft)
-    if taken and draft.name in liveness.read_from_before:
+    if taken and draft.name in liveness.read_from_before.certain:
         _check_defined(program, draft)
     return Array(
         name=draft.name,
@@ -113,12 +126,19 @@ def _is_needed_from_before(
     program: Program, draft: ArrayDraft, liveness: Liveness, *, live_out: bool
 ) -> bool:
     """Whether the value from before the part may be read, or may still be there afterwards."""
-    if draft.name in liveness.read_from_before:
+    if _is_new_in_function(program, draft):
+        return False
+    if draft.name in liveness.read_from_before.possible:
         return True
     may_stay = liveness.maybe_written
     if _is_scalar_of_cell(program, draft):
         may_stay = may_stay | liveness.maybe_unwritten
     return live_out and draft.name in may_stay
+
+
+def _is_new_in_function(program: Program, draft: ArrayDraft) -> bool:
+    """Whether this is a variable of a function: there is no value of it from before."""
+    return not program.source.is_cell and draft.rank == 0 and draft.origin == "local"
 
 
 def _check_defined(program: Program, draft: ArrayDraft) -> None:

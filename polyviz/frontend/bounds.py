@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.errors import OutOfBoundsError
+from polyviz.frontend.certainty import are_negligible
 from polyviz.frontend.points import smallest_point
 from polyviz.frontend.spelling import spelled
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 def check_bounds(program: Program, cells: Cells, checks: Iterable[Check], context: isl.Set) -> None:
     """Raise ``OutOfBoundsError`` for a reference that leaves its array whenever its statement runs at all.
 
-    Only extents that the source states are compared, and only what holds for all parameter values in ``context``:
-    everything else is a matter of the values at call time.
+    Only extents that the source states are compared, and only what holds for all parameter values in ``context``, or
+    for all but one value of some size where the extent varies: everything else depends on the values at call time.
     """
     for check in checks:
         if not check.reference.reason:
@@ -41,32 +42,10 @@ def _check(program: Program, cells: Cells, check: Check, context: isl.Set) -> No
         outside = _outside(reference.place.affine.value(reference.written.subscripts[axis]), extent, here)
         running = here.params()
         sound = running.subtract(outside.domain().params())
-        if not outside.is_empty() and not _is_possible(running, sound, extent):
+        varies = extent.involves_dims(isl.dim_type.param, 0, extent.dim(isl.dim_type.param))
+        is_certain = are_negligible(sound, running) if varies else sound.is_empty()
+        if is_certain and not outside.is_empty():
             raise _error(program, check, axis, outside, extent)
-
-
-def _is_possible(running: isl.Set, sound: isl.Set, extent: isl.PwAff) -> bool:
-    """Whether some parameter values worth speaking of keep the subscript inside.
-
-    A parameter that has to be one certain number, against an extent that is meant to vary, is not: ``A[2 * i]`` for
-    ``i`` below the extent is right for the extent 1 only.
-    """
-    if sound.is_empty():
-        return False
-    if not extent.involves_dims(isl.dim_type.param, 0, extent.dim(isl.dim_type.param)):
-        return True
-    return _fixed_parameters(sound) <= _fixed_parameters(running)
-
-
-def _fixed_parameters(values: isl.Set) -> set[str | None]:
-    """The parameters that can have one value only."""
-    hull = values.affine_hull().to_set()
-    names = hull.get_var_names(isl.dim_type.param)
-    return {
-        name
-        for position, name in enumerate(names)
-        if hull.plain_get_val_if_fixed(isl.dim_type.param, position).is_int()
-    }
 
 
 def _outside(subscript: isl.PwAff, extent: isl.PwAff, here: isl.Set) -> isl.Map:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.frontend.affine import AffineReader, NotAffine
+from polyviz.frontend.certainty import are_negligible
 from polyviz.frontend.context import assumed
 from polyviz.frontend.integers import constant_integer
 from polyviz.frontend.reasons import why
@@ -90,7 +91,8 @@ class Cells:
         context = assumed(self._program.parameters.parameters)
         here = place.domain.intersect_params(context)
         negative = here.intersect(value.lt_set(value.sub(value)))
-        if negative.is_empty() or not here.params().is_subset(negative.params()):
+        running = here.params()
+        if negative.is_empty() or not are_negligible(running.subtract(negative.params()), running):
             return subscript
         shifted = Binary("+", subscript, self._program.extent(draft, axis))
         if here.is_subset(negative):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import islpy as isl
 
 from polyviz.errors import ExtractionError
-from polyviz.frontend.assemble import aligned, arguments, arrays
+from polyviz.frontend.assemble import aligned, arguments, arrays, liveness_of
 from polyviz.frontend.bounds import check_bounds
 from polyviz.frontend.build import Builder
 from polyviz.frontend.cells import Cells
@@ -80,7 +80,8 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
     statements = tuple(aligned(statement, context) for statement in builder.statements)
     schedule = schedule_tree(order, {statement.name: statement.domain for statement in statements})
     finals = final_values(builder.loops, context) if source.is_cell else ()
-    found = arrays(program, statements, schedule, context)
+    liveness = liveness_of(statements, schedule, context)
+    found = arrays(program, statements, liveness, context)
     return Scop(
         name=source.name,
         text=source.text,
@@ -92,7 +93,7 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
         arguments=arguments(program, found),
         result=program.result,
         is_cell=source.is_cell,
-        notes=(*builder.notes, *(_frozen_note(name, value) for name, value in frozen.items())),
+        notes=(*builder.notes, *liveness.notes, *(_frozen_note(name, value) for name, value in frozen.items())),
         final_iterators=finals,
         docstring=source.docstring,
     )

@@ -2,33 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
 import islpy as isl
+
+from polyviz.model.isl_limits import solved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from polyviz.model.scop import Access, AccessKind, Statement
 
+_OPERATIONS = 300_000
+"""For the liveness of one array; about a third of a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFromBefore:
+    """Names of arrays of which some read sees a value from before the part, and of those where isl could not tell."""
+
+    certain: frozenset[str]
+    undecided: frozenset[str]
+
+    @property
+    def possible(self) -> frozenset[str]:
+        """Both: what is undecided counts as read, which is always safe."""
+        return self.certain | self.undecided
+
 
 def arrays_read_from_before(
     statements: Sequence[Statement], schedule: isl.Schedule, context: isl.Set
-) -> set[str]:
+) -> ReadFromBefore:
     """Arrays of which some read may see a value from before the part: no certain write of the cell comes earlier.
 
-    >>> arrays_read_from_before((), isl.Schedule.from_domain(isl.UnionSet("{ }")), isl.Set("{ : }"))
-    set()
+    >>> schedule = isl.Schedule.from_domain(isl.UnionSet("{ }"))
+    >>> arrays_read_from_before((), schedule, isl.Set("{ : }")).possible
+    frozenset()
     """
     times = schedule.get_map()
     reads = _timed(statements, times, "read")
     writes = _timed(statements, times, "write", exact_only=True)
-    return {
-        name
+    exposed = {
+        name: name not in writes or _is_exposed(relation.intersect_params(context), writes[name])
         for name, relation in reads.items()
-        if name not in writes or _is_exposed(relation.intersect_params(context), writes[name])
     }
+    return ReadFromBefore(
+        frozenset(name for name, answer in exposed.items() if answer),
+        frozenset(name for name, answer in exposed.items() if answer is None),
+    )
 
 
 def arrays_maybe_written(statements: Sequence[Statement]) -> set[str]:
@@ -55,11 +78,12 @@ def arrays_written(statements: Sequence[Statement]) -> set[str]:
     return {access.array for access in _accesses(statements, "write")}
 
 
-def _is_exposed(reads: isl.Map, writes: isl.Map) -> bool:
-    """Whether a (time, cell) of ``reads`` has no earlier time at which ``writes`` reaches the cell."""
+def _is_exposed(reads: isl.Map, writes: isl.Map) -> bool | None:
+    """Whether a (time, cell) of ``reads`` has no earlier time at which ``writes`` reaches the cell; None: too hard."""
     later = isl.Map.lex_lt(writes.get_space().domain())
     covered = writes.reverse().apply_range(later).reverse()
-    return not reads.is_subset(covered)
+    is_covered = solved(lambda: reads.is_subset(covered), _OPERATIONS)
+    return None if is_covered is None else not is_covered
 
 
 def _timed(

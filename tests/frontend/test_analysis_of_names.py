@@ -33,7 +33,8 @@ def test_write_that_may_not_happen_keeps_the_old_content() -> None:
 
 
 def test_write_in_both_arms_is_certain() -> None:
-    text = "def f(A, B, n):\n    for i in range(n):\n        if B[i] > 0:\n            A[i] = 1\n        else:\n            A[i] = 2"
+    arms = "if B[i] > 0:\n            A[i] = 1\n        else:\n            A[i] = 2"
+    text = f"def f(A, B, n):\n    for i in range(n):\n        {arms}"
     assert live(text)["A"] == (False, True)
 
 
