@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -145,10 +147,21 @@ class _Fit:
             self._fill(array, texts)
 
     def _extent(self, name: str, axis: int) -> str | None:
-        needs = [
-            (choice, shapes[name][axis]) for (choice, _), shapes in zip(self.found, self.shapes, strict=True)
-        ]
-        return smallest_cover(needs, self.draft.sizes)
+        return smallest_cover(self._needs(name, axis), self.draft.sizes)
+
+    def _needs(self, name: str, axis: int) -> list[tuple[Mapping[str, int], int]]:
+        """The extent that each choice of sizes asks for, those of many small sizes included."""
+        cases = zip(self.found, self.shapes, strict=True)
+        needs = [(choice, shapes[name][axis]) for (choice, _), shapes in cases]
+        return needs + [(choice, probe.high.get((name, axis), -1) + 1) for choice, probe in self.probes]
+
+    @cached_property
+    def probes(self) -> list[tuple[Mapping[str, int], Footprint]]:
+        """Small sizes of all kinds: an extent that the text states has to do for them too."""
+        values = range(9) if len(self.draft.sizes) < 3 else (0, 1, 2, 4, 7)
+        grid = product(values, repeat=len(self.draft.sizes))
+        choices = [dict(zip(self.draft.sizes, choice, strict=True)) for choice in grid]
+        return _footprints(self.source, choices, self.draft.profile.limit)
 
     def _fill(self, array: ArrayName, extents: list[str]) -> None:
         iterators = ITERATORS[: array.rank]
@@ -173,10 +186,7 @@ class _Fit:
                 self._take(size, *self.draft.random.choice(fitting))
 
     def _may_give(self, name: str, axis: int, size: str) -> bool:
-        return all(
-            shapes[name][axis] <= choice[size]
-            for (choice, _), shapes in zip(self.found, self.shapes, strict=True)
-        )
+        return all(need <= choice[size] for choice, need in self._needs(name, axis))
 
     def _take(self, size: str, name: str, axis: int) -> None:
         self.taken.add((name, axis))
