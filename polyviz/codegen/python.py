@@ -16,7 +16,8 @@ from polyviz.codegen.identifiers import Identifiers, part_names
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
 from polyviz.codegen.lower import lower
 from polyviz.codegen.text import TextBuilder
-from polyviz.model.expression import Binary, Call, Constant, Element, Expression, Name
+from polyviz.codegen.widths import widened
+from polyviz.model.expression import Binary, Call, Constant, Element, Expression, Name, walk
 from polyviz.model.program import ArrayType, FloatingPoint, Program
 
 if TYPE_CHECKING:
@@ -61,12 +62,17 @@ class _PythonProgram:
     text: TextBuilder = field(default_factory=TextBuilder)
     inside_parallel: bool = False
     uses_parallel: bool = False
+    uses_index: bool = False
 
     def __post_init__(self) -> None:
         self.identifiers = Identifiers(part_names(self.scop), PYTHON_RESERVED)
         spelled = (*(parameter.name for parameter in self.scop.parameters), *inner_iterators(self.scop))
         names = {name: self.identifiers.of(name) for name in spelled}
+        self.index = self.identifiers.derived("index")
         self.printer = PythonExpressionPrinter(names, self._element)
+        private = frozenset(self.plan.locals) | {expansion.array for expansion in self.plan.expansions}
+        self.dtypes = {name: kind.dtype for name, kind in self.types.items()}
+        self.dtypes |= {private_name(self.scop, array): self.dtypes[array] for array in private}
         self.bodies = {
             statement.name: planned_body(self.scop, self.plan, statement) for statement in self.scop.statements
         }
@@ -105,6 +111,9 @@ class _PythonProgram:
         if self.target == "numba":
             imports = ["import math", "", "import numba", "import numpy as np"]
         lines += [*imports, "", ""]
+        if self.uses_index:
+            comment = "unsigned: cannot count from the end, so nothing is tested"
+            lines += [f"{self.index} = np.uint64  # {comment}", "", ""]
         if self.target == "numba":
             lines.append(self._decorator())
         lines.append(f"def {self.symbol}({arguments}):")
@@ -220,6 +229,8 @@ class _PythonProgram:
     def _instance(self, node: Instance, indent: int) -> None:
         statement = self.scop.statement(node.statement)
         body = placed_body(statement, self.bodies[node.statement], node.arguments)
+        if self.target == "python":
+            body = list(widened(body, self.dtypes))
         lines = self.printer.instructions(body, 0)
         for number, line in enumerate(lines):
             comment = f"  # line {statement.span.line}" if number == 0 else ""
@@ -229,7 +240,15 @@ class _PythonProgram:
         name = self.identifiers.of(element.array)
         if not element.subscripts:
             return name
-        return f"{name}[{', '.join(printer.expression(subscript) for subscript in element.subscripts)}]"
+        return f"{name}[{', '.join(self._subscript(subscript, printer) for subscript in element.subscripts)}]"
+
+    def _subscript(self, subscript: Expression, printer: PythonExpressionPrinter) -> str:
+        text = printer.expression(subscript)
+        moves = any(isinstance(part, Name) for part in walk(subscript))
+        if self.target != "numba" or self.checked or not moves:
+            return text
+        self.uses_index = True
+        return f"{self.index}({text})"
 
 
 def _trip_count(loop: For) -> Expression:
