@@ -65,10 +65,10 @@ def _surroundings(results: Results) -> str:
 
 def _command(results: Results) -> str:
     settings = results.settings
-    return (
-        f"polyviz bench --suite {settings.suite} --size {settings.size} --dtype {settings.dtype} "
-        f"--repeats {settings.repeats} --schedules {','.join(settings.schedules)} --targets {','.join(settings.targets)}"
-    )
+    words = ["polyviz bench", f"--suite {settings.suite} --size {settings.size} --dtype {settings.dtype}"]
+    words.append(f"--repeats {settings.repeats}")
+    words.append(f"--schedules {','.join(settings.schedules)} --targets {','.join(settings.targets)}")
+    return " ".join(words)
 
 
 def _wall(results: Results) -> str:
