@@ -5,8 +5,8 @@ NumPy's scalars do not widen as numba's do: ``B[i] * 0.5`` of a ``float32`` arra
 number (a literal, an iterator) is *weak* in NumPy's terms (NEP 50): it takes the type of the NumPy scalar beside it.
 
 What remains different under CPython: its own numbers do not wrap, and raise where they are divided by zero or leave the
-domain of a ``math`` function; NumPy raises for negative powers of whole numbers and for whole numbers that do not fit
-the array they are stored in, and may give another sign of zero and other last places of powers and complex functions.
+domain of a ``math`` function or the width of an array; NumPy raises for negative powers of whole numbers, and may give
+another sign of zero and other last places of powers and complex functions.
 """
 
 from __future__ import annotations
@@ -121,21 +121,40 @@ class _Widener:
     def _assignment(self, node: Assign) -> Assign:
         target, value = self.value(node.target), self.value(node.value)
         if node.operator is None:
-            return replace(node, value=self._stored(target, value))
+            return replace(node, value=self._stored(target, value, node.value))
         typed = dtypes.binary(node.operator, target.type, value.type)
         exact = target.type.is_integral and typed.result.is_integral and node.operator in MODULAR
         if exact and target.type != BOOL:
-            return node if target.strengths == STRONG else replace(node, value=value.node)
+            return replace(node, value=_low_bits(node.operator, target, value).node)
         for choice in (value, value.converted(typed.operands[1])):
             keeps = target.strengths == STRONG or typed.result == target.type
             if keeps and _agrees(node.operator, typed, (target, choice)):
                 return replace(node, value=choice.node)
-        whole = self.value(Binary(node.operator, node.target, node.value))
-        return replace(node, operator=None, value=self._stored(target, whole))
+        written = Binary(node.operator, node.target, node.value)
+        return replace(node, operator=None, value=self._stored(target, self.value(written), written))
 
-    def _stored(self, target: Wide, value: Wide) -> Expression:
-        # A cell of an array converts what it is given; a variable would take it as it is.
-        return value.node if target.strengths == STRONG else value.fitted(target.type).node
+    def _stored(self, target: Wide, value: Wide, written: Expression) -> Expression:
+        """``value`` as it is assigned: a variable takes it as it is, a cell of an array converts it if it fits."""
+        if target.strengths != STRONG:
+            return value.fitted(target.type).node
+        whole = target.type.kind in "iu" and value.stored.is_integral and value.strengths != WEAK_ONLY
+        if not whole or np.can_cast(value.stored.name, target.type.name):
+            return value.node
+        return written if self._wraps(written, target.type) else value.converted(target.type).node
+
+    def _wraps(self, node: Expression, target: Type) -> bool:
+        """Whether NumPy computes ``node`` in ``target``, and its low bits are those of the wide result."""
+        match node:
+            case Binary(operator, left, right):
+                return operator in MODULAR and self._wraps(left, target) and self._wraps(right, target)
+            case Unary("-" | "+" | "~", operand):
+                return self._wraps(operand, target)
+            case Element(subscripts=(_, *_)):
+                return infer(node, self.environment) == target
+            case Constant(int() as value):
+                limits = np.iinfo(target.name)
+                return not isinstance(value, bool) and limits.min <= value <= limits.max
+        return False
 
     def value(self, node: Expression) -> Wide:
         match node:
@@ -199,6 +218,13 @@ class _Widener:
         if function.startswith("numpy."):
             return _universal(function, typed, arguments)
         return _python_function(function, typed, arguments)
+
+
+def _low_bits(operator: str, target: Wide, value: Wide) -> Wide:
+    """The right side of ``target operator= value`` on whole numbers, cut to the target's width where it is wider."""
+    found = _resolutions(UFUNCS[operator], (target, value))
+    fits = target.strengths != STRONG or all(types is None or types[2] == target.type.name for types in found)
+    return value if fits else value.converted(target.type)
 
 
 def _python_function(function: str, typed: Signature, arguments: list[Wide]) -> Wide:

@@ -123,7 +123,7 @@ def test_assignments_store_what_numba_stores_under_cpython():
     ]
     values = ["p", "k", "i8", "u4", "x4 if abs(x4) < 100 else 1.5", "0.1"]
     texts, outputs = [], {}
-    for dtype in ("int32", "int64", "uint32", "float32", "float64", "bool"):
+    for dtype in ("int8", "int32", "int64", "uint32", "float32", "float64", "bool"):
         for form, value in itertools.product(forms, values):
             if dtype not in ("float32", "float64") and (
                 "x4" in value or "0.1" in value or "0.1" in form or "/" in form
@@ -134,6 +134,26 @@ def test_assignments_store_what_numba_stores_under_cpython():
             texts.append(form.format(name, value))
     bodies = [[cells(part) for part in body(text, {**TYPES, **outputs})] for text in texts]
     assert Batch(bodies, outputs).compare_python() == 0
+
+
+def test_whole_numbers_wrap_at_the_width_of_their_array():
+    forms = [
+        "{} = {} * k",
+        "{} = {} * 7 + 3",
+        "{} += k",
+        "{} *= i8",
+        "{} -= u4",
+        "{} = -{}",
+        "{} = abs({}) * k",
+        "{} ^= k",
+    ]
+    texts, outputs = [], {}
+    for dtype, form in itertools.product(("int8", "int32", "uint32"), forms):
+        name = f"t{len(outputs)}"
+        outputs[name] = dtype
+        texts.append(form.format(name, name))
+    bodies = [[cells(part) for part in body(text, {**TYPES, **outputs})] for text in texts]
+    assert Batch(bodies, outputs, extreme=True).compare_python() == 0
 
 
 def test_variables_carry_numbas_type_from_statement_to_statement():
@@ -163,6 +183,8 @@ B[i] = B[i] * B[j]
 B[i] = B[i] * 0.5 + 1
 B[i] += 0.5
 K[i] = K[i] * K[j] + 1
+K[i] = K[i] // 2
+K[i] += L[i]
 L[i] = K[i] * K[j] + i
 L[i] += 1
 s += B[i] * A[i]
