@@ -63,7 +63,7 @@ class Contest:
         judge = self._judge(subject)
         self.say(f"{data.kernel}: verifying")
         rows = self._verify(subject, entrants, judge)
-        rows = self._time(subject, entrants, rows)
+        rows = self._time(subject, entrants, rows, judge)
         return KernelRecord(
             data.kernel, _sizes(data), tuple(rows), subject.analysis_seconds, notes=tuple(subject.notes)
         )
@@ -124,40 +124,65 @@ class Contest:
         return replace(entrant.row, first_seconds=outcome.seconds, status=status, verified=agrees, note=note)
 
     def _time(
-        self, subject: Subject, entrants: Sequence[Entrant], rows: Sequence[VariantRecord]
+        self, subject: Subject, entrants: Sequence[Entrant], rows: Sequence[VariantRecord], judge: Judge
     ) -> list[VariantRecord]:
         seconds = {
             row.label: row.first_seconds for row in rows if row.verified and row.first_seconds is not None
         }
         field = choose_field(seconds, _kept(rows, seconds), self.repeats, self.budget)
         self.say(f"{subject.data.kernel}: timing {len(field.racing)} variants in {field.rounds} rounds")
-        racers = {entrant.row.label: entrant for entrant in entrants if entrant.row.label in field.racing}
-        samples, failures = self._rounds(subject, racers, field.rounds, min(seconds.values(), default=None))
-        return [_timed(row, samples, failures, field.left_out) for row in rows]
+        racers = {
+            entrant.row.label: replace(entrant, row=row)
+            for entrant, row in zip(entrants, rows, strict=True)
+            if row.label in field.racing
+        }
+        # A sample of a short run holds many runs, which together stay far below the shortest limit.
+        limit = 2 * run_limit(min(seconds.values(), default=None))
+        finished = self._rounds(subject, racers, field.rounds, limit, judge)
+        return [finished.get(row.label) or _left_out(row, field.left_out) for row in rows]
 
     def _rounds(
-        self, subject: Subject, racers: dict[str, Entrant], rounds: int, best: float | None
-    ) -> tuple[dict[str, list[float]], dict[str, Exception]]:
-        """Samples by label. Each round starts with another variant; whoever fails drops out with all its samples."""
+        self, subject: Subject, racers: dict[str, Entrant], rounds: int, limit: float, judge: Judge
+    ) -> dict[str, VariantRecord]:
+        """The rows of the racers by label. Each round starts with another one; whoever fails drops out."""
+        finished: dict[str, VariantRecord] = {}
         samples: dict[str, list[float]] = {label: [] for label in racers}
-        failures: dict[str, Exception] = {}
         for number in range(rounds):
             order = list(racers)
             start = number % max(1, len(order))
             for label in order[start:] + order[:start]:
-                # A sample of a short run holds many runs, which together stay far below the shortest limit.
-                time.sleep(SETTLE)
-                try:
-                    seconds = self._variant_job("sample", subject, racers[label], 2 * run_limit(best))
-                except Exception as error:
-                    failures[label] = error
-                    del racers[label], samples[label]
-                    continue
-                samples[label].append(seconds)
-        return samples, failures
+                last = number == rounds - 1
+                row = self._sample(subject, racers[label], samples[label], limit, judge if last else None)
+                if row is not None:
+                    finished[label] = row
+                    del racers[label]
+        return finished
 
-    def _variant_job(self, job: str, subject: Subject, entrant: Entrant, limit: float) -> Any:
-        arguments = (subject, entrant.row.label, entrant.runnable)
+    def _sample(
+        self, subject: Subject, racer: Entrant, samples: list[float], limit: float, judge: Judge | None
+    ) -> VariantRecord | None:
+        """Add a sample; a row when the racer is finished: it failed, or this was its last sample.
+
+        The last sample is verified again by ``judge``: a race between threads may well spare the first run.
+        """
+        time.sleep(SETTLE)
+        try:
+            outcome = self._variant_job("sample", subject, racer, limit, judge is not None)
+            samples.append(outcome.seconds)
+            if judge is None:
+                return None
+            agrees, note = judge.verdict(_outputs(subject, outcome))
+        except VerificationError:
+            raise
+        except Exception as error:
+            return failed(racer.row, error)
+        if not agrees:
+            note = f"right in its first run, wrong in the last one: {note}"
+            return replace(racer.row, status="wrong", verified=False, note=note)
+        return replace(racer.row, samples=tuple(samples))
+
+    def _variant_job(self, job: str, subject: Subject, entrant: Entrant, limit: float, *more: object) -> Any:
+        arguments = (subject, entrant.row.label, entrant.runnable, *more)
         return self._job(entrant.worker, f"session:{job}", *arguments, limit=limit, label=entrant.row.label)
 
     def _job(self, worker: str, path: str, *arguments: object, limit: float, label: str) -> Any:
@@ -182,18 +207,11 @@ def _kept(rows: Sequence[VariantRecord], seconds: Mapping[str, float]) -> set[st
     return kept & seconds.keys()
 
 
-def _timed(
-    row: VariantRecord,
-    samples: Mapping[str, Sequence[float]],
-    failures: Mapping[str, Exception],
-    left_out: Sequence[str],
-) -> VariantRecord:
-    if row.label in failures:
-        return failed(row, failures[row.label])
-    if row.label in left_out:
-        note = "run once only, too slow for the rounds"
-        return replace(row, note="; ".join(filter(None, [row.note, note])))
-    return replace(row, samples=tuple(samples.get(row.label, ())))
+def _left_out(row: VariantRecord, labels: Sequence[str]) -> VariantRecord:
+    if row.label not in labels:
+        return row
+    note = "run once only, too slow for the rounds"
+    return replace(row, note="; ".join(filter(None, [row.note, note])))
 
 
 def _sizes(data: Data) -> dict[str, int]:

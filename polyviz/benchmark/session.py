@@ -95,13 +95,7 @@ def run_once(subject: Subject, label: str, runnable: Runnable) -> Outcome:
     started = time.perf_counter()
     result = call(_session.values, subject.parameters)
     elapsed = time.perf_counter() - started
-    changed = {
-        name: value
-        for name, value in _session.values.items()
-        if isinstance(value, np.ndarray)
-        and (name in subject.written or not _equal(value, _session.given[name]))
-    }
-    return Outcome(changed, result, elapsed)
+    return Outcome(_changed(subject), result, elapsed)
 
 
 def run_nudged(subject: Subject, label: str, runnable: Runnable) -> Outcome:
@@ -117,28 +111,41 @@ def run_nudged(subject: Subject, label: str, runnable: Runnable) -> Outcome:
     return Outcome({name: _session.values[name] for name in subject.written}, result, 0.0)
 
 
-def sample(subject: Subject, label: str, runnable: Runnable) -> float:
-    """Seconds of one run from fresh data; of a short one, the median of several after one that is not counted."""
+def sample(subject: Subject, label: str, runnable: Runnable, keep: bool) -> Outcome:
+    """Seconds of one run from fresh data; of a short one, the median of several after one that is not counted.
+
+    ``keep``: what the last run left comes back with them.
+    """
     _session.enter(subject)
     call = _session.call(subject, label, runnable)
     gc.disable()
     try:
-        first = _timed(subject, call)
-        if first >= SHORT_RUN:
-            return first
-        runs: list[float] = []
-        while len(runs) < MOST_RUNS and sum(runs) < SAMPLE_TIME:
-            runs.append(_timed(subject, call))
-        return statistics.median(runs)
+        seconds, result = _timed(subject, call)
+        if seconds < SHORT_RUN:
+            runs: list[float] = []
+            while len(runs) < MOST_RUNS and sum(runs) < SAMPLE_TIME:
+                elapsed, result = _timed(subject, call)
+                runs.append(elapsed)
+            seconds = statistics.median(runs)
     finally:
         gc.enable()
+    return Outcome(_changed(subject), result, seconds) if keep else Outcome({}, None, seconds)
 
 
-def _timed(subject: Subject, call: Call) -> float:
+def _timed(subject: Subject, call: Call) -> tuple[float, Any]:
     _session.renew(subject.written)
     started = time.perf_counter()
-    call(_session.values, subject.parameters)
-    return time.perf_counter() - started
+    result = call(_session.values, subject.parameters)
+    return time.perf_counter() - started, result
+
+
+def _changed(subject: Subject) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in _session.values.items()
+        if isinstance(value, np.ndarray)
+        and (name in subject.written or not _equal(value, _session.given[name]))
+    }
 
 
 def _copy(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 import pickle
 import signal
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from polyviz.benchmark.subject import Subject
     from polyviz.runtime.original import Original
 
-Behaviour = Literal["right", "wrong", "meddles", "raises", "crashes", "hangs", "slow", "fails to compile"]
+Behaviour = Literal[
+    "right", "wrong", "meddles", "raises", "crashes", "hangs", "slow", "wavers", "fails to compile"
+]
 SLOW = 0.02
 """Much longer than the smallest kernels take, however busy the machine is."""
 
@@ -38,6 +41,7 @@ class Fake:
         if self.behaviour == "fails to compile":
             raise ValueError("Failed in nopython mode pipeline (step: x)\nno such type")
         function = self.original.python()
+        runs = itertools.count()
 
         def run(values: Mapping[str, Any], _: Mapping[str, int]) -> Any:
             if self.behaviour == "raises":
@@ -49,7 +53,7 @@ class Fake:
             if self.behaviour == "slow":
                 time.sleep(SLOW)
             result = function(*values.values())
-            if self.behaviour == "wrong":
+            if self.behaviour == "wrong" or (self.behaviour == "wavers" and next(runs)):
                 values["x2"][3] += 1.0
             if self.behaviour == "meddles":
                 values["A"][0, 0] += 1.0

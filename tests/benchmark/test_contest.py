@@ -53,6 +53,12 @@ def test_a_wrong_result_is_a_row_without_times() -> None:
     assert row.note.startswith("x2[3] is ")
 
 
+def test_a_result_that_is_right_only_at_first_is_wrong() -> None:
+    row = row_of(contest("wavers"), "wavers")
+    assert (row.status, row.verified, row.samples) == ("wrong", False, ())
+    assert row.note.startswith("right in its first run, wrong in the last one: x2[3] is ")
+
+
 def test_an_argument_that_must_not_change_is_compared_too() -> None:
     row = row_of(contest("meddles"), "meddles")
     assert (row.status, row.verified, row.note) == ("wrong", False, "it changed A")
