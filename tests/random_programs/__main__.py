@@ -55,7 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--small", action="store_true", help="smaller programs, quicker to analyse")
     parser.add_argument("--schedule", type=_names, default=SCHEDULES, help="comma-separated schedulers")
-    parser.add_argument("--target", type=_names, default=TARGETS, help="comma-separated targets")
+    parser.add_argument(
+        "--target", type=_names, default=TARGETS, help="comma-separated targets; also `interpreter`"
+    )
     parser.add_argument("--out", type=Path, help="JSON report, continued when it exists")
     parser.add_argument("--minutes", type=float, help="stop after this time; the report can be continued")
     parser.add_argument("--patience", type=float, default=60.0, help="seconds that one variant may take")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import traceback
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 import polyviz as pv
+from tests.interpreter import run_scop
 from tests.random_programs.comparison import difference, outputs, within_noise
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 Kind = Literal["equal", "refused", "wrong", "error", "crash", "timeout", "inconclusive", "invalid"]
 """``error``: an exception that is no PolyvizError; ``crash`` and ``timeout`` are noticed by the process outside;
 ``inconclusive``: rounding noise grows so much that no verdict is possible; ``invalid``: the program itself fails."""
+INTERPRETER = "interpreter"
+"""A target beside those of the product: the schedule in the reference interpreter, for sizes up to `SLOW_SIZE`."""
+SLOW_SIZE = 9
 EXTRACTION = "extraction"
 """The step that all variants share."""
 TILES: tuple[tuple[int, ...] | None, ...] = (None, None, (4,), (5, 3), (8, 4, 2), (2,))
@@ -100,20 +104,35 @@ def judge(program: Program, variants: Sequence[Variant]) -> Iterator[Outcome]:
 
 def _judged(reference: Reference, scop: pv.Scop, variant: Variant) -> Outcome:
     program = reference.program
-    tile = tile_of(program) if variant.schedule != "original" else None
     try:
-        kernel = pv.compile(scop, schedule=variant.schedule, target=variant.target, tile=tile)
+        function = (
+            _interpreted(scop, variant) if variant.target == INTERPRETER else _kernel(program, scop, variant)
+        )
         for case, expected in zip(program.cases, reference.expected, strict=True):
-            actual = run(kernel, program, case)
+            if variant.target == INTERPRETER and (not program.plain or max(case.sizes.values()) > SLOW_SIZE):
+                continue
+            actual = run(function, program, case)
             sentence = difference(expected, actual)
-            if sentence:
-                make = lambda case=case: program.values(case)  # noqa: E731
-                if within_noise(reference.function, make, expected, actual):
-                    return Outcome(str(variant), "inconclusive", sentence)
-                return Outcome(str(variant), "wrong", f"{sentence} at {dict(case.sizes)}")
+            if not sentence:
+                continue
+            if within_noise(reference.function, partial(program.values, case), expected, actual):
+                return Outcome(str(variant), "inconclusive", sentence)
+            return Outcome(str(variant), "wrong", f"{sentence} at {dict(case.sizes)}")
     except Exception as error:
         return _failure(str(variant), error)
     return Outcome(str(variant), "equal")
+
+
+def _kernel(program: Program, scop: pv.Scop, variant: Variant) -> Any:
+    tile = tile_of(program) if variant.schedule != "original" else None
+    return pv.compile(scop, schedule=variant.schedule, target=variant.target, tile=tile)
+
+
+def _interpreted(scop: pv.Scop, variant: Variant) -> Any:
+    """The part under the reference interpreter; an order that needs copies of scalars keeps the original one."""
+    copies = pv.dependences(scop).privatizations
+    order = scop.schedule if copies else pv.schedule(scop, variant.schedule).tree
+    return lambda *values: run_scop(scop, values, order=order)
 
 
 def _failure(variant: str, error: Exception) -> Outcome:

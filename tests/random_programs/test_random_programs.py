@@ -10,7 +10,7 @@ import pytest
 import polyviz as pv
 from tests.random_programs.comparison import difference
 from tests.random_programs.generator import EVERYTHING, SMALL, Profile, generate
-from tests.random_programs.oracle import Outcome, Reference, Variant, judge, run
+from tests.random_programs.oracle import INTERPRETER, Outcome, Reference, Variant, judge, run
 from tests.random_programs.reporting import DEFECTS, script
 from tests.random_programs.runner import Runner
 
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from tests.random_programs.program import Program
 
 SCHEDULES = ("original", "isl", "pluto")
-QUICK = [Variant("original", "python"), Variant("isl", "python"), Variant("pluto", "c")]
+QUICK = [
+    Variant("original", "python"),
+    Variant("original", INTERPRETER),
+    Variant("isl", "python"),
+    Variant("pluto", "c"),
+]
 NATIVE = [Variant(schedule, "c") for schedule in SCHEDULES]
 NUMBA = [Variant("isl", "numba"), Variant("pluto", "numba")]
 
