@@ -109,6 +109,8 @@ class PythonExpressionPrinter:
                 return self.names.get(name, name), ATOM
             case Element():
                 return self.element(node, self), ATOM
+            case Unary("-", Constant(int() as value)) if value > 0:
+                return _constant(Constant(-value))
             case Unary("not", operand):
                 return f"not {self._within(operand, NOT)}", NOT
             case Unary(operator, operand):

@@ -109,6 +109,10 @@ def _(expression: Element, environment: Environment) -> Type:
 
 @infer.register
 def _(expression: Unary, environment: Environment) -> Type:
+    match expression:
+        case Unary("-", Constant(int() as value)) if value > 1:
+            # The smallest integer is written as the negative of one that does not exist.
+            return infer(Constant(-value), environment)
     return dtypes.unary(expression.operator, infer(expression.operand, environment)).result
 
 
