@@ -86,7 +86,7 @@ class ArrayPrinter:
         if self.types[array.name].layout == "C":
             return name + "".join(f"[{subscript}]" for subscript in subscripts)
         terms = [
-            f"({subscript}) * {self._stride_name(array, axis)}" for axis, subscript in enumerate(subscripts)
+            f"{_factor(subscript)} * {self._stride_name(array, axis)}" for axis, subscript in enumerate(subscripts)
         ]
         return f"{name}[{' + '.join(terms)}]"
 
@@ -197,6 +197,11 @@ class ArrayPrinter:
 
     def _cell_name(self, array: Array) -> str:
         return self._identifiers.derived(f"{array.name}_cell")
+
+
+def _factor(text: str) -> str:
+    """``text`` as a factor: names and numbers need no parentheses."""
+    return text if text.isidentifier() or text.isdigit() else f"({text})"
 
 
 def _negative_constant(subscript: Expression) -> bool:

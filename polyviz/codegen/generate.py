@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from polyviz.codegen.c import print_c
+from polyviz.codegen.guessed import whole_numbers
 from polyviz.codegen.python import print_numba, print_python
 from polyviz.codegen.typing import assignments, infer_scalars
 from polyviz.errors import CodegenError
@@ -22,7 +23,7 @@ def generate(
 ) -> Program:
     """The program of ``plan`` for arguments of the ``given`` types.
 
-    Arguments without a type are taken as float64 (arrays: C-contiguous). Raises CodegenError when a type cannot be
+    Arguments without a type are taken as float64, or int64 where only whole numbers will do (arrays: C-contiguous). Raises CodegenError when a type cannot be
     found or the target cannot express the part.
     """
     if plan.target not in _PRINTERS:
@@ -33,8 +34,11 @@ def generate(
 def all_types(scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType]:
     """The type of every array and scalar of the part: given, fixed by the source, or inferred from its values."""
     types: dict[str, ArrayType] = {}
+    unknown = any(array.origin == "argument" and array.name not in given for array in scop.arrays)
+    whole = whole_numbers(scop) if unknown else frozenset()
     for array in scop.arrays:
-        known = _known_type(array, given, types)
+        guess = "int64" if array.name in whole else "float64"
+        known = _known_type(array, given, types, guess)
         if known is not None:
             types[array.name] = known
     types.update({name: ArrayType(dtype, 0) for name, dtype in _assigned_scalars(scop, types).items()})
@@ -62,7 +66,9 @@ def _targets(statement: Statement) -> set[str]:
     return {assignment.target.array for assignment in assignments(statement.body)}
 
 
-def _known_type(array: Array, given: Mapping[str, ArrayType], known: Mapping[str, ArrayType]) -> ArrayType | None:
+def _known_type(
+    array: Array, given: Mapping[str, ArrayType], known: Mapping[str, ArrayType], guess: str
+) -> ArrayType | None:
     if array.name in given:
         return given[array.name]
     if array.creation is not None:
@@ -71,5 +77,5 @@ def _known_type(array: Array, given: Mapping[str, ArrayType], known: Mapping[str
             return ArrayType(known[like].dtype, array.rank)
         return ArrayType(array.creation.dtype or "float64", array.rank)
     if array.origin == "argument":
-        return ArrayType(array.dtype or "float64", array.rank)
+        return ArrayType(array.dtype or guess, array.rank)
     return None

@@ -1,0 +1,181 @@
+"""The C text: readable, mapped to its source, with names and pragmas that mean what they say."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.codegen.identifiers import Identifiers
+from polyviz.codegen.reserved_c import C_RESERVED
+from polyviz.model.program import ArrayType
+from polyviz.runtime.toolchain import find_toolchain
+from tests.codegen.programs import SOURCES, program
+from tests.running import agree, copies, function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_text(name: str, golden: Callable[..., None]) -> None:
+    golden(program(name, "c").source)
+
+
+@pytest.mark.parametrize("name", ["gemm", "lu"])
+def test_text_in_source_order(name: str, golden: Callable[..., None]) -> None:
+    golden(program(name, "c", "original").source)
+
+
+def test_text_for_other_layouts_and_types(golden: Callable[..., None]) -> None:
+    types = {"C": ArrayType("complex64", 2, "A"), "A": ArrayType("int32", 2), "alpha": ArrayType("float32", 0)}
+    golden(program("gemm", "c", "original").specialise(types).text)
+
+
+def test_text_with_copies_of_a_temporary(golden: Callable[..., None]) -> None:
+    function = function_of(SOURCES["temporary"])
+    parameter = pv.extract(function).parameters[0].name
+    schedule = f"[{parameter}] -> {{ S0[i] -> [0, i]; S1[i] -> [1, -i] }}"
+    golden(pv.compile(function, schedule=schedule, target="c").source)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("target", ["c", "numba", "python"])
+def test_lines_lead_back_to_the_source(name: str, target: str) -> None:
+    kernel = program(name, target)
+    generated, source = kernel.program.text.splitlines(), kernel.scop.text.splitlines()
+    statements = {statement.name: statement for statement in kernel.scop.statements}
+    assert {origin.statement for origin in kernel.program.lines.values()} == set(statements)
+    for line, origin in kernel.program.lines.items():
+        statement = statements[origin.statement]
+        assert origin.span == statement.span
+        # The text of the statement is where the span says, and the generated line computes something.
+        assert statement.source.split()[0] in source[origin.span.line - 1]
+        assert generated[line - 1].strip(), line
+        if f"line {origin.span.line}" in generated[line - 1]:
+            assert "=" in generated[line - 1] or ":" in generated[line - 1]
+    commented = [number for number, text in enumerate(generated, 1) if "line " in text and text.startswith("    ")]
+    assert set(commented) <= set(kernel.program.lines)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_text_compiles_without_a_warning(name: str, tmp_path: Path) -> None:
+    toolchain = find_toolchain()
+    if toolchain is None:
+        pytest.skip("no C compiler")
+    path = tmp_path / "program.c"
+    path.write_text(program(name, "c").source, encoding="utf-8")
+    strict = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-fopenmp", "-c"]
+    command = [*toolchain.command, *strict, str(path), "-o", str(tmp_path / "program.o")]
+    outcome = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stderr
+
+
+HOSTILE = (
+    "I", "double", "complex", "restrict", "c0", "min", "max", "np", "math", "numba", "i_tile", "A_extent0", "failure",
+    "len", "int64_t", "malloc", "free", "NAN", "INFINITY", "exp", "expf", "sqrt", "fabs", "checked_index", "min_i64",
+    "floor_div_i64", "kernel_f", "f", "abs", "float", "bool", "int", "y0", "NULL", "INT64_MAX", "main", "M_PI",
+    "t_private", "i_number", "prange", "errno", "linux", "auto", "long", "round", "pow",
+)  # fmt: skip
+SIZES = (*(name for name in HOSTILE if name != "f"), "mod", "exists", "floor", "infty", "true", "implies", "S0")
+
+
+def read_arrays(names: Sequence[str]) -> str:
+    """A tiled, parallel program that reads arrays of these names."""
+    return f"""
+        def f(A, {", ".join(names)}, n):
+            for i in range(n):
+                for j in range(n):
+                    A[i, j] = A[i, j] / 2 + {" + ".join(f"{name}[j, i] * {name}[-1, i]" for name in names)}
+    """
+
+
+def read_sizes(names: Sequence[str]) -> str:
+    """A program whose bounds depend on sizes of these names."""
+    return f"""
+        def f(A, {", ".join(names)}):
+            for i in range({" + ".join(names)}):
+                for j in range(i // 2, i):
+                    A[i, j] = A[j, i] + {" + ".join(names)} + i
+    """
+
+
+def written_array(name: str) -> str:
+    return f"""
+        def f({name}, n):
+            for i in range(n):
+                for j in range(n):
+                    {name}[i, j] = {name}[i, j] * 2 + i // 2
+    """
+
+
+def agree_with_python(text: str, *arguments: Any, target: str) -> None:
+    function = function_of(text)
+    expected, actual = copies(arguments), copies(arguments)
+    function(*expected)
+    pv.compile(function, target=target, tile=(8,))(*actual)
+    np.testing.assert_allclose(actual[0], expected[0])
+
+
+def matrices(names: Sequence[str]) -> list[np.ndarray]:
+    return [np.arange(400.0).reshape(20, 20) + position for position, _ in enumerate(names)]
+
+
+@pytest.mark.parametrize("start", range(0, len(HOSTILE), 8))
+@pytest.mark.parametrize("target", ["c", pytest.param("numba", marks=pytest.mark.slow), "python"])
+def test_any_name_for_an_array(target: str, start: int) -> None:
+    names = [name for name in HOSTILE[start : start + 8] if name != "f"]
+    agree_with_python(read_arrays(names), np.ones((20, 20)), *matrices(names), 20, target=target)
+
+
+@pytest.mark.parametrize("start", range(0, len(SIZES), 8))
+@pytest.mark.parametrize("target", ["c", pytest.param("numba", marks=pytest.mark.slow), "python"])
+def test_any_name_for_a_size(target: str, start: int) -> None:
+    names = SIZES[start : start + 8]
+    agree_with_python(read_sizes(names), np.ones((20, 20)), *(len(names) * [2]), target=target)
+
+
+@pytest.mark.parametrize("name", ["I", "double", "failure", "i_tile", "int64_t", "A_extent0", "np", "min"])
+@pytest.mark.parametrize("target", ["c", pytest.param("numba", marks=pytest.mark.slow), "python"])
+def test_any_name_for_a_written_array(target: str, name: str) -> None:
+    agree_with_python(written_array(name), np.ones((20, 20)), 20, target=target)
+
+
+@pytest.mark.parametrize("name", ["double", "I", "c0", "exp", "int64_t", "malloc", "_"])
+def test_any_name_for_an_iterator(name: str) -> None:
+    text = f"""
+        def f(A, n):
+            for {name} in range(n):
+                A[{name}] = {name} + math.exp(1.0)
+    """
+    agree_with_python(text, np.zeros(5), 5, target="c")
+
+
+def test_names_that_only_a_generated_name_would_clash_with() -> None:
+    text = """
+        def f(double, double_, s, s_cell, A_extent1, A, n):
+            for i in range(n):
+                s += A[i, -1] * double[i] + double_[i]
+                s_cell[i] = A_extent1[i]
+            return s
+    """
+    vectors = [np.arange(4.0) + shift for shift in range(4)]
+    for target in ("c", "numba", "python"):
+        agree(text, vectors[0], vectors[1], 1.0, vectors[2], vectors[3], np.ones((4, 5)), 4, target=target)
+
+
+def test_reserved_words_are_left_to_c() -> None:
+    assert {"double", "I", "expf", "csqrt", "int64_t", "checked_index", "floor_div_i64", "failure"} <= C_RESERVED
+    assert not {"A", "alpha", "n", "i", "x"} & C_RESERVED
+
+
+def test_identifiers_stay_apart() -> None:
+    identifiers = Identifiers(["double", "double_", "A"], frozenset({"double"}))
+    assert [identifiers.of(name) for name in ("A", "double_", "double", "other")] == ["A", "double_", "double__", "other"]
+    assert identifiers.derived("A") == "A_"
+    assert identifiers.derived("A") == "A_"
+    assert {"A", "A_", "double", "double_", "double__"} <= identifiers.taken

@@ -1,0 +1,50 @@
+"""The text for numba: a function one can copy out, parallel where the plan says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numba
+import numpy as np
+import pytest
+
+import polyviz as pv
+from tests.codegen.programs import SOURCES, program
+from tests.running import function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_text(name: str, golden: Callable[..., None]) -> None:
+    golden(program(name, "numba").source)
+
+
+def test_text_under_the_strict_contract(golden: Callable[..., None]) -> None:
+    function = function_of(SOURCES["sum"])
+    golden(pv.compile(function, target="numba", floating_point="strict").source)
+
+
+def test_tested_subscripts_keep_numba_serial(golden: Callable[..., None]) -> None:
+    function = function_of("""
+        def gather(A, J, B):
+            for i in range(len(J)):
+                for j in range(len(J)):
+                    A[i, j] = B[J[i], J[j]]
+    """)
+    kernel = pv.compile(function, target="numba")
+    assert "prange" not in kernel.source
+    golden("\n".join(kernel.program.notes))
+    assert "omp parallel" in pv.compile(function, target="c").source
+
+
+def test_the_text_alone_is_the_function() -> None:
+    text = program("gemm", "numba").source
+    names: dict[str, object] = {}
+    exec(compile(text, "copied out", "exec"), names)
+    copied = names["gemm"]
+    assert isinstance(copied, numba.core.registry.CPUDispatcher)
+    first, second, result = np.ones((3, 4)), np.ones((4, 5)), np.ones((3, 5))
+    copied(2.0, 0.5, result, first, second)
+    np.testing.assert_array_equal(result, 8.5)
