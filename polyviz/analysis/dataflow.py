@@ -10,7 +10,6 @@ analysis would take too long, some pairs that are no neighbours stay; the order 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -19,7 +18,7 @@ from polyviz.analysis.neighbours import Search, Sources, earlier_touches, source
 from polyviz.analysis.times import maps_of, union_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable
 
     from polyviz.analysis.accesses import ArrayAccesses
     from polyviz.analysis.order import Order
@@ -49,12 +48,11 @@ class _Question:
         return Sources(_by_statement(self.sources), _by_statement(self.certain))
 
 
-_OPERATIONS_PER_REFERENCE = 2_000
+# What isl's dataflow analysis needs for programs that are easy grows with the number of pairs.
+_PER_REFERENCE, _PER_PAIR = 2_000, 30
 
 
-def value_based(
-    kind: DependenceKind, accesses: ArrayAccesses, order: Order, allowance: Allowance
-) -> Found:
+def value_based(kind: DependenceKind, accesses: ArrayAccesses, order: Order, allowance: Allowance) -> Found:
     """The dependences of one kind between neighbours in time.
 
     When the allowance ends, flow, anti and output hold more pairs than the neighbours (all of them in order and on one
@@ -65,18 +63,11 @@ def value_based(
     return Found(found.relation.reverse(), found.exact) if kind == "anti" else found
 
 
-def memory_based(
-    kind: DependenceKind, accesses: ArrayAccesses, order: Order, allowance: Allowance
-) -> Found:
+def memory_based(kind: DependenceKind, accesses: ArrayAccesses, order: Order, allowance: Allowance) -> Found:
     """The dependences of one kind between all pairs of instances that touch a cell; needs no ``allowance``."""
     sources = accesses.writes if kind in ("flow", "output") else accesses.reads
     sinks = accesses.reads if kind in ("flow", "input") else accesses.writes
-    pairs = [
-        earlier_touches(sink, source, order.after(_name(sink), _name(source)))
-        for sink in maps_of(sinks)
-        for source in maps_of(sources)
-    ]
-    return Found(union_of(map(source_to_sink, pairs), order.parameters))
+    return Found(union_of(_touching(sinks, sources, order), order.parameters))
 
 
 def last_writers(accesses: ArrayAccesses, order: Order, allowance: Allowance) -> isl.UnionMap:
@@ -103,21 +94,28 @@ def _question(kind: DependenceKind, accesses: ArrayAccesses, order: Order) -> _Q
 
 def _nearest(question: _Question, allowance: Allowance, *, complete: bool) -> Found:
     """For each sink the sources before it, back to the nearest certain one: by isl, else reference by reference."""
+    if question.sinks.is_empty() or question.sources.is_empty():
+        return Found(isl.UnionMap.empty(question.order.parameters))
     size = len(question.references) + question.sources.n_map()
-    whole = allowance.attempt(lambda: _by_isl(question), size * _OPERATIONS_PER_REFERENCE)
+    whole = allowance.attempt(lambda: _by_isl(question), size * (_PER_REFERENCE + size * _PER_PAIR))
     if whole is not None:
         return Found(whole)
     pairs: list[isl.Map] = []
     exact = True
-    for reference in question.references:
+    for position, reference in enumerate(question.references):
+        if allowance.is_spent:
+            pairs += _all_before(question, question.references[position:]) if complete else []
+            return Found(union_of(pairs, question.order.parameters), exact=False)
         search = Search(question.order, question.sources_by_statement(), allowance)
-        if complete or allowance.operations > 0:
-            before = search.before(reference)
-            pairs += before if complete or search.exact else []
-            exact = exact and search.exact
-        else:
-            exact = False
+        before = search.before(reference)
+        exact = exact and search.exact
+        pairs += before if complete or search.exact else []
     return Found(union_of(pairs, question.order.parameters), exact)
+
+
+def _all_before(question: _Question, references: Iterable[isl.Map]) -> list[isl.Map]:
+    """All sources before the ``references``, whatever lies between."""
+    return _touching(union_of(references, question.order.parameters), question.sources, question.order)
 
 
 def _by_isl(question: _Question) -> isl.UnionMap:
@@ -125,6 +123,16 @@ def _by_isl(question: _Question) -> isl.UnionMap:
     information = information.set_must_source(question.certain)
     information = information.set_may_source(question.sources.subtract(question.certain))
     return information.set_schedule_map(question.order.together()).compute_flow().get_may_dependence()
+
+
+def _touching(sinks: isl.UnionMap, sources: isl.UnionMap, order: Order) -> list[isl.Map]:
+    """For each pair of statements the instances that touch one cell, in order."""
+    pairs = (
+        earlier_touches(sink, source, order.after(_name(sink), _name(source)))
+        for sink in maps_of(sinks)
+        for source in maps_of(sources)
+    )
+    return [source_to_sink(found) for found in pairs]
 
 
 def _by_statement(accesses: isl.UnionMap) -> dict[str, isl.Map]:

@@ -56,7 +56,7 @@ def dependences(scop: Scop, *, kind: Literal["value", "memory"] = "value") -> De
     allowance = allowance_for(accesses)
     found = _found(accesses, kind, order, allowance)
     relations = [dependence for array in accesses for dependence in _of_array(array.array, found)]
-    privatizations = _privatizations(scop, accesses, order, nests, allowance)
+    privatizations = _privatizations(scop, accesses, order, nests)
     kept = list(_after_privatization(relations, privatizations, nests))
     validity_relations = tuple(dependence for dependence in kept if dependence.kind != "input")
     validity = _union(validity_relations, parameters)
@@ -78,9 +78,7 @@ def allowance_for(accesses: Iterable[ArrayAccesses]) -> Allowance:
     return Allowance(_OPERATIONS + references * _OPERATIONS_PER_REFERENCE)
 
 
-def _found(
-    accesses: Iterable[ArrayAccesses], kind: str, order: Order, allowance: Allowance
-) -> FoundByArray:
+def _found(accesses: Iterable[ArrayAccesses], kind: str, order: Order, allowance: Allowance) -> FoundByArray:
     analyse = _ANALYSES[kind]
     return {
         (array.array, name): analyse(name, array, order, allowance)
@@ -112,7 +110,9 @@ def _notes(found: FoundByArray) -> Iterator[str]:
 
 
 def _inexact(found: FoundByArray, kinds: tuple[DependenceKind, ...]) -> str:
-    names = dict.fromkeys(f"`{array}`" for (array, kind), part in found.items() if kind in kinds and not part.exact)
+    names = dict.fromkeys(
+        f"`{array}`" for (array, kind), part in found.items() if kind in kinds and not part.exact
+    )
     return ", ".join(names)
 
 
@@ -121,9 +121,9 @@ def _privatizations(
     accesses: Iterable[ArrayAccesses],
     order: Order,
     nests: Mapping[str, Nest],
-    allowance: Allowance,
 ) -> dict[str, Privatization]:
-    scalars = (array for array in accesses if scop.array(array.array).rank == 0)
+    scalars = [array for array in accesses if scop.array(array.array).rank == 0]
+    allowance = allowance_for(scalars)
     found = (privatization_of(scop.array(array.array), array, order, nests, allowance) for array in scalars)
     return {privatization.array: privatization for privatization in found if privatization is not None}
 

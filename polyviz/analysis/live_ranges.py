@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from polyviz.analysis.accesses import ArrayAccesses
-    from polyviz.model.isl_limits import Allowance
     from polyviz.model.expression import Node
+    from polyviz.model.isl_limits import Allowance
     from polyviz.model.scop import Access, Array, Scop, Statement
 
 

@@ -1,17 +1,17 @@
 """Neighbours in time, found statement by statement: what isl's own dataflow analysis leaves open is settled here.
 
-For one reference, every certain source statement has a last instance before it, which is a lexicographic maximum. Of two
-source statements the one whose last instance is later hides the other. Each of these steps is small and may fail by
-itself; what it would have hidden then stays, so the result lies between the neighbours and all ordered pairs, and its
-transitive closure is the same. (The last instance per source and the choice among them: Feautrier, *Dataflow analysis
-of array and scalar references*, 1991, sections 4 and 5.)
+For one reference, every certain source statement has a last instance before it, which is a lexicographic maximum. Of
+two source statements the one whose last instance is later hides the other. Each of these steps is small and may fail
+by itself; what it would have hidden then stays, so the result lies between the neighbours and all ordered pairs, and
+its transitive closure is the same. (The last instance per source and the choice among them: Feautrier, *Dataflow
+analysis of array and scalar references*, 1991, sections 4 and 5.)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import islpy as isl
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from polyviz.analysis.order import Order
     from polyviz.model.isl_limits import Allowance
+
+Result = TypeVar("Result")
 
 _MOST = 200_000
 """Operations for one step."""
@@ -59,7 +61,9 @@ class Search:
         candidates = [(name, last.get(name, pairs), name in last) for name, pairs in certain.items()]
         candidates += [(name, pairs, False) for name, pairs in uncertain.items()]
         left = [
-            self._not_hidden(name, pairs, {other: last[other] for other in last if other != name or not is_last})
+            self._not_hidden(
+                name, pairs, {other: last[other] for other in last if other != name or not is_last}
+            )
             for name, pairs, is_last in candidates
         ]
         return [source_to_sink(pairs) for pairs in left if not pairs.plain_is_empty()]
@@ -96,7 +100,7 @@ class Search:
             pairs = pairs if left is None else left
         return pairs
 
-    def _solved(self, compute: Callable[[], isl.Map]) -> isl.Map | None:
+    def _solved(self, compute: Callable[[], Result]) -> Result | None:
         result = self.allowance.solve(compute, _MOST)
         self.exact = self.exact and result is not None
         return result

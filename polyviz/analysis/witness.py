@@ -173,7 +173,7 @@ def _parameter_names(points: isl.Set) -> list[str]:
 
 
 def _first_point(points: isl.Set) -> Instance:
-    """The lexicographic minimum of a set without parameters that is not empty; some point where isl finds no minimum."""
+    """The lexicographic minimum of a set without parameters that is not empty; some point where isl finds none."""
     first = solved(lambda: _coordinates(points.lexmin().sample_point()))
     if first is None:
         first = solved(lambda: _minimal_coordinates(points), 10 * SMALL)

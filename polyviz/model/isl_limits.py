@@ -83,10 +83,15 @@ class Allowance:
 
     operations: int
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is left."""
+        return self.operations <= 0
+
     def solve(self, compute: Callable[[], Result], most: int) -> Result | None:
         """What ``compute`` returns; None when it needs more than ``most`` operations, or more than are left."""
         limit = min(_FIRST_TRY, most)
-        while limit <= self.operations:
+        while not self.is_spent:
             self.operations -= limit
             result = solved(compute, limit)
             if result is not None or limit == most:

@@ -1,0 +1,54 @@
+"""Limits on isl's work: they fail softly, and leave the context as it was."""
+
+from __future__ import annotations
+
+import islpy as isl
+import pytest
+
+from polyviz.model.isl_limits import Allowance, at_most, coalesced, solved
+
+POINTS = isl.Set("[n] -> { [i, j] : 0 <= i <= j <= n and (i + j) mod 3 = 0 }")
+
+
+def limit() -> int:
+    return isl.DEFAULT_CONTEXT.get_max_operations()
+
+
+def test_the_limit_before_comes_back():
+    with at_most(1_000_000):
+        with pytest.raises(isl.Error), at_most(1):
+            POINTS.lexmax()
+        assert limit() == 1_000_000
+        assert POINTS.lexmax().is_equal(POINTS.lexmax())
+    assert limit() == 0
+
+
+def test_an_error_of_another_kind_is_no_answer_either():
+    def wrong_space() -> isl.Set:
+        return POINTS.union(isl.Set("{ [i] }"))
+
+    assert solved(wrong_space) is None
+    assert limit() == 0
+
+
+def test_what_cannot_be_simplified_in_time_stays():
+    assert solved(POINTS.lexmax, 1) is None
+    assert coalesced(isl.Set("{ [0]; [1] }")).n_basic_set() == 1
+
+
+def test_an_allowance_is_spent_by_limits_and_then_refuses():
+    allowance = Allowance(450)
+    assert allowance.solve(POINTS.lexmax, 10) is None
+    assert allowance.operations == 440
+    assert allowance.solve(POINTS.lexmax, 1_000_000) is None
+    assert allowance.is_spent
+    assert allowance.solve(lambda: isl.Set("{ [0] }"), 1_000_000) is None
+
+
+def test_an_attempt_costs_only_when_it_fails():
+    allowance = Allowance(100_000)
+    assert allowance.attempt(POINTS.lexmax, 50_000) is not None
+    assert allowance.operations == 100_000
+    assert allowance.attempt(POINTS.lexmax, 10) is None
+    assert allowance.operations == 99_990
+    assert Allowance(0).attempt(isl.Set("{ [i, j] : 0 <= i <= j <= 9 }").lexmax, 50_000) is not None
