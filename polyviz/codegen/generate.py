@@ -23,8 +23,8 @@ def generate(
 ) -> Program:
     """The program of ``plan`` for arguments of the ``given`` types.
 
-    Arguments without a type are taken as float64, or int64 where only whole numbers will do (arrays: C-contiguous). Raises CodegenError when a type cannot be
-    found or the target cannot express the part.
+    Arguments without a type are taken as float64, or int64 where only whole numbers will do (arrays: C-contiguous).
+    Raises CodegenError when a type cannot be found or the target cannot express the part.
     """
     if plan.target not in _PRINTERS:
         raise CodegenError(f"There is no printer for the target {plan.target!r}.")

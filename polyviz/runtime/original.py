@@ -73,7 +73,7 @@ def original_of(scop: Scop, source: object, namespace: Mapping[str, Any] | None 
         return known
     function = plain_function(source)
     outside = dict(namespace or {}) if function is None else _surroundings(function)
-    text = _cell_function(scop) if scop.is_cell else _undecorated(ast.parse(scop.text))
+    text = _cell_function(scop) if scop.is_cell else _plain_text(ast.parse(scop.text), called_with_everything=True)
     return _carried(text, scop.name, outside, {argument.name for argument in scop.arguments}, ())
 
 
@@ -85,9 +85,7 @@ def plain_function(source: object) -> FunctionType | None:
 
 
 def _surroundings(function: FunctionType) -> dict[str, Any]:
-    names = inspect.getclosurevars(function)
-    # All globals, since defaults are evaluated outside the body, where ``getclosurevars`` does not look.
-    return {**function.__globals__, **names.nonlocals}
+    return {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
 
 
 def _carried(
@@ -126,24 +124,30 @@ def _home(value: type | BuiltinFunctionType) -> str:
 
 def _helper(value: object, around: tuple[object, ...]) -> Original | None:
     function = plain_function(value)
-    if function is None or function.__module__.partition(".")[0] in _LIBRARIES:
+    if function is None or (function.__module__ or "").partition(".")[0] in _LIBRARIES:
         return None
     try:
-        text = _undecorated(ast.parse(textwrap.dedent(inspect.getsource(function))))
+        text = _plain_text(ast.parse(textwrap.dedent(inspect.getsource(function))))
     except (OSError, TypeError, SyntaxError, ValueError):
         return None
     arguments = set(inspect.signature(function).parameters)
     return _carried(text, function.__name__, _surroundings(function), arguments, around)
 
 
-def _undecorated(tree: ast.Module) -> str:
-    """The text of the first function without decorators and annotations; raises ValueError when there is none."""
+def _plain_text(tree: ast.Module, *, called_with_everything: bool = False) -> str:
+    """The text of the first function without decorators and types; raises ValueError when there is none.
+
+    One that is ``called_with_everything`` by position needs no defaults, which may depend on names from outside.
+    """
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             node.decorator_list = []
             node.returns = None
-            for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            for argument in arguments:
                 argument.annotation = None
+            if called_with_everything:
+                node.args = ast.arguments([], arguments, None, [], [], None, [])
             return ast.unparse(node)
     raise ValueError("the text of the part holds no function")
 

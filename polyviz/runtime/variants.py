@@ -54,10 +54,10 @@ def run_variant(
     """Run ``variant`` once; the ``written`` arrays and the result. ``compile_seconds`` covers everything before."""
     values = _fresh(given)
     started = time.perf_counter()
-    call = _prepare(variant, given, parameters)
+    ready = _prepare(variant, given, parameters)
     elapsed = time.perf_counter() - started
-    result, notes = call(values), getattr(call, "notes", ())
-    return Outcome({name: values[name] for name in written}, result, elapsed, tuple(notes))
+    result = ready.call(values)
+    return Outcome({name: values[name] for name in written}, result, elapsed, ready.notes)
 
 
 def time_variants(
@@ -68,7 +68,7 @@ def time_variants(
     repeats: int,
 ) -> dict[str, Samples]:
     """Interleaved timings of ``variants`` on the same values; every sample starts from fresh copies of what changes."""
-    calls = {label: _prepare(variant, given, parameters) for label, variant in variants.items()}
+    calls = {label: _prepare(variant, given, parameters).call for label, variant in variants.items()}
     values = _fresh(given)
 
     def renew() -> None:
@@ -86,26 +86,29 @@ def _report(done: int, total: int) -> None:
 
 
 def _fresh(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in given.items()}
+    """Copies in the same layout: what is contiguous for the user is so for the variants."""
+    return {name: value.copy(order="K") if isinstance(value, np.ndarray) else value for name, value in given.items()}
 
 
-def _prepare(
-    variant: Variant, given: Mapping[str, Any], parameters: Mapping[str, int]
-) -> Callable[[Mapping[str, Any]], Any]:
-    """``variant`` as a function of the argument values, compiled for them."""
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A compiled variant as a function of the argument values."""
+
+    call: Callable[[Mapping[str, Any]], Any]
+    notes: tuple[str, ...] = ()
+
+
+def _prepare(variant: Variant, given: Mapping[str, Any], parameters: Mapping[str, int]) -> _Ready:
+    """``variant`` compiled for the argument values ``given``."""
     if isinstance(variant, Program):
         runner = make_runner(variant)
         if variant.target == "numba":
             runner(_fresh(given), parameters)  # numba compiles at the first call
-
-        def run(values: Mapping[str, Any]) -> Any:
-            return runner(values, parameters)
-
-        return run
+        return _Ready(lambda values: runner(values, parameters), runner.notes)
     function = variant.original.python() if variant.engine == "python" else _numba(variant)
     if variant.engine != "python":
         function(*_fresh(given).values())
-    return lambda values: function(*values.values())
+    return _Ready(lambda values: function(*values.values()))
 
 
 def _numba(variant: Baseline) -> Callable[..., Any]:

@@ -175,7 +175,8 @@ def test_reserved_words_are_left_to_c() -> None:
 
 def test_identifiers_stay_apart() -> None:
     identifiers = Identifiers(["double", "double_", "A"], frozenset({"double"}))
-    assert [identifiers.of(name) for name in ("A", "double_", "double", "other")] == ["A", "double_", "double__", "other"]
+    own = [identifiers.of(name) for name in ("A", "double_", "double", "other")]
+    assert own == ["A", "double_", "double__", "other"]
     assert identifiers.derived("A") == "A_"
     assert identifiers.derived("A") == "A_"
     assert {"A", "A_", "double", "double_", "double__"} <= identifiers.taken

@@ -1,0 +1,83 @@
+"""When two results count as the same."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from polyviz.runtime.agreement import RELATIVE_TOLERANCE, compare_values
+
+
+def agree(expected: object, actual: object) -> bool:
+    return compare_values({"A": expected}, {"A": actual}).agrees
+
+
+@pytest.mark.parametrize("dtype", RELATIVE_TOLERANCE)
+def test_rounding_is_measured_against_the_largest_magnitude(dtype: str) -> None:
+    tolerance = RELATIVE_TOLERANCE[dtype]
+    expected = np.array([1000.0, 0.0, 1.0], dtype=dtype)
+    inside, outside = expected.copy(), expected.copy()
+    inside[1] = 500 * tolerance
+    outside[1] = 2000 * tolerance
+    assert agree(expected, inside)
+    assert not agree(expected, outside)
+
+
+def test_integers_and_truth_values_are_exact() -> None:
+    assert agree(np.array([1, 2]), np.array([1, 2]))
+    assert not agree(np.array([10**15, 2]), np.array([10**15 + 1, 2]))
+    assert not agree(np.array([True, False]), np.array([True, True]))
+    assert agree(np.array([2**63], dtype="u8"), np.array([2**63], dtype="u8"))
+    assert not agree(np.array([2**63], dtype="u8"), np.array([2**63 + 1], dtype="u8"))
+
+
+@pytest.mark.parametrize("special", [math.nan, math.inf, -math.inf, complex(math.nan, 1.0)])
+def test_special_values_agree_with_themselves_only(special: complex) -> None:
+    expected = np.array([1.0, special])
+    assert agree(expected, expected.copy())
+    for other in (0.0, 1e300, math.nan, math.inf, -math.inf):
+        if not (other == special or (np.isnan(other) and np.isnan(special))):
+            assert not agree(expected, np.array([1.0, other], dtype=expected.dtype)), other
+
+
+def test_a_special_value_does_not_hide_another_difference() -> None:
+    assert not agree(np.array([math.inf, 1.0, 2.0]), np.array([math.inf, 1.0, 3.0]))
+    assert not agree(np.array([math.nan, 0.0]), np.array([math.nan, 1e-3]))
+
+
+def test_shapes_must_be_equal() -> None:
+    agreement = compare_values({"A": np.zeros((2, 3))}, {"A": np.zeros((3, 2))})
+    assert agreement.sentence == "A has shape (3, 2), the original gives (2, 3)"
+    assert not agree(np.zeros(1), np.float64(0.0))
+
+
+def test_the_first_difference_is_named() -> None:
+    expected, actual = np.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(2, 3)
+    actual[1, 0] = 7.0
+    agreement = compare_values({"s": 1, "A": expected}, {"s": 1, "A": actual})
+    assert agreement.sentence == "A[1, 0] is 7.0, the original loop gives 3.0"
+    assert agreement.largest_difference == pytest.approx(4 / 5)
+    assert compare_values({"s": 1}, {"s": 2}).sentence == "s is 2, the original loop gives 1"
+
+
+def test_empty_arrays_and_nothing_agree() -> None:
+    assert agree(np.zeros((0, 3)), np.zeros((0, 3)))
+    assert compare_values({}, {}).agrees
+
+
+def test_values_that_overflow_when_subtracted() -> None:
+    assert not agree(np.array([1e308]), np.array([-1e308]))
+    assert agree(np.array([1e308]), np.array([1e308]))
+    assert agree(np.array([5e-324]), np.array([5e-324]))
+
+
+def test_integers_where_floats_are_expected() -> None:
+    assert agree(np.float64(3.0), 3)
+    assert not agree(np.float64(3.0), 4)
+
+
+def test_the_wider_tolerance_is_that_of_the_less_precise_side() -> None:
+    assert agree(np.array([1.0], "f4"), np.array([1.00001], "f4"))
+    assert not agree(np.array([1.0], "f8"), np.array([1.00001], "f8"))

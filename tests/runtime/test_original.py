@@ -1,0 +1,131 @@
+"""The reference is rebuilt from text: with what it needs from outside, and nothing else."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.runtime.original import original_of
+from tests.running import function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from polyviz.runtime.original import Original
+
+THREE = 3
+
+
+def rebuilt(function: Callable[..., Any]) -> Original:
+    # The worker gets it by pickle.
+    return pickle.loads(pickle.dumps(original_of(pv.extract(function), function)))  # type: ignore[no-any-return]
+
+
+def both(original: Original, *arguments: Any) -> None:
+    """The rebuilt function under both engines gives what is expected of the first argument."""
+    expected = arguments[0].copy()
+    original.python()(expected, *arguments[1:])
+    actual = arguments[0].copy()
+    original.numba()(actual, *arguments[1:])
+    np.testing.assert_allclose(actual, expected)
+
+
+def offset(A):  # type: ignore[no-untyped-def]
+    for i in range(len(A)):
+        A[i] = A[i] + THREE + math.pi
+
+
+def test_constants_and_modules_of_the_surroundings() -> None:
+    original = rebuilt(offset)
+    assert original.constants == {"THREE": 3}
+    both(original, np.zeros(3))
+    array = np.zeros(2)
+    original.python()(array)
+    np.testing.assert_array_equal(array, 3 + math.pi)
+
+
+def test_single_precision_constants_stay_single() -> None:
+    function = function_of(
+        "def f(A):\n    for i in range(len(A)):\n        A[i] = A[i] * tenth", tenth=np.float32(0.1)
+    )
+    assert isinstance(rebuilt(function).constants["tenth"], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("root", math.sqrt), ("wave", np.sin), ("xp", np), ("m", math)]
+)
+def test_functions_and_modules_under_other_names(name: str, value: object) -> None:
+    call = {"root": "root(A[i])", "wave": "wave(A[i])", "xp": "xp.cos(A[i])", "m": "m.exp(A[i])"}[name]
+    text = f"def f(A):\n    for i in range(len(A)):\n        A[i] = {call}\n"
+    both(rebuilt(function_of(text, **{name: value})), np.ones(3))
+
+
+def test_helpers_bring_their_own_surroundings() -> None:
+    inner = function_of("def inner(x):\n    return x - scale", scale=2)
+    helper = function_of("def helper(x):\n    return inner(x) * scale", inner=inner, scale=10)
+    function = function_of(
+        "def f(A):\n    for i in range(len(A)):\n        A[i] = help(A[i]) + scale", help=helper, scale=0.5
+    )
+    original = rebuilt(function)
+    array = np.array([3.0])
+    original.python()(array)
+    assert array[0] == (3 - 2) * 10 + 0.5
+    both(original, np.arange(3.0))
+
+
+def test_closures() -> None:
+    def make(factor: float) -> Callable[..., Any]:
+        def scale(A):  # type: ignore[no-untyped-def]
+            for i in range(len(A)):
+                A[i] = factor * A[i]
+
+        return scale
+
+    both(rebuilt(make(7.0)), np.ones(3))
+
+
+def test_decorators_annotations_and_defaults_are_left_behind() -> None:
+    text = """
+        @numba.njit(fastmath=True)
+        def f(A: np.ndarray, k: int = limit, *, scale: float = math.pi) -> None:
+            for i in range(k):
+                A[i] = scale * A[i]
+    """
+    function = function_of(textwrap.dedent(text).replace("@numba.njit(fastmath=True)\n", ""), limit=2)
+    original = rebuilt(function)
+    assert original.text.splitlines()[0] == "def f(A, k, scale):"
+    both(original, np.ones(3), 2, 0.5)
+
+
+def test_prange_is_what_numba_calls_so() -> None:
+    original = rebuilt(function_of("def f(A):\n    for i in prange(len(A)):\n        A[i] = i"))
+    both(original, np.ones(3))
+    array = np.ones(3)
+    original.numba(parallel=True)(array)
+    np.testing.assert_array_equal(array, [0, 1, 2])
+
+
+def test_cells_become_functions_that_hand_back_their_scalars() -> None:
+    text = "s = 0.0\nfor i in range(n):\n    s += A[i] * scale\n"
+    namespace = {"A": np.arange(4.0), "n": 4, "scale": 2.0}
+    scop = pv.extract(text, namespace=namespace)
+    original = original_of(scop, text, namespace)
+    values = [namespace[argument.name] for argument in scop.arguments]
+    assert original.python()(*values) == (12.0,)
+    assert original.numba()(*values) == (12.0,)
+
+
+def test_texts_without_surroundings_know_the_usual_modules() -> None:
+    text = "def f(A):\n    for i in range(len(A)):\n        A[i] = np.sqrt(A[i]) + math.sin(1.0)\n"
+    both(original_of(pv.extract(text), text), np.ones(3))
+
+
+def test_a_kernel_knows_its_original() -> None:
+    kernel = pv.compile(offset, target="python")
+    assert original_of(kernel.scop, kernel) is kernel.original

@@ -1,0 +1,208 @@
+"""What becomes of a variant that is wrong, crashes, hangs or is refused; and who may be called the fastest."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.codegen.calling import result_names, written_arrays
+from polyviz.model.measurement import VariantRow
+from polyviz.runtime.race import Entrant, Race, fastest, with_speedups
+from polyviz.runtime.statistics import Samples
+from polyviz.runtime.variants import Baseline, Outcome, run_variant, time_variants
+from polyviz.runtime.worker import CancelledError
+from tests.running import function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from polyviz.model.program import Program
+    from polyviz.runtime.worker import Worker
+
+ADD = """
+def add(A, B):
+    s = 0.0
+    for i in range(len(A)):
+        A[i] = B[i] + 1.0
+    for i in range(len(A)):
+        s += A[i]
+    return s
+"""
+
+
+def program(target: str = "c", **changes: Any) -> Program:
+    """The right program, with its text edited by ``changes``: old text to new text."""
+    kernel = pv.compile(function_of(ADD), schedule="original", target=target)
+    text = kernel.program.text
+    for old, new in changes.get("edits", {}).items():
+        assert old in text
+        text = text.replace(old, new)
+    return replace(kernel.program, text=text)
+
+
+def entrant(name: str, variant: Any) -> Entrant:
+    return Entrant(VariantRow(name, "c", "ok", None), variant)
+
+
+def original() -> Baseline:
+    return Baseline(pv.compile(function_of(ADD), target="python").original, "numba")
+
+
+def race(**changes: Any) -> Race:
+    scop = pv.extract(function_of(ADD))
+    given = {"A": np.zeros(5), "B": np.arange(5.0)}
+    parameters = {parameter.name: 5 for parameter in scop.parameters}
+    settings: dict[str, Any] = {"repeats": 2, "time_limit": 30.0, **changes}
+    return Race(given, parameters, written_arrays(scop), result_names(scop), **settings)
+
+
+PLANTED: dict[str, Callable[[], Any]] = {
+    "right": lambda: program(),
+    "wrong array": lambda: program(edits={"+ 1.0": "+ 2.0"}),
+    "wrong result": lambda: program("python", edits={"return s": "return s + 1"}),
+    "crash": lambda: program(edits={"double s =": "*(volatile int *)8 = 1; double s ="}),
+    "does not compile": lambda: program(edits={"double s =": "nonsense s ="}),
+    "raises": lambda: program("python", edits={"return s": "return 1 / 0"}),
+    "out of bounds": lambda: program("python", edits={"return s": "return A[99]"}),
+}
+
+
+def test_planted_faults_are_rows_and_the_right_one_is_timed(
+    worker: Worker, golden: Callable[..., None]
+) -> None:
+    entrants = [entrant(name, make()) for name, make in PLANTED.items()]
+    entrants.append(Entrant(VariantRow("refused", "c", "refused", None, note="no such thing"), None))
+    rows, samples, notes = race().run(worker, original(), entrants)
+    assert notes == ()
+    assert set(samples) == {"right/c"}
+    assert [row.label for row in rows if row.measurement is not None] == ["right/c"]
+    lines = [f"{row.schedule}: {row.status}, verified {row.verified}; {row.note.splitlines()[0]}" for row in rows[1:]
+             if row.note]  # fmt: skip
+    golden(re.sub(r"after [\d.]+ s", "after a while", re.sub(r"\((gcc|clang|zig)\)", "(COMPILER)", "\n".join(lines))))
+    assert (rows[0].status, rows[0].verified) == ("ok", True)
+    assert rows[0].compile_seconds is not None
+
+
+def test_a_variant_that_hangs_is_a_row(worker: Worker) -> None:
+    endless = program(edits={"double s =": "for (volatile int on = 1; on;) {} double s ="})
+    reference = Baseline(original().original, "python")  # numba alone takes seconds to start
+    entrants = [entrant("endless", endless), entrant("right", program())]
+    rows, _, _ = race(time_limit=4.0).run(worker, reference, entrants)
+    assert [(row.status, row.verified) for row in rows] == [("timeout", None), ("ok", True)]
+
+
+def test_the_values_of_the_caller_stay_as_they_are(worker: Worker) -> None:
+    given = race()
+    given.run(worker, original(), [entrant("right", program())])
+    np.testing.assert_array_equal(given.given["A"], np.zeros(5))
+
+
+def test_without_verification_nothing_is_called_verified(worker: Worker) -> None:
+    wrong = program(edits={"+ 1.0": "+ 2.0"})
+    rows, samples, _ = race(verify_outputs=False).run(worker, original(), [entrant("wrong", wrong)])
+    assert (rows[0].status, rows[0].verified) == ("ok", None)
+    assert set(samples) == {"wrong/c"}
+
+
+def test_verification_alone_times_nothing(worker: Worker) -> None:
+    rows, notes = race().verify(worker, original(), [entrant("right", program())])
+    assert rows[0].verified
+    assert rows[0].measurement is None
+    assert notes == ()
+
+
+def test_the_reference_falls_back_to_python_where_numba_refuses(worker: Worker) -> None:
+    text = original().original.text.replace("s = 0.0", "s = 0.0; marker = object()")
+    reference = Baseline(replace(original().original, text=text), "numba")
+    rows, _, notes = race().run(worker, reference, [entrant("right", program())])
+    assert rows[0].verified
+    assert len(notes) == 1
+    assert notes[0].startswith("the reference ran as plain Python, because numba refused it (")
+
+
+def test_an_original_that_fails_is_said(worker: Worker) -> None:
+    text = original().original.text.replace("return s", "return s[0]")
+    reference = Baseline(replace(original().original, text=text), "python")
+    with pytest.raises(pv.VerificationError, match="The original loop itself fails on this data"):
+        race().run(worker, reference, [entrant("right", program())])
+
+
+def test_strict_order_stands_in_where_rounding_is_amplified(worker: Worker) -> None:
+    wrong = program(edits={"+ 1.0": "+ 1.0001"})
+    careful = Entrant(VariantRow("order", "c", "ok", None), wrong, program())
+    rows, samples, _ = race().run(worker, original(), [careful])
+    assert (rows[0].status, rows[0].verified, rows[0].floating_point) == ("ok", True, "strict")
+    assert "order of operations" in rows[0].note
+    assert set(samples) == {"order/c"}
+
+
+def test_progress_is_reported_in_order(worker: Worker) -> None:
+    seen: list[tuple[str, int, int]] = []
+    race().run(worker, original(), [entrant("right", program())], lambda *state: seen.append(state))
+    assert seen[0] == ("running the loop as written", 0, 3)
+    assert seen[1] == ("verifying right/c", 1, 3)
+    assert seen[-1][0] == "timing"
+
+
+def test_cancelling_ends_the_race(worker: Worker) -> None:
+    def cancel(stage: str, _done: int, _total: int) -> None:
+        if stage.startswith("verifying"):
+            raise CancelledError("stopped")
+
+    with pytest.raises(CancelledError):
+        race().run(worker, original(), [entrant("right", program())], cancel)
+
+
+def test_outcomes_hold_what_changed_and_what_came_back() -> None:
+    given = race().given
+    outcome = run_variant(program(), given, race().parameters, ("A",))
+    assert isinstance(outcome, Outcome)
+    np.testing.assert_array_equal(outcome.arrays["A"], [1, 2, 3, 4, 5])
+    assert outcome.result == 15.0
+    assert outcome.compile_seconds > 0
+    np.testing.assert_array_equal(given["A"], np.zeros(5))
+
+
+def test_every_sample_starts_from_fresh_values() -> None:
+    text = "def grow(A):\n    for i in range(len(A)):\n        A[i] = A[i] * A[i] + 1.0\n"
+    kernel = pv.compile(function_of(text), target="python", schedule="original")
+    given = {"A": np.full(3, 2.0)}
+    parameters = {parameter.name: 3 for parameter in kernel.scop.parameters}
+    # Squared again and again, the values would overflow, and warnings are errors.
+    samples = time_variants({"grow": kernel.program}, given, parameters, ("A",), 30)
+    assert len(samples["grow"].seconds) == 30
+
+
+def test_copies_keep_the_layout_of_the_user() -> None:
+    text = "def flag(A):\n    for i in range(len(A)):\n        A[i, 0] = A[i, 0] + 1\n"
+    kernel = pv.compile(function_of(text), target="python")
+    parameters = {parameter.name: 3 for parameter in kernel.scop.parameters}
+    outcome = run_variant(kernel.program, {"A": np.zeros((3, 4), order="F")}, parameters, ("A",))
+    assert outcome.arrays["A"].flags.f_contiguous
+
+
+def row(label: str, **changes: Any) -> VariantRow:
+    schedule, target = label.split("/")
+    return VariantRow(schedule, target, "ok", True, **changes)
+
+
+def test_speedups_are_ratios_of_the_same_rounds() -> None:
+    samples = {"base/x": Samples((2.0, 4.0, 8.0, 2.0, 4.0, 8.0)), "fast/x": Samples((1.0, 2.0, 4.0, 1.0, 2.0, 4.0))}
+    rows = with_speedups([row("base/x"), row("fast/x"), row("absent/x")], samples, "base/x")
+    assert [found.speedup for found in rows] == [1.0, 2.0, None]
+    assert rows[1].speedup_interval == (2.0, 2.0)
+    assert all(found.speedup is None for found in with_speedups([row("fast/x")], samples, None))
+    assert all(found.speedup is None for found in with_speedups([row("fast/x")], samples, "failed/x"))
+
+
+def test_nobody_is_fastest_inside_the_noise() -> None:
+    near = {"a/x": Samples((1.0, 1.2, 1.1, 1.3, 1.0, 1.2)), "b/x": Samples((1.1, 1.1, 1.2, 1.1, 1.2, 1.1))}
+    assert fastest([row("a/x"), row("b/x")], near) is None
+    far = {**near, "c/x": Samples((0.1,) * 6)}
+    assert fastest([row("a/x"), row("b/x"), row("c/x")], far) == "c/x"
+    assert fastest([row("a/x")], {}) is None
