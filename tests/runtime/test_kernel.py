@@ -1,0 +1,143 @@
+"""Kernels as a user meets them: called like the original, remembered by type, shown, passed on; all of PolyBench."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz import gallery
+from polyviz.runtime.kernel import BOUNDS_REMEMBERED
+from tests.running import TARGETS, function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SCALE = '''
+def scale(A, factor=2, n: int = 3):
+    """Scale the first elements.
+
+    All others stay.
+    """
+    for i in range(n):
+        A[i] = factor * A[i]
+'''
+POLYBENCH = [kernel.name for kernel in gallery.polybench()]
+
+
+@pytest.fixture
+def kernel() -> pv.Kernel:
+    return pv.compile(function_of(SCALE), target="c", schedule="original")
+
+
+def test_signature_and_docstring_are_those_of_the_function(kernel: pv.Kernel) -> None:
+    function = function_of(SCALE)
+    assert inspect.signature(kernel) == inspect.signature(function)
+    assert inspect.getdoc(kernel) == inspect.getdoc(function)
+    assert kernel.__name__ == "scale"
+
+
+def test_a_kernel_from_text_has_the_signature_of_the_text() -> None:
+    text = "def f(A, n=3):\n    '''Fill.'''\n    for i in range(n):\n        A[i] = 1\n"
+    kernel = pv.compile(text, target="python")
+    assert str(inspect.signature(kernel)) == "(A, n=3)"
+    assert kernel.__doc__ == "Fill."
+
+
+def test_one_program_per_types_and_layout(kernel: pv.Kernel) -> None:
+    before = kernel.source
+    assert "double *" in before
+    kernel(np.ones(3))
+    kernel(np.ones(4), 2, 4)
+    assert len(kernel._compiled) == 1
+    kernel(np.ones(3, dtype=np.float32))
+    assert "float *" in kernel.source  # the text is that of the latest call
+    kernel(np.ones(3), 2.5)
+    kernel(np.ones(6)[::2])
+    assert "A_stride0" in kernel.source
+    assert len(kernel._compiled) == 4
+    kernel(np.ones(3), 2)
+    assert kernel.source == before.replace("double factor", "int64_t factor")
+    assert len(kernel._compiled) == 4
+
+
+def test_remembered_bounds_are_bounded_and_still_checked(kernel: pv.Kernel) -> None:
+    for size in range(2 * BOUNDS_REMEMBERED):
+        kernel(np.ones(size + 1), 1, size)
+    assert len(kernel._bounds_checked) <= BOUNDS_REMEMBERED
+    for _ in range(2):
+        with pytest.raises(pv.OutOfBoundsError, match="iteration i=3"):
+            kernel(np.ones(3), 1, 4)
+
+
+def test_kernels_cannot_be_pickled_and_say_so(kernel: pv.Kernel) -> None:
+    with pytest.raises(pickle.PicklingError, match="compile the function where it is to run"):
+        pickle.dumps(kernel)
+    assert copy.deepcopy(kernel) is kernel
+    assert copy.copy(kernel) is kernel
+
+
+def test_another_contract_keeps_the_plan(kernel: pv.Kernel) -> None:
+    strict = kernel.with_floating_point("strict")
+    assert strict.plan is kernel.plan
+    assert (strict.floating_point, kernel.floating_point) == ("strict", "reassociate")
+    assert strict.with_floating_point("strict") is strict
+    assert inspect.signature(strict) == inspect.signature(kernel)
+
+
+def test_the_report_says_what_was_decided(golden: Callable[..., None]) -> None:
+    function = function_of("""
+        def gather(A, J, B):
+            for i in range(len(J)):
+                for j in range(len(J)):
+                    A[i, j] = A[i, j] + B[J[i], j]
+    """)
+    golden(pv.compile(function, target="numba").report())
+
+
+def test_kernels_show_themselves(kernel: pv.Kernel) -> None:
+    bundle = kernel._repr_mimebundle_()
+    assert bundle["text/plain"] == kernel.report() == repr(kernel)
+
+
+def run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Any]:
+    """Everything a call leaves behind."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy warns where numba is silent
+        result = function(*arguments)
+    results = result if isinstance(result, tuple) else (result,)
+    return [value for value in (*arguments, *results) if isinstance(value, np.ndarray | np.number | float | int)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", POLYBENCH)
+def test_strict_results_are_those_of_numba_bit_by_bit(name: str) -> None:
+    entry = gallery.kernel(name)
+    reference = run(numba.njit(error_model="numpy")(entry.function), entry.arguments("mini", seed=3))
+    scop = pv.extract(entry.function)
+    for schedule in ("original", "isl", "pluto"):
+        kernel = pv.compile(scop, schedule=schedule, target="c", floating_point="strict")
+        for expected, actual in zip(reference, run(kernel, entry.arguments("mini", seed=3)), strict=True):
+            np.testing.assert_array_equal(expected, actual, err_msg=schedule)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", POLYBENCH)
+def test_polybench_under_every_scheduler(name: str, target: str) -> None:
+    entry = gallery.kernel(name)
+    expected = run(entry.function, entry.arguments("mini", seed=2))
+    scop = pv.extract(entry.function)
+    for schedule in ("original", "isl", "pluto"):
+        if schedule == "isl" and target != "c":
+            continue  # nothing new: the text differs in its syntax only
+        kernel = pv.compile(scop, schedule=schedule, target=target, tile=(7,) if schedule == "pluto" else None)
+        for one, other in zip(expected, run(kernel, entry.arguments("mini", seed=2)), strict=True):
+            np.testing.assert_allclose(other, one, rtol=1e-7, atol=1e-9 * (1 + np.abs(one).max()), err_msg=schedule)
