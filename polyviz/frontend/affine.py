@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.frontend.integers import INTEGER_CASTS, constant_integer, is_integral
+from polyviz.frontend.integers import INTEGER_CASTS, LARGEST, constant_integer, is_integral
 from polyviz.frontend.spelling import spelled
 from polyviz.model.expression import (
     Binary,
@@ -74,7 +74,12 @@ class AffineReader:
         try:
             return self._value(expression)
         except NotAffine:
-            if not is_integral(expression) or not self._parameters.is_made_of_parameters(expression):
+            is_constant = not any(isinstance(node, Name) for node in walk(expression))
+            if (
+                is_constant
+                or not is_integral(expression)
+                or not self._parameters.is_made_of_parameters(expression)
+            ):
                 raise
         return self._dimension(self._parameters.derived(expression).name)
 
@@ -177,6 +182,8 @@ class AffineReader:
             case Constant(value):
                 if isinstance(value, float | complex):
                     raise NotAffine(f"`{value}` is no integer")
+                if abs(value) >= LARGEST:
+                    raise NotAffine(f"`{value}` is too large")
                 return self._constant(int(value))
             case Name(name):
                 return self._dimension(name)

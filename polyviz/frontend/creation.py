@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyviz.errors import NotAffineError
+from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
 from polyviz.frontend.integers import is_integral
 from polyviz.frontend.symbols import ArrayDraft
@@ -114,7 +115,7 @@ class CreationReader:
 
     def _extent(self, part: ast.expr) -> Expression:
         value = self._expressions.read(part)
-        if is_integral(value) and self._program.parameters.is_made_of_parameters(value):
+        if is_integral(value) and self._is_size(value):
             return value
         raise self._program.source.error(
             part,
@@ -123,6 +124,13 @@ class CreationReader:
             hint="Make the array outside and pass it.",
             kind=NotAffineError,
         )
+
+    def _is_size(self, value: Expression) -> bool:
+        try:
+            AffineReader((), self._program.parameters).value(value)
+        except NotAffine:
+            return False
+        return True
 
     def _dtype(self, node: ast.expr | None) -> tuple[str | None, str | None]:
         """The NumPy name of an element type, or the array whose type is taken."""

@@ -26,6 +26,8 @@ _FOLDED: dict[str, Callable[[int, int], int]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
     "**": operator.pow, "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_,
 }  # fmt: skip
+# What is larger has no place in a loop nest, and does not fit into the machine's integers.
+LARGEST = 2**62
 INTEGER_CASTS = frozenset({"int", "numpy.int64", "numpy.intp", "numpy.int_"})
 
 
@@ -56,7 +58,8 @@ def _folded(symbol: str, left: int, right: int) -> int | None:
     if symbol in ("**", "<<", ">>") and not 0 <= right < 64:
         return None
     operation = _FOLDED.get(symbol)
-    return None if operation is None else operation(left, right)
+    result = None if operation is None else operation(left, right)
+    return result if result is not None and abs(result) < LARGEST else None
 
 
 def is_integral(expression: Expression) -> bool:

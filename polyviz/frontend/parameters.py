@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.context import evaluated
+from polyviz.frontend.integers import LARGEST
 from polyviz.frontend.spelling import spelled
 from polyviz.model.expression import Expression, Name, walk
 from polyviz.model.scop import Parameter, ParameterSource
@@ -72,12 +73,11 @@ class ParameterTable:
         >>> table.frozen_value(table.argument("T")), table.frozen
         (32, {'T': 32})
         """
-        value = evaluated(expression, self._values)
-        if value is None or not self.is_made_of_parameters(expression):
+        names = [node.name for node in walk(expression) if isinstance(node, Name)]
+        value = evaluated(expression, self._values) if names else None
+        if value is None or abs(value) >= LARGEST or not self.is_made_of_parameters(expression):
             return None
-        self.frozen |= {
-            node.name: self._values[node.name] for node in walk(expression) if isinstance(node, Name)
-        }
+        self.frozen |= {name: self._values[name] for name in names}
         return value
 
     def is_frozen(self, expression: Expression) -> bool:
