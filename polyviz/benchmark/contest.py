@@ -6,11 +6,19 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from polyviz.benchmark.entrants import OWN_WORKER, Entrant
 from polyviz.benchmark.failures import failed, first_line
-from polyviz.benchmark.limits import CLOSE, COMPILE_LIMIT, REFERENCE_LIMIT, choose_field, run_limit
+from polyviz.benchmark.limits import (
+    CLOSE,
+    COMPILE_LIMIT,
+    REFERENCE_LIMIT,
+    VERIFICATION_SHARE,
+    choose_field,
+    run_limit,
+)
 from polyviz.benchmark.peers.numba_serial import LoopUnderNumba
 from polyviz.benchmark.records import KernelRecord, VariantRecord
 from polyviz.benchmark.subject import Data, Subject
@@ -31,7 +39,7 @@ REFERENCE = "the original loop"
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """The rules for every kernel: ``repeats`` rounds, fewer when they do not fit into ``budget`` seconds.
+    """The rules for every kernel: ``repeats`` rounds of as many variants as fit into ``budget`` seconds.
 
     ``gather`` finds the entrants for a subject; ``say`` gets a line of progress now and then.
     """
@@ -101,14 +109,20 @@ class Contest:
         return _outputs(subject, outcome)
 
     def _verify(self, subject: Subject, entrants: Sequence[Entrant], judge: Judge) -> list[VariantRecord]:
-        rows: list[VariantRecord] = []
+        """One run of everybody; when the time is used up, only of those whose side has no verified run yet."""
+        rows: dict[str, VariantRecord] = {}
         best: float | None = None
-        for entrant in entrants:
+        deadline = time.monotonic() + VERIFICATION_SHARE * self.budget
+        for entrant in alternating(entrants):
+            verified = {row.side for row in rows.values() if row.verified}
+            if time.monotonic() > deadline and entrant.row.side in verified:
+                rows[entrant.row.label] = _not_run(entrant)
+                continue
             row = self._verify_one(subject, entrant, judge, run_limit(best))
-            rows.append(row)
+            rows[row.label] = row
             if row.verified and row.first_seconds is not None:
                 best = min(row.first_seconds, best or row.first_seconds)
-        return rows
+        return [rows[entrant.row.label] for entrant in entrants]
 
     def _verify_one(self, subject: Subject, entrant: Entrant, judge: Judge, limit: float) -> VariantRecord:
         if entrant.runnable is None:
@@ -189,6 +203,21 @@ class Contest:
         return self.workers.run(
             worker, f"polyviz.benchmark.{path}", *arguments, time_limit=limit, label=label
         )
+
+
+def alternating(entrants: Sequence[Entrant]) -> list[Entrant]:
+    """A peer, a variant of polyviz, a peer …, so that time that runs out leaves both sides with somebody."""
+    peers = [entrant for entrant in entrants if entrant.row.side == "peer"]
+    own = [entrant for entrant in entrants if entrant.row.side == "polyviz"]
+    return [entrant for pair in zip_longest(peers, own) for entrant in pair if entrant is not None]
+
+
+def _not_run(entrant: Entrant) -> VariantRecord:
+    if entrant.runnable is None:
+        return entrant.row
+    return replace(
+        entrant.row, status="cancelled", note="not run, since the time for this kernel was used up"
+    )
 
 
 def _outputs(subject: Subject, outcome: Outcome) -> dict[str, Any]:

@@ -20,6 +20,9 @@ COMPILE_LIMIT = 120.0
 GENERATE_LIMIT = 60.0
 REFERENCE_LIMIT = 300.0
 
+VERIFICATION_SHARE = 3.0
+"""How much longer than the timed rounds the verifying runs of one kernel may take together."""
+
 SLOW_RUN = 2.0
 ROUNDS_OF_SLOW_RUNS = 3
 

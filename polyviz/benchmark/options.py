@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 SUITES = ("polybench", "gallery")
-SCHEDULES = "original,isl,pluto"
+SCHEDULES = "pluto,isl,original"
 SHORT_SCHEDULES = "pluto"
 SHORT_KERNELS = ("gemm", "jacobi-2d", "trisolv")
 BUDGET = 30.0

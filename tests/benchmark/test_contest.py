@@ -82,8 +82,14 @@ def test_the_rest_is_compared_when_one_fails() -> None:
     assert row_of(record, "right/polyviz").verified
 
 
+def test_when_the_time_is_used_up_both_sides_still_have_somebody() -> None:
+    record = contest("raises", "right", "slow", budget=-1.0)
+    assert [variant.status for variant in record.variants] == ["failed", "ok", "cancelled", "ok"]
+    assert row_of(record, "slow").note == "not run, since the time for this kernel was used up"
+
+
 def test_what_does_not_fit_into_the_budget_is_run_once() -> None:
-    record = contest("right", "slow", budget=0.0)
+    record = contest("right", "slow", budget=0.5)
     assert [len(variant.samples) for variant in record.variants] == [2, 0, 2]
     slow = row_of(record, "slow")
     assert slow.verified

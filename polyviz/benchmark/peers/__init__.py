@@ -18,6 +18,6 @@ def all_peers() -> tuple[Peer, ...]:
     """Every peer, installed or not.
 
     >>> [peer.name for peer in all_peers()]
-    ['numba', 'numba parallel', 'gcc', 'clang', 'Polly', 'NumPy/BLAS', 'Pythran']
+    ['gcc', 'clang', 'Polly', 'NumPy/BLAS', 'numba', 'numba parallel', 'Pythran']
     """
-    return NumbaSerial(), NumbaParallel(), Gcc(), Clang(), Polly(), Blas(), Pythran()
+    return Gcc(), Clang(), Polly(), Blas(), NumbaSerial(), NumbaParallel(), Pythran()
