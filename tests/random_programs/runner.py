@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -74,10 +75,16 @@ class Runner:
         if self._process is None or self._process.poll() is not None:
             self._pending = b""
             environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_WAIT_POLICY": "passive"}
+            # A group of its own: what the product starts ends with it.
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.random_programs.child"],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, cwd=ROOT,
-            )  # fmt: skip
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+                cwd=ROOT,
+                start_new_session=True,
+            )
         return self._process
 
     def _line(self) -> dict[str, Any] | str:
@@ -99,7 +106,8 @@ class Runner:
     def close(self) -> None:
         """End the child."""
         if self._process is not None:
-            self._process.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             for stream in (self._process.stdin, self._process.stdout):
                 if stream is not None:
