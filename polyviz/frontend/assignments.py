@@ -249,7 +249,9 @@ class AssignmentReader:
         """The user's own name for an extent, when it means nothing else."""
         usage, program = self._program.usage, self._program
         once = len(usage.assigned[name]) == 1 and name not in usage.loop_variables
-        return name if once and name not in program.stored and not program.source.is_cell else None
+        arguments = {argument.name for argument in program.symbols.arguments}
+        is_free = name not in program.stored | arguments and not program.source.is_cell
+        return name if once and is_free else None
 
     def _leaf(self, node: ast.stmt, instructions: Sequence[Instruction]) -> tuple[Node, ...]:
         requirements = self._program.requirements()

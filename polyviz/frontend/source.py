@@ -24,7 +24,7 @@ class Source:
 
     ``names`` are the globals and closure of a function, or the namespace of a notebook; ``imports`` what the text
     itself imports (local name to dotted name); ``helpers`` the other functions of the text. ``indent`` is the number
-    of columns that were removed from every line before parsing.
+    of columns that were removed from every line before parsing. ``defaults`` are those of a function object.
     """
 
     text: str
@@ -37,6 +37,7 @@ class Source:
     helpers: Mapping[str, ast.FunctionDef] = field(default_factory=dict)
     docstring: str = ""
     indent: int = 0
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_cell(self) -> bool:
@@ -126,7 +127,13 @@ def _from_function(
             span=Span(1, 1, 1, 2),
             hint="Write it with `def`.",
         )
-    return parsed
+    signature = inspect.signature(function).parameters.values()
+    defaults = {
+        parameter.name: parameter.default
+        for parameter in signature
+        if parameter.default is not inspect.Parameter.empty
+    }
+    return replace(parsed, defaults=defaults)
 
 
 def _from_text(text: str, namespace: Mapping[str, Any] | None, filename: str) -> Source:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from polyviz.frontend.literals import literal_number
 from polyviz.model.scop import Argument, Creation
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Symbols:
     def arguments(self) -> tuple[Argument, ...]:
         """The arguments of the function with their defaults; empty for a cell."""
         return tuple(
-            Argument(name) if default is None else Argument(name, _literal(default), has_default=True)
+            Argument(name) if default is None else Argument(name, self._default(name), has_default=True)
             for name, (_, default) in self._arguments.items()
         )
 
@@ -71,13 +72,30 @@ class Symbols:
         """What the notebook has under ``name``; None for a function or when nothing is known."""
         return self._source.names.get(name) if self._source.is_cell else None
 
+    def _default(self, name: str) -> object:
+        """The default of an argument: that of the function object, else what its text says."""
+        if name in self._source.defaults:
+            return self._source.defaults[name]
+        default = self._arguments[name][1]
+        if default is None or isinstance(default, ast.Constant):
+            return default.value if default is not None else None
+        number = literal_number(default, self._source.names)
+        if number is not None:
+            return number
+        raise self._source.error(
+            default,
+            f"The default of the argument `{name}` is not known.",
+            reason="Only a number or a name of a number can be read from text.",
+            hint="Write the number, or pass the function itself.",
+        )
+
     def is_float(self, name: str) -> bool:
         """Whether ``name`` starts as a float: by its annotation, its default, or its value in the notebook."""
         if name not in self._arguments:
             return isinstance(self.notebook_value(name), float | np.floating)
-        argument, default = self._arguments[name]
+        argument, _ = self._arguments[name]
         is_annotated = isinstance(argument.annotation, ast.Name) and argument.annotation.id == "float"
-        return is_annotated or isinstance(_literal(default), float)
+        return is_annotated or isinstance(self._default(name), float | np.floating)
 
     @property
     def notebook_sizes(self) -> dict[str, int]:
@@ -89,11 +107,11 @@ class Symbols:
     def _kind_of_argument(self, name: str) -> Kind:
         if self._usage.is_array(name):
             return "array"
-        argument, default = self._arguments[name]
+        argument, _ = self._arguments[name]
         annotation = argument.annotation
         if isinstance(annotation, ast.Name) and annotation.id in ("float", "complex", "bool"):
             return "scalar"
-        if isinstance(_literal(default), float | complex):
+        if isinstance(self._default(name), float | complex | np.floating):
             return "scalar"
         return "size" if self._usage.may_be_size(name) else "scalar"
 
@@ -130,12 +148,3 @@ def _arguments(source: Source) -> Iterator[tuple[ast.arg, ast.expr | None]]:
     missing: list[ast.expr | None] = [None] * (len(positional) - len(signature.defaults))
     yield from zip(positional, [*missing, *signature.defaults], strict=True)
     yield from zip(signature.kwonlyargs, signature.kw_defaults, strict=True)
-
-
-def _literal(node: ast.expr | None) -> object:
-    if node is None:
-        return None
-    try:
-        return ast.literal_eval(node)
-    except ValueError:
-        return None

@@ -1886,6 +1886,312 @@ def f(A, n):
     n=5,
 )
 
+program(
+    "arg_hidden_by_shape",
+    """
+def f(A, n):
+    n = A.shape[0]
+    for i in range(n):
+        A[i] = n
+""",
+    A=numbers(5),
+    n=3,
+)
+
+program(
+    "arg_then_shape",
+    """
+def f(A, n):
+    for i in range(n):
+        A[i] = n
+    n = A.shape[0]
+    for i in range(n):
+        A[i] += n
+""",
+    A=numbers(5),
+    n=3,
+)
+
+program(
+    "two_names_of_extent",
+    """
+def f(A, B):
+    n = A.shape[0]
+    m = len(A)
+    k, l = B.shape
+    l2 = B.shape[1]
+    for i in range(m):
+        for j in range(l2):
+            A[i] += B[i % k, j] * n * l
+""",
+    A=numbers(5),
+    B=numbers(2, 3),
+)
+
+program(
+    "param_named_as_iterator",
+    """
+def f(A, i):
+    for j in range(i):
+        A[j] = i
+    for i in range(3):
+        A[i] += 1
+""",
+    A=numbers(9),
+    i=4,
+)
+
+program(
+    "scalar_named_as_iterator_later",
+    """
+def f(A, n):
+    for i in range(n):
+        A[i] = i
+    for x in range(n):
+        A[x] += x
+    y = 2.0
+    for i in range(n):
+        A[i] *= y
+""",
+    A=numbers(9),
+    n=4,
+)
+
+program(
+    "alias_in_while_body",
+    """
+def f(A, n):
+    for i in range(n):
+        k = 2 * i
+        for j in range(k, k + 2):
+            k2 = j
+            A[k2] = k
+        A[k] += 1
+        k = k + 1
+        A[k] += 2
+""",
+    A=numbers(20),
+    n=4,
+)
+
+program(
+    "swap_aliases",
+    """
+def f(A, n):
+    src = 0
+    dst = 1
+    for t in range(n):
+        for i in range(5):
+            A[dst, i] = A[src, i] + t
+        src, dst = dst, src
+""",
+    A=numbers(2, 5),
+    n=4,
+)
+
+program(
+    "cond_alias_chain",
+    """
+def f(A, n):
+    for i in range(n):
+        a = i
+        if i > 2:
+            a = i - 1
+            if i > 4:
+                a = a - 1
+        b = a + 1
+        A[a] += b
+""",
+    A=numbers(20),
+    n=8,
+)
+
+program(
+    "nested_if_else_data",
+    """
+def f(A, B, n):
+    for i in range(n):
+        v = A[i]
+        if v > 0:
+            if v > 1:
+                B[i] = 1
+            else:
+                B[i] = 2
+        elif i > 3:
+            B[i] = 3
+        else:
+            for j in range(i):
+                B[j] += 1
+""",
+    A=numbers(8),
+    B=numbers(8),
+    n=8,
+)
+
+program(
+    "data_loop_with_affine_inner",
+    """
+def f(A, c, n):
+    for i in range(n):
+        for r in range(c[i]):
+            for j in range(i + 1):
+                A[i, j] += 1
+                t = A[i, j]
+            A[0, 0] = t
+""",
+    A=numbers(8, 8),
+    c=integers(3, 8),
+    n=5,
+)
+
+program(
+    "whole_counter",
+    """
+def f(A, c, n):
+    k = 0
+    for i in range(n):
+        for r in range(c[i]):
+            A[k] = i
+            k += 1
+    return k
+""",
+    A=numbers(40),
+    c=integers(3, 8),
+    n=8,
+)
+
+program(
+    "float_floor_div",
+    """
+def f(A, n):
+    for i in range(n):
+        A[i] = (i / 3) // 0.5 + i % 2.5 - (-i) // 2
+""",
+    A=numbers(8),
+    n=8,
+)
+
+program(
+    "guard_pushdown_write",
+    """
+def f(A, s, n):
+    if s > 0:
+        for i in range(n):
+            s = s - 1
+            A[i] = s
+    return s
+""",
+    A=numbers(8),
+    s=2.5,
+    n=4,
+)
+
+program(
+    "guard_with_array",
+    """
+def f(A, B, n):
+    if B[0] > 0:
+        for i in range(n):
+            A[i] = B[i]
+        A[0] = 3
+    elif n > 2:
+        for i in range(n):
+            A[i] = -B[i]
+""",
+    A=numbers(8),
+    B=abs(numbers(8)),
+    n=4,
+)
+
+program(
+    "chained_compare_data",
+    """
+def f(A, n):
+    for i in range(n):
+        if 0 < A[i] < 1 and i < n - 1:
+            A[i + 1] = A[i]
+""",
+    A=numbers(8),
+    n=8,
+)
+
+program(
+    "unary_not",
+    """
+def f(A, n):
+    for i in range(n):
+        if not i:
+            A[i] = 1
+        if not (i % 3) and i:
+            A[i] = 2
+""",
+    A=numbers(8),
+    n=8,
+)
+
+program(
+    "return_in_cell_style",
+    """
+def f(A):
+    s = 0
+    for i in range(len(A)):
+        s = s + 1
+    return s, len(A), A[0] > 0
+""",
+    A=numbers(8),
+)
+
+program(
+    "complex_scalar",
+    """
+def f(z):
+    s = 0j
+    for i in range(len(z)):
+        s += z[i] * z[i].conjugate()
+    return s.real, abs(s)
+""",
+    z=numbers(4) + 1j * numbers(4),
+)
+
+program(
+    "div_by_param",
+    """
+def f(A, n, b):
+    for i in range(n):
+        A[i // b] += 1
+        A[i % b] += 2
+""",
+    A=numbers(10),
+    n=9,
+    b=3,
+)
+
+program(
+    "block_param",
+    """
+def f(A, n, b):
+    nb = (n + b - 1) // b
+    for ib in range(nb):
+        for i in range(ib * b, min((ib + 1) * b, n)):
+            A[i] += ib
+""",
+    A=numbers(10),
+    n=9,
+    b=4,
+)
+
+program(
+    "abs_bound",
+    """
+def f(A, n):
+    for i in range(-n, n + 1):
+        for j in range(abs(i)):
+            A[j] += i
+""",
+    A=numbers(10),
+    n=5,
+)
+
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
