@@ -125,7 +125,8 @@ def source_to_sink(pairs: isl.Map) -> isl.Map:
 
 
 def _without_earlier(pairs: isl.Map, latest: isl.Map, after: isl.Map) -> isl.Map:
-    return pairs.subtract(latest.apply_range(after)).coalesce()
+    left = pairs.subtract(latest.apply_range(after))
+    return left if left.n_basic_map() <= pairs.n_basic_map() else left.coalesce()
 
 
 def _less(accesses: isl.Set, pairs: isl.Map) -> isl.Set:
