@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 Values = Mapping[str, Any]
 WRAPPING_FLAGS = ("-fwrapv",)
 """Signed integers wrap around, as they do in NumPy and numba. Loop counters pay for it, so only integer data ask."""
+COMPLEX_FLAGS = ("-fno-tree-slp-vectorize",)
+"""gcc 12 computes products of single-precision complex numbers wrongly when it vectorises straight-line code."""
 
 _BY_VALUE: dict[str, Callable[[Any], Any]] = {
     "bool": ctypes.c_uint8,
@@ -74,7 +76,7 @@ class NativeRunner:
         chosen = toolchain or find_toolchain()
         if chosen is None:
             raise ToolchainError("No C compiler was found.", hint=INSTALL_HINT)
-        flags = WRAPPING_FLAGS if toolchain is None and _computes_with_integers(program) else ()
+        flags = _extra_flags(program) if toolchain is None else ()
         built = BuildCache().library(program.text, chosen, program.floating_point, extra_flags=flags)
         self.program = program
         self.compile_seconds = built.compile_seconds
@@ -166,8 +168,10 @@ def load_function(text: str, name: str, filename: str, known: Mapping[str, Any] 
     return function
 
 
-def _computes_with_integers(program: Program) -> bool:
-    return any(kind.dtype.startswith(("int", "uint")) for kind in program.types.values())
+def _extra_flags(program: Program) -> tuple[str, ...]:
+    dtypes = [kind.dtype for kind in program.types.values()]
+    wrapping = WRAPPING_FLAGS if any(dtype.startswith(("int", "uint")) for dtype in dtypes) else ()
+    return (*wrapping, *(COMPLEX_FLAGS if any(dtype.startswith("complex") for dtype in dtypes) else ()))
 
 
 def _plain_arrays(given: Values) -> tuple[dict[str, Any], dict[str, Any]]:
