@@ -93,7 +93,11 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
         arguments=arguments(program, found),
         result=program.result,
         is_cell=source.is_cell,
-        notes=(*builder.notes, *liveness.notes, *(_frozen_note(name, value) for name, value in frozen.items())),
+        notes=(
+            *builder.notes,
+            *liveness.notes,
+            *(_frozen_note(name, value) for name, value in frozen.items()),
+        ),
         final_iterators=finals,
         docstring=source.docstring,
     )
