@@ -13,7 +13,7 @@ from polyviz.codegen.bodies import bound_expression, inner_iterators, placed_bod
 from polyviz.codegen.calling import needs_checks, result_names, written_arrays
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.identifiers import Identifiers, part_names
-from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants
 from polyviz.codegen.lower import lower
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.widths import widened
@@ -63,6 +63,9 @@ class _PythonProgram:
     inside_parallel: bool = False
     uses_parallel: bool = False
     uses_index: bool = False
+    cells: dict[str, str] = field(default_factory=dict)
+    """Visible scalars that a parallel loop assigns, kept in arrays of one element: what an iteration of ``prange``
+    assigns to a variable is lost."""
 
     def __post_init__(self) -> None:
         self.identifiers = Identifiers(part_names(self.scop), PYTHON_RESERVED)
@@ -79,6 +82,9 @@ class _PythonProgram:
 
     def program(self) -> Program:
         loops = lower(self.scop, self.plan, self.identifiers.taken)
+        if any(isinstance(node, For) and self._runs_in_parallel(node) for node in descendants(loops)):
+            finals = {final.array for final in self.plan.final_values if self.target == "numba"}
+            self.cells = {name: self.identifiers.derived(f"{name}_cell") for name in sorted(finals)}
         self._prologue()
         self._node(loops, 1)
         self._return()
@@ -148,6 +154,11 @@ class _PythonProgram:
             dtype = self.types[expansion.array].dtype
             dtype = "bool_" if dtype == "bool" else dtype
             self.text.add(1, f"{name} = np.empty({shape}, dtype=np.{dtype})  # one copy per iteration")
+        for name, cell in self.cells.items():
+            initial = self.identifiers.of(name) if name in arguments else "0"
+            dtype = self.types[name].dtype
+            dtype = "bool_" if dtype == "bool" else dtype
+            self.text.add(1, f"{cell} = np.full(1, {initial}, dtype=np.{dtype})")
 
     def _parameter_value(self, parameter: Parameter) -> str:
         source = parameter.source
@@ -169,7 +180,7 @@ class _PythonProgram:
         return f"np.{creation.function}({shape}{fill}, dtype=np.{dtype})"
 
     def _return(self) -> None:
-        names = [self.identifiers.of(name) for name in result_names(self.scop)]
+        names = [self._whole(name) for name in result_names(self.scop)]
         if not names:
             return
         comma = "," if (self.scop.result.is_tuple or self.scop.is_cell) and len(names) == 1 else ""
@@ -194,9 +205,7 @@ class _PythonProgram:
                 self._instance(node, indent)
 
     def _loop(self, node: For, indent: int) -> None:
-        # numba loses the IndexError of an iteration of prange, so loops with tested subscripts stay serial there.
-        serial = self.checked and self.target == "numba"
-        parallel = bool(node.parallel) and not self.inside_parallel and not serial
+        parallel = self._runs_in_parallel(node) and not self.inside_parallel
         if parallel and self.target == "numba":
             self._parallel_header(node, indent)
         else:
@@ -206,6 +215,10 @@ class _PythonProgram:
         self.uses_parallel = self.uses_parallel or parallel
         self._node(node.body, indent + 1)
         self.inside_parallel = outside
+
+    def _runs_in_parallel(self, node: For) -> bool:
+        # numba loses the IndexError of an iteration of prange, so loops with tested subscripts stay serial there.
+        return bool(node.parallel) and not (self.checked and self.target == "numba")
 
     def _parallel_header(self, node: For, indent: int) -> None:
         """numba's ``prange`` counts by ones, so a loop over tiles counts its tiles; and it counts in unsigned numbers,
@@ -237,10 +250,14 @@ class _PythonProgram:
             self.text.add(indent, line + comment, statement)
 
     def _element(self, element: Element, printer: PythonExpressionPrinter) -> str:
-        name = self.identifiers.of(element.array)
+        name = self._whole(element.array)
         if not element.subscripts:
             return name
         return f"{name}[{', '.join(self._subscript(subscript, printer) for subscript in element.subscripts)}]"
+
+    def _whole(self, array: str) -> str:
+        """An array, or the value of a scalar."""
+        return f"{self.cells[array]}[0]" if array in self.cells else self.identifiers.of(array)
 
     def _subscript(self, subscript: Expression, printer: PythonExpressionPrinter) -> str:
         text = printer.expression(subscript)

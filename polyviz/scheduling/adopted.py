@@ -37,13 +37,19 @@ def adopt(
         raise LegalityError(
             "This schedule would change the result.", reason=legality.violations[0].explanation
         )
-    if isinstance(choice, Schedule) and choice.tree.get_domain().is_equal(scop.domain):
+    if isinstance(choice, Schedule) and _covers(choice.tree, scop):
         return choice
     name = choice.scheduler if isinstance(choice, Schedule) else NAME
     tree = _without_orders(_tree(scop, choice)).intersect_domain(scop.domain)
     statements = tuple(statement.name for statement in scop.statements)
     decision = Decision("user", "The order was given by the user and found legal.", statements)
     return described(problem, name, tree, (decision,))
+
+
+def _covers(tree: isl.Schedule, scop: Scop) -> bool:
+    """Whether ``tree`` orders exactly the instances of ``scop``."""
+    instances = scop.domain.intersect_params(scop.context)
+    return bool(tree.get_domain().intersect_params(scop.context).is_equal(instances))
 
 
 def _without_orders(tree: isl.Schedule) -> isl.Schedule:

@@ -1,0 +1,101 @@
+"""What the mapping makes of a schedule: still legal, parallel only where proved, and said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import polyviz as pv
+from polyviz import gallery
+from polyviz.analysis import band_properties
+from polyviz.mapping import make_plan
+from polyviz.model.plan import END, PARALLEL, VECTOR, Plan
+from polyviz.transform.tree import bands, kind_of, path_of, walk
+from tests.codegen.programs import SOURCES
+from tests.running import function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from polyviz.transform.tree import Path
+
+SCHEDULERS = ("original", "isl", "feautrier", "pluto")
+TILES = {"automatic": None, "small": (3, 5), "none": False}
+
+
+def plan_of(name: str, schedule: str = "pluto", **options: object) -> tuple[pv.Scop, pv.Dependences, Plan]:
+    scop = pv.extract(function_of(SOURCES[name]))
+    dependences = pv.dependences(scop)
+    chosen = pv.schedule(scop, schedule, dependences=dependences)
+    return scop, dependences, make_plan(scop, dependences, chosen, "c", **options)  # type: ignore[arg-type]
+
+
+def marked(plan: Plan, kind: str) -> list[Path]:
+    """The bands under marks of this kind."""
+    return [
+        (*path_of(node), 0)
+        for node in walk(plan.tree)
+        if kind_of(node) == "mark" and node.mark_get_id().get_name().partition(":")[0] == kind
+    ]
+
+
+def assert_sound(scop: pv.Scop, dependences: pv.Dependences, plan: Plan) -> None:
+    """The order is legal, and what is marked parallel or vector is one member that the analysis proves parallel."""
+    assert pv.check(scop, plan.tree, known=dependences)
+    assert plan.tree.get_domain().intersect_params(scop.context).is_equal(scop.domain.intersect_params(scop.context))
+    properties = band_properties(scop, dependences, plan.tree)
+    found = {path: band for (path, _), band in zip(bands(plan.tree), properties, strict=True)}
+    for path in (*marked(plan, PARALLEL), *marked(plan, VECTOR)):
+        assert len(found[path].members) == 1
+        assert found[path].members[0].parallel
+    below = [node for node in walk(plan.tree) if kind_of(node) == "mark" and node.mark_get_id().get_name() == END]
+    assert len(below) == len(marked(plan, PARALLEL)) + len(marked(plan, VECTOR))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@pytest.mark.parametrize("name", [kernel.name for kernel in gallery.kernels()])
+def test_the_gallery_stays_legal(name: str, scheduler: str) -> None:
+    scop = pv.extract(gallery.kernel(name).function)
+    dependences = pv.dependences(scop)
+    schedule = pv.schedule(scop, scheduler, dependences=dependences)
+    for tile in (None, (4,)) if scheduler == "pluto" else (None,):
+        assert_sound(scop, dependences, make_plan(scop, dependences, schedule, "c", tile=tile))
+
+
+@pytest.mark.parametrize("tile", TILES)
+@pytest.mark.parametrize("name", SOURCES)
+def test_programs_stay_legal(name: str, tile: str) -> None:
+    assert_sound(*plan_of(name, tile=TILES[tile]))
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_decisions(name: str, golden: Callable[..., None]) -> None:
+    decisions = plan_of(name)[2].decisions
+    golden("\n".join(f"{decision.step} {', '.join(decision.statements)}: {decision.text}" for decision in decisions))
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_original_order_is_left_alone(name: str) -> None:
+    scop, _, plan = plan_of(name, "original")
+    assert not marked(plan, PARALLEL)
+    assert not marked(plan, VECTOR)
+    assert not plan.full_tiles
+    assert plan.tree.get_map().is_equal(scop.schedule.get_map())
+
+
+def test_no_tiles_when_switched_off() -> None:
+    assert {decision.step for decision in plan_of("gemm")[2].decisions} >= {"tile", "parallel"}
+    assert "tile" not in {decision.step for decision in plan_of("gemm", tile=False)[2].decisions}
+
+
+def test_sizes_of_tiles_are_positive() -> None:
+    with pytest.raises(pv.OptionError, match="Tile sizes are positive numbers, not 0, 4"):
+        plan_of("gemm", tile=(0, 4))
+
+
+def test_a_loop_that_carries_its_dependence_is_not_parallel() -> None:
+    plan = plan_of("scan")[2]
+    assert not marked(plan, PARALLEL)
+    assert not marked(plan, VECTOR)

@@ -1,0 +1,47 @@
+"""Which loop goes innermost, and where tiles pay."""
+
+from __future__ import annotations
+
+import pytest
+
+import polyviz as pv
+from polyviz.mapping.locality import band_locality
+from polyviz.transform.tree import bands
+from tests.running import function_of
+
+
+def judge(text: str) -> tuple[str, bool]:
+    """The source iterator that goes innermost, and whether tiles help, for the only band of ``text``."""
+    scop = pv.extract(function_of(text))
+    # The band that pluto finds in the source order of these programs.
+    tree = pv.schedule(scop, "isl").tree
+    found = [(path, band) for path, band in bands(tree)]
+    path, _ = found[-1]
+    locality = band_locality(scop, tree, path)
+    row = pv.schedule(scop, "isl").bands[-1].members[locality.best_innermost].rows
+    return next(iter(row.values())), locality.tiling_helps
+
+
+def nest(statement: str, loops: str = "ijk") -> str:
+    lines = ["def f(A, B, C, n):"]
+    for depth, iterator in enumerate(loops, 1):
+        lines.append("    " * depth + f"for {iterator} in range(n):")
+    return "\n".join([*lines, "    " * (len(loops) + 1) + statement])
+
+
+@pytest.mark.parametrize(
+    ("text", "innermost", "tiles"),
+    [
+        (nest("C[i, j] += A[i, k] * B[k, j]"), "j", True),
+        (nest("C[j, i] += A[k, i] * B[j, k]"), "i", True),
+        (nest("C[i, j] = A[i, j] + B[i, j]", "ij"), "j", False),
+        (nest("C[i, j] = A[i, j] + B[i, j]", "ji"), "j", False),
+        (nest("C[i, j] = A[j, i]", "ij"), None, True),
+        (nest("C[i] = A[i] * B[i]", "i"), "i", False),
+        (nest("C[i] += A[i, j] * B[j]", "ij"), "j", False),
+    ],
+)
+def test_innermost_loop_and_tiles(text: str, innermost: str | None, tiles: bool) -> None:
+    found, helps = judge(text)
+    assert innermost is None or found == innermost
+    assert helps is tiles

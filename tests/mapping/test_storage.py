@@ -1,0 +1,96 @@
+"""Where private temporaries live: a variable inside the loops, or one cell per iteration; and the last value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.mapping.storage import place_temporaries
+from polyviz.model.plan import LOCAL
+from polyviz.transform.tree import kind_of, walk
+from tests.running import TARGETS, agree, function_of
+
+TEMPORARY = """
+def f(A, B, n):
+    for i in range(n):
+        for j in range(n):
+            t = A[i, j] * 2
+            B[i, j] = t + t
+"""
+CELL = """
+for i in range(n):
+    t = 2 * A[i]
+    B[i] = t + 1
+"""
+
+
+def storage(schedule: str) -> Any:
+    scop = pv.extract(function_of(TEMPORARY))
+    dependences = pv.dependences(scop)
+    return place_temporaries(scop, dependences, pv.compile(scop, schedule=schedule, target="c").schedule.tree)
+
+
+def locals_marked(found: Any) -> list[str]:
+    names = [node.mark_get_id().get_name() for node in walk(found.tree) if kind_of(node) == "mark"]
+    return [name for name in names if name.startswith(LOCAL)]
+
+
+def test_one_variable_where_an_iteration_deals_with_one_copy() -> None:
+    found = storage("pluto")
+    assert found.locals == ("t",)
+    assert locals_marked(found) == ["local:t"]
+    assert not found.expansions
+
+
+def test_one_cell_per_iteration_where_copies_live_at_the_same_time() -> None:
+    found = storage("[n] -> { S0[i, j] -> [i, 0, j]; S1[i, j] -> [i, 1, -j] }")
+    (expansion,) = found.expansions
+    assert (expansion.array, expansion.depth) == ("t", 2)
+    assert [str(extent) for extent in expansion.extents] == ["[n] -> { [(n)] : n > 0 }"] * 2
+    assert [lower.is_equal(lower.sub(lower)) for lower in expansion.lower] == [True, True]
+    assert not found.locals
+    assert not locals_marked(found)
+    assert "one cell per iteration of its 2 outer loops" in found.decisions[0].text
+
+
+CONTRACTED = "original"
+EXPANDED = "[n] -> { S0[i] -> [0, i]; S1[i] -> [1, -i] }"
+
+
+@pytest.mark.parametrize("schedule", [CONTRACTED, "pluto", EXPANDED])
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_cell_leaves_the_last_value_behind(target: str, schedule: str) -> None:
+    for size in (1, 5, 70):
+        namespace = {"A": np.arange(1.0, 1.0 + size), "B": np.zeros(size), "n": size}
+        kernel = pv.compile(CELL, schedule=schedule, target=target, namespace=namespace)
+        values = [namespace[argument.name] for argument in kernel.scop.arguments if argument.name in namespace]
+        missing = len(kernel.scop.arguments) - len(values)
+        results = dict(zip(_results(kernel), kernel(*values, *[0.0] * missing), strict=True))
+        assert results["t"] == 2.0 * size
+        np.testing.assert_array_equal(namespace["B"], 2 * namespace["A"] + 1)
+
+
+def _results(kernel: pv.Kernel) -> tuple[str, ...]:
+    return kernel.program.results
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_temporary_that_is_returned_keeps_its_last_value(target: str) -> None:
+    for size in (0, 1, 9):
+        agree(
+            """
+            def f(A, B, n):
+                t = -1.0
+                for i in range(n):
+                    t = 2 * A[i]
+                    B[i] = t + 1
+                return t
+            """,
+            np.arange(size + 1.0),
+            np.zeros(size + 1),
+            size,
+            target=target,
+        )
