@@ -158,8 +158,8 @@ def _reduction_relations(
         for step in steps[1:]:
             relation = relation.union(step)
         name = reduction.statement
-        yield Dependence("reduction", reduction.array, name, name, relation.coalesce())
+        yield Dependence("reduction", reduction.array, name, name, coalesced(relation))
 
 
 def _union(relations: Iterable[Dependence], parameters: isl.Space) -> isl.UnionMap:
-    return union_of((dependence.relation for dependence in relations), parameters).coalesce()
+    return coalesced(union_of((dependence.relation for dependence in relations), parameters))
