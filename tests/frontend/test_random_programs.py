@@ -32,6 +32,22 @@ def test_few() -> None:
     assert refused(range(40)) == []
 
 
+def as_cell(text: str) -> str:
+    """The body of a random function as the bare statements of a cell."""
+    return "\n".join(line.removeprefix("    ") for line in text.splitlines()[1:-1]) + "\n"
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_cells_leave_what_python_leaves() -> None:
+    for seed in range(1000, 1030):
+        program = random_program(seed)
+        try:
+            run_function(program.text, "f", copy.deepcopy(program.arguments))
+        except ZeroDivisionError:
+            continue
+        agree(as_cell(program.text), **program.arguments)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_many() -> None:
