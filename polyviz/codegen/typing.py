@@ -29,6 +29,7 @@ from polyviz.model.expression import (
     Name,
     Node,
     Unary,
+    children,
     walk,
 )
 
@@ -171,7 +172,7 @@ def infer_scalars(bodies: Iterable[Iterable[Instruction]], known: Mapping[str, s
         if not assignment.target.subscripts and assignment.target.array not in known
     ]
     types: dict[str, str] = {}
-    while changes := _propagate(scalars, {**known, **types}):
+    while changes := _propagate(scalars, {**known, **types}) or _closed(scalars, {**known, **types}):
         types.update(changes)
     for assignment in scalars:
         if assignment.target.array not in types:
@@ -192,6 +193,34 @@ def assignments(body: Iterable[Instruction]) -> Iterator[Assign]:
 def first_span(node: Node) -> Span | None:
     """Where a node stands in the source: the place of its first array reference."""
     return next((part.span for part in walk(node) if isinstance(part, Element) and part.span), None)
+
+
+def _closed(scalars: Iterable[Assign], types: Mapping[str, str]) -> dict[str, str]:
+    """The type of one scalar that is computed from itself: the smallest that its assignments do not widen."""
+    for name in dict.fromkeys(assignment.target.array for assignment in scalars):
+        if name in types:
+            continue
+        own = [assignment for assignment in scalars if assignment.target.array == name]
+        leaves = [part for assignment in own for part in walk(assignment.value) if not any(children(part))]
+        if all(isinstance(leaf, Element) and leaf.array == name for leaf in leaves):
+            continue
+        for candidate in _WIDENING:
+            if _propagate(own, {**types, name: candidate}) == {} and _is_typed(own, {**types, name: candidate}):
+                return {name: candidate}
+    return {}
+
+
+_WIDENING = ("bool", "int64", "float32", "float64", "complex64", "complex128")
+"""Candidates for the type of a scalar that is computed from itself, smallest first."""
+
+
+def _is_typed(own: Iterable[Assign], types: Mapping[str, str]) -> bool:
+    try:
+        for assignment in own:
+            assigned_type(assignment, Environment(types))
+    except UnknownTypeError:
+        return False
+    return True
 
 
 def _propagate(scalars: Iterable[Assign], types: Mapping[str, str]) -> dict[str, str]:
