@@ -1,4 +1,4 @@
-"""From a call's arguments to the values of parameters, arrays and scalars; what is wrong is said before anything runs."""
+"""From a call's arguments to the values of parameters, arrays and scalars; mistakes are said before anything runs."""
 
 from __future__ import annotations
 

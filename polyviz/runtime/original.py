@@ -67,7 +67,7 @@ class Original:
 
 
 def original_of(scop: Scop, source: object, namespace: Mapping[str, Any] | None = None) -> Original:
-    """The reference for ``scop``, extracted from ``source`` (a function, text, kernel) with names from ``namespace``."""
+    """The reference for ``scop``, extracted from ``source`` (function, text, kernel) with names from ``namespace``."""
     known = getattr(source, "original", None)
     if isinstance(known, Original):  # a kernel brings the loops it was made from
         return known

@@ -62,7 +62,7 @@ def race(**changes: Any) -> Race:
 
 
 PLANTED: dict[str, Callable[[], Any]] = {
-    "right": lambda: program(),
+    "right": program,
     "wrong array": lambda: program(edits={"+ 1.0": "+ 2.0"}),
     "wrong result": lambda: program("python", edits={"return s": "return s + 1"}),
     "crash": lambda: program(edits={"double s =": "*(volatile int *)8 = 1; double s ="}),
