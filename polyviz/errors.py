@@ -1,7 +1,8 @@
 """One hierarchy for everything polyviz can refuse.
 
 Every error carries the same four things, so that a notebook, a terminal and a test can show it alike:
-*what* (the message), *where* (``span``, 1-based in the text the user gave), *why* (``reason``) and *what to do* (``hint``).
+*what* (the message), *where* (``span``, 1-based in the text the user gave), *why* (``reason``) and *what to do*
+(``hint``).
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def caret_excerpt(text: str, span: Span) -> str:
 class PolyvizError(Exception):
     """Base of all errors of polyviz.
 
-    ``message`` says what happened in one sentence; ``span`` and ``text`` say where; ``reason`` why; ``hint`` what to do.
+    ``message`` says what happened in one sentence, ``span`` and ``text`` where, ``reason`` why, ``hint`` what to do.
 
     >>> error = PolyvizError("`while` is not supported.", span=Span(1, 1, 1, 6), text="while x:", hint="Use for.")
     >>> print(error)
@@ -92,7 +93,9 @@ class PolyvizError(Exception):
         return (_rebuild, (type(self), self.message, self.span, self.reason, self.hint, self.text))
 
 
-def _rebuild(kind: type[PolyvizError], message: str, span: Span | None, reason: str, hint: str, text: str) -> PolyvizError:
+def _rebuild(
+    kind: type[PolyvizError], message: str, span: Span | None, reason: str, hint: str, text: str
+) -> PolyvizError:
     return kind(message, span=span, reason=reason, hint=hint, text=text)
 
 

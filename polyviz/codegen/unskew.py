@@ -1,7 +1,7 @@
 """Loops over skewed values become loops over the source iterators themselves.
 
 A schedule row ``2*t + i`` scans values from which each statement computes ``i`` again. Moving the loop by ``-2*t`` lets
-it run over ``i``: ``for i in range(32*i_tile - 2*t, …)`` around ``B[i][j]`` instead of ``B[i_skew - 2*t][j_skew - 2*t]``.
+it run over ``i``: ``for i in range(32*i_tile - 2*t, …)`` around ``B[i][j]``, not ``B[i_skew - 2*t][j_skew - 2*t]``.
 The same instances run in the same order; people and compilers both read it more easily.
 """
 
