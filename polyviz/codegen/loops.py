@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 LOOP_PREFIX = "~"
-"""Variables of scanned loops are called ``~0``, ``~1``, … from outermost inwards, until ``naming`` finds better ones."""
+"""Variables of scanned loops are called ``~0``, ``~1``, … from outermost inwards; ``naming`` finds better ones."""
 
 @dataclass(frozen=True, slots=True)
 class LoopNode:
