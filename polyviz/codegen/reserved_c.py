@@ -7,13 +7,13 @@ from polyviz.codegen.runtime_c import HELPERS
 
 KEYWORDS = """
     alignas alignof asm auto bool break case char const constexpr continue default do double else enum extern false
-    float for goto if inline int long nullptr register restrict return short signed sizeof static static_assert struct switch
-    thread_local true typedef typeof typeof_unqual union unsigned void volatile while
+    float for goto if inline int long nullptr register restrict return short signed sizeof static static_assert struct
+    switch thread_local true typedef typeof typeof_unqual union unsigned void volatile while
     _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn _Static_assert _Thread_local
 """
 TYPE_NAMES = """
-    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t intmax_t uintmax_t size_t wchar_t
-    ptrdiff_t float_t double_t div_t ldiv_t lldiv_t
+    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t intmax_t uintmax_t size_t
+    wchar_t ptrdiff_t float_t double_t div_t ldiv_t lldiv_t
 """
 MACROS = """
     I complex imaginary NAN INFINITY HUGE_VAL HUGE_VALF HUGE_VALL NULL EXIT_SUCCESS EXIT_FAILURE RAND_MAX MB_CUR_MAX
