@@ -48,7 +48,8 @@ def visits(node: LoopNode, values: Mapping[str, int]) -> Iterator[Visit]:
 def expected(schedule: isl.Schedule, n: int) -> list[Visit]:
     """The instances in the order of their times, by enumeration."""
     timed: list[tuple[tuple[int, ...], Visit]] = []
-    fixed = schedule.get_map().intersect_domain(schedule.get_domain()).intersect_params(isl.Set(f"[n] -> {{ : n = {n} }}"))
+    size = isl.Set(f"[n] -> {{ : n = {n} }}")
+    fixed = schedule.get_map().intersect_domain(schedule.get_domain()).intersect_params(size)
 
     def visit(point: isl.Point) -> None:
         instance, time = point_pair(point)
