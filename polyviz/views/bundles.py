@@ -160,7 +160,7 @@ def _dependences_html(
     header = ["kind", "array", "source → sink", "distance", "relation", pairs]
     summary = f"{plural(len(rows), 'dependence relation')}, {kind}"
     content = table(body, header, code=[3, 4]) if rows else paragraph("No dependence: any order is legal.")
-    return details(summary, content, opened=len(rows) <= 12) + items(text.left_out(dependences))
+    return details(summary, content, opened=len(rows) <= 12) + items([*text.left_out(dependences), *dependences.notes])
 
 
 def schedule_bundle(schedule: Schedule) -> Bundle:

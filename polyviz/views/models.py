@@ -162,7 +162,7 @@ def dependences_model(
         "values": dict(values),
         "relations": [_dependence(row) for row in rows],
         "panes": [_pane(pane) for pane in panes],
-        "left_out": left_out(dependences),
+        "left_out": [*left_out(dependences), *dependences.notes],
     }
     return _small(model)
 

@@ -87,7 +87,8 @@ def dependences_text(
         lines.append("  After a bar stand loops of the same name that the two statements do not share.")
     if any(row.kind == "reduction" for row in rows):
         lines.append("  Reduction steps may be reordered; they also appear under their other kinds.")
-    return "\n".join([*lines, *_listed("Not constraining", left_out(dependences))])
+    lines += _listed("Not constraining", left_out(dependences))
+    return "\n".join([*lines, *_listed("Notes", dependences.notes)])
 
 
 def _dependence_cells(row: DependenceRow) -> list[str]:
