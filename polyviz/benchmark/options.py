@@ -21,7 +21,7 @@ SUITES = ("polybench", "gallery")
 SCHEDULES = "pluto,isl,original"
 SHORT_SCHEDULES = "pluto"
 SHORT_KERNELS = ("gemm", "jacobi-2d", "trisolv")
-BUDGET = 30.0
+BUDGET = 15.0
 """Seconds that the timed rounds of one kernel may take, as long as the fastest of both sides fit."""
 
 SHORT_BUDGET = 10.0
