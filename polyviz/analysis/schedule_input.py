@@ -38,7 +38,7 @@ def _union_map(scop: Scop, schedule: Schedule | isl.Schedule | isl.UnionMap | st
     if isinstance(schedule, Schedule):
         return schedule.map
     if isinstance(schedule, isl.Schedule):
-        return schedule.get_map()
+        return _of_tree(schedule)
     if isinstance(schedule, isl.UnionMap):
         return schedule
     if isinstance(schedule, str):
@@ -49,10 +49,15 @@ def _union_map(scop: Scop, schedule: Schedule | isl.Schedule | isl.UnionMap | st
     )
 
 
+def _of_tree(tree: isl.Schedule) -> isl.UnionMap:
+    """The times of the instances that ``tree`` runs; its bands alone may speak of more."""
+    return tree.get_map().intersect_domain(tree.get_domain())
+
+
 def _parsed(scop: Scop, text: str) -> isl.UnionMap:
     try:
         if re.match(r"\s*\{?\s*\"?domain\"?\s*:", text):
-            return isl.Schedule(text).get_map()
+            return _of_tree(isl.Schedule(text))
         return isl.UnionMap(_with_parameters(scop, text))
     except isl.Error as error:
         raise LegalityError(

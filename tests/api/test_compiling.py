@@ -1,0 +1,143 @@
+"""compile and optimize: options, schedules of one's own, and what is refused in one sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import islpy as isl
+import numpy as np
+import pytest
+
+import polyviz as pv
+from tests.running import TARGETS, function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ADD = """
+def add(A, B, n):
+    for i in range(n):
+        for j in range(n):
+            A[i, j] = B[j, i] + A[i, j]
+"""
+INNER = ADD.replace("range(n)", "range(1, n - 1)")
+RUNNING = """
+def running(A, n):
+    for i in range(1, n):
+        A[i] = A[i - 1] + A[i]
+"""
+BAND = '{ schedule: "[n] -> [{ S0[i, j] -> [(i)] }, { S0[i, j] -> [(j)] }]", permutable: 1, coincident: [1, 1] }'
+
+
+def domain(text: str, child: str) -> str:
+    return f'{{ domain: "[n] -> {{ {text} }}", child: {child} }}'
+
+
+SCHEDULES: dict[str, Any] = {
+    "interchange": "{ S0[i, j] -> [j, i] }",
+    "reversal": "[n] -> { S0[i, j] -> [j, -i] }",
+    "extra dimensions": "{ S0[i, j] -> [i, j, 0, i + j] }",
+    "times that coincide": "{ S0[i, j] -> [i] }",
+    "one time for all": "{ S0[i, j] -> [0] }",
+    "strips": "{ S0[i, j] -> [i mod 2, floor(i / 2), j] }",
+    "isl map": isl.UnionMap("[n] -> { S0[i, j] -> [i + j, j] }"),
+    "tree": domain("S0[i, j] : 0 <= i, j < n", BAND),
+    "tree with more instances": domain("S0[i, j] : -5 <= i, j < n + 4", BAND),
+    "isl tree": isl.Schedule(domain("S0[i, j] : 0 <= i, j < n", BAND)),
+}
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+@pytest.mark.parametrize("target", ["c", "python"])
+def test_schedules_of_ones_own(target: str, name: str) -> None:
+    kernel = pv.compile(function_of(ADD), schedule=SCHEDULES[name], target=target)
+    assert kernel.schedule.scheduler == "user"
+    first, second = np.ones((13, 13)), np.arange(169.0).reshape(13, 13)
+    kernel(first, second, 13)
+    np.testing.assert_array_equal(first, 1 + second.T)
+
+
+def test_marks_of_a_given_tree_are_not_believed() -> None:
+    band = '{ schedule: "[n] -> [{ S0[i] -> [(i)] }]", permutable: 1, coincident: [1] }'
+    for mark in ("parallel", "parallel:0", "vector"):
+        tree = domain("S0[i] : 1 <= i < n", f'{{ mark: "{mark}", child: {band} }}')
+        text = pv.compile(function_of(RUNNING), schedule=tree, target="c").source
+        assert "#pragma" not in text
+
+
+def test_a_schedule_of_another_part_runs_the_instances_of_this_one() -> None:
+    other = pv.schedule(pv.extract(function_of(ADD)), "pluto")
+    kernel = pv.compile(function_of(INNER), schedule=other, target="c")
+    array = np.zeros((5, 5))
+    kernel(array, np.ones((5, 5)), 5)
+    assert array.sum() == 9
+    assert array[1:-1, 1:-1].all()
+
+
+def test_a_schedule_of_this_part_keeps_its_decisions() -> None:
+    scop = pv.extract(function_of("def f(A):\n    for i in range(len(A)):\n        A[i] = 2 * A[i]"))
+    schedule = pv.schedule(scop, "pluto")
+    assert pv.compile(scop, schedule=schedule, target="c").schedule is schedule
+
+
+GUARD = f'{{ guard: "[n] -> {{ : n > 100 }}", child: {BAND} }}'
+REFUSED: dict[str, dict[str, Any]] = {
+    "illegal": {"schedule": "{ S0[i] -> [-i] }", "source": RUNNING},
+    "guard node": {"schedule": domain("S0[i, j] : 0 <= i, j < n", GUARD)},
+    "instances missing": {"schedule": domain("S0[i, j] : 0 <= i < n and j = 0", BAND)},
+    "not isl": {"schedule": "{ S0[i, j] -> [i] "},
+    "nothing": {"schedule": None},
+    "number": {"schedule": 3},
+    "unknown scheduler": {"schedule": "plutt"},
+    "unknown option": {"schedule": "pluto", "speed": "max"},
+    "options for a schedule of one's own": {"schedule": "{ S0[i, j] -> [i, j] }", "fusion": "max"},
+    "unknown target": {"target": "numb"},
+    "no such target": {"target": "fortran"},
+    "floating point": {"floating_point": "fast"},
+    "tile of zero": {"tile": (0,)},
+    "tile as a number": {"tile": 5},
+    "tile as text": {"tile": "32"},
+    "tile of fractions": {"tile": (2.5,)},
+    "no tile sizes": {"tile": ()},
+    "tile too large": {"tile": (10**30,)},
+    "tile of truth": {"tile": True},
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case: str, golden: Callable[..., None]) -> None:
+    options = dict(REFUSED[case])
+    function = function_of(options.pop("source", ADD))
+    with pytest.raises(pv.PolyvizError) as caught:
+        pv.compile(function, **options)
+    golden(f"{type(caught.value).__name__}: {caught.value}")
+    if isinstance(caught.value, pv.OptionError):
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_optimize_bare_and_with_options(target: str) -> None:
+    function = function_of("def double(A):\n    for i in range(len(A)):\n        A[i] = 2 * A[i]")
+    bare, chosen = pv.optimize(function), pv.optimize(schedule="original", target=target)(function)
+    for kernel in (bare, chosen):
+        array = np.ones(3)
+        kernel(array)
+        np.testing.assert_array_equal(array, 2.0)
+    assert (chosen.schedule.scheduler, chosen.target) == ("original", target)
+
+
+def test_sources_of_every_kind() -> None:
+    function = function_of("def double(A):\n    for i in range(len(A)):\n        A[i] = 2 * A[i]")
+    scop = pv.extract(function)
+    kernel = pv.compile(function, target="python")
+    for source in (function, scop.text, scop, kernel):
+        array = np.ones(3)
+        pv.compile(source, target="python")(array)
+        np.testing.assert_array_equal(array, 2.0)
+
+
+def test_every_target_says_whether_it_can_run() -> None:
+    found = pv.targets()
+    assert {"c", "numba", "python"} <= found.keys()
+    assert found["python"].available
+    assert all(availability.reason for availability in found.values())
