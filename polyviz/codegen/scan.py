@@ -20,6 +20,7 @@ from polyviz.model.expression import (
     Name,
     Unary,
 )
+from polyviz.model.isl_limits import at_most
 from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, VECTOR
 from polyviz.transform.tree import bands
 
@@ -47,6 +48,8 @@ _LOGICAL = {
     "or_else": "or",
 }
 _CONDITIONAL = ("cond", "select")
+_OPERATIONS = 3_000_000
+"""What isl may spend on one program; the kernels of PolyBench need a third of it at most, some skewed tiles never end."""
 
 
 def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
@@ -56,13 +59,19 @@ def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
     """
     try:
         build = isl.AstBuild.from_context(context).set_iterators(_loop_identifiers(tree))
-        return _node(build.node_from_schedule(tree), _Place())
+        with at_most(_OPERATIONS):
+            loops = build.node_from_schedule(tree)
+        return _node(loops, _Place())
     except isl.Error as error:
-        raise CodegenError("isl could not generate loops for this schedule.", reason=str(error)) from error
+        raise CodegenError(
+            "isl could not generate loops for this schedule.",
+            reason=str(error),
+            hint="Try it without tiles (`tile=False`) or with another schedule.",
+        ) from error
 
 
 def _loop_identifiers(tree: isl.Schedule) -> isl.IdList:
-    """Names for isl's loop variables that no name of the source can equal (isl itself would take ``c0``, ``c1``, …)."""
+    """Names for isl's loop variables that no name of the source can equal; isl itself would take ``c0``, ``c1``."""
     depth = max((band.get_schedule_depth() + band.band_n_member() for _, band in bands(tree)), default=0)
     identifiers = isl.IdList.alloc(isl.DEFAULT_CONTEXT, depth)
     for position in range(depth):

@@ -5,11 +5,14 @@ Everything here needs only a ``Program`` and plain values, so the worker process
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import linecache
 import os
+import threading
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -48,6 +51,10 @@ _BY_VALUE: dict[str, Callable[[Any], Any]] = {
     "float32": ctypes.c_float,
     "float64": ctypes.c_double,
 }
+
+
+_PARALLEL_NUMBA = threading.Lock()
+"""numba's own thread pool, in use where neither OpenMP nor TBB is found, ends the process when two threads enter it."""
 
 
 class Runner(Protocol):
@@ -118,6 +125,8 @@ class PythonRunner:
         self.compile_seconds = 0.0
         self.notes: tuple[str, ...] = ()
         self._function = _load_program(program, program.text)
+        parallel = "parallel=True" in program.text
+        self._turn: AbstractContextManager[object] = _PARALLEL_NUMBA if parallel else contextlib.nullcontext()
         self._owner = os.getpid()
 
     def __call__(self, given: Values, parameters: Mapping[str, int]) -> Any:
@@ -128,7 +137,8 @@ class PythonRunner:
         if os.getpid() != self._owner:
             self._start_over()
         try:
-            result = self._function(*arguments.values())
+            with self._turn:
+                result = self._function(*arguments.values())
         except BaseException as error:
             _restore(arguments, backups)
             if not isinstance(error, IndexError):
@@ -143,6 +153,7 @@ class PythonRunner:
     def _start_over(self) -> None:
         """In a forked child: numba would end the process where its threads are asked for, so none are."""
         self._function = _load_program(self.program, self.program.text.replace("parallel=True, ", ""))
+        self._turn = contextlib.nullcontext()  # the parent's lock may have been held when it forked
         self._owner = os.getpid()
 
 

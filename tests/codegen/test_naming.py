@@ -18,7 +18,10 @@ def instance(*arguments: Expression) -> Instance:
     return Instance("S", arguments)
 
 
-def loop(number: int, body: LoopNode, start: Expression = Constant(0), stop: Expression = Name("n")) -> For:
+ZERO, SIZE = Constant(0), Name("n")
+
+
+def loop(number: int, body: LoopNode, start: Expression = ZERO, stop: Expression = SIZE) -> For:
     return For(f"~{number}", start, stop, 1, body)
 
 
