@@ -49,7 +49,7 @@ _LOGICAL = {
 }
 _CONDITIONAL = ("cond", "select")
 _OPERATIONS = 3_000_000
-"""What isl may spend on one program; the kernels of PolyBench need a third of it at most, some skewed tiles never end."""
+"""What isl may spend on one program: PolyBench needs a third of it at most, some skewed tiles would never end."""
 
 
 def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
