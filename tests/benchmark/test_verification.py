@@ -37,3 +37,12 @@ def test_an_array_of_little_but_rounding_cannot_be_verified() -> None:
 
 def test_an_array_that_must_not_change_is_told() -> None:
     assert Judge(ONE, never).verdict({**ONE, "A": np.zeros(2)}) == (False, "it changed A")
+
+
+def test_an_array_that_is_unstable_everywhere_is_compared_within_what_the_loop_itself_moves() -> None:
+    judge = Judge(ONE, lambda: {**ONE, "x": ONE["x"] * (1 + 1e-7)})
+    verdict, note = judge.verdict({**ONE, "x": ONE["x"] * (1 + 1e-6)})
+    assert verdict
+    assert note == "x is compared within 3e-06: the original loop amplifies rounding there"
+    assert judge.verdict({**ONE, "x": ONE["x"] * (1 + 1e-4)})[0] is False
+    assert judge.verdict({**ONE, "x": np.full(10, np.nan)})[0] is False
