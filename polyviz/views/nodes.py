@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
 
+from polyviz.model.plan import END
 from polyviz.views.notation import constant_last, constraints, row_texts
 
 if TYPE_CHECKING:
@@ -72,11 +73,11 @@ class _Reader:
             members = self._members(node)
             self.seen += 1
         elif kind == "mark":
-            text = node.mark_get_id().get_name()
+            text = _mark_text(node)
         elif kind in ("context", "guard"):
             text = constraints(getattr(node, f"{kind}_get_{kind}")())
         permutable = kind == "band" and bool(node.band_get_permutable())
-        children = (node.child(place) for place in range(node.n_children()))
+        children = (_past_end(node.child(place)) for place in range(node.n_children()))
         below = tuple(self.read(child, statements) for child in children if not _is_leaf(child))
         return Node(kind, statements, text, members, permutable, below)
 
@@ -103,6 +104,19 @@ class _Reader:
             Member(row_texts(partial.get_at(place)), bool(node.band_member_get_coincident(place)))
             for place in range(count)
         )
+
+
+def _past_end(node: isl.ScheduleNode) -> isl.ScheduleNode:
+    """``node``, or what is below it when it is only the mark that ends the reach of another one."""
+    while _NAMES.get(node.get_type()) == "mark" and node.mark_get_id().get_name() == END:
+        node = node.child(0)
+    return node
+
+
+def _mark_text(node: isl.ScheduleNode) -> str:
+    """The name of a mark; numbers that only the code generator needs are left out."""
+    kind, _, ending = node.mark_get_id().get_name().partition(":")
+    return kind if not ending or ending.isdigit() else f"{kind} {ending}"
 
 
 def _readable(rows: Mapping[str, str]) -> dict[str, str]:
