@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from polyviz.model.expression import Binary, Compare, Constant, Element, Expression, Name, Node, Unary, rebuild
+from polyviz.model.expression import (
+    Binary,
+    Compare,
+    Constant,
+    Element,
+    Expression,
+    Name,
+    Node,
+    Unary,
+    rebuild,
+)
 
 Terms = dict[str, int]
 """Coefficients by name; the empty name stands for the constant."""
