@@ -10,13 +10,13 @@ from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.bodies import bound_expression, placed_body, planned_body, private_name
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expressions_c import CExpressionPrinter
-from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.lower import lower
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
-from polyviz.model.expression import Binary, Expression, Name, walk
+from polyviz.model.expression import Binary, Element, Expression, Name, walk
 from polyviz.model.program import NO_MEMORY, ArrayType, FloatingPoint, Program, ProgramArgument
 
 if TYPE_CHECKING:
@@ -154,12 +154,11 @@ class _CProgram:
 
     def _node(self, node: LoopNode, indent: int) -> None:
         match node:
-            case Block(children, declares):
-                for name in declares:
-                    copy = private_name(self.scop, name)
+            case Block(children):
+                for copy in self._declared(node):
                     self.text.add(indent, f"{C_TYPE_NAMES[self.dtypes[copy]]} {self.arrays.identifier(copy)};")
                 for child in children:
-                    self._node(child, indent)
+                    self._child(child, indent)
             case If(condition, then, otherwise):
                 self.text.add(indent, f"if ({self._index(condition)}) {{")
                 self._node(then, indent + 1)
@@ -171,6 +170,28 @@ class _CProgram:
                 self._loop(node, indent)
             case Instance():
                 self._instance(node, indent)
+
+    def _declared(self, block: Block) -> list[str]:
+        """The private copies that ``block`` declares and that some statement in it uses."""
+        used = {
+            part.array
+            for instance in instances(block)
+            for instruction in self.bodies[instance.statement]
+            for part in walk(instruction)
+            if isinstance(part, Element)
+        }
+        copies = [private_name(self.scop, name) for name in block.declares]
+        return [copy for copy in copies if copy in used]
+
+    def _child(self, node: LoopNode, indent: int) -> None:
+        """One of several nodes in a row: temporaries it declares get a scope of their own, since isl may write the
+        node again beside it for iterations taken out of a loop."""
+        if not isinstance(node, Block) or not self._declared(node):
+            self._node(node, indent)
+            return
+        self.text.add(indent, "{")
+        self._node(node, indent + 1)
+        self.text.add(indent, "}")
 
     def _loop(self, node: For, indent: int) -> None:
         if node.parallel:

@@ -180,3 +180,28 @@ def test_identifiers_stay_apart() -> None:
     assert identifiers.derived("A") == "A_"
     assert identifiers.derived("A") == "A_"
     assert {"A", "A_", "double", "double_", "double__"} <= identifiers.taken
+
+
+def test_a_temporary_of_iterations_taken_out_of_a_loop_is_declared_once_per_scope():
+    def rotate(A, x, y):
+        for i in range(len(A)):
+            x, y = y, x + A[i]
+        return x, y
+
+    values = np.arange(7.0)
+    for schedule in ("original", "isl", "pluto"):
+        assert pv.compile(rotate, schedule=schedule, target="c")(values, 1.0, 2.0) == rotate(values, 1.0, 2.0)
+
+
+def test_only_temporaries_that_are_used_are_declared():
+    def fibonacci(n):
+        a = 0
+        b = 1
+        for i in range(n):
+            a, b = b, a + b
+        return a
+
+    kernel = pv.compile(fibonacci, schedule="isl", target="c")
+
+    assert kernel(50) == 12586269025
+    assert kernel.source.count("int64_t saved;") == 1
