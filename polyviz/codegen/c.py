@@ -16,7 +16,7 @@ from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
-from polyviz.model.expression import Binary, Element, Expression, Name, walk
+from polyviz.model.expression import Binary, Call, Constant, Element, Expression, Name, walk
 from polyviz.model.program import NO_MEMORY, ArrayType, FloatingPoint, Program, ProgramArgument
 
 if TYPE_CHECKING:
@@ -132,10 +132,10 @@ class _CProgram:
         kind = C_TYPE_NAMES[self.dtypes[private_name(self.scop, expansion.array)]]
         lines, extents = [], []
         for axis, extent in enumerate(expansion.extents):
-            count = self._index(bound_expression(extent))
-            extents.append(self.arrays.added(f"{name}_extent{axis}"))
             # C has no arrays without elements.
-            lines.append(f"const int64_t {extents[-1]} = {count} > 0 ? {count} : 1;")
+            count = self._index(Call("max", (bound_expression(extent), Constant(1))))
+            extents.append(self.arrays.added(f"{name}_extent{axis}"))
+            lines.append(f"const int64_t {extents[-1]} = {count};")
         sizes = "".join(f"[{extent}]" for extent in extents)
         inner = "".join(f"[{extent}]" for extent in extents[1:])
         declared = f"(*restrict {name}){inner}" if inner else f"*restrict {name}"
