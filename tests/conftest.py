@@ -6,6 +6,7 @@ import difflib
 import importlib.util
 import os
 import shutil
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -37,6 +38,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     # A bare `pytest` must not fill the user's cache; `make test` chooses a folder of its own to run cold and warm.
     os.environ.setdefault("POLYVIZ_CACHE_DIR", str(TESTS.parent / ".pytest_cache" / "polyviz"))
+    # A shell that starts the tests in the background makes them ignore Ctrl-C, which some of them are about.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # Spinning OpenMP threads starve each other when several test workers share few cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
