@@ -197,7 +197,7 @@ def test_only_temporaries_that_are_used_are_declared():
     def fibonacci(n):
         a = 0
         b = 1
-        for i in range(n):
+        for _i in range(n):
             a, b = b, a + b
         return a
 
