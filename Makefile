@@ -9,6 +9,8 @@ PIP := $(RUN) pip --disable-pip-version-check --quiet
 # Two test workers already keep native code busy on most machines; more than four only wait for memory.
 PYTEST := $(RUN) pytest -n auto --maxprocesses=4
 QUICK := -m "not slow and not gpu"
+# What the cold run of `make test` covers; the slow tests take most of its time.
+TESTS ?= not gpu
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
@@ -24,7 +26,7 @@ install: $(VENV)/.installed-test ## install this checkout with everything the ch
 
 test: lint ## every check that needs no GPU: lint, types, import contracts, tests with a cold and a warm cache
 	@POLYVIZ_CACHE_DIR=$$(mktemp -d) && export POLYVIZ_CACHE_DIR && trap 'rm -rf "$$POLYVIZ_CACHE_DIR"' EXIT && \
-	echo "== all tests, cold cache" && $(PYTEST) -m "not gpu" && \
+	echo "== all tests, cold cache" && $(PYTEST) -m "$(TESTS)" && \
 	echo "== quick tests, warm cache" && $(PYTEST) -q $(QUICK)
 
 fast: $(VENV)/.installed-test ## the quick tests only
