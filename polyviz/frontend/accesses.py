@@ -156,8 +156,9 @@ class AccessReader:
                 affine.loop(instruction.iterator, instruction.start, instruction.stop, instruction.step)
             )
         except NotAffine as problem:
-            domain = domain.intersect(_known_bounds(affine, instruction))
-            reason = why_range(instruction.iterator, (instruction.start, instruction.stop), problem)
+            domain = domain.intersect(_known_bounds(affine.at(domain), instruction, domain))
+            bounds = (instruction.start, instruction.stop, instruction.step)
+            reason = why_range(instruction.iterator, bounds, problem)
             return replace(place, affine=affine.at(domain), domain=domain, bounded=False), reason
         return replace(place, affine=affine.at(domain), domain=domain), ""
 
@@ -210,16 +211,32 @@ def _expression(node: Node) -> Expression:
     return node
 
 
-def _known_bounds(affine: AffineReader, loop: Loop) -> isl.Set:
+def _known_bounds(affine: AffineReader, loop: Loop, domain: isl.Set) -> isl.Set:
     """What the affine ones of the bounds say about the iterator of a loop whose range depends on data."""
-    known = affine.universe()
-    stride = constant_integer(loop.step) or 1
+    known, stride = affine.universe(), _direction(affine, loop.step, domain)
+    if stride is None:
+        return known
     for start, stop in ((loop.start, None), (None, loop.stop)):
         try:
             known = known.intersect(affine.bounds(loop.iterator, start, stop, stride))
         except NotAffine:
             continue
     return known
+
+
+def _direction(affine: AffineReader, step: Expression, domain: isl.Set) -> int | None:
+    """A number with the sign of ``step`` where every point of ``domain`` gives it the same."""
+    constant = constant_integer(step)
+    if constant is not None:
+        return constant
+    try:
+        value = affine.value(step)
+    except NotAffine:
+        return None
+    zero = value.sub(value)
+    if domain.is_subset(value.gt_set(zero)):
+        return 1
+    return -1 if domain.is_subset(value.lt_set(zero)) else None
 
 
 def _covered(read: Reference, written: Written) -> bool:

@@ -104,7 +104,9 @@ class AffineReader:
         """The values of ``iterator`` in ``range(start, stop, step)``; raises :class:`NotAffine`."""
         stride = self._fixed(step)
         if not stride:
-            raise NotAffine(f"the step `{spelled(step)}` is not a constant")
+            later = self._parameters.is_made_of_parameters(step)
+            what = "becomes known only with the call (or from `sizes`)" if later else "is not a constant"
+            raise NotAffine(f"the step `{spelled(step)}` {what}")
         inside = self.bounds(iterator, start, stop, stride)
         if abs(stride) > 1:
             distance = self._dimension(iterator).sub(self.value(start))

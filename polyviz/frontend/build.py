@@ -12,6 +12,7 @@ from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.cells import Cells
 from polyviz.frontend.context import assumed
 from polyviz.frontend.finals import LoopRecord, LoopStep, TimeStep
+from polyviz.frontend.integers import constant_integer
 from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Requirement
 from polyviz.frontend.order import Ordered, OrderedLoop
 from polyviz.frontend.place import Place
@@ -20,7 +21,6 @@ from polyviz.frontend.spelling import spelled
 from polyviz.model.expression import (
     Assign,
     Branch,
-    Constant,
     Element,
     Expression,
     Instruction,
@@ -106,11 +106,12 @@ class Builder:
         try:
             extended = position.domain.insert_dims(isl.dim_type.set, len(position.affine.iterators), 1)
             domain = _named(extended, affine.iterators)
-            values = affine.at(domain).loop(nest.iterator, nest.start, nest.stop, Constant(nest.step))
+            values = affine.at(domain).loop(nest.iterator, nest.start, nest.stop, nest.step)
         except NotAffine as problem:
-            return self._whole(nest, position, why_range(nest.variable, (nest.start, nest.stop), problem))
+            reason = why_range(nest.variable, (nest.start, nest.stop, nest.step), problem)
+            return self._whole(nest, position, reason)
         domain = domain.intersect(values).coalesce()
-        sign = 1 if nest.step > 0 else -1
+        sign = -1 if (constant_integer(nest.step) or 1) < 0 else 1
         inside = Position(
             affine.at(domain),
             domain,
@@ -280,7 +281,7 @@ def _instructions(node: Node) -> tuple[Instruction, ...]:
         return node.instructions
     if isinstance(node, Nest):
         body = tuple(part for child in node.body for part in _instructions(child))
-        return (Loop(node.iterator, node.start, node.stop, Constant(node.step), body),)
+        return (Loop(node.iterator, node.start, node.stop, node.step, body),)
     then = tuple(part for child in node.then for part in _instructions(child))
     otherwise = tuple(part for child in node.otherwise for part in _instructions(child))
     return (Branch(node.condition, then, otherwise),)

@@ -28,29 +28,30 @@ class Header:
     variable: str
     start: Expression
     stop: Expression
-    step: int
+    step: Expression
 
     @property
-    def runs(self) -> Expression:
+    def stride(self) -> int | None:
+        """The step where it is a number; None where the program computes it."""
+        return constant_integer(self.step)
+
+    def runs(self, stride: int) -> Expression:
         """The condition under which the loop has an iteration."""
-        return Compare(("<" if self.step > 0 else ">",), (self.start, self.stop))
+        return Compare(("<" if stride > 0 else ">",), (self.start, self.stop))
 
-    @property
-    def last(self) -> Expression:
+    def last(self, stride: int) -> Expression:
         """The value of the variable in the last iteration, where there is one."""
-        if self.step == 1:
+        if stride == 1:
             return sum_of(self.stop, -1)
-        if self.step == -1:
+        if stride == -1:
             return sum_of(self.stop, 1)
-        whole = Binary(
-            "//", sum_of(Binary("-", self.stop, self.start), -1 if self.step > 0 else 1), Constant(self.step)
-        )
-        return Binary("+", self.start, Binary("*", whole, Constant(self.step)))
+        span = sum_of(Binary("-", self.stop, self.start), -1 if stride > 0 else 1)
+        return Binary("+", self.start, Binary("*", Binary("//", span, self.step), self.step))
 
     def count(self, iterator: str) -> Expression:
         """How many iterations ran before the one with this value of the iterator."""
         distance = Name(iterator) if self.start == Constant(0) else Binary("-", Name(iterator), self.start)
-        return distance if self.step == 1 else Binary("//", distance, Constant(self.step))
+        return distance if self.stride == 1 else Binary("//", distance, self.step)
 
 
 def sum_of(expression: Expression, offset: int) -> Expression:
@@ -72,7 +73,7 @@ def sum_of(expression: Expression, offset: int) -> Expression:
 
 
 def read_header(program: Program, expressions: ExpressionReader, node: ast.For) -> Header:
-    """The range of a loop; raises when it is not a ``range`` with a constant step."""
+    """The range of a loop; raises when it is not a ``range`` of integers."""
     source = program.source
     arguments = _range_arguments(program, expressions, node)
     if not isinstance(node.target, ast.Name):
@@ -86,16 +87,8 @@ def read_header(program: Program, expressions: ExpressionReader, node: ast.For) 
     values = [_bound(program, expressions, argument) for argument in arguments]
     start = values[0] if len(values) > 1 else Constant(0)
     stop = values[1] if len(values) > 1 else values[0]
-    step = _step(program, values[2]) if len(values) == 3 else 1
-    if step is None:
-        raise source.error(
-            arguments[2],
-            f"The step `{ast.unparse(arguments[2])}` is not a constant.",
-            reason="The direction and the stride of a loop have to be known.",
-            hint="Count the iterations with step 1 and compute the position: `i = start + k * step`.",
-            kind=NotAffineError,
-        )
-    if step == 0:
+    step = _step(program, values[2]) if len(values) == 3 else Constant(1)
+    if step == Constant(0):
         raise source.error(
             arguments[2], "The step of a loop cannot be 0.", hint="Use a positive or negative step."
         )
@@ -155,10 +148,11 @@ def _not_a_range(program: Program, expressions: ExpressionReader, iterable: ast.
     )
 
 
-def _step(program: Program, value: Expression) -> int | None:
-    """The step as a number: a constant, or a parameter whose value was given."""
+def _step(program: Program, value: Expression) -> Expression:
+    """The step: a number where it is a constant or a parameter whose value was given, else what computes it."""
     constant = constant_integer(value)
-    return program.parameters.frozen_value(value) if constant is None else constant
+    known = program.parameters.frozen_value(value) if constant is None else constant
+    return value if known is None else Constant(known)
 
 
 def _bound(program: Program, expressions: ExpressionReader, node: ast.expr) -> Expression:
@@ -212,6 +206,7 @@ def counter_value(start: Known, step: int, count: Expression) -> Known:
 
 def after_loop(header: Header) -> Known | None:
     """The loop variable once the loop is over, provided that the loop ran."""
-    if is_integral(header.start) and is_integral(header.stop):
-        return Known(header.last, (header.runs,))
+    stride = header.stride
+    if stride is not None and is_integral(header.start) and is_integral(header.stop):
+        return Known(header.last(stride), (header.runs(stride),))
     return None

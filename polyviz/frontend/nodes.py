@@ -40,7 +40,7 @@ class Nest:
     iterator: str
     start: Expression
     stop: Expression
-    step: int
+    step: Expression
     body: tuple[Node, ...]
     header: Span
     span: Span

@@ -93,7 +93,7 @@ class StatementReader:
         block = without_continue(node.body)
         requirements = program.requirements()
         self._check_variable(node, header.variable)
-        advancing = dict(counters(block, program))
+        advancing = {} if header.stride is None else dict(counters(block, program))
         starts = {name: program.environment.known(name) for name in advancing}
         changed = _assigned(block) | {header.variable}
         program.environment.forget(changed)

@@ -193,6 +193,8 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         name = self._canonical(node.func)
+        if name is None and isinstance(node.func, ast.Attribute):
+            self._visit_at("data", node.func)
         arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
         first = node.args[0] if node.args else None
         if isinstance(first, ast.Name) and (name == "len" or name in CREATORS_LIKE):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
-from tests.running import TARGETS, function_of
+from tests.running import TARGETS, agree, function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,3 +141,32 @@ def test_every_target_says_whether_it_can_run() -> None:
     assert {"c", "numba", "python"} <= found.keys()
     assert found["python"].available
     assert all(availability.reason for availability in found.values())
+
+
+SIEVE = """
+def sieve(prime, n):
+    for i in range(2, n):
+        if prime[i]:
+            for j in range(i * i, n, i):
+                prime[j] = False
+"""
+EVERY = """
+def every(A, n, k):
+    for i in range(n - 1, -1, -k):
+        A[i] = 2 * A[i]
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_steps_that_the_program_computes_keep_their_loop_whole(target: str) -> None:
+    kernel = agree(SIEVE, np.ones(50, bool), 50, target=target)
+    assert any("the step `i` is not a constant" in note for note in kernel.scop.notes)
+    assert any("the condition `prime[i]` depends on data" in note for note in kernel.scop.notes)
+    kernel = agree(EVERY, np.arange(10.0), 10, 3, target=target)
+    assert any("the step `-k` becomes known only with the call" in note for note in kernel.scop.notes)
+
+
+def test_a_step_of_known_value_is_exact() -> None:
+    part = pv.extract(EVERY, sizes={"k": 3})
+    assert all(statement.exact for statement in part.statements)
+    assert part.statements[0].iterators == ("i",)

@@ -67,6 +67,61 @@ def f(A, B, n):
 )
 
 program(
+    "sieve",
+    """
+def f(A, n):
+    for i in range(2, n):
+        if A[i]:
+            for j in range(i * i, n, i):
+                A[j] = False
+""",
+    A=np.ones(40, bool),
+    n=40,
+)
+
+program(
+    "step_of_an_outer_loop",
+    """
+def f(A, n):
+    for i in range(n):
+        for j in range(n - 1, i, -i - 1):
+            A[j] = A[j] + i
+""",
+    A=numbers(9),
+    n=9,
+)
+
+program(
+    "step_that_is_an_argument",
+    """
+def f(A, B, n, k):
+    for i in range(0, n, k):
+        A[i] = 2 * A[i]
+    for i in range(n - 1, -1, -k):
+        B[i] = A[i] + B[i]
+""",
+    A=numbers(10),
+    B=numbers(10),
+    n=10,
+    k=3,
+)
+
+program(
+    "element_used_through_its_attributes_only",
+    """
+def f(A, B, C, D, n):
+    for i in range(n):
+        A[i] = B[i].conjugate()
+        D[i] = C[i].imag
+""",
+    A=numbers(3) * 1j,
+    B=numbers(3) + 2j,
+    C=numbers(3) - 1j,
+    D=numbers(3),
+    n=3,
+)
+
+program(
     "derived_parameter",
     """
 def f(A, n, m):
