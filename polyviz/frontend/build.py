@@ -71,9 +71,10 @@ class Builder:
         self.checks: list[Check] = []
         self.loops: list[LoopRecord] = []
         self.notes: list[str] = list(program.notes)
+        self.never_run: list[Span] = []
 
     def build(self, nodes: Iterable[Node]) -> tuple[Ordered, ...]:
-        """The order of all statements; ``statements``, ``checks``, ``loops`` and ``notes`` are filled on the way."""
+        """The order of all statements; ``statements``, ``never_run``, ``checks``, ``loops`` and ``notes`` are filled."""
         affine = AffineReader((), self._program.parameters)
         return self._block(nodes, Position(affine, affine.universe()))
 
@@ -186,6 +187,7 @@ class Builder:
     ) -> tuple[Ordered, ...]:
         context = assumed(self._program.parameters.parameters)
         if position.domain.intersect_params(context).is_empty():
+            self.never_run.append(span)
             self.notes.append(f"The statement at line {span.line} never runs: its iteration domain is empty.")
             return ()
         for guard in reversed(position.guards):

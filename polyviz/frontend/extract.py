@@ -65,11 +65,11 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
     program, nodes = _read(source, sizes)
     builder = Builder(program)
     order = builder.build(nodes)
-    if not builder.statements:
+    if not builder.statements and not builder.never_run:
         raise ExtractionError(
             "There is no statement to run.",
             text=source.text,
-            reason=" ".join(builder.notes) or "Nothing is assigned to an array or a variable.",
+            reason="Nothing is assigned to an array or a variable.",
             hint="Write loops that assign to array elements.",
         )
     parameters = program.parameters.parameters

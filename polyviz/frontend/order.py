@@ -33,6 +33,8 @@ def schedule_tree(order: tuple[Ordered, ...], domains: Mapping[str, isl.Set]) ->
     >>> print(schedule_tree((loop,), {"S0": isl.Set("[n] -> { S0[i] : 0 <= i < n }")}).get_map())
     [n] -> { S0[i] -> [-i] }
     """
+    if not order:
+        return isl.Schedule.from_domain(isl.UnionSet("{ }"))
     return reduce(isl.Schedule.sequence, [_subtree(part, domains) for part in order])
 
 

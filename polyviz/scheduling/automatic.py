@@ -71,6 +71,9 @@ def tiled(problem: SchedulingProblem, result: Schedule, sizes: Sequence[int] | i
 
 
 def _proposal(name: str, scheduler: Scheduler, problem: SchedulingProblem) -> Proposal:
+    if not problem.scop.statements:
+        nothing = Decision("empty", "No statement ever runs: there is nothing to reorder.")
+        return Proposal(problem.scop.schedule, (nothing,))
     try:
         proposal = scheduler.run(problem)
     except PolyvizError:

@@ -35,7 +35,8 @@ def scop_text(scop: Scop) -> str:
         parts.append(
             "Arrays\n" + columns([[array_shape(array), *array_facts(array)] for array in scop.arrays])
         )
-    parts.append("Statements\n" + columns([statement_row(statement, scop) for statement in scop.statements]))
+    rows = columns([statement_row(statement, scop) for statement in scop.statements])
+    parts.append(f"Statements\n{rows}" if rows else "Statements: none that ever runs")
     return "\n".join([*parts, *_listed("Notes", scop.notes)])
 
 

@@ -26,7 +26,9 @@ def running(A, n):
     for i in range(1, n):
         A[i] = A[i - 1] + A[i]
 """
-BAND = '{ schedule: "[n] -> [{ S0[i, j] -> [(i)] }, { S0[i, j] -> [(j)] }]", permutable: 1, coincident: [1, 1] }'
+BAND = (
+    '{ schedule: "[n] -> [{ S0[i, j] -> [(i)] }, { S0[i, j] -> [(j)] }]", permutable: 1, coincident: [1, 1] }'
+)
 
 
 def domain(text: str, child: str) -> str:
@@ -170,3 +172,19 @@ def test_a_step_of_known_value_is_exact() -> None:
     part = pv.extract(EVERY, sizes={"k": 3})
     assert all(statement.exact for statement in part.statements)
     assert part.statements[0].iterators == ("i",)
+
+
+NEVER = """
+def never(A):
+    for i in range(4, 2):
+        A[i] = 0.0
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("schedule", pv.schedulers())
+def test_loops_that_never_run_are_an_empty_run(schedule: str, target: str) -> None:
+    kernel = agree(NEVER, np.ones(3), schedule=schedule, target=target)
+    assert "never runs" in kernel.scop.notes[0]
+    assert pv.check(kernel.scop, kernel.schedule)
+    assert "none that ever runs" in repr(kernel.scop)

@@ -67,6 +67,17 @@ def f(A, B, n):
 )
 
 program(
+    "loops_that_never_run",
+    """
+def f(A):
+    for i in range(4, 2):
+        for j in range(3):
+            A[j] = i
+""",
+    A=numbers(3),
+)
+
+program(
     "sieve",
     """
 def f(A, n):
