@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from polyviz.benchmark.contest import Contest
 from polyviz.benchmark.entrants import Entry
-from polyviz.benchmark.options import Options, parse, suite
+from polyviz.benchmark.options import SCHEDULER_SUITE, Options, parse, suite
 from polyviz.benchmark.peers import Peer, all_peers
 from polyviz.benchmark.records import KernelRecord, PeerRecord, Results, Settings
 from polyviz.benchmark.store import Store, resumed, with_kernel
 from polyviz.benchmark.subject import SEED, Data
+from polyviz.benchmark.survey.command import SHORT_SIZES, run_survey
+from polyviz.benchmark.survey.growth import SIZES
 from polyviz.benchmark.table import best_ratio
 from polyviz.benchmark.versions import versions
 from polyviz.benchmark.workers import Workers, fixed_threads
@@ -24,6 +26,15 @@ if TYPE_CHECKING:
 def run(arguments: Sequence[str] | None, peers: Sequence[Peer] | None = None) -> int:
     """Run what ``arguments`` ask for, against all ``peers``; 1 when a variant of polyviz was wrong, else 0."""
     options = parse(arguments)
+    if options.suite == SCHEDULER_SUITE:
+        return run_survey(
+            options.kernels,
+            options.schedules,
+            options.output,
+            _say,
+            resume=options.resume,
+            sizes=SHORT_SIZES if options.short else SIZES,
+        )
     field = tuple(all_peers() if peers is None else peers)
     with fixed_threads() as threads:
         results = _start(options, _fresh(options, field, threads))

@@ -17,7 +17,10 @@ from polyviz.scheduling import schedulers
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-SUITES = ("polybench", "gallery")
+SCHEDULER_SUITE = "schedulers"
+"""The suite that looks at the schedulers themselves, on the kernels of PolyBench."""
+
+SUITES = ("polybench", "gallery", SCHEDULER_SUITE)
 SCHEDULES = "pluto,isl,original"
 SHORT_SCHEDULES = "pluto"
 SHORT_KERNELS = ("gemm", "jacobi-2d", "trisolv")
@@ -42,6 +45,7 @@ class Options:
     resume: bool
     output: Path
     name: str
+    short: bool
 
 
 class _Parser(argparse.ArgumentParser):
@@ -60,8 +64,10 @@ def parse(arguments: Sequence[str] | None) -> Options:
     chosen = _parser().parse_args(arguments)
     if chosen.repeats < 2:
         raise OptionError(f"--repeats must be 2 or more, not {chosen.repeats}: one sample has no interval.")
+    surveyed = chosen.suite == SCHEDULER_SUITE
     size = chosen.size or ("small" if chosen.short else "large")
-    schedules = chosen.schedules or (SHORT_SCHEDULES if chosen.short else SCHEDULES)
+    everything = ",".join(schedulers()) if surveyed else SCHEDULES
+    schedules = chosen.schedules or (SHORT_SCHEDULES if chosen.short else everything)
     kernels = _kernels(chosen.suite, size, chosen.kernels, short=chosen.short)
     return Options(
         suite=chosen.suite,
@@ -75,12 +81,13 @@ def parse(arguments: Sequence[str] | None) -> Options:
         resume=chosen.resume,
         output=chosen.output,
         name=f"{chosen.suite}-{'short' if chosen.short else size}",
+        short=chosen.short,
     )
 
 
 def suite(name: str, size: str) -> tuple[str, ...]:
     """The kernels of a suite that have this size."""
-    entries = gallery.polybench() if name == "polybench" else gallery.kernels()
+    entries = gallery.kernels() if name == "gallery" else gallery.polybench()
     return tuple(entry.name for entry in entries if size in entry.sizes)
 
 
@@ -91,10 +98,19 @@ def _parser() -> _Parser:
         "timed in interleaved rounds, ratios from samples of the same round.",
     )
     add = parser.add_argument
-    add("--suite", choices=SUITES, default="polybench", help="which kernels (default %(default)s)")
+    add(
+        "--suite",
+        choices=SUITES,
+        default="polybench",
+        help=f"which kernels (default %(default)s); {SCHEDULER_SUITE} surveys the schedulers on PolyBench instead",
+    )
     add("--size", choices=SIZE_LEVELS, help="their sizes (default large; small with --short)")
     add("--kernels", metavar="NAME,…", default="", help="only these")
-    add("--schedules", metavar="NAME,…", help=f"default {SCHEDULES}; {SHORT_SCHEDULES} with --short")
+    add(
+        "--schedules",
+        metavar="NAME,…",
+        help=f"default {SCHEDULES}; {SHORT_SCHEDULES} with --short; all of them in the suite {SCHEDULER_SUITE}",
+    )
     add("--targets", metavar="NAME,…", default="c,numba", help="default %(default)s")
     add("--dtype", choices=FLOATING, default="float64", help="default %(default)s")
     add(
