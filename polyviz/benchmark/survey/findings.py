@@ -81,7 +81,9 @@ def examine(kernel: str, scheduler: str) -> Finding:
     remarks = [decision.text for decision in order.decisions if decision.step == "fallback"]
     if not row.verified:
         remarks.append(row.note)
-    return Finding(kernel, scheduler, tuple(map(letters, order.bands)), seconds, row.verified, tuple(remarks))
+    return Finding(
+        kernel, scheduler, tuple(map(letters, order.bands)), seconds, bool(row.verified), tuple(remarks)
+    )
 
 
 def letters(band: Band) -> str:
