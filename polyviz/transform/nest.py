@@ -1,0 +1,72 @@
+"""Perfect nests: bands directly inside one another, which moves on several loops need as one band."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyviz.errors import OptionError
+from polyviz.transform.shape import Loops, Shape, loops_around, loops_at, shape_of, tree_of, with_part
+from polyviz.transform.tree import Path, band_at, bands
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+Rows = tuple["isl.UnionPwAff", ...]
+
+
+def unwrapped(shape: Shape) -> tuple[Rows, Shape]:
+    """All rows of the bands directly inside one another from ``shape`` on, and what is inside the last one."""
+    rows: list[isl.UnionPwAff] = []
+    while isinstance(shape, Loops):
+        rows += shape.rows
+        shape = shape.child
+    return tuple(rows), shape
+
+
+def one_band(tree: isl.Schedule, path: Path, member: int, count: int) -> tuple[isl.Schedule, Path]:
+    """The tree with ``count`` nested loops as a band of their own, and the path of that band.
+
+    The first of them is ``member`` of the band at ``path``, the others follow inside it. The order is the same as
+    before; flags are kept only when the band is one already. Raises ``OptionError`` when there are fewer loops.
+
+    >>> import islpy as isl
+    >>> inner = '{ schedule: "[{ S[i, j] -> [j] }]" }'
+    >>> text = f'{{ domain: "{{ S[i, j] }}", child: {{ schedule: "[{{ S[i, j] -> [i] }}]", child: {inner} }} }}'
+    >>> tree, path = one_band(isl.Schedule(text), (0,), 0, 2)
+    >>> band_at(tree, path).band_n_member()
+    2
+    """
+    if member == 0 and count == band_at(tree, path).band_n_member():
+        return tree, path
+    shape = shape_of(tree)
+    rows, inside = unwrapped(loops_at(shape, path))
+    if not (0 <= member and member + count <= len(rows)):
+        raise OptionError(
+            f"{count} loops directly inside one another are needed at {path}, "
+            f"there are {max(0, len(rows) - member)}."
+        )
+    nested = loops_around(rows[member : member + count], loops_around(rows[member + count :], inside))
+    changed = with_part(shape, path, loops_around(rows[:member], nested))
+    return tree_of(tree.get_domain(), changed), (*path, 0) if member else path
+
+
+def gathered(tree: isl.Schedule) -> isl.Schedule:
+    """The tree with every perfect nest as one band; what was known of merged bands is forgotten."""
+    shape = shape_of(tree)
+    return tree_of(tree.get_domain(), _gathered(shape))
+
+
+def _gathered(shape: Shape) -> Shape:
+    if isinstance(shape, Loops) and isinstance(shape.child, Loops):
+        rows, inside = unwrapped(shape)
+        return loops_around(rows, _gathered(inside))
+    return shape.with_children([_gathered(child) for child in shape.children])
+
+
+def nested_bands(tree: isl.Schedule) -> tuple[Path, ...]:
+    """The bands from which on at least two loops are directly inside one another."""
+    return tuple(
+        path
+        for path, band in bands(tree)
+        if band.band_n_member() > 1 or band.child(0).get_type() == band.get_type()
+    )
