@@ -6,15 +6,12 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from functools import cache
-from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any, ClassVar, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import islpy as isl
 
 from polyviz.errors import OptionError, SchedulingError
+from polyviz.model.registry import Registry, near
 from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
 
 ENTRY_POINT_GROUP = "polyviz.schedulers"
@@ -25,7 +22,7 @@ _BUILT_IN: Mapping[str, str] = {
     "feautrier": "polyviz.scheduling.feautrier:Feautrier",
     "pluto": "polyviz.scheduling.pluto:Pluto",
 }
-_registered: dict[str, Any] = {}
+_REGISTRY = Registry("scheduler", ENTRY_POINT_GROUP, _BUILT_IN)
 
 Definition = TypeVar("Definition", bound=Callable[..., Any])
 
@@ -45,17 +42,12 @@ def register_scheduler(name: str) -> Callable[[Definition], Definition]:
     'Keep what the user wrote.'
     >>> unregister_scheduler("as-written")
     """
-
-    def register(definition: Definition) -> Definition:
-        _registered[name] = definition
-        return definition
-
-    return register
+    return _REGISTRY.register(name)
 
 
 def unregister_scheduler(name: str) -> None:
     """Forget a scheduler that :func:`register_scheduler` made known; unknown names are no error."""
-    _registered.pop(name, None)
+    _REGISTRY.unregister(name)
 
 
 def schedulers() -> dict[str, str]:
@@ -64,7 +56,7 @@ def schedulers() -> dict[str, str]:
     >>> sorted(set(schedulers()) & {"original", "isl", "pluto"})
     ['isl', 'original', 'pluto']
     """
-    return {name: _summary(name) for name in _names()}
+    return _REGISTRY.summaries()
 
 
 def scheduler_options(name: str) -> dict[str, Any]:
@@ -73,7 +65,7 @@ def scheduler_options(name: str) -> dict[str, Any]:
     >>> scheduler_options("original")
     {}
     """
-    definition = _definition(name)
+    definition = _REGISTRY.definition(name)
     if inspect.isclass(definition):
         return {field.name: field.default for field in dataclasses.fields(cast("Any", definition))}
     parameters = list(inspect.signature(definition).parameters.values())[1:]
@@ -86,11 +78,11 @@ def make_scheduler(name: str, options: Mapping[str, Any]) -> Scheduler:
     >>> make_scheduler("original", {}).name
     'original'
     """
-    definition = _definition(name)
+    definition = _REGISTRY.definition(name)
     known = scheduler_options(name)
     for option, value in options.items():
         if option not in known:
-            raise OptionError(f"Scheduler `{name}` has no option `{option}`{_near(option, known)}.")
+            raise OptionError(f"Scheduler `{name}` has no option `{option}`{near(option, known)}.")
         _check_value(name, definition, option, value)
     if inspect.isclass(definition):
         return cast("Scheduler", definition(**options))
@@ -116,39 +108,6 @@ class FunctionScheduler:
             f"The scheduler function `{self.function.__name__}` returned a {type(result).__name__}.",
             hint="Return a Proposal or an isl.Schedule.",
         )
-
-
-@cache
-def _entry_points() -> dict[str, str]:
-    return {entry.name: entry.value for entry in entry_points(group=ENTRY_POINT_GROUP)}
-
-
-def _names() -> list[str]:
-    # Ours first, in the order of the documentation.
-    return list(dict.fromkeys([*_BUILT_IN, *_entry_points(), *_registered]))
-
-
-def _definition(name: str) -> Any:
-    if name in _registered:
-        return _registered[name]
-    reference = _BUILT_IN.get(name) or _entry_points().get(name)
-    if reference is None:
-        names = _names()
-        raise OptionError(f"Unknown scheduler `{name}`{_near(name, names)}; there are {', '.join(names)}.")
-    module, _, attribute = reference.partition(":")
-    return getattr(import_module(module), attribute)
-
-
-def _near(name: str, known: Mapping[str, object] | list[str]) -> str:
-    matches = get_close_matches(name, list(known), n=2)
-    if not matches:
-        return ""
-    return " (did you mean " + " or ".join(f"`{match}`" for match in matches) + "?)"
-
-
-def _summary(name: str) -> str:
-    documentation = inspect.getdoc(_definition(name)) or "(no summary)"
-    return documentation.splitlines()[0]
 
 
 def _check_value(scheduler: str, definition: Any, option: str, value: object) -> None:

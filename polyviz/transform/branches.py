@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import islpy as isl
-
 from polyviz.errors import OptionError
 from polyviz.transform.shape import Branches, shape_of, statements_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import islpy as isl
 
     from polyviz.transform.shape import Shape
     from polyviz.transform.tree import Path

@@ -50,7 +50,8 @@ class Coalesce(Move):
         if least:
             shift = isl.UnionPwAff.val_on_domain(inner.domain(), isl.Val(-least))
             row = row.add(shift)
-        text = f"Loops {loop_text(outer)} and {loop_text(inner)} are one loop, of {extent} iterations per {loop_text(outer)}."
+        names = loop_text(outer), loop_text(inner)
+        text = f"Loops {names[0]} and {names[1]} are one loop, with {extent} iterations per {names[0]}."
         details = {"path": self.path, "member": self.member, "extent": extent}
         changed = replace_rows(tree, path, [row])
         return changed, Decision("coalesce", text, statements_under(band), details)

@@ -24,13 +24,13 @@ from polyviz.transform.shape import (
     tree_of,
     with_part,
 )
-from polyviz.transform.tree import Path
 
 if TYPE_CHECKING:
     import islpy as isl
 
     from polyviz.transform.nest import Rows
     from polyviz.transform.shape import Shape
+    from polyviz.transform.tree import Path
 
 
 @dataclass(frozen=True, slots=True)

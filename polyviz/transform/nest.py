@@ -40,7 +40,7 @@ def one_band(tree: isl.Schedule, path: Path, member: int, count: int) -> tuple[i
         return tree, path
     shape = shape_of(tree)
     rows, inside = unwrapped(loops_at(shape, path))
-    if not (0 <= member and member + count <= len(rows)):
+    if not (member >= 0 and member + count <= len(rows)):
         raise OptionError(
             f"{count} loops directly inside one another are needed at {path}, "
             f"there are {max(0, len(rows) - member)}."

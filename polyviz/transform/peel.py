@@ -51,7 +51,8 @@ class Peel(Move):
         reached = _with_neighbour(band_at(alone, path), count if self.side == "first" else -count)
         early = band.get_domain().subtract(reached) if self.side == "first" else reached
         changed = split_iterations(alone, path, 0, early)
-        text = f"The {self.side} {'iteration' if count == 1 else f'{count} iterations'} of loop {loop_text(row)} run apart."
+        peeled = f"{self.side} iteration" if count == 1 else f"{self.side} {count} iterations"
+        text = f"Loop {loop_text(row)} is split from its {peeled}."
         details = {"path": self.path, "member": self.member, "count": count, "side": self.side}
         return changed, Decision("peel", text, statements_under(band), details)
 

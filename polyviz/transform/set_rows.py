@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class SetRows(Move):
     """Replace the rows of the band at ``path`` by ``rows``, isl text of one function per statement.
 
-    ``"{ S0[i, j] -> [(j)]; S1[i, j] -> [(j + 1)] }"`` is one row. With ``whole`` the subtree at ``path`` becomes one band
-    of these rows and nothing inside it.
+    ``"{ S0[i, j] -> [(j)]; S1[i, j] -> [(j + 1)] }"`` is one row. With ``whole`` the subtree at ``path`` becomes
+    one band of these rows and nothing inside it.
     """
 
     name: ClassVar[str] = "rows"
@@ -49,8 +49,6 @@ class SetRows(Move):
         return tree_of(tree.get_domain(), changed), Decision("rows", text, statements, details)
 
     def _inside(self, found: Shape) -> Shape:
-        from polyviz.transform.shape import LEAF
-
         if self.whole:
             return LEAF
         if not isinstance(found, Loops):

@@ -72,7 +72,8 @@ class Sink(Move):
             for place, part in enumerate(branches.parts)
             if place != self.child
         ]
-        text = f"{', '.join(moved_names)} runs in loop {loop_text(rows[0])} of {', '.join(target_names)}, at {self.point}."
+        place = f"loop {loop_text(rows[0])} of {', '.join(target_names)}"
+        text = f"{', '.join(moved_names)} runs in {place}, at {self.point}."
         details = {"path": self.path, "child": self.child, "into": self.into, "point": self.point}
         changed = with_part(shape, self.path, sequence_of(parts))
         return tree_of(tree.get_domain(), changed), Decision("sink", text, moved_names, details)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Unroll(Move):
-    """Write ``factor`` iterations of a loop one after the other in its body, and the remaining ones in a loop behind it.
+    """Write ``factor`` iterations of a loop one after the other in its body; a loop behind it runs what remains.
 
     ``member`` is the loop in the band at ``path``. It becomes a band of its own under the mark ``unroll:FACTOR``,
     which the code generator obeys; the order stays the same.

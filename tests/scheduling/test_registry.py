@@ -9,8 +9,9 @@ import islpy as isl
 import pytest
 
 from polyviz.errors import LegalityError, OptionError, SchedulingError
+from polyviz.model.registry import announced
 from polyviz.scheduling import Proposal, SchedulingProblem, register_scheduler, schedule, schedulers
-from polyviz.scheduling.registry import ENTRY_POINT_GROUP, _entry_points, make_scheduler, unregister_scheduler
+from polyviz.scheduling.registry import ENTRY_POINT_GROUP, make_scheduler, unregister_scheduler
 from tests.scheduling.kernels import jacobi_1d, matmul
 
 if TYPE_CHECKING:
@@ -143,11 +144,11 @@ def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(group)
         return [Entry]
 
-    monkeypatch.setattr("polyviz.scheduling.registry.entry_points", entry_points)
-    _entry_points.cache_clear()
+    monkeypatch.setattr("polyviz.model.registry.entry_points", entry_points)
+    announced.cache_clear()
     try:
         assert schedule(matmul(), "third-party").bands
         assert asked == [ENTRY_POINT_GROUP] == ["polyviz.schedulers"]
     finally:
         monkeypatch.undo()
-        _entry_points.cache_clear()
+        announced.cache_clear()
