@@ -44,19 +44,29 @@ def _compare(name: str, expected: Any, actual: Any) -> Agreement:
     if expected.dtype.kind not in "fc" and actual.dtype.kind not in "fc":
         wrong = np.argwhere(expected != actual)
         return Agreement(True, 0.0) if not len(wrong) else _disagreement(name, expected, actual, wrong[0], float("inf"))
+    wanted, found = _components(expected), _components(actual)
     with np.errstate(all="ignore"):
-        finite = np.isfinite(expected) & np.isfinite(actual)
-        same = (expected == actual) | (np.isnan(expected) & np.isnan(actual))
-        scale = float(np.max(np.abs(expected[finite]), initial=0.0)) or 1.0
-        difference = np.where(finite, np.abs(expected - actual), 0.0) / scale
+        finite = np.isfinite(wanted) & np.isfinite(found)
+        same = (wanted == found) | (np.isnan(expected) & np.isnan(actual))[..., np.newaxis]
+        scale = float(np.max(np.abs(wanted[finite]), initial=0.0)) or 1.0
+        difference = np.where(finite, np.abs(wanted - found), 0.0) / scale
     tolerance = RELATIVE_TOLERANCE.get(actual.dtype.name, RELATIVE_TOLERANCE["float64"])
     wrong = np.argwhere(~same & (~finite | (difference > tolerance)))
     largest = float(np.max(difference, initial=0.0))
     return Agreement(True, largest) if not len(wrong) else _disagreement(name, expected, actual, wrong[0], largest)
 
 
+def _components(values: Any) -> Any:
+    """Values with real and imaginary parts apart, last: one of them may be infinite while the other was rounded.
+
+    >>> _components(np.array([1.0 - 2.0j])).tolist(), _components(np.array([3.0])).tolist()
+    ([[1.0, -2.0]], [[3.0, 0.0]])
+    """
+    return np.stack((values.real, values.imag), axis=-1)
+
+
 def _disagreement(name: str, expected: Any, actual: Any, where: Any, largest: float) -> Agreement:
-    position = tuple(int(value) for value in where)
+    position = tuple(int(value) for value in where[: expected.ndim])
     subscript = f"[{', '.join(map(str, position))}]" if position else ""
     sentence = f"{name}{subscript} is {actual[position]}, the original loop gives {expected[position]}"
     return Agreement(False, largest, sentence)

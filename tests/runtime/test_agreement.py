@@ -25,6 +25,13 @@ def test_rounding_is_measured_against_the_largest_magnitude(dtype: str) -> None:
     assert not agree(expected, outside)
 
 
+def test_parts_of_a_complex_number_are_compared_apart() -> None:
+    expected = np.array([complex(math.inf, 1.0), 1.0])
+    assert agree(expected, np.array([complex(math.inf, 1.0 + 1e-12), 1.0]))
+    assert not agree(expected, np.array([complex(math.inf, 1.5), 1.0]))
+    assert not agree(expected, np.array([complex(-math.inf, 1.0), 1.0]))
+
+
 def test_integers_and_truth_values_are_exact() -> None:
     assert agree(np.array([1, 2]), np.array([1, 2]))
     assert not agree(np.array([10**15, 2]), np.array([10**15 + 1, 2]))
