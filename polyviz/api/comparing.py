@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
-from polyviz.api.compiling import ScheduleChoice, Tile, build_kernel, check_options
+from polyviz.api.compiling import ScheduleChoice, Tile, build_kernel, check_options, named_schedules
 from polyviz.api.extracting import part_of
 from polyviz.api.targets import resolve_target
 from polyviz.codegen.calling import result_names, written_arrays
-from polyviz.errors import OptionError, PolyvizError
+from polyviz.errors import OptionError, PolyvizError, ToolchainError
 from polyviz.model.display import Displayable
-from polyviz.model.measurement import ComparisonData, VariantRow
-from polyviz.model.schedule import Schedule
+from polyviz.model.measurement import ComparisonData, Status, VariantRow
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of
 from polyviz.runtime.race import Entrant, Progress, Race, fastest, with_speedups
@@ -62,7 +61,7 @@ class Comparison(Displayable):
 def compare(
     source: object,
     *arguments: Any,
-    schedules: Sequence[ScheduleChoice] = DEFAULT_SCHEDULES,
+    schedules: Sequence[ScheduleChoice] | Mapping[str, ScheduleChoice] = DEFAULT_SCHEDULES,
     targets: Sequence[str] | None = None,
     baselines: Sequence[str] = ("numba",),
     repeats: int = 7,
@@ -77,8 +76,9 @@ def compare(
 ) -> Comparison:
     """Race ``schedules`` x ``targets`` and the ``baselines`` on ``arguments``, which stay as they are.
 
-    A variant that is refused, fails, crashes, hangs (``time_limit`` seconds per run) or computes something else is a
-    row with its reason, never a time. ``baselines`` are engines for the loop as written: ``python``, ``numba``,
+    ``schedules`` may map the names that the table shows to schedules. A variant that is refused, fails, crashes, hangs
+    (``time_limit`` seconds per run), computes something else, or has no target here (``unavailable``) is a row with
+    its reason, never a time. ``baselines`` are engines for the loop as written: ``python``, ``numba``,
     ``numba-parallel``; the first one is what speedups refer to.
 
     Raises OptionError, and ExtractionError or ArgumentError when nothing can run at all.
@@ -89,9 +89,11 @@ def compare(
     dependences = find_dependences(scop)
     engines = [_engine(name) for name in dict.fromkeys(_several(baselines))]
     field = _Field(scop, dependences, source, tile, floating_point, namespace)
-    resolved = dict.fromkeys(resolve_target(target) for target in _several(targets or ("auto",)))
+    resolved = _resolved(_several(targets or ("auto",)))
     entries = [
-        field.enter(name, choice, target) for name, choice in _named(schedules).items() for target in resolved
+        field.enter(name, choice, target, missing)
+        for name, choice in named_schedules(schedules).items()
+        for target, missing in resolved.items()
     ]
     kernels = {entry.label: entry.kernel for entry in entries if entry.kernel is not None}
     original = original_of(scop, source, namespace)
@@ -134,18 +136,23 @@ class _Entry:
     def entrant(self, bound: Any) -> Entrant:
         row = VariantRow(self.schedule, self.target, "ok", None)
         if self.kernel is None:
-            assert self.error is not None
-            return Entrant(VariantRow(self.schedule, self.target, "refused", None, note=self.error.message), None)
+            return self._left_out(self.error)
         try:
             program = self.kernel.program_for(bound)
         except PolyvizError as error:
-            return Entrant(VariantRow(self.schedule, self.target, "refused", None, note=error.message), None)
+            return self._left_out(error)
         note = "; ".join(program.notes)
         contract = self.kernel.floating_point
         row = VariantRow(
             self.schedule, self.target, "ok", None, note=note, source=program.text, floating_point=contract
         )
         return Entrant(row, program, careful_program(self.kernel, bound))
+
+    def _left_out(self, error: PolyvizError | None) -> Entrant:
+        assert error is not None
+        status: Status = "unavailable" if isinstance(error, ToolchainError) else "refused"
+        note = " ".join(filter(None, (error.message, error.reason if status == "unavailable" else "")))
+        return Entrant(VariantRow(self.schedule, self.target, status, None, note=note), None)
 
 
 def careful_program(kernel: Kernel, bound: Bound) -> Program | None:
@@ -166,7 +173,9 @@ class _Field:
     floating_point: FloatingPoint
     namespace: Mapping[str, Any] | None
 
-    def enter(self, name: str, choice: ScheduleChoice, target: str) -> _Entry:
+    def enter(self, name: str, choice: ScheduleChoice, target: str, missing: ToolchainError | None) -> _Entry:
+        if missing is not None:
+            return _Entry(name, target, None, missing)
         try:
             return _Entry(name, target, self.kernel(choice, target))
         except OptionError:
@@ -198,24 +207,15 @@ def _several(names: Sequence[Any]) -> Sequence[Any]:
     return (names,) if isinstance(names, str) else names
 
 
-def _named(schedules: Sequence[ScheduleChoice]) -> dict[str, ScheduleChoice]:
-    """Every choice under a name of its own; a scheduler that is named twice runs once."""
-    named: dict[str, ScheduleChoice] = {}
-    for choice in _several(schedules):
-        name = _schedule_name(choice)
-        if name == choice and named.get(name) == choice:
-            continue
-        number = 2
-        while name in named:
-            name, number = f"{_schedule_name(choice)} {number}", number + 1
-        named[name] = choice
-    return named
-
-
-def _schedule_name(choice: ScheduleChoice) -> str:
-    if isinstance(choice, str) and "{" not in choice:
-        return choice
-    return choice.scheduler if isinstance(choice, Schedule) else "user"
+def _resolved(targets: Sequence[str]) -> dict[str, ToolchainError | None]:
+    """Every target by its own name, with what is missing where it cannot run here."""
+    resolved: dict[str, ToolchainError | None] = {}
+    for target in targets:
+        try:
+            resolved[resolve_target(target)] = None
+        except ToolchainError as error:
+            resolved[target] = error
+    return resolved
 
 
 def _bind(scop: Scop, kernels: Mapping[str, Kernel], arguments: tuple[Any, ...], field: _Field) -> Any:

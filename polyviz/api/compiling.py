@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
 
 ScheduleChoice = str | Schedule | isl.Schedule | isl.UnionMap
-Tile = Sequence[int] | Literal[False] | None
+Tile = Sequence[int] | int | Literal[False] | None
+"""Sizes per loop (the last one for deeper loops too), or one for all; False for no tiles; None: the target's choice."""
 LARGEST_TILE = 2**31 - 1
 
 
@@ -44,7 +45,8 @@ def compile(
     """A kernel that does what ``source`` does, in another order.
 
     ``source`` is a function, text, an extracted part or a kernel. ``schedule`` is a scheduler's name (its options go
-    into ``options``) or a schedule of one's own; ``tile`` gives tile sizes, False switches tiling off.
+    into ``options``) or a schedule of one's own; ``tile`` gives tile sizes (one number: the same for
+    every loop), False switches tiling off.
     ``floating_point`` is ``strict`` (each element's operations keep their order) or ``reassociate``.
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
@@ -88,14 +90,14 @@ def build_kernel(
 ) -> Kernel:
     """The kernel for a part that is already analysed; ``target`` is resolved."""
     chosen = choose_schedule(scop, dependences, schedule, options or {})
-    plan = make_plan(scop, dependences, chosen, target, tile=tile)
+    plan = make_plan(scop, dependences, chosen, target, tile=_sizes(tile))
     original = original_of(scop, source, namespace)
     return Kernel(
-        scop, dependences, plan, original, floating_point=floating_point, signature=_signature_of(source)
+        scop, dependences, plan, original, floating_point=floating_point, signature=signature_of(source)
     )
 
 
-def _signature_of(source: object) -> inspect.Signature | None:
+def signature_of(source: object) -> inspect.Signature | None:
     """The signature of a function or kernel, with its annotations and true defaults."""
     if isinstance(source, Kernel):
         return source.__signature__
@@ -116,6 +118,32 @@ def choose_schedule(
     return adopt(scop, choice, dependences=dependences)
 
 
+def named_schedules(schedules: Sequence[ScheduleChoice] | Mapping[str, ScheduleChoice]) -> dict[str, ScheduleChoice]:
+    """Every choice under a name of its own; a scheduler that is named twice counts once.
+
+    >>> list(named_schedules(["isl", "{ S0[i] -> [i] }", "isl", "{ S0[i] -> [2i] }"]))
+    ['isl', 'user', 'user 2']
+    """
+    if isinstance(schedules, Mapping):
+        return dict(schedules)
+    named: dict[str, ScheduleChoice] = {}
+    for choice in (schedules,) if isinstance(schedules, str) else schedules:
+        name = _schedule_name(choice)
+        if name in named and isinstance(choice, str) and not _is_isl_text(choice):
+            continue
+        number = 2
+        while name in named:
+            name, number = f"{_schedule_name(choice)} {number}", number + 1
+        named[name] = choice
+    return named
+
+
+def _schedule_name(choice: ScheduleChoice) -> str:
+    if isinstance(choice, str) and not _is_isl_text(choice):
+        return choice
+    return choice.scheduler if isinstance(choice, Schedule) else "user"
+
+
 def _is_isl_text(text: str) -> bool:
     return "{" in text
 
@@ -127,13 +155,20 @@ def check_options(floating_point: object, tile: object) -> None:
     _check_tile(tile)
 
 
+def _sizes(tile: Tile) -> Sequence[int] | Literal[False] | None:
+    """One size as a sequence of one."""
+    if tile is None or isinstance(tile, Sequence):
+        return tile
+    return (tile,) if tile else False
+
+
 def _check_tile(tile: object) -> None:
-    """Refuse anything but None, False and a sequence of sizes."""
+    """Refuse anything but None, False, a size and a sequence of sizes."""
     if tile is None or tile is False:
         return
-    sizes = tuple(tile) if isinstance(tile, Sequence) and not isinstance(tile, str) else ()
-    if not sizes or not all(isinstance(size, int) and 0 < size <= LARGEST_TILE for size in sizes):
-        raise OptionError(f"Tile sizes are a sequence of positive whole numbers, or False for no tiles, not {tile!r}.")
+    sizes = tuple(tile) if isinstance(tile, Sequence) and not isinstance(tile, str) else (tile,)
+    if not sizes or not all(type(size) is int and 0 < size <= LARGEST_TILE for size in sizes):
+        raise OptionError(f"Tile sizes are whole numbers such as 32 or (8, 32), or False for no tiles, not {tile!r}.")
 
 
 @overload

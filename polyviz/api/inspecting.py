@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
-from polyviz.analysis import parallelism
+from polyviz.analysis import instance_counts, parallelism
+from polyviz.api.compiling import choose_schedule, named_schedules, signature_of
 from polyviz.api.extracting import part_of
 from polyviz.errors import PolyvizError
 from polyviz.model.display import Displayable
 from polyviz.model.exclusion import exclusive
-from polyviz.scheduling import schedule as find_schedule
+from polyviz.runtime.binding import Binder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from polyviz.api.compiling import ScheduleChoice
     from polyviz.model.dependences import Dependences, LoopParallelism
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
@@ -26,7 +28,8 @@ class Inspector(Displayable):
     """What ``inspect`` found; it shows itself in a notebook and prints as text.
 
     ``loops`` judges every source loop; ``schedules`` holds one value per scheduler that succeeded, ``refusals`` the
-    reason of each that did not.
+    reason of each that did not. ``sizes`` are the parameter values of the arguments, and ``counts`` how often each
+    statement runs for them; both are empty without arguments.
     """
 
     scop: Scop
@@ -34,26 +37,36 @@ class Inspector(Displayable):
     loops: tuple[LoopParallelism, ...]
     schedules: Mapping[str, Schedule]
     refusals: Mapping[str, str]
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @exclusive
 def inspect(
     source: object,
     *arguments: Any,
-    schedules: Sequence[str] = ("isl", "pluto"),
+    schedules: Sequence[ScheduleChoice] | Mapping[str, ScheduleChoice] = ("isl", "pluto"),
     namespace: Mapping[str, Any] | None = None,
 ) -> Inspector:
-    """Look at a part, a function or text; with ``arguments``, their sizes are shown.
+    """Look at a part, a function or text; with ``arguments``, pictures, examples and counts are those of their sizes.
 
-    Raises ExtractionError when the loops cannot be handled.
+    Pictures of large sizes are drawn for small ones, and say so. Raises ExtractionError when the loops cannot be
+    handled, ArgumentError for arguments that they cannot take.
+
+    >>> import numpy as np
+    >>> text = "def f(A):\\n    for i in range(1, A.shape[0]):\\n        A[i] = A[i - 1]"
+    >>> inspect(text, np.zeros(100)).counts
+    {'S0': 99}
     """
     scop = part_of(source, namespace=namespace)
+    sizes = Binder(scop, signature_of(source)).bind(arguments, {}).parameters if arguments else {}
     found = find_dependences(scop)
     results: dict[str, Schedule] = {}
     refusals: dict[str, str] = {}
-    for name in schedules:
+    for name, choice in named_schedules(schedules).items():
         try:
-            results[name] = find_schedule(scop, name, dependences=found)
+            results[name] = choose_schedule(scop, found, choice, {})
         except PolyvizError as error:
             refusals[name] = error.message
-    return Inspector(scop, found, parallelism(scop, found, scop.schedule), results, refusals)
+    counts = instance_counts(scop, sizes) if arguments else {}
+    return Inspector(scop, found, parallelism(scop, found, scop.schedule), results, refusals, sizes, counts)

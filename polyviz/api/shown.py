@@ -19,6 +19,7 @@ from polyviz.views.bundles import (
     schedule_bundle,
     scop_bundle,
 )
+from polyviz.views.drawing import values_text
 
 if TYPE_CHECKING:
     from polyviz.model.display import Bundle
@@ -38,16 +39,30 @@ def kernel_bundle(kernel: Kernel) -> Bundle:
 def inspector_bundle(inspector: Inspector) -> Bundle:
     """Everything that was found about a loop nest, and every schedule, or the reason why there is none."""
     scop, found = inspector.scop, inspector.dependences
+    sizes = inspector.sizes or None
     sections = [
-        Section("Source and domains", scop_bundle(scop, found), open=True),
+        Section("Source and domains", scop_bundle(scop, found, sizes), open=True),
         Section("Loops as written", parallelism_bundle(inspector.loops), open=True),
-        Section("Dependences", dependences_bundle(found, scop, drawn=False)),
+        Section("Dependences", dependences_bundle(found, scop, sizes, drawn=False)),
     ]
+    if inspector.counts:
+        sections.insert(0, Section("Sizes", note_bundle(_runs(inspector)), open=True))
     for name, schedule in inspector.schedules.items():
         sections.append(Section(f"Schedule by {name}", schedule_bundle(schedule)))
     for name, reason in inspector.refusals.items():
         sections.append(Section(f"No schedule by {name}", note_bundle(reason), open=True))
     return combine(scop.name, sections)
+
+
+def _runs(inspector: Inspector) -> str:
+    """How often each statement runs for the sizes of the arguments."""
+    counts = ", ".join(f"{name} {_times(count)}" for name, count in inspector.counts.items())
+    sizes = values_text(inspector.sizes)
+    return f"For {sizes}: {counts}." if sizes else f"{counts}."
+
+
+def _times(count: int) -> str:
+    return f"runs {count:,} times" if count != 1 else "runs once"
 
 
 def register() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import shlex
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from IPython.core.magic import (
 )
 
 from polyviz.errors import OptionError
-from polyviz.notebook.words import OPTIONS, parse_words, with_options
+from polyviz.notebook.words import IN_QUOTES, OPTIONS, SHORT, help_text, parse_words, with_options
 
 if TYPE_CHECKING:
     import argparse
@@ -43,8 +42,11 @@ class PolyvizMagics(Magics):
         from polyviz.notebook.options import read_options
         from polyviz.notebook.polyopt import optimise_cell
 
-        options = read_options(_parse(line))
-        return optimise_cell(self.shell, self._namespace(local_ns), options, line, cell)
+        words, namespace = _parse(line), self._namespace(local_ns)
+        if words.help:
+            print(help_text(PolyvizMagics.polyopt))
+            return None
+        return optimise_cell(self.shell, namespace, read_options(words, namespace), line, cell)
 
     @needs_local_scope
     @no_var_expand
@@ -96,14 +98,36 @@ def _parse(line: str) -> argparse.Namespace:
 def _explained(message: str) -> str:
     """argparse's sentence, with the nearest option where one does not exist."""
     what, _, given = message.partition(": ")
+    if given == "expected one argument":
+        option = what.rpartition("/")[2].removeprefix("argument ")
+        return f"{option} needs a value: {OPTIONS[option]['metavar']}."
     if what != "unrecognized arguments":
         return message[:1].upper() + message[1:] + "."
-    word = shlex.split(given)[0]
+    word = given.split()[0]
+    if "{" in given or "->" in given:
+        return f"Unexpected {word!r}: {IN_QUOTES}"
     if not word.startswith("-"):
-        return f"Unexpected {word!r}: %%polyopt takes options only; %%polyopt? lists them."
-    near = get_close_matches(word.partition("=")[0], OPTIONS, 1)
-    hint = f"did you mean {near[0]!r}?" if near else "%%polyopt? lists those there are."
+        return f"Unexpected {word!r}: {_meant(word)}"
+    near = get_close_matches(word.partition("=")[0].lower(), [*OPTIONS, *SHORT], 1, _SIMILAR)
+    hint = f"did you mean {near[0]!r}?" if near else "%%polyopt --help lists those there are."
     return f"Unknown option {word!r}: {hint}"
+
+
+_SIMILAR = 0.75
+"""How alike two options must be for one to be taken for a slip of the other."""
+
+
+def _meant(word: str) -> str:
+    """What somebody may have wanted who wrote a word that is no option."""
+    from polyviz.api import targets
+    from polyviz.scheduling import schedulers
+
+    for short, names in (("-s", schedulers()), ("-t", targets())):
+        if word in names:
+            return f"did you mean '{short} {word}'? Several names are separated by commas."
+    if word.isdecimal():
+        return "several values of one option are separated by commas, such as '--tile 32,32'."
+    return "%%polyopt takes options only; %%polyopt --help lists them."
 
 
 def _evaluate(line: str, namespace: MutableMapping[str, Any]) -> Any:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import keyword
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from polyviz.errors import OptionError
+from polyviz.notebook.schedules import read_schedules
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping, Sequence
+
+    from polyviz.api.compiling import ScheduleChoice
 
 Show = Literal["source", "schedule", "tree"]
 SHOWN: tuple[Show, ...] = ("source", "schedule", "tree")
@@ -24,10 +27,14 @@ DEFAULT_REPEATS = 7
 class Options:
     """What a ``%%polyopt`` line asks for, checked.
 
-    ``tile`` is None for the target's own choice and False for none; ``sizes`` are the known values of ``--set``.
+    ``schedules`` holds each choice under its name in tables: a scheduler under its own, a schedule of the notebook
+    under the variable's, isl text as ``user``. ``tile`` is None for the target's own choice and False for none;
+    ``sizes`` are the known values of ``--set``.
     """
 
-    schedules: tuple[str, ...] = (DEFAULT_SCHEDULE,)
+    schedules: Mapping[str, ScheduleChoice] = field(
+        default_factory=lambda: {DEFAULT_SCHEDULE: DEFAULT_SCHEDULE}
+    )
     targets: tuple[str, ...] = ("auto",)
     tile: tuple[int, ...] | Literal[False] | None = None
     compare: bool = False
@@ -39,16 +46,19 @@ class Options:
     show: Show | None = None
 
 
-def read_options(words: argparse.Namespace) -> Options:
-    """The options behind the parsed words of the line; raises OptionError, always one line."""
-    schedules = _schedules(words.schedule)
+def read_options(words: argparse.Namespace, namespace: Mapping[str, Any]) -> Options:
+    """The options behind the parsed words of the line; raises OptionError, always one line.
+
+    ``namespace`` is the notebook's, whose schedules ``-s`` may name.
+    """
+    schedules = {} if words.schedule is None else read_schedules(words.schedule, namespace)
     targets = _targets(words.target)
     several = len(schedules) > 1 or len(targets) > 1
     _check_effects(words, compares=words.compare or several)
     if words.compare and not words.schedule:
-        schedules = COMPARED_SCHEDULES
+        schedules = {name: name for name in COMPARED_SCHEDULES}
     return Options(
-        schedules=schedules or (DEFAULT_SCHEDULE,),
+        schedules=schedules or {DEFAULT_SCHEDULE: DEFAULT_SCHEDULE},
         targets=targets or ("auto",),
         tile=_tile(words.tile),
         compare=bool(words.compare) or several,
@@ -66,9 +76,13 @@ def _check_effects(words: argparse.Namespace, *, compares: bool) -> None:
     if words.inspect:
         given = [name for name in _OF_A_RUN if getattr(words, name)]
         if given:
-            raise OptionError(f"--{given[0].replace('_', '-')} has no effect with --inspect, which runs no loop.")
+            raise OptionError(
+                f"--{given[0].replace('_', '-')} has no effect with --inspect, which runs no loop."
+            )
     if words.repeats is not None and not compares:
-        raise OptionError("--repeats counts the timings of a comparison: add --compare, or more than one variant.")
+        raise OptionError(
+            "--repeats counts the timings of a comparison: add --compare, or more than one variant."
+        )
 
 
 _OF_A_RUN = ("target", "tile", "compare", "repeats", "no_verify", "show")
@@ -98,30 +112,18 @@ def split_list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _schedules(text: str | None) -> tuple[str, ...]:
-    if text is None:
-        return ()
-    from polyviz.scheduling import schedulers
-
-    return _choices("schedule", text, schedulers())
-
-
 def _targets(text: str | None) -> tuple[str, ...]:
     if text is None:
         return ()
     from polyviz.api import targets
 
-    return _choices("target", text, ("auto", *targets()))
-
-
-def _choices(what: str, text: str, known: Iterable[str]) -> tuple[str, ...]:
-    names = list(known)
+    names = ("auto", *targets())
     chosen = split_list(text)
     if not chosen:
-        raise OptionError(f"--{what} needs a name: one of {', '.join(names)}.")
+        raise OptionError(f"--target needs a name: one of {', '.join(names)}.")
     for name in chosen:
         if name not in names:
-            raise unknown(what, name, names)
+            raise unknown("target", name, names)
     return tuple(dict.fromkeys(chosen))
 
 

@@ -9,6 +9,7 @@ from polyviz.api import extract, inspect
 from polyviz.errors import OptionError
 from polyviz.model.display import mime_bundle
 from polyviz.notebook.cell import Cell, read_cell
+from polyviz.notebook.inplace import arguments_of
 from polyviz.notebook.progress import Progress, line_for
 from polyviz.notebook.result import Result
 from polyviz.notebook.session import NoVariantError, Session
@@ -56,7 +57,8 @@ def _inspected(cell: Cell, namespace: MutableMapping[str, Any], options: Options
         raise OptionError(f"--inspect looks at one loop nest, and this cell holds {names}.")
     text = cell.loops if cell.is_loops else cell.functions[0].text
     part = extract(text, namespace=namespace, sizes=options.sizes or None)
-    return inspect(part, schedules=options.schedules)
+    arguments = arguments_of(part, namespace) if cell.is_loops else ()
+    return inspect(part, *arguments, schedules=options.schedules)
 
 
 def _execute(shell: Any, cell: Cell, namespace: MutableMapping[str, Any]) -> None:

@@ -60,7 +60,7 @@ class Session:
             self.progress.report(f"compiling {function.name}", number, len(cell.functions))
             scop = extract(function.text, namespace=self.namespace, sizes=self.options.sizes or None)
             found = find_dependences(scop)
-            kernel = self._kernel(scop, found, self.options.schedules[0], function.text)
+            kernel = self._kernel(scop, found, function.text)
             parts.append(Part(scop, found, parallelism(scop, found, scop.schedule), kernel))
         self.namespace.update({part.scop.name: part.kernel for part in parts})
         return tuple(parts)
@@ -78,13 +78,14 @@ class Session:
         if self.options.compare:
             return self._run_best(scop, found, loops)
         self.progress.report("scheduling", 2, 5)
-        kernel = self._kernel(scop, found, self.options.schedules[0], cell.loops)
+        kernel = self._kernel(scop, found, cell.loops)
         row = self._verified(kernel) if self.options.verify else None
         kernel = kernel if row is None else kernel.with_floating_point(row.floating_point)
         self.progress.report("running in place", 4, 5)
         return self._finished(Part(scop, found, loops, kernel, row))
 
-    def _kernel(self, scop: Scop, found: Dependences, schedule: str, source: object) -> Kernel:
+    def _kernel(self, scop: Scop, found: Dependences, source: object) -> Kernel:
+        [schedule, *_] = self.options.schedules.values()
         return build_kernel(
             scop,
             found,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,23 +16,32 @@ _Magic = TypeVar("_Magic", bound=Callable[..., Any])
 # IPython gives these no types.
 _argument: Any = magic_arguments.argument
 _magic_arguments: Any = magic_arguments.magic_arguments
-_parse_argstring: Any = magic_arguments.parse_argstring
 
 OPTIONS: Mapping[str, Mapping[str, str]] = {
-    "--schedule": {"metavar": "NAME[,NAME…]", "help": "schedulers, default pluto; see %%polyschedulers"},
+    "--schedule": {
+        "metavar": "NAME[,NAME…]",
+        "help": "schedulers, default pluto (%%polyschedulers lists them), schedules of the notebook by name, "
+        'or an isl map in quotes: "{ S0[i, j] -> [j, i] }"',
+    },
     "--target": {"metavar": "NAME[,NAME…]", "help": "auto (default), c, numba or python"},
     "--tile": {"metavar": "N[,N…]", "help": "tile sizes such as 32,32,32, or off"},
-    "--compare": {"action": "store_true", "help": "verify and time all variants, then run the best one in place"},
+    "--compare": {
+        "action": "store_true",
+        "help": "verify and time all variants, then run the best one in place",
+    },
     "--inspect": {"action": "store_true", "help": "look at domains, dependences and schedules; run no loop"},
     "--set": {"action": "append", "metavar": "NAME=NUMBER", "help": "a size that the analysis may rely on"},
     "--name": {"metavar": "NAME", "help": "also keep the result under this name"},
     "--repeats": {"metavar": "K", "help": "timings per variant of a comparison, default 7"},
     "--no-verify": {"action": "store_true", "help": "do not compare with the loop as written first"},
     "--show": {"metavar": "VIEW", "help": "only one view of the result: source, schedule or tree"},
+    "--help": {"action": "store_true", "help": "show this help and run nothing"},
 }
 """Every option by its long name, with what argparse needs to know of it."""
 
-SHORT: Mapping[str, str] = {"-s": "--schedule", "-t": "--target"}
+IN_QUOTES = 'an isl map stands in quotes: -s "{ S0[i, j] -> [j, i] }".'
+
+SHORT: Mapping[str, str] = {"-s": "--schedule", "-t": "--target", "-h": "--help"}
 """The long name behind each short one."""
 
 
@@ -47,7 +57,14 @@ def with_options(magic: _Magic) -> _Magic:
     return finished
 
 
+def help_text(magic: Callable[..., Any]) -> str:
+    """What a magic does and which options it has, for a terminal."""
+    documentation = (magic.__doc__ or "").removeprefix("::").strip()
+    return documentation.replace("%polyopt", "%%polyopt", 1)
+
+
 def parse_words(magic: Callable[..., Any], line: str) -> argparse.Namespace:
     """What argparse makes of the line; raises UsageError, or ValueError for an unfinished quotation."""
-    words: argparse.Namespace = _parse_argstring(magic, line)
+    parser: Any = magic.parser  # type: ignore[attr-defined]  # IPython's decorator puts it there
+    words: argparse.Namespace = parser.parse_args(shlex.split(line))
     return words

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
 import polyviz as pv
-from polyviz.api.comparing import _named
+from polyviz.api.compiling import named_schedules
 from tests.running import function_of
 
 SHIFT = """
@@ -56,16 +57,21 @@ def test_every_row_is_verified_and_compared_with_the_first(comparison: pv.Compar
 def test_names_of_schedules_are_unique() -> None:
     scop = pv.extract(function_of(SHIFT))
     chosen = pv.schedule(scop, "pluto")
-    named = _named(["pluto", chosen, "pluto", "{ S0[i] -> [i] }", "{ S0[i] -> [2i] }"])
+    named = named_schedules(["pluto", chosen, "pluto", "{ S0[i] -> [i] }", "{ S0[i] -> [2i] }"])
     assert list(named) == ["pluto", "pluto 2", "user", "user 2"]
-    assert list(_named("pluto")) == ["pluto"]  # type: ignore[arg-type]
+    assert list(named_schedules("pluto")) == ["pluto"]  # type: ignore[arg-type]
 
 
 def test_a_refused_variant_is_a_row_and_arguments_stay_as_they_are() -> None:
     text = "def running(A):\n    for i in range(1, len(A)):\n        A[i] = A[i - 1] + A[i]\n"
     array = np.arange(5.0)
     result = pv.compare(
-        function_of(text), array, schedules=("{ S0[i] -> [-i] }", "original"), targets="python", baselines=(), repeats=1
+        function_of(text),
+        array,
+        schedules=("{ S0[i] -> [-i] }", "original"),
+        targets="python",
+        baselines=(),
+        repeats=1,
     )
     assert [(row.label, row.status, row.verified) for row in result.rows] == [
         ("user/python", "refused", None),
@@ -99,3 +105,41 @@ def test_wrong_options_are_one_line(options: dict[str, Any], sentence: str) -> N
     with pytest.raises(pv.OptionError) as caught:
         pv.compare(function_of(SHIFT), np.zeros(5), np.ones(5), **options)
     assert str(caught.value) == sentence
+
+
+def test_a_target_that_is_not_here_is_a_row_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = pv.targets()
+    missing = {**here, "c": type(here["c"])(False, "No C compiler was found.")}
+    monkeypatch.setattr(sys.modules["polyviz.api.targets"], "targets", lambda: missing)
+    result = pv.compare(
+        function_of(SHIFT),
+        np.zeros(5),
+        np.ones(5),
+        schedules="original",
+        targets=("c", "python"),
+        baselines=(),
+        repeats=1,
+    )
+    [absent, present] = result.rows
+    assert (absent.label, absent.status, absent.verified, absent.median) == (
+        "original/c",
+        "unavailable",
+        None,
+        None,
+    )
+    assert absent.note == "The target 'c' cannot run here. No C compiler was found."
+    assert present.status == "ok"
+    assert "unavailable" in repr(result)
+
+
+def test_schedules_under_names_of_ones_own() -> None:
+    result = pv.compare(
+        function_of(SHIFT),
+        np.zeros(5),
+        np.ones(5),
+        schedules={"backwards": "{ S0[i] -> [-i] }"},
+        targets="python",
+        baselines=(),
+        repeats=1,
+    )
+    assert [(row.label, row.status) for row in result.rows] == [("backwards/python", "ok")]

@@ -97,7 +97,6 @@ REFUSED: dict[str, dict[str, Any]] = {
     "no such target": {"target": "fortran"},
     "floating point": {"floating_point": "fast"},
     "tile of zero": {"tile": (0,)},
-    "tile as a number": {"tile": 5},
     "tile as text": {"tile": "32"},
     "tile of fractions": {"tile": (2.5,)},
     "no tile sizes": {"tile": ()},
@@ -188,3 +187,10 @@ def test_loops_that_never_run_are_an_empty_run(schedule: str, target: str) -> No
     assert "never runs" in kernel.scop.notes[0]
     assert pv.check(kernel.scop, kernel.schedule)
     assert "none that ever runs" in repr(kernel.scop)
+
+
+def test_one_tile_size_serves_all_loops() -> None:
+    function = function_of(ADD)
+    one, several = (pv.compile(function, target="python", tile=tile).source for tile in (5, (5, 5)))
+    assert one == several
+    assert one != pv.compile(function, target="python", tile=False).source

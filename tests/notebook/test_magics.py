@@ -33,6 +33,7 @@ def test_loading_registers_everything_silently_and_unloading_undoes_it(shell, ca
 
     before = names()
     matchers = list(shell.Completer.custom_matchers)
+    transformers = list(shell.input_transformers_cleanup)
     shell.run_line_magic("load_ext", "polyviz")
     shell.run_line_magic("reload_ext", "polyviz")
     polyviz.load_ipython_extension(shell)
@@ -42,6 +43,7 @@ def test_loading_registers_everything_silently_and_unloading_undoes_it(shell, ca
     assert names() == before
     assert "PolyvizMagics" not in shell.magics_manager.registry
     assert shell.Completer.custom_matchers == matchers
+    assert shell.input_transformers_cleanup == transformers
     assert "".join(capsys.readouterr()) == ""
 
 
@@ -50,6 +52,25 @@ def test_help_names_every_option(notebook, capsys) -> None:
     shown = "".join(capsys.readouterr())
     for word in ("--schedule", "--no-verify", "--show", "Run the loops of the cell in another order"):
         assert word in shown
+
+
+@pytest.mark.parametrize("cell", ["%%polyopt --help", "%%polyopt -h\n", "%%polyopt -s isl --help\nprint(1 / 0)"])
+def test_help_is_an_option_too(notebook, capsys, cell: str) -> None:
+    assert notebook.run(cell) is None
+    shown = capsys.readouterr().out
+    assert shown.startswith("%%polyopt [-s NAME")
+    assert "Run the loops of the cell in another order" in shown
+
+
+def test_a_schedule_of_ones_own_by_text_and_by_name(notebook) -> None:
+    expected = notebook["A"].T + 1.0
+    result = notebook.run('%%polyopt -t python -s "{ S0[i, j] -> [j, i] }"\n' + TRANSPOSE)
+    assert result.parts[0].title.startswith("user on python: verified")
+    np.testing.assert_allclose(notebook["C"], expected)
+    notebook.namespace["mine"] = polyviz.schedule(polyviz.extract(TRANSPOSE), "isl")
+    result = notebook.run("%%polyopt -t python -s original,mine --repeats 1\n" + TRANSPOSE)
+    assert [row.label for row in result.comparison.rows][-2:] == ["original/python", "mine/python"]
+    assert all(row.verified for row in result.comparison.rows)
 
 
 def test_bare_loops_run_once_and_in_place(notebook) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import islpy as isl
 import pytest
 
+import polyviz as pv
 from polyviz.errors import OptionError
 from polyviz.notebook.magics import _parse
 from polyviz.notebook.options import COMPARED_SCHEDULES, Options, read_options
 
 
-def options(line: str) -> Options:
-    return read_options(_parse(line))
+def options(line: str, **namespace: Any) -> Options:
+    return read_options(_parse(line), namespace)
 
 
 def test_no_words_mean_the_defaults() -> None:
@@ -20,7 +24,7 @@ def test_no_words_mean_the_defaults() -> None:
 def test_every_word_arrives() -> None:
     line = "-s isl -t c --tile 8,16 --compare --set N=1000 --set M=-2,K=3 --name s --repeats 3 --no-verify --show tree"
     assert options(line) == Options(
-        schedules=("isl",),
+        schedules={"isl": "isl"},
         targets=("c",),
         tile=(8, 16),
         compare=True,
@@ -39,12 +43,63 @@ def test_several_variants_are_a_comparison() -> None:
 
 
 def test_compare_alone_takes_the_usual_schedules() -> None:
-    assert options("--compare").schedules == COMPARED_SCHEDULES
-    assert options("--compare -s isl").schedules == ("isl",)
+    assert tuple(options("--compare").schedules) == COMPARED_SCHEDULES
+    assert tuple(options("--compare -s isl").schedules) == ("isl",)
 
 
 def test_a_name_given_twice_counts_once() -> None:
-    assert options("-s isl,isl").schedules == ("isl",)
+    assert tuple(options("-s isl,isl").schedules) == ("isl",)
+
+
+MAP = "{ S0[i, j] -> [j, i] }"
+
+
+@pytest.mark.parametrize("text", [f'"{MAP}"', f"'{MAP}'", MAP.replace(" ", "")])
+def test_an_isl_map_on_the_line(text: str) -> None:
+    (name, chosen), *rest = options(f"-s {text}").schedules.items()
+    assert (name, str(chosen).replace(" ", ""), rest) == ("user", MAP.replace(" ", ""), [])
+
+
+def test_an_isl_map_among_others() -> None:
+    chosen = options(f'--schedule="isl, {MAP}, pluto"').schedules
+    assert chosen == {"isl": "isl", "user": MAP, "pluto": "pluto"}
+
+
+class Edit:
+    """Something that holds a schedule, as the editor of the inspector does."""
+
+    def __init__(self, schedule: object) -> None:
+        self.schedule = schedule
+
+
+def test_schedules_of_the_notebook_by_name() -> None:
+    scop = pv.extract("for i in range(n): A[i] = 0")
+    mine, relation = pv.schedule(scop, "original"), isl.UnionMap("{ S0[i] -> [-i] }")
+    held = {
+        "mine": mine,
+        "relation": relation,
+        "edit": Edit(mine),
+        "text": "{ S0[i] -> [i] }",
+        "tree": mine.tree,
+    }
+    chosen = options("-s pluto,mine,relation,edit,text,tree", **held).schedules
+    assert list(chosen) == ["pluto", *held]
+    assert [chosen[name] for name in held] == [mine, relation, mine, "{ S0[i] -> [i] }", mine.tree]
+
+
+def test_a_scheduler_comes_before_a_variable_of_its_name() -> None:
+    assert options("-s isl", isl=isl).schedules == {"isl": "isl"}
+
+
+def test_what_is_no_schedule_is_said() -> None:
+    with pytest.raises(OptionError) as caught:
+        options("-s rows", rows=[1, 2])
+    assert (
+        str(caught.value) == "'rows' in the notebook is no schedule (it is of type list), and no scheduler."
+    )
+    with pytest.raises(OptionError) as caught:
+        options("-s minne", mine=isl.UnionMap("{ S0[i] -> [i] }"))
+    assert str(caught.value) == "Unknown schedule 'minne': did you mean 'mine'?"
 
 
 def test_tiling_can_be_switched_off() -> None:
@@ -65,12 +120,32 @@ def test_tiling_can_be_switched_off() -> None:
         ("--name for", "--name takes the name of a variable, not 'for'."),
         ("--compare --repeats 0", "--repeats takes whole numbers from 1 on, not '0'."),
         ("--comprae", "Unknown option '--comprae': did you mean '--compare'?"),
-        ("--frobnicate", "Unknown option '--frobnicate': %%polyopt? lists those there are."),
+        ("--frobnicate", "Unknown option '--frobnicate': %%polyopt --help lists those there are."),
         ("--inspect --tile 8", "--tile has no effect with --inspect, which runs no loop."),
         ("--inspect --no-verify", "--no-verify has no effect with --inspect, which runs no loop."),
-        ("--repeats 3", "--repeats counts the timings of a comparison: add --compare, or more than one variant."),
-        ("pluto", "Unexpected 'pluto': %%polyopt takes options only; %%polyopt? lists them."),
-        ("-s", "Argument -s/--schedule: expected one argument."),
+        (
+            "--repeats 3",
+            "--repeats counts the timings of a comparison: add --compare, or more than one variant.",
+        ),
+        ("--threads 4", "Unknown option '--threads': %%polyopt --help lists those there are."),
+        ("-S isl", "Unknown option '-S': did you mean '-s'?"),
+        ("pluto", "Unexpected 'pluto': did you mean '-s pluto'? Several names are separated by commas."),
+        ("numba", "Unexpected 'numba': did you mean '-t numba'? Several names are separated by commas."),
+        ("please", "Unexpected 'please': %%polyopt takes options only; %%polyopt --help lists them."),
+        (
+            "--tile 32 32",
+            "Unexpected '32': several values of one option are separated by commas, such as '--tile 32,32'.",
+        ),
+        (
+            "-s { S0[i] -> [i] }",
+            "Unexpected 'S0[i]': an isl map stands in quotes: -s \"{ S0[i, j] -> [j, i] }\".",
+        ),
+        (
+            "-s '{ S0[i] -> [i }'",
+            "The brackets of '{ S0[i] -> [i }' do not match; an isl map stands in quotes: "
+            '-s "{ S0[i, j] -> [j, i] }".',
+        ),
+        ("-s", "--schedule needs a value: NAME[,NAME…]."),
         ("-s 'isl", "The options cannot be read: no closing quotation."),
     ],
 )
