@@ -24,11 +24,16 @@ def described(
 ) -> Schedule:
     """``tree``, which must be legal, with everything that is known of its loops."""
     properties = band_properties(problem.scop, problem.dependences, tree)
-    flagged = _flagged(tree, properties)
+    known_tree = _flagged(tree, properties)
     described_bands = tuple(
-        _band(node, known) for (_, node), known in zip(bands(flagged), properties, strict=True)
+        _band(node, known) for (_, node), known in zip(bands(known_tree), properties, strict=True)
     )
-    return Schedule(scheduler, flagged, common_times(flagged), described_bands, tuple(decisions))
+    return Schedule(scheduler, known_tree, common_times(known_tree), described_bands, tuple(decisions))
+
+
+def flagged(problem: SchedulingProblem, tree: isl.Schedule) -> isl.Schedule:
+    """``tree`` with the flags that isl keeps on its bands set from the exact analysis."""
+    return _flagged(tree, band_properties(problem.scop, problem.dependences, tree))
 
 
 def common_times(tree: isl.Schedule) -> isl.UnionMap:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 def branch_paths(tree: isl.Schedule, fits: Callable[[Branches], bool]) -> tuple[Path, ...]:
     """Every sequence of ``tree`` that ``fits``, in depth-first order.
 
+    >>> import islpy as isl
     >>> text = '{ domain: "{ S[i]; T[] }", child: { sequence: [ { filter: "{ T[] }" }, { filter: "{ S[i] }" } ] } }'
     >>> branch_paths(isl.Schedule(text), lambda branches: True)
     ((0,),)

@@ -38,6 +38,7 @@ class Distribute(Move):
     """
 
     name: ClassVar[str] = "distribute"
+    parts: ClassVar[tuple[str, ...]] = ("groups",)
     member: int = 0
     groups: tuple[tuple[int, ...], ...] = ()
 

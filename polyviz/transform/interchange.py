@@ -32,6 +32,7 @@ class Interchange(Move):
     """
 
     name: ClassVar[str] = "interchange"
+    loops: ClassVar[tuple[str, ...]] = ("order",)
     order: tuple[int, ...] = ()
 
     @classmethod

@@ -19,10 +19,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Move(ABC):
-    """A change at the node ``path``; the fields of a subclass are its arguments."""
+    """A change at the node ``path``; the fields of a subclass are its arguments.
+
+    A person names loops and statements where a field holds positions: ``loops`` lists the fields that count the members
+    of the band at ``path``, ``parts`` those that count the children of a sequence. A field called ``member`` is the
+    loop that the move is about.
+    """
 
     name: ClassVar[str]
+    loops: ClassVar[tuple[str, ...]] = ()
+    parts: ClassVar[tuple[str, ...]] = ()
     path: Path
+
+    @property
+    def extent(self) -> int:
+        """How many loops the band at ``path`` must have, no more and no less; 0 when any number will do."""
+        return 0
 
     @classmethod
     @abstractmethod

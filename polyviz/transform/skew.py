@@ -21,6 +21,7 @@ class Skew(Move):
     """
 
     name: ClassVar[str] = "skew"
+    loops: ClassVar[tuple[str, ...]] = ("by",)
     member: int = 1
     by: int = 0
     factor: int = 1

@@ -37,6 +37,11 @@ class Tile(Move):
     name: ClassVar[str] = "tile"
     sizes: tuple[int, ...] = ()
 
+    @property
+    def extent(self) -> int:
+        """One loop per size."""
+        return len(self.sizes)
+
     @classmethod
     def available(cls, tree: isl.Schedule) -> tuple[Path, ...]:
         """Every permutable band, even of a single loop (then it is strip-mining)."""

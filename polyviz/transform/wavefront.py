@@ -34,6 +34,11 @@ class Wavefront(Move):
     name: ClassVar[str] = "wavefront"
     degree: int = 1
 
+    @property
+    def extent(self) -> int:
+        """The loops that the diagonal is made of."""
+        return self.degree + 1
+
     @classmethod
     def available(cls, tree: isl.Schedule) -> tuple[Path, ...]:
         """Every permutable band of two and more loops whose first is not parallel."""
