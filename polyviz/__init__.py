@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from polyviz.errors import (
         ArgumentError,
         CodegenError,
+        EvaluationError,
         ExtractionError,
         LegalityError,
         NotAffineError,
@@ -50,6 +51,7 @@ __all__ = [
     "CodegenError",
     "Comparison",
     "Dependences",
+    "EvaluationError",
     "ExtractionError",
     "Inspector",
     "Kernel",
@@ -91,6 +93,7 @@ _HOMES = {
     "polyviz.errors": (
         "ArgumentError",
         "CodegenError",
+        "EvaluationError",
         "ExtractionError",
         "LegalityError",
         "NotAffineError",

@@ -10,11 +10,13 @@ from keyword import kwlist
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import bound_expression, inner_iterators, placed_body, planned_body, private_name
-from polyviz.codegen.calling import needs_checks, result_names, written_arrays
+from polyviz.codegen.calling import checked_references, needs_checks, result_names, written_arrays
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
+from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.identifiers import Identifiers, part_names
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants
 from polyviz.codegen.lower import lower
+from polyviz.codegen.scalars_python import numpy_scalars
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.widths import widened
 from polyviz.model.expression import Binary, Call, Constant, Element, Expression, Name, walk
@@ -32,6 +34,7 @@ _SERIAL_NOTE = (
 )
 PYTHON_RESERVED = frozenset(kwlist) | {
     *("np", "math", "numba", "range", "min", "max", "abs", "int", "float", "bool", "complex", "round", "pow", "len"),
+    *PYTHON_HELPERS,
 }
 """Keywords, and the names of modules and functions that generated text calls."""
 
@@ -79,6 +82,11 @@ class _PythonProgram:
         self.bodies = {
             statement.name: planned_body(self.scop, self.plan, statement) for statement in self.scop.statements
         }
+        self.given = frozenset(argument.name for argument in self.scop.arguments)
+        self.numbers: frozenset[str] = frozenset()
+        if self.target == "python":
+            self.numbers = numpy_scalars([*self.bodies.values()], self.dtypes, self.given)
+            self.bodies = {name: widened(body, self.dtypes, self.numbers) for name, body in self.bodies.items()}
 
     def program(self) -> Program:
         loops = lower(self.scop, self.plan, self.identifiers.taken)
@@ -99,6 +107,7 @@ class _PythonProgram:
             lines={line + shift: origin for line, origin in self.text.origins.items()},
             floating_point=self.floating_point,
             checked=self.checked,
+            failures=checked_references(self.scop) if self.checked else (),
             written=written_arrays(self.scop),
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
@@ -120,6 +129,8 @@ class _PythonProgram:
         if self.uses_index:
             comment = "unsigned: cannot count from the end, so nothing is tested"
             lines += [f"{self.index} = np.uint64  # {comment}", "", ""]
+        for helper in sorted(self.printer.helpers):
+            lines += [*PYTHON_HELPERS[helper].splitlines(), "", ""]
         if self.target == "numba":
             lines.append(self._decorator())
         lines.append(f"def {self.symbol}({arguments}):")
@@ -140,10 +151,12 @@ class _PythonProgram:
         return f"@numba.njit({', '.join(options)})"
 
     def _prologue(self) -> None:
-        arguments = {argument.name for argument in self.scop.arguments}
         for parameter in self.scop.parameters:
-            if parameter.name not in arguments:
+            if parameter.name not in self.given:
                 self.text.add(1, f"{self.identifiers.of(parameter.name)} = {self._parameter_value(parameter)}")
+        for name in sorted(self.numbers & self.given):
+            argument = self.identifiers.of(name)
+            self.text.add(1, f"{argument} = np.{self.dtypes[name]}({argument})  # wraps around")
         for array in self.scop.arrays:
             if array.creation is not None:
                 self.text.add(1, f"{self.identifiers.of(array.name)} = {self._creation(array)}")
@@ -155,7 +168,7 @@ class _PythonProgram:
             dtype = "bool_" if dtype == "bool" else dtype
             self.text.add(1, f"{name} = np.empty({shape}, dtype=np.{dtype})  # one copy per iteration")
         for name, cell in self.cells.items():
-            initial = self.identifiers.of(name) if name in arguments else "0"
+            initial = self.identifiers.of(name) if name in self.given else "0"
             dtype = self.types[name].dtype
             dtype = "bool_" if dtype == "bool" else dtype
             self.text.add(1, f"{cell} = np.full(1, {initial}, dtype=np.{dtype})")
@@ -242,8 +255,6 @@ class _PythonProgram:
     def _instance(self, node: Instance, indent: int) -> None:
         statement = self.scop.statement(node.statement)
         body = placed_body(statement, self.bodies[node.statement], node.arguments)
-        if self.target == "python":
-            body = list(widened(body, self.dtypes))
         lines = self.printer.instructions(body, 0)
         for number, line in enumerate(lines):
             comment = f"  # line {statement.span.line}" if number == 0 else ""
