@@ -216,6 +216,15 @@ static inline {T} {name}({T} a)
 }
 """
     ),
+    # What has no whole number (NaN, infinities, values out of range) becomes the smallest one, as processors have it.
+    ("whole", "i"): Helper(
+        """\
+static inline {T} {name}(double a)
+{
+    return a >= {MIN} && a < -(double){MIN} ? ({T})a : {MIN};
+}
+"""
+    ),
     ("power", "i"): Helper(
         """\
 static inline {T} {name}({T} base, int64_t exponent)
