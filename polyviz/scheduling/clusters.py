@@ -51,6 +51,8 @@ def cluster_graph(clusters: Sequence[Cluster], graph: DependenceGraph) -> Depend
         node.name: _placing(label[node.name], _cluster_with(node.name, clusters), node)
         for node in graph.nodes
     }
+    around = {node.name: node.rows for node in graph.nodes}
+    rows = {node.name: _cluster_with(node.name, clusters).rows(node.name) for node in graph.nodes}
     nodes = []
     for number, cluster in enumerate(clusters):
         members = [node for node in graph.nodes if node.name in cluster.names]
@@ -65,6 +67,8 @@ def cluster_graph(clusters: Sequence[Cluster], graph: DependenceGraph) -> Depend
             _between_clusters(edges, label, place)
             for edges in (graph.validity, graph.coincidence, graph.proximity)
         ),
+        tuple(group.between(label, place, around, rows) for group in graph.reuse),
+        graph.around,
     )
 
 

@@ -15,35 +15,57 @@ from polyviz.scheduling.band_search import BandState, RowRule, Workbench, find_b
 from polyviz.scheduling.carrying import CarryingRows
 from polyviz.scheduling.clusters import Cluster
 from polyviz.scheduling.components import components, reachability, topological
-from polyviz.scheduling.explanation import band_decision, components_decision
+from polyviz.scheduling.explanation import (
+    band_decision,
+    components_decision,
+    fallback_decision,
+    limit_decision,
+)
 from polyviz.scheduling.graph import DependenceGraph
+from polyviz.scheduling.isl_scheduler import IslScheduler
 from polyviz.scheduling.plan import BandPlan, Leaf, Plan, SequencePlan, tree_of
 from polyviz.scheduling.problem import Proposal, SchedulingProblem
+from polyviz.scheduling.reuse_explanation import group_decision, row_decision
 
 if TYPE_CHECKING:
     from polyviz.scheduling.fusion import FusionRule
+    from polyviz.scheduling.reuse import ReuseGroup
+
+# What the search was too difficult for is rarely easy for isl: its attempt in place of it is a short one.
+FALLBACK_SECONDS = 3.0
 
 
 @dataclass(slots=True)
 class Engine:
-    """Builds a schedule with ``row_rule`` for the rows of a band and ``fusion`` for what shares one."""
+    """Builds a schedule with ``row_rule`` for the rows of a band and ``fusion`` for what shares one.
+
+    ``reuse`` holds the groups of references for rules that look at them.
+    """
 
     row_rule: RowRule
     fusion: FusionRule
+    reuse: tuple[ReuseGroup, ...] = ()
     workbench: Workbench = field(default_factory=Workbench)
     decisions: list[Decision] = field(default_factory=list)
 
     def run(self, problem: SchedulingProblem) -> Proposal:
         """A schedule of ``problem``; raises ``SchedulingError`` when no affine one is found."""
-        plan = self._plan(DependenceGraph.of(problem))
-        return Proposal(tree_of(plan, problem.domain), tuple(self.decisions))
+        self.decisions += [group_decision(group) for group in self.reuse if group.temporal or group.spatial]
+        plan = self._plan(DependenceGraph.of(problem, self.reuse))
+        return Proposal(tree_of(plan, problem.domain), self.log())
+
+    def log(self) -> tuple[Decision, ...]:
+        """The decisions so far, and what had to be simplified for them."""
+        inexact = self.workbench.cones.inexact
+        return (*self.decisions, *([limit_decision(inexact)] if inexact else []))
 
     def _plan(self, graph: DependenceGraph) -> Plan:
         groups = components(graph)
         if len(graph.nodes) > 1:
             self.decisions.append(components_decision(groups))
         clusters = [self._cluster(graph.only(group)) for group in groups]
-        clusters, reasons = self.fusion.fuse(clusters, graph, self.workbench)
+        with self.workbench.half() as workbench:
+            clusters, reasons = self.fusion.fuse(clusters, graph, workbench)
         self.decisions += reasons
         parts = [self._part(cluster, graph.only(cluster.names)) for cluster in _ordered(clusters, graph)]
         return parts[0] if len(parts) == 1 else SequencePlan(tuple(parts))
@@ -52,9 +74,13 @@ class Engine:
         if not cluster.band:
             return Leaf(cluster.names)
         cluster = cluster.from_zero()
+        if self.reuse:
+            first = len(graph.around) + 1
+            self.decisions += [
+                row_decision(row, number, graph) for number, row in enumerate(cluster.band, first)
+            ]
         self.decisions.append(band_decision(cluster, graph))
-        rows = {name: cluster.rows(name) for name in cluster.names}
-        return BandPlan(cluster, self._plan(graph.after(rows)))
+        return BandPlan(cluster, self._plan(graph.after(cluster.band)))
 
     def _cluster(self, graph: DependenceGraph) -> Cluster:
         """A band of its own for one component."""
@@ -71,19 +97,21 @@ class Engine:
         self.decisions.append(Decision("fallback", text, graph.names))
         row = CarryingRows().next_row(BandState(graph), self.workbench)
         if row is None:
-            raise SchedulingError(
-                f"No affine row was found for {names}.", reason="every row tried reverses a dependence."
+            reason = (
+                "the search reached its limit" if self.workbench.budget.is_spent else "every row tried reverses one"
             )
+            raise SchedulingError(f"no row that respects all dependences of {names} was found ({reason})")
         return Cluster(graph.names, (row,))
 
 
 def run_engine(engine: Engine, problem: SchedulingProblem) -> Proposal:
-    """What ``engine`` finds for ``problem``, or the order of the source, with the reason, when it finds nothing."""
+    """What ``engine`` finds for ``problem``; when it finds nothing, what isl finds, or else the order of the source."""
     try:
         return engine.run(problem)
     except SchedulingError as error:
-        text = f"{error.message} The loops keep the order of the source."
-        return Proposal(problem.scop.schedule, (*engine.decisions, Decision("fallback", text)))
+        instead = IslScheduler(time_limit=FALLBACK_SECONDS).run(problem)
+        fallback = fallback_decision("this search", "the scheduler of isl", error.message)
+        return Proposal(instead.tree, (*engine.log(), fallback, *instead.decisions))
 
 
 def _ordered(clusters: list[Cluster], graph: DependenceGraph) -> list[Cluster]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.model.details import BandDetails, ComponentsDetails, FallbackDetails, RowDetails
 from polyviz.model.schedule import Decision
 
 if TYPE_CHECKING:
@@ -25,16 +26,52 @@ def components_decision(groups: Sequence[tuple[str, ...]]) -> Decision:
         "components",
         f"Components in an order that respects the dependences: {order}.",
         names,
-        {"components": groups},
+        ComponentsDetails(components=tuple(groups)),
     )
 
 
 def band_decision(cluster: Cluster, graph: DependenceGraph) -> Decision:
     """The rows of a band: each with its functions, its objective values and what was relaxed."""
-    rows = [_row_details(row, graph) for row in cluster.band]
+    rows = tuple(_row_details(row, graph) for row in cluster.band)
     kind = "close and permutable" if cluster.is_close else "carrying as much as possible"
-    sentences = "; ".join(str(row["text"]) for row in rows)
-    return Decision("band", f"Band of {len(rows)}, {kind}: {sentences}.", cluster.names, {"rows": rows})
+    sentences = "; ".join(row["text"] for row in rows)
+    text = f"Band of {len(rows)}, {kind}: {sentences}."
+    return Decision("band", text, cluster.names, BandDetails(rows=rows))
+
+
+def fallback_decision(failed: str, instead: str, reason: str, statements: Sequence[str] = ()) -> Decision:
+    """Something could not be used: what, what was used in its place, and why.
+
+    >>> fallback_decision("pluto", "the order of the source", "no affine row was found").text
+    'Not pluto but the order of the source was used: no affine row was found.'
+    """
+    text = f"Not {failed} but {instead} was used: {reason}."
+    details = FallbackDetails(failed=failed, instead=instead, reason=reason)
+    return Decision("fallback", text, tuple(statements), details)
+
+
+def limit_decision(inexact: int) -> Decision:
+    """Some cones would have taken isl too long."""
+    relations = "one convex relation" if inexact == 1 else f"{inexact} convex relations"
+    text = (
+        f"The exact condition that {relations} put on a row would take isl too long: larger relations with fewer "
+        "constraints stand in for them. What they allow is legal; better rows may have been missed."
+    )
+    return Decision("limit", text)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as an enumeration.
+
+    >>> listed(["S", "R", "T"])
+    'S, R and T'
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def function_of(row: AffineRow, domain: isl.Set) -> str:
+    """The affine function with the names of the iterators and parameters of ``domain``."""
+    return row_text(row, _names(domain, isl.dim_type.set), _names(domain, isl.dim_type.param))
 
 
 def row_text(row: AffineRow, iterators: Sequence[str], parameters: Sequence[str]) -> str:
@@ -58,23 +95,27 @@ def row_text(row: AffineRow, iterators: Sequence[str], parameters: Sequence[str]
     return text or "0"
 
 
-def _row_details(row: FoundRow, graph: DependenceGraph) -> dict[str, object]:
-    functions = {
-        node.name: row_text(
-            row.rows[node.name],
-            _names(node.domain, isl.dim_type.set),
-            _names(node.domain, isl.dim_type.param),
-        )
-        for node in graph.nodes
-    }
-    listed = ", ".join(f"{name}: {function}" for name, function in functions.items())
-    notes = [note for note in ("parallel" if row.coincident else "carries dependences", row.note) if note]
-    return {
-        "text": f"{listed} ({', '.join(notes)})",
-        "functions": functions,
-        "objectives": dict(row.objectives),
-        "coincident": row.coincident,
-    }
+def _row_details(row: FoundRow, graph: DependenceGraph) -> RowDetails:
+    functions = {node.name: function_of(row.rows[node.name], node.domain) for node in graph.nodes}
+    listing = ", ".join(f"{name}: {function}" for name, function in functions.items())
+    notes = [_verdict(row), row.note]
+    return RowDetails(
+        text=f"{listing} ({'; '.join(filter(None, notes))})",
+        functions=functions,
+        objectives=dict(row.objectives),
+        method=row.method,
+        coincident=row.coincident,
+        note=row.note,
+    )
+
+
+def _verdict(row: FoundRow) -> str:
+    """What kind of row it is, and the objectives that decided."""
+    kind = "parallel" if row.coincident else "carries dependences"
+    if row.reuse is not None:  # the log explains such a row on its own
+        return kind
+    values = ", ".join(f"{name} {value}" for name, value in row.objectives.items())
+    return f"{kind}; {values}" if values else kind
 
 
 def _names(domain: isl.Set, kind: isl.dim_type) -> list[str]:

@@ -14,7 +14,9 @@ from polyviz.scheduling.rows import AffineRow, multi_affine
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from polyviz.scheduling.band_search import FoundRow
     from polyviz.scheduling.problem import SchedulingProblem
+    from polyviz.scheduling.reuse import ReuseGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +56,39 @@ class Edge:
             replace(self, relation=isl.Map.from_basic_map(piece)) for piece in convex_pieces(self.relation)
         ]
 
+    def is_separated(self, rows: Mapping[str, Sequence[AffineRow]]) -> bool:
+        """Whether ``rows`` give some pair different times."""
+        return not self.relation.is_subset(self._at_one_time(rows))
+
     def together(self, rows: Mapping[str, Sequence[AffineRow]]) -> Edge | None:
         """The pairs that ``rows`` leave at the same time; None when there are none."""
+        remaining = self.relation.intersect(self._at_one_time(rows))
+        return None if remaining.is_empty() else replace(self, relation=remaining)
+
+    def _at_one_time(self, rows: Mapping[str, Sequence[AffineRow]]) -> isl.Map:
         source = multi_affine(rows[self.source], self.relation.get_space().domain())
         sink = multi_affine(rows[self.sink], self.relation.get_space().range())
-        equal = isl.Map.from_multi_aff(source).apply_range(isl.Map.from_multi_aff(sink).reverse())
-        remaining = self.relation.intersect(equal)
-        return None if remaining.is_empty() else replace(self, relation=remaining)
+        return isl.Map.from_multi_aff(source).apply_range(isl.Map.from_multi_aff(sink).reverse())
 
 
 @dataclass(frozen=True, slots=True)
 class DependenceGraph:
-    """Nodes and the relations that still matter to them: the same three families as in ``Dependences``."""
+    """Nodes and the relations that still matter to them: the same three families as in ``Dependences``.
+
+    ``reuse`` holds what can be used again, apart by pattern, for schedulers that ask for it; ``around`` the rows of
+    the bands around, outermost first.
+    """
 
     nodes: tuple[Node, ...]
     validity: tuple[Edge, ...]
     coincidence: tuple[Edge, ...]
     proximity: tuple[Edge, ...]
+    reuse: tuple[ReuseGroup, ...] = ()
+    around: tuple[FoundRow, ...] = ()
 
     @classmethod
-    def of(cls, problem: SchedulingProblem) -> DependenceGraph:
-        """All statements of ``problem`` with all its relations."""
+    def of(cls, problem: SchedulingProblem, reuse: tuple[ReuseGroup, ...] = ()) -> DependenceGraph:
+        """All statements of ``problem`` with all its relations, and the ``reuse`` groups of its statements."""
         parameters = problem.domain.get_space().params()
         nodes = tuple(
             Node(
@@ -95,6 +109,7 @@ class DependenceGraph:
                     problem.dependences.proximity,
                 )
             ),
+            reuse=reuse,
         )
 
     @property
@@ -102,19 +117,28 @@ class DependenceGraph:
         """The names of the nodes, in the order of the source."""
         return tuple(node.name for node in self.nodes)
 
+    @property
+    def close(self) -> tuple[Edge, ...]:
+        """The relations that fusion serves: one cell used again, or one cache line."""
+        return (*self.proximity, *(edge for group in self.reuse for edge in group.spatial))
+
     def only(self, names: Iterable[str]) -> DependenceGraph:
         """The nodes ``names`` and the relations inside them."""
         wanted = frozenset(names)
+        groups = (group.only(wanted) for group in self.reuse)
         return DependenceGraph(
             tuple(node for node in self.nodes if node.name in wanted),
             *(
                 tuple(edge for edge in edges if edge.source in wanted and edge.sink in wanted)
                 for edges in (self.validity, self.coincidence, self.proximity)
             ),
+            tuple(group for group in groups if group.references),
+            self.around,
         )
 
-    def after(self, rows: Mapping[str, Sequence[AffineRow]]) -> DependenceGraph:
-        """What remains once the loops of ``rows`` surround everything: pairs at different times are done with."""
+    def after(self, band: Sequence[FoundRow]) -> DependenceGraph:
+        """What remains once the loops of ``band`` surround everything: pairs at different times are done with."""
+        rows = {node.name: tuple(found.rows[node.name] for found in band) for node in self.nodes}
         nodes = tuple(replace(node, rows=(*node.rows, *rows[node.name])) for node in self.nodes)
         return DependenceGraph(
             nodes,
@@ -122,6 +146,8 @@ class DependenceGraph:
                 tuple(left for edge in edges if (left := edge.together(rows)) is not None)
                 for edges in (self.validity, self.coincidence, self.proximity)
             ),
+            tuple(group.kept(rows) for group in self.reuse),
+            (*self.around, *band),
         )
 
 

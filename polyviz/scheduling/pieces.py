@@ -30,16 +30,54 @@ def by_distance(piece: isl.BasicMap) -> list[isl.BasicMap] | None:
     >>> sorted(str(piece) for piece in pieces)
     ['[n] -> { S[i] -> T[j] : j = 1 + i and 0 <= i < n }', '[n] -> { S[i] -> T[j] : j = i and 0 <= i < n }']
     """
-    size = piece.dim(isl.dim_type.in_)
-    if size != piece.dim(isl.dim_type.out):
+    points = distances(piece)
+    return points and [_at_distance(piece, point) for point in points]
+
+
+def distances(piece: isl.BasicMap) -> list[isl.Point] | None:
+    """The distances that occur in ``piece``; None when there are too many, or none between unlike spaces.
+
+    >>> piece = isl.BasicMap("[n] -> { S[i, j] -> S[i + 1, j - 1] : 0 <= i < n }")
+    >>> [str(point) for point in distances(piece)]
+    ['{ [1, -1] }']
+    """
+    if piece.dim(isl.dim_type.in_) != piece.dim(isl.dim_type.out):
         return None
     nameless = isl.Map.from_basic_map(piece).reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
-    distances = nameless.deltas().project_out(isl.dim_type.param, 0, piece.dim(isl.dim_type.param))
-    if not distances.is_bounded() or distances.count_val().to_python() > MOST_DISTANCES:
+    found = nameless.deltas().project_out(isl.dim_type.param, 0, piece.dim(isl.dim_type.param))
+    if not found.is_bounded() or found.count_val().to_python() > MOST_DISTANCES:
         return None
     points: list[isl.Point] = []
-    distances.foreach_point(points.append)
-    return [_at_distance(piece, point) for point in points]
+    found.foreach_point(points.append)
+    return points
+
+
+def simpler_pieces(piece: isl.BasicMap) -> list[isl.BasicMap]:
+    """Larger relations with fewer constraints, the closest first; the last one keeps nothing but the equations.
+
+    >>> piece = isl.BasicMap("[n] -> { S[i] -> T[j, k] : j = i and i < k and 0 <= i, k < n }")
+    >>> for larger in simpler_pieces(piece):
+    ...     print(larger)
+    [n] -> { S[i] -> T[j, k] : j = i and 0 <= i < n and k > i }
+    [n] -> { S[i] -> T[j, k] : j = i and k > i }
+    [n] -> { S[i] -> T[j, k] : j = i }
+    """
+    constraints = piece.get_constraints()
+    mixed = [one for one in constraints if one.is_equality() or _involves(one, _IN) and _involves(one, _OUT)]
+    source = [one for one in constraints if one not in mixed and not _involves(one, _OUT)]
+    universe = isl.BasicMap.universe(piece.get_space())
+    return [
+        universe.add_constraints([*mixed, *source]),
+        universe.add_constraints(mixed),
+        universe.add_constraints([one for one in mixed if one.is_equality()]),
+    ]
+
+
+_IN, _OUT = isl.dim_type.in_, isl.dim_type.out
+
+
+def _involves(constraint: isl.Constraint, kind: isl.dim_type) -> bool:
+    return bool(constraint.involves_dims(kind, 0, constraint.dim(kind)))
 
 
 def _simple(piece: isl.BasicMap) -> list[isl.BasicMap]:

@@ -21,6 +21,7 @@ _BUILT_IN: Mapping[str, str] = {
     "isl": "polyviz.scheduling.isl_scheduler:IslScheduler",
     "feautrier": "polyviz.scheduling.feautrier:Feautrier",
     "pluto": "polyviz.scheduling.pluto:Pluto",
+    "spatial": "polyviz.scheduling.spatial:Spatial",
 }
 _REGISTRY = Registry("scheduler", ENTRY_POINT_GROUP, _BUILT_IN)
 

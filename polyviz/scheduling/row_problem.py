@@ -31,6 +31,8 @@ CONSTANT_LIMIT = 1_000_000
 # A linear map from unknowns to the coefficients of an affine form on an edge: (coefficient, unknown, factor), where the
 # coefficients are those of the constant, the parameters, the iterators of the source and those of the sink.
 Form = list[tuple[int, int, int]]
+# In place of an unknown: the number one.
+_ONE = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,10 @@ class RowProblem:
                 self._equalities += [cone.inequalities @ form, cone.equalities @ form]
 
     def bound(self, edges: Iterable[Edge], legal: Iterable[Edge] = ()) -> BoundUnknowns:
-        """A new bound on the distance of ``edges``, from both sides unless the edge is part of ``legal``."""
+        """A new bound on the distance of ``edges``, from both sides unless the edge is part of ``legal``.
+
+        Relations whose cone is not exact take no part: the larger ones in their place may have no bound at all.
+        """
         unknowns = BoundUnknowns(
             self._new(self._parameters, CONSTANT_LIMIT),
             self._new(self._parameters, CONSTANT_LIMIT),
@@ -93,10 +98,10 @@ class RowProblem:
         ordered = {(edge.source, edge.sink): edge.relation for edge in legal}
         for edge in edges:
             distance = self._distance(edge)
-            self._hold(edge, limit + _negated(distance))
+            self._hold(edge, limit + _negated(distance), exactly=True)
             respected = ordered.get((edge.source, edge.sink))
             if respected is None or not edge.relation.is_subset(respected):
-                self._hold(edge, limit + distance)
+                self._hold(edge, limit + distance, exactly=True)
         return unknowns
 
     def carry(self, edges: Sequence[Edge]) -> range:
@@ -105,6 +110,16 @@ class RowProblem:
         for edge, unknown in zip(edges, carried, strict=True):
             self._hold(edge, [*self._distance(edge), (0, unknown, -1)])
         return carried
+
+    def carrying(self, edges: Iterable[Edge]) -> Matrix:
+        """Constraints, for a search, under which every distance of ``edges`` is at least 1."""
+        rows = [np.zeros((0, len(self._upper) + 1), dtype=np.int64)]
+        for edge in edges:
+            matrix = self._matrix([*self._distance(edge), (0, _ONE, -1)], edge)
+            for cone in self._cones.cones(edge.relation):
+                equal = cone.equalities @ matrix
+                rows += [cone.inequalities @ matrix, equal, -equal]
+        return np.vstack(rows)
 
     def minimise(self, *columns: Iterable[int], maximise: bool = False) -> None:
         """The next objective: the sum of the unknowns in ``columns``."""
@@ -180,10 +195,12 @@ class RowProblem:
             matrix[component, 1 + column] += factor
         return matrix
 
-    def _hold(self, edge: Edge, form: Form) -> None:
-        """``form``, with the unknowns put in, is >= 0 on all pairs of ``edge``."""
+    def _hold(self, edge: Edge, form: Form, *, exactly: bool = False) -> None:
+        """``form``, with the unknowns put in, is >= 0 on all pairs of ``edge``; ``exactly`` skips inexact cones."""
         matrix = self._matrix(form, edge)
         for cone in self._cones.cones(edge.relation):
+            if exactly and not cone.exact:
+                continue
             self._inequalities.append(cone.inequalities @ matrix)
             self._equalities.append(cone.equalities @ matrix)
 

@@ -81,11 +81,12 @@ def test_components_follow_the_dependences_then_the_source() -> None:
 
 def test_carried_pairs_leave_the_graph() -> None:
     graph = graph_of(kernels.jacobi_1d())
-    rows = {name: (AffineRow((1, 0), (0, 0), 0),) for name in graph.names}
-    inside = graph.after(rows)
+    found = FoundRow({name: AffineRow((1, 0), (0, 0), 0) for name in graph.names}, "close", False, {})
+    inside = graph.after([found])
     assert {(edge.source, edge.sink) for edge in graph.validity} >= {("S", "R"), ("R", "S")}
     assert {(edge.source, edge.sink) for edge in inside.validity} == {("S", "R")}
-    assert inside.nodes[0].rows == rows["S"]
+    assert inside.nodes[0].rows == (found.rows["S"],)
+    assert inside.around == (found,)
 
 
 @given(

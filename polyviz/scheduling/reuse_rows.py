@@ -1,0 +1,208 @@
+"""Rows that spread the reuse of cells and cache lines over the loops: few groups give way outside, many inside.
+
+Groups of references are served by *rank*, the number of subscripts that the rows so far leave open, then by
+*multiplicity*, the number of references. Source: Reddy, *Polyhedral Compilation for Domain Specific Languages* (2019),
+section 5, the programs (5.1) and (5.2); the second one without the defect that it forbids negative distances.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations, islice
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from polyviz.scheduling.band_search import FoundRow, every_node, requirements, solve_row
+from polyviz.scheduling.row_problem import RowProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from polyviz.scheduling.band_search import BandState, Workbench
+    from polyviz.scheduling.graph import DependenceGraph
+    from polyviz.scheduling.reuse import ReuseGroup
+    from polyviz.scheduling.rows import AffineRow
+    from polyviz.scheduling.solver import Solution
+
+PER_PARAMETER = " per parameter"
+SMALL_COEFFICIENTS = ("parameter coefficients", "iterator coefficients")
+# Sets of groups that one row is asked to carry together; with more, smaller sets are not tried.
+MOST_SETS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class RankedGroup:
+    """A group of references and what decides about its place in the order."""
+
+    label: str
+    rank: int
+    multiplicity: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowReuse:
+    """How the reuse of cells and lines led to a row.
+
+    ``aim``: to carry few groups, so that they stay for later rows, or many. ``order`` holds the groups, the most
+    precious first; ``lines`` those whose lines the row runs along; ``lost`` the reuse that no later row can serve.
+    """
+
+    aim: Literal["few", "many"]
+    order: tuple[RankedGroup, ...]
+    lines: tuple[str, ...]
+    lost: tuple[str, ...]
+
+    @property
+    def spatial(self) -> bool:
+        """Whether neighbouring values of the row touch neighbouring cells."""
+        return bool(self.lines)
+
+
+def few_row(state: BandState, workbench: Workbench, *, coincident: bool) -> FoundRow | None:
+    """The row that keeps reuse at distance zero, group by group; temporal before spatial reuse of the same group."""
+    graph = state.graph
+    possible = _problem(graph, workbench, coincident=coincident)
+    if solve_row(possible, requirements(possible, graph), workbench)[0] is None:
+        return None
+    problem = _problem(graph, workbench, coincident=coincident)
+    ranked = _ranked(graph)
+    names = []
+    for group, _ in ranked:
+        for kind, edges in (("temporal", group.temporal), ("spatial", group.spatial)):
+            if edges:
+                bound = problem.bound(edges, legal=graph.validity)
+                problem.minimise(bound.negative, bound.positive)
+                problem.minimise([bound.constant])
+                names += [f"{kind} {group.label}{PER_PARAMETER}", f"{kind} {group.label}"]
+    unknowns = problem.nodes.values()
+    problem.minimise(*(node.parameters for node in unknowns))
+    problem.minimise(*(columns for node in unknowns for columns in (node.negative, node.positive)))
+    needed = requirements(problem, graph)
+    ideal = (*(0 for _ in names), 0, len(needed))
+    solution, complete = solve_row(problem, needed, workbench, ideal)
+    if solution is None:
+        return None
+    found = _Found(graph, problem, solution, (*names, *SMALL_COEFFICIENTS))
+    return found.row("few", [placed for _, placed in ranked], (), complete=complete, coincident=coincident)
+
+
+def many_row(state: BandState, workbench: Workbench, *, coincident: bool) -> FoundRow | None:
+    """The row with the smallest coefficients that runs along the lines of most groups.
+
+    Every statement gets a row that is not zero, also one whose loops are all scheduled: the row of zeros would have
+    the smallest coefficients.
+    """
+    graph = state.graph
+    problem = _problem(graph, workbench, coincident=coincident)
+    unknowns = problem.nodes.values()
+    problem.minimise(*(columns for node in unknowns for columns in (node.negative, node.positive)))
+    problem.minimise(*(node.parameters for node in unknowns))
+    needed = every_node(problem, graph)
+    smallest, complete = solve_row(problem, needed, workbench, (len(needed), 0))
+    if smallest is None:
+        return None
+    ranked = _ranked(graph)
+    groups = [group for group, _ in ranked if group.spatial]
+    solution, carried, all_tried = _Carrier(graph, problem, workbench, smallest).most(groups)
+    found = _Found(graph, problem, solution, SMALL_COEFFICIENTS[::-1])
+    lines = tuple(group.label for group in carried)
+    order = [placed for _, placed in ranked]
+    return found.row("many", order, lines, complete=complete and all_tried, coincident=coincident)
+
+
+@dataclass(frozen=True, slots=True)
+class _Carrier:
+    """Looks for rows no larger than ``smallest`` that carry spatial groups."""
+
+    graph: DependenceGraph
+    problem: RowProblem
+    workbench: Workbench
+    smallest: Solution
+
+    def most(self, groups: Sequence[ReuseGroup]) -> tuple[Solution, tuple[ReuseGroup, ...], bool]:
+        """The row that carries the largest set of ``groups``, the set, and whether every larger one was tried."""
+        possible = [group for group in groups if self._carry((group,)) is not None]
+        for chosen in islice(_subsets(possible), MOST_SETS):
+            solution = self._carry(chosen)
+            if solution is not None:
+                return solution, chosen, True
+        return self.smallest, (), not possible
+
+    def _carry(self, groups: Sequence[ReuseGroup]) -> Solution | None:
+        edges = [edge for group in groups for edge in group.spatial]
+        program = self.problem.program()
+        limit = np.concatenate(([self.smallest.objectives[0]], -program.objectives[0]))
+        given = np.vstack([limit, self.problem.carrying(edges)])
+        needed = every_node(self.problem, self.graph)
+        ideal = (self.smallest.objectives[0], 0)
+        return solve_row(self.problem, needed, self.workbench, ideal, given)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A solution that becomes a row with its account."""
+
+    graph: DependenceGraph
+    problem: RowProblem
+    solution: Solution
+    objectives: tuple[str, ...]
+
+    def row(
+        self,
+        aim: Literal["few", "many"],
+        order: Sequence[RankedGroup],
+        lines: tuple[str, ...],
+        *,
+        complete: bool,
+        coincident: bool,
+    ) -> FoundRow:
+        rows = {name: self.problem.row(name, self.solution.values) for name in self.graph.names}
+        return FoundRow(
+            rows=rows,
+            method="close",
+            coincident=coincident or _is_coincident(self.graph, rows),
+            objectives=dict(zip(self.objectives, self.solution.objectives, strict=True)),
+            note="" if complete else "the search was stopped at its limit: a better row may exist",
+            reuse=RowReuse(aim, tuple(order), lines, tuple(_lost(self.graph, rows))),
+        )
+
+
+def _problem(graph: DependenceGraph, workbench: Workbench, *, coincident: bool) -> RowProblem:
+    problem = RowProblem(graph.nodes, workbench.cones)
+    problem.legality(graph.validity)
+    if coincident:
+        problem.coincidence(graph.coincidence)
+    return problem
+
+
+def _ranked(graph: DependenceGraph) -> list[tuple[ReuseGroup, RankedGroup]]:
+    """The groups that still have reuse to serve, the most precious first."""
+    rows = {node.name: node.rows for node in graph.nodes}
+    left = [group for group in graph.reuse if group.temporal or group.spatial]
+    ranked = [(group, RankedGroup(group.label, group.rank(rows), group.multiplicity)) for group in left]
+    return sorted(ranked, key=lambda pair: (-pair[1].rank, -pair[1].multiplicity))
+
+
+def _subsets(groups: Sequence[ReuseGroup]) -> Iterator[tuple[ReuseGroup, ...]]:
+    """The larger ones first, among equals those of the more precious groups."""
+    for size in range(len(groups), 0, -1):
+        yield from combinations(groups, size)
+
+
+def _is_coincident(graph: DependenceGraph, rows: Mapping[str, AffineRow]) -> bool:
+    alone = {name: (row,) for name, row in rows.items()}
+    return not any(edge.is_separated(alone) for edge in graph.coincidence)
+
+
+def _lost(graph: DependenceGraph, rows: Mapping[str, AffineRow]) -> Iterator[str]:
+    """The reuse, in part or whole, that the new row separates."""
+    alone = {name: (row,) for name, row in rows.items()}
+    for group in graph.reuse:
+        kept = group.kept(alone)
+        for kind, before, after in (
+            ("temporal", group.temporal, kept.temporal),
+            ("spatial", group.spatial, kept.spatial),
+        ):
+            if len(after) < len(before):
+                yield f"{kind} {group.label}" + (" in part" if after else "")

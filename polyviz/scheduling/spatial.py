@@ -1,0 +1,135 @@
+"""Spatial: rows that leave unit strides to the innermost loop of a processor, or to the threads of a GPU."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from polyviz.analysis.reuse import find_reuse
+from polyviz.errors import OptionError
+from polyviz.model.schedule import Decision
+from polyviz.scheduling.band_search import missing_rows
+from polyviz.scheduling.carrying import CarryingRows
+from polyviz.scheduling.closeness import CloseRows
+from polyviz.scheduling.engine import Engine, run_engine
+from polyviz.scheduling.fusion import FusionRule
+from polyviz.scheduling.program import SolveLimitError
+from polyviz.scheduling.reuse import groups_of, pressure
+from polyviz.scheduling.reuse_rows import few_row, many_row
+
+if TYPE_CHECKING:
+    from polyviz.scheduling.band_search import BandState, FoundRow, Workbench
+    from polyviz.scheduling.problem import Proposal, SchedulingProblem
+
+
+@dataclass(frozen=True, slots=True)
+class Spatial:
+    """Reuse of cache lines beside reuse of cells: unit stride innermost, or across the threads of a GPU.
+
+    Source: Reddy, *Polyhedral Compilation for Domain Specific Languages* (2019), section 5. ``target`` is what the
+    schedule is for; ``line`` the length of a cache line in elements. On a ``cpu``, a component that has no parallel
+    outer row and more than ``pressure_limit`` values in registers gets a row that carries all it can, and inner loops
+    need not be parallel where ``relax_inner`` is set.
+    """
+
+    name: ClassVar[str] = "spatial"
+    target: Literal["cpu", "gpu"] = "cpu"
+    line: int = 8
+    pressure_limit: int = 28
+    relax_inner: bool = True
+
+    def run(self, problem: SchedulingProblem) -> Proposal:
+        """Schedule ``problem``; keeps the order of the source, and says so, when no affine schedule is found."""
+        if self.line < 1:
+            raise OptionError(f"A cache line holds at least one element, not {self.line}.")
+        reuse = find_reuse(problem.scop, problem.dependences, line=self.line)
+        engine = self._engine()
+        engine.reuse = groups_of(reuse)
+        engine.decisions += [Decision("reuse", note) for note in reuse.notes]
+        return run_engine(engine, problem)
+
+    def _engine(self) -> Engine:
+        if self.target == "gpu":
+            return Engine(CoalescedRows(), FusionRule("smart", CoalescedRows(alone=False), mixed_depths=True))
+        rule = UnitStrideRows(self.pressure_limit, relax_inner=self.relax_inner)
+        between = FusionRule("smart", replace(rule, alone=False), mixed_depths=True, parallel_rows=1)
+        return Engine(rule, between)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitStrideRows:
+    """Row rule for processors: one parallel row, outermost, and lines along the innermost one.
+
+    ``alone`` tells a component from clusters that are to be merged, for which no row may carry all it can.
+    """
+
+    pressure_limit: int
+    relax_inner: bool = True
+    alone: bool = True
+
+    def next_row(self, state: BandState, workbench: Workbench) -> FoundRow | None:
+        """The next row; None where the band ends."""
+        if state.found and state.found[-1].method == "carrying":
+            return None
+        if not self._wants_parallel(state):
+            return _reusing(state, workbench, coincident=False)
+        found = _reusing(state, workbench, coincident=True)
+        if found is not None:
+            return found
+        crowded = pressure(state.graph.reuse)
+        if self.alone and crowded > self.pressure_limit:
+            return _carrying(
+                state,
+                workbench,
+                f"no row is parallel and {crowded} values want registers, more than {self.pressure_limit}",
+            )
+        found = _reusing(state, workbench, coincident=False)
+        note = "no parallel row exists: the band is one for a wavefront"
+        return found and replace(found, note="; ".join(filter(None, (found.note, note))))
+
+    def _wants_parallel(self, state: BandState) -> bool:
+        """One parallel row is enough, and around the last two loops starting threads costs more than it gains."""
+        around = (*state.graph.around, *state.found)
+        if state.found or any(row.coincident for row in around):
+            return False
+        return not (self.relax_inner and around and missing_rows(state.graph) <= 2)
+
+
+@dataclass(frozen=True, slots=True)
+class CoalescedRows:
+    """Row rule for GPUs: the outermost parallel row runs along lines, the others are those of isl."""
+
+    alone: bool = True
+
+    def next_row(self, state: BandState, workbench: Workbench) -> FoundRow | None:
+        """The next row; None where the band ends."""
+        if state.found and state.found[-1].method == "carrying":
+            return None
+        regular = CloseRows()
+        if any(row.method != "carrying" for row in (*state.graph.around, *state.found)):
+            return regular.next_row(state, workbench)
+        try:
+            found = many_row(state, workbench, coincident=True)
+        except SolveLimitError:
+            found = None
+        if found is None and self.alone:
+            return _carrying(
+                state, workbench, "no row is parallel, and what is carried outside frees inner rows"
+            )
+        if found is not None and found.reuse is not None and found.reuse.spatial:
+            return found
+        return regular.next_row(state, workbench)
+
+
+def _reusing(state: BandState, workbench: Workbench, *, coincident: bool) -> FoundRow | None:
+    """Few groups give way to every row but the last one, which serves many."""
+    find = many_row if missing_rows(state.graph) == 1 else few_row
+    try:
+        return find(state, workbench, coincident=coincident)
+    except SolveLimitError:
+        return None
+
+
+def _carrying(state: BandState, workbench: Workbench, reason: str) -> FoundRow | None:
+    found = CarryingRows(own_first=True).next_row(state, workbench)
+    return found and replace(found, fallback=reason)
