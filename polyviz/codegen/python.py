@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import bound_expression, inner_iterators, placed_body, planned_body, private_name
 from polyviz.codegen.calling import checked_references, needs_checks, result_names, written_arrays
+from polyviz.codegen.definitions import read_first, unsure_results
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.identifiers import Identifiers, part_names
@@ -32,6 +33,7 @@ _SERIAL_NOTE = (
     "numba: no loop runs in parallel, because some subscripts depend on data and numba cannot report one that is out "
     "of range from a parallel loop"
 )
+INITIAL = {"bool": "False", "int64": "0", "float64": "0.0", "complex128": "0j"}
 PYTHON_RESERVED = frozenset(kwlist) | {
     *("np", "math", "numba", "range", "min", "max", "abs", "int", "float", "bool", "complex", "round", "pow", "len"),
     *PYTHON_HELPERS,
@@ -94,6 +96,7 @@ class _PythonProgram:
             finals = {final.array for final in self.plan.final_values if self.target == "numba"}
             self.cells = {name: self.identifiers.derived(f"{name}_cell") for name in sorted(finals)}
         self._prologue()
+        self._initial_values(loops)
         self._node(loops, 1)
         self._return()
         head = self._head()
@@ -172,6 +175,15 @@ class _PythonProgram:
             dtype = self.types[name].dtype
             dtype = "bool_" if dtype == "bool" else dtype
             self.text.add(1, f"{cell} = np.full(1, {initial}, dtype=np.{dtype})")
+
+    def _initial_values(self, loops: LoopNode) -> None:
+        """Values for variables that a condition keeps from being read without one, or that may be handed back so."""
+        known = self.given | self.cells.keys()
+        for name in sorted((read_first(loops, self.bodies) | {*unsure_results(self.scop)}) - known):
+            dtype = self.dtypes[name]
+            plain = dtype in INITIAL and name not in self.numbers
+            value = INITIAL[dtype] if plain else f"np.{'bool_' if dtype == 'bool' else dtype}(0)"
+            self.text.add(1, f"{self.identifiers.of(name)} = {value}  # where nothing assigns it")
 
     def _parameter_value(self, parameter: Parameter) -> str:
         source = parameter.source

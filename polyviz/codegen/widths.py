@@ -2,7 +2,7 @@
 
 NumPy's scalars do not widen as numba's do: ``B[i] * 0.5`` of a ``float32`` array stays single, ``K[i] * K[j]`` of
 ``int32`` wraps at 32 bits. Where the types differ, an operand is converted first: ``np.float64(B[i]) * 0.5``. Python's
-own numbers do not wrap, and raise where they are divided by zero or too large: where two of them meet and may do so, 
+own numbers do not wrap, and raise where they are divided by zero or too large: where two of them meet and may do so,
 one becomes a NumPy scalar, and so does every whole number that a variable carries from one statement to another.
 
 What remains different under CPython: the sign of a zero and the last places of powers and complex functions, and the
