@@ -98,24 +98,15 @@ def row_text(row: AffineRow, iterators: Sequence[str], parameters: Sequence[str]
 def _row_details(row: FoundRow, graph: DependenceGraph) -> RowDetails:
     functions = {node.name: function_of(row.rows[node.name], node.domain) for node in graph.nodes}
     listing = ", ".join(f"{name}: {function}" for name, function in functions.items())
-    notes = [_verdict(row), row.note]
+    kind = "parallel" if row.coincident else "carries dependences"
     return RowDetails(
-        text=f"{listing} ({'; '.join(filter(None, notes))})",
+        text=f"{listing} ({', '.join(filter(None, (kind, row.note)))})",
         functions=functions,
         objectives=dict(row.objectives),
         method=row.method,
         coincident=row.coincident,
         note=row.note,
     )
-
-
-def _verdict(row: FoundRow) -> str:
-    """What kind of row it is, and the objectives that decided."""
-    kind = "parallel" if row.coincident else "carries dependences"
-    if row.reuse is not None:  # the log explains such a row on its own
-        return kind
-    values = ", ".join(f"{name} {value}" for name, value in row.objectives.items())
-    return f"{kind}; {values}" if values else kind
 
 
 def _names(domain: isl.Set, kind: isl.dim_type) -> list[str]:
