@@ -41,7 +41,7 @@ def row_decision(found: FoundRow, number: int, graph: DependenceGraph) -> Decisi
     sentences = [f"Row {number}, {listing}, {'parallel' if found.coincident else 'carries dependences'}"]
     inner_rows = max(node.size for node in graph.nodes) > number
     sentences += [*_aim(found), *_minimised(found), *_consequences(found, inner_rows=inner_rows)]
-    sentences += [text[:1].upper() + text[1:] for text in (found.fallback, found.note) if text]
+    sentences += [text[:1].upper() + text[1:] for text in (found.note,) if text]
     reuse = found.reuse
     details = ReuseRowDetails(
         row=number,
@@ -53,7 +53,7 @@ def row_decision(found: FoundRow, number: int, graph: DependenceGraph) -> Decisi
         lost=reuse.lost if reuse else (),
         coincident=found.coincident,
         spatial=reuse is not None and reuse.spatial,
-        relaxed=found.note,
+        relaxed=reuse.relaxed if reuse else "",
         fallback=found.fallback,
     )
     return Decision("row", ". ".join(sentences) + ".", graph.names, details)
@@ -94,7 +94,8 @@ def _consequences(found: FoundRow, *, inner_rows: bool) -> list[str]:
     reuse = found.reuse
     if reuse is None:
         return []
-    sentences = []
+    relaxed = reuse.relaxed and not found.coincident
+    sentences = [f"{reuse.relaxed[:1].upper()}{reuse.relaxed[1:]}"] if relaxed else []
     if reuse.spatial:
         sentences.append(f"A spatial row: its values run along the lines of {listed(reuse.lines)}")
     elif reuse.aim == "many" and reuse.order:
