@@ -59,7 +59,7 @@ class BandVisit:
 
 def visits(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> Iterator[BandVisit]:
     """Every band of ``tree`` with at least one member, in depth-first order."""
-    yield from _visit(tree.get_root(), tuple(_constraints(scop, dependences)), 0)
+    yield from _visit(tree.get_root(), tuple(constraints_of(scop, dependences)), 0)
 
 
 def forward(constraint: Constraint, rows: Rows) -> isl.Map:
@@ -113,7 +113,8 @@ def _filtered(constraints: tuple[Constraint, ...], inside: isl.UnionSet) -> tupl
     return tuple(result)
 
 
-def _constraints(scop: Scop, dependences: Dependences) -> Iterator[Constraint]:
+def constraints_of(scop: Scop, dependences: Dependences) -> Iterator[Constraint]:
+    """All that a schedule of ``scop`` has to keep in order, the steps of reductions apart from the rest."""
     accumulating = {
         dependence.source for dependence in dependences.relations if dependence.kind == "reduction"
     }

@@ -19,6 +19,7 @@ from polyviz.mapping.bands import permuted, tiled, wavefront
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import distribute_innermost, is_mixed, mark_vector
 from polyviz.mapping.locality import Locality, band_locality
+from polyviz.mapping.marked import Mapped, keep_marks
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.work import region_extents
 from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, ParallelWork, Plan
@@ -53,6 +54,9 @@ def make_plan(
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
     mapped = _Mapped(schedule.tree)
+    if schedule.superposition is not None and tile is None:
+        # Its block loops are tiles already, and the loops of its threads are meant to stay whole.
+        tile = False
     if schedule.scheduler != SOURCE_ORDER:
         mapped = _transform(scop, dependences, schedule.tree, tile)
     storage = place_temporaries(scop, dependences, mapped.tree)
@@ -86,15 +90,17 @@ class _BandPlan:
     serial_members: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Mapped:
-    tree: isl.Schedule
-    full_tiles: tuple[FullTiles, ...] = ()
-    work: tuple[ParallelWork, ...] = ()
-    decisions: tuple[Decision, ...] = ()
+def _mapped(scop: Scop, dependences: Dependences, schedule: Schedule, tile: Tile) -> Mapped:
+    if schedule.by_hand:
+        if tile:
+            raise OptionError("A schedule edited by hand is not tiled again: leave the option `tile` out.")
+        return keep_marks(scop, schedule.tree)
+    if schedule.scheduler == SOURCE_ORDER:
+        return Mapped(schedule.tree)
+    return _transform(scop, dependences, schedule.tree, tile)
 
 
-def _transform(scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile) -> _Mapped:
+def _transform(scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile) -> Mapped:
     properties = band_properties(scop, dependences, tree)
     plans: list[_BandPlan] = []
     decisions: list[Decision] = []
@@ -109,7 +115,7 @@ def _transform(scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: T
     for number, plan in reversed(list(enumerate(plans))):
         tree, full = _apply(scop, dependences, tree, plan, number)
         full_tiles.extend(full)
-    return _Mapped(tree, tuple(full_tiles), work, tuple(decisions))
+    return Mapped(tree, tuple(full_tiles), work, tuple(decisions))
 
 
 def _work(scop: Scop, tree: isl.Schedule, plans: Sequence[_BandPlan]) -> tuple[ParallelWork, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import check
@@ -45,7 +46,9 @@ def schedule(
     proposal = _proposal(scheduler, chosen, problem)
     _insist_on_legality(scheduler, problem, proposal.tree)
     result = described(problem, scheduler, proposal.tree, proposal.decisions)
-    return result if tile is None else tiled(problem, result, tile)
+    if tile is not None:
+        return tiled(problem, result, tile)
+    return replace(result, superposition=proposal.superposition)
 
 
 def tiled(problem: SchedulingProblem, result: Schedule, sizes: Sequence[int] | int) -> Schedule:
