@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from polyviz.analysis.carried import backward, forward, undecided, visits
 from polyviz.analysis.loop_names import iteration_text, loop_name
 from polyviz.analysis.witness import conflict_words, parameters_text, smallest_pair, violation_of
-from polyviz.model.dependences import LoopParallelism
+from polyviz.model.dependences import CarriedDependence, LoopParallelism
 from polyviz.model.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class _Verdict:
     nothing: bool
     only_reductions: bool
     culprits: tuple[_Culprit, ...] = ()
+    carries: tuple[CarriedDependence, ...] = ()
 
 
 def band_properties(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> tuple[BandProperties, ...]:
@@ -127,7 +128,11 @@ def _verdict(constraints: tuple[Constraint, ...], rows: Rows) -> _Verdict:
         for found, pairs in strict or carried
         if found.dependence is not None
     ]
-    return _Verdict(nothing=False, only_reductions=not strict, culprits=tuple(culprits))
+    names = (constraint.dependence for constraint, _ in carried if constraint.dependence is not None)
+    carries = dict.fromkeys(CarriedDependence(one.kind, one.array, one.source, one.sink) for one in names)
+    return _Verdict(
+        nothing=False, only_reductions=not strict, culprits=tuple(culprits), carries=tuple(carries)
+    )
 
 
 def _carried(constraint: Constraint, rows: Rows) -> isl.Map:
@@ -154,6 +159,7 @@ def _loop(scop: Scop, rows: Rows, depth: int, verdict: _Verdict) -> LoopParallel
         reduction_parallel=verdict.only_reductions,
         witness=witness,
         explanation=explanation,
+        carries=verdict.carries,
     )
 
 

@@ -31,7 +31,6 @@ def explain(place: str, schedule: str = "pluto", target: str = "auto", *, code: 
         dependences_bundle(found, scop, drawn=False)["text/plain"],
         "As written. " + text.parallelism_text(parallelism(scop, found, scop.schedule)),
         text.schedule_text(chosen),
-        f"Under {schedule}. " + text.parallelism_text(parallelism(scop, found, chosen)),
     ]
     if code:
         kernel = build_kernel(scop, found, source, schedule=chosen, target=resolve_target(target))
