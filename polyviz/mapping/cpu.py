@@ -53,12 +53,7 @@ def make_plan(
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
-    mapped = _Mapped(schedule.tree)
-    if schedule.superposition is not None and tile is None:
-        # Its block loops are tiles already, and the loops of its threads are meant to stay whole.
-        tile = False
-    if schedule.scheduler != SOURCE_ORDER:
-        mapped = _transform(scop, dependences, schedule.tree, tile)
+    mapped = _mapped(scop, dependences, schedule, tile)
     storage = place_temporaries(scop, dependences, mapped.tree)
     return Plan(
         schedule=schedule,
@@ -97,6 +92,9 @@ def _mapped(scop: Scop, dependences: Dependences, schedule: Schedule, tile: Tile
         return keep_marks(scop, schedule.tree)
     if schedule.scheduler == SOURCE_ORDER:
         return Mapped(schedule.tree)
+    if schedule.superposition is not None and tile is None:
+        # Its block loops are tiles already, and the loops of its threads are meant to stay whole.
+        tile = False
     return _transform(scop, dependences, schedule.tree, tile)
 
 
