@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.scheduling.superposed.fusion import fused
-from polyviz.scheduling.superposed.levels import Workbench
 from polyviz.scheduling.superposed.parts import Group, ParallelLoop, Part, Scene, Serial, groups_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from polyviz.scheduling.superposed.levels import Workbench
 
 MOST_AXES = 2
 

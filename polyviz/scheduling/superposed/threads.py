@@ -1,4 +1,4 @@
-"""The thread level: parallel loops that let neighbouring threads share lines of memory, with as few barriers as it takes.
+"""The thread level: parallel loops that let neighbouring threads share lines of memory, with few barriers.
 
 Algorithm 2 of Shirako, Hayashi, Sarkar (CC 2017), section 4.3. Where the article leaves a choice: a component without
 any loop that coalesces keeps its outermost parallel loops, since a sequential loop around them would only add barriers.
@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.scheduling.superposed.fusion import fused
-from polyviz.scheduling.superposed.levels import Kept, Workbench
 from polyviz.scheduling.superposed.parts import Group, ParallelLoop, Part, Scene, Serial, groups_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from polyviz.scheduling.superposed.levels import Kept, Workbench
 
 MOST_AXES = 3
 
