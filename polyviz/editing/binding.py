@@ -11,6 +11,7 @@ from polyviz.transform.branches import child_with
 from polyviz.transform.nest import one_band
 from polyviz.transform.registry import make_move, move_arguments, move_class
 from polyviz.transform.shape import branches_at, shape_of
+from polyviz.transform.tree import band_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -132,28 +133,27 @@ class _Request:
         return self.places.loop(self.at)
 
     def at_several_loops(self, refresh: Callable[[isl.Schedule], isl.Schedule]) -> Bound:
-        """A move on loops of one nest that the arguments name beside ``at``."""
+        """A move on loops that the arguments name beside ``at``, in one nest if the move does not say more."""
         named = {key: self._named_loops(self._value(key)) for key in self.kind.loops}
         own = [self._loop()] if "member" in _field_names(self.kind) else []
-        involved = sorted(
-            {loop.key: loop for loop in [*own, *(x for found in named.values() for x in found)]}.values(),
-            key=lambda loop: loop.depth,
-        )
+        found = [*own, *(loop for loops in named.values() for loop in loops)]
+        involved = sorted({loop.key: loop for loop in found}.values(), key=lambda loop: loop.depth)
         if not involved:
             raise OptionError(f"Say which loops `{self.kind.name}` is about: {', '.join(self.kind.loops)}.")
-        first, count = involved[0], involved[-1].depth - involved[0].depth + 1
         _refuse_strangers(self.places, involved)
-        tree, path, offset = self._nest(first, involved[-1], count)
+        words = self._spoken_place(own), self._spoken(named)
+        if own and "by_path" in _field_names(self.kind):
+            other = named["by"][0]
+            places = {"member": own[0].member, "by": other.member, "by_path": other.path}
+            return Bound(self.tree, make_move(self.kind, own[0].path, {**self.given, **places}), *words)
+        first, last = involved[0], involved[-1]
+        tree, path, offset = self._nest(first, last, last.depth - first.depth + 1)
         tree = tree if tree is self.tree else refresh(tree)
         arguments = dict(self.given)
         for key, loops in named.items():
             positions = tuple(loop.depth - first.depth + offset for loop in loops)
             arguments[key] = _full_order(positions, tree, path) if key == "order" else positions[0]
-        if own:
-            arguments["member"] = own[0].depth - first.depth + offset
-        return Bound(
-            tree, make_move(self.kind, path, arguments), self._spoken_place(own), self._spoken(named)
-        )
+        return Bound(tree, make_move(self.kind, path, arguments), *words)
 
     def _nest(self, first: Loop, last: Loop, count: int) -> tuple[isl.Schedule, Path, int]:
         """One band with all the loops, its path, and the position of the first of them in it."""
@@ -211,8 +211,6 @@ def _refuse_strangers(places: Places, involved: list[Loop]) -> None:
 
 def _full_order(named: tuple[int, ...], tree: isl.Schedule, path: Path) -> tuple[int, ...]:
     """The order of all members of the band: the named ones take each other's places, the others stay."""
-    from polyviz.transform.tree import band_at
-
     order = list(range(band_at(tree, path).band_n_member()))
     for place, member in zip(sorted(named), named, strict=True):
         order[place] = member
