@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from polyviz.analysis.carried import backward, forward, undecided, visits
@@ -73,6 +74,12 @@ def band_properties(scop: Scop, dependences: Dependences, tree: isl.Schedule) ->
     return tuple(_properties(visit) for visit in visits(scop, dependences, tree))
 
 
+def last_is_parallel(visit: BandVisit) -> bool:
+    """Whether the last member of a band carries nothing where it stands, inside the members before it."""
+    left = reduce(undecided, visit.rows[:-1], visit.constraints)
+    return _verdict(left, visit.rows[-1]).nothing
+
+
 def parallelism(
     scop: Scop, dependences: Dependences, schedule: Schedule | isl.Schedule
 ) -> tuple[LoopParallelism, ...]:
@@ -88,18 +95,16 @@ def parallelism(
 def _properties(visit: BandVisit) -> BandProperties:
     members = []
     left = visit.constraints
+    permutable = True
     for rows in visit.rows:
-        whole, here = _verdict(visit.constraints, rows), _verdict(left, rows)
+        ways = _both_ways(visit.constraints, rows)
+        permutable = permutable and all(way.backward.is_empty() for way in ways)
+        whole = _judged(visit.constraints, ways)
+        here = whole if left is visit.constraints else _verdict(left, rows)
         members.append(
             MemberProperties(whole.nothing, whole.only_reductions, here.nothing, here.only_reductions)
         )
         left = undecided(left, rows)
-    permutable = all(
-        backward(constraint, rows).is_empty()
-        for rows in visit.rows
-        for constraint in visit.constraints
-        if constraint.dependence is not None
-    )
     return BandProperties(permutable, tuple(members), visit.statements, visit.depth)
 
 
@@ -110,10 +115,29 @@ def _loops(scop: Scop, visit: BandVisit) -> Iterator[LoopParallelism]:
         left = undecided(left, rows)
 
 
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """The pairs of one constraint that a loop keeps apart, by the direction it runs them in."""
+
+    constraint: Constraint
+    forward: isl.Map
+    backward: isl.Map
+
+
+def _both_ways(constraints: tuple[Constraint, ...], rows: Rows) -> tuple[_Ways, ...]:
+    return tuple(
+        _Ways(constraint, forward(constraint, rows), backward(constraint, rows))
+        for constraint in constraints
+        if constraint.dependence is not None
+    )
+
+
 def _verdict(constraints: tuple[Constraint, ...], rows: Rows) -> _Verdict:
-    carried = [
-        (constraint, _carried(constraint, rows)) for constraint in constraints if constraint.dependence
-    ]
+    return _judged(constraints, _both_ways(constraints, rows))
+
+
+def _judged(constraints: tuple[Constraint, ...], ways: tuple[_Ways, ...]) -> _Verdict:
+    carried = [(way.constraint, way.forward.union(way.backward)) for way in ways]
     carried = [(constraint, pairs) for constraint, pairs in carried if not pairs.is_empty()]
     if not carried:
         return _Verdict(nothing=True, only_reductions=False)
@@ -133,10 +157,6 @@ def _verdict(constraints: tuple[Constraint, ...], rows: Rows) -> _Verdict:
     return _Verdict(
         nothing=False, only_reductions=not strict, culprits=tuple(culprits), carries=tuple(carries)
     )
-
-
-def _carried(constraint: Constraint, rows: Rows) -> isl.Map:
-    return forward(constraint, rows).union(backward(constraint, rows))
 
 
 def _loop(scop: Scop, rows: Rows, depth: int, verdict: _Verdict) -> LoopParallelism:

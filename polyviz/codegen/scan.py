@@ -48,7 +48,7 @@ _LOGICAL = {
     "or_else": "or",
 }
 _CONDITIONAL = ("cond", "select")
-_OPERATIONS = 1_500_000
+_OPERATIONS = 1_000_000
 """What isl may spend on one program: PolyBench needs two thirds of it at most, some skewed tiles would never end."""
 
 
