@@ -27,9 +27,9 @@ class Spatial:
     """Reuse of cache lines beside reuse of cells: unit stride innermost, or across the threads of a GPU.
 
     Source: Reddy, *Polyhedral Compilation for Domain Specific Languages* (2019), section 5. ``target`` is what the
-    schedule is for; ``line`` the length of a cache line in elements. On a ``cpu``, a component that has no parallel
-    outer row and more than ``pressure_limit`` values in registers gets a row that carries all it can, and inner loops
-    need not be parallel where ``relax_inner`` is set.
+    schedule is for; ``line`` the length of a cache line in elements. On a ``cpu``, a component without a parallel
+    outer row whose ``pressure`` on registers is above ``pressure_limit`` gets a row that carries all it can, and the
+    two innermost loops need not be parallel where ``relax_inner`` is set.
     """
 
     name: ClassVar[str] = "spatial"
@@ -79,10 +79,16 @@ class UnitStrideRows:
             return found
         crowded = pressure(state.graph.reuse)
         if self.alone and crowded > self.pressure_limit:
-            limit = f"{crowded} values want registers at once, more than {self.pressure_limit}"
-            return _carrying(state, workbench, f"{failure}, and {limit}")
-        given_up = f"{failure}, so coincidence is given up: tiles of this band run along wavefronts at best"
-        return _any_row(state, workbench, given_up)
+            limit = f"the pressure on registers, {crowded}, is above {self.pressure_limit}"
+            return _carrying(state, workbench, f"{failure} and {limit}")
+        room = (
+            f" and the pressure on registers, {crowded}, stays within {self.pressure_limit}"
+            if self.alone
+            else ""
+        )
+        return _any_row(
+            state, workbench, f"{failure}{room}: the band goes on and its tiles run along wavefronts"
+        )
 
     def _needs_no_parallel_row(self, state: BandState) -> str:
         """Why the next row may carry dependences; empty when a parallel one is wanted first."""
