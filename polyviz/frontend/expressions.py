@@ -352,7 +352,9 @@ class ExpressionReader:
         return self._error(
             node,
             f"The call of `{spelling}` is not supported.",
-            "What it reads and writes is not known.",
+            "Iterations may run in another order, and so would its output."
+            if spelling == "print"
+            else "What it reads and writes is not known.",
             hint
             or "Write its computation as plain arithmetic, or as a function with one `return` expression.",
         )

@@ -70,8 +70,8 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
         raise ExtractionError(
             "There is no statement to run.",
             text=source.text,
-            reason="Nothing is assigned to an array or a variable.",
-            hint="Write loops that assign to array elements.",
+            reason="Nothing is assigned to an element of an array or to a variable.",
+            hint="Write loops that do: `for i in range(n): A[i] = ...`.",
         )
     parameters = program.parameters.parameters
     check_sizes(parameters, sizes)
