@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import operator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -102,12 +103,23 @@ class Binder:
     def _named(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, Any]:
         if self._positional is not None and not keywords and len(arguments) == len(self._positional):
             return dict(zip(self._positional, arguments, strict=True))  # the usual call, ten times as fast
+        self._check_keywords(keywords)
         try:
             bound = self.signature.bind(*arguments, **keywords)
         except TypeError as error:
             raise ArgumentError(f"{self.scop.name}(): {error}.", hint=f"Its signature is {self.signature}.") from None
         bound.apply_defaults()
         return bound.arguments
+
+    def _check_keywords(self, keywords: Mapping[str, Any]) -> None:
+        """Python would first complain of the argument that is missing because its name is misspelled."""
+        unknown = [name for name in keywords if name not in self.signature.parameters]
+        if unknown:
+            near = get_close_matches(unknown[0], self.signature.parameters, 1)
+            raise ArgumentError(
+                f"{self.scop.name}() has no argument `{unknown[0]}`{f'; did you mean `{near[0]}`?' if near else '.'}",
+                hint=f"Its signature is {self.signature}.",
+            )
 
     def _type(self, array: Array, value: Any) -> ArrayType:
         if array.rank == 0:
