@@ -15,7 +15,6 @@ import islpy as isl
 
 from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
-from polyviz.mapping.bands import permuted, tiled, wavefront
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import distribute_innermost, is_mixed, mark_vector
 from polyviz.mapping.locality import Locality, band_locality
@@ -24,7 +23,10 @@ from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.work import region_extents
 from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, ParallelWork, Plan
 from polyviz.model.schedule import Decision, Schedule
+from polyviz.transform.interchange import permute_members
+from polyviz.transform.tile import split_into_tiles
 from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, node_at, statements_under
+from polyviz.transform.wavefront import with_diagonal
 
 if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
@@ -254,12 +256,12 @@ def _apply(
     """``tree`` with one band changed; ``number`` is its place among the bands."""
     full_tiles = []
     if plan.sizes:
-        tree = tiled(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
-        tree = permuted(tree, plan.path, plan.tile_order)
+        tree = split_into_tiles(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
+        tree, _ = permute_members(tree, plan.path, plan.tile_order)
         if plan.wavefront:
-            tree = wavefront(tree, plan.path)
+            tree = with_diagonal(tree, plan.path)
     points = (*plan.path, 0) if plan.sizes else plan.path
-    tree = permuted(tree, points, plan.order)
+    tree, _ = permute_members(tree, points, plan.order)
     steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
     full = find_full_tiles(scop, tree, points, steps) if plan.sizes else None
     tree = _innermost(scop, dependences, tree, points, plan)
