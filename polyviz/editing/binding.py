@@ -110,7 +110,9 @@ class _Request:
         return child_with(branches_at(shape_of(self.tree), path), value) if isinstance(value, str) else value
 
     def at_loop(self, refresh: Callable[[isl.Schedule], isl.Schedule]) -> Bound:
-        """A move on one loop, or on the loops from it inwards."""
+        """A move on one loop, or on the loops from it inwards; some also take the whole tree."""
+        if self.at == TOP and "member" not in _field_names(self.kind):
+            return Bound(self.tree, make_move(self.kind, (0,), self.given), TOP, self.given)
         loop = self._loop()
         arguments = dict(self.given)
         for key in self.kind.parts:
