@@ -22,7 +22,7 @@ from polyviz.analysis.witness import (
 from polyviz.model.superposition import Distance, affine_map
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from polyviz.analysis.carried import Constraint, Rows
     from polyviz.analysis.witness import Pair
@@ -101,17 +101,13 @@ class Distances:
 
     constraints: tuple[Constraint, ...]
     _known: dict[tuple[int, int, int], Span] = field(default_factory=dict)
-    _disturbed: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._disturbed = frozenset(found.source for found in self.constraints if found.dependence is None)
 
     def kind(self, terms: Mapping[str, Term]) -> LoopKind:
         """The class of the row ``terms``; the first that fits."""
         spans = list(self.spans(terms))
         if all(span.is_zero for _, span in spans):
             return "forall"
-        if all(span.is_zero or self.is_reduction(found) for found, span in spans):
+        if all(span.is_zero or self.is_reduction(found, terms) for found, span in spans):
             return "reduction"
         return "sequential" if all(span.is_forward for _, span in spans) else "violation"
 
@@ -137,9 +133,12 @@ class Distances:
             self._known[key] = _span(self.constraints[number].pairs, source, sink)
         return self._known[key]
 
-    def is_reduction(self, constraint: Constraint) -> bool:
-        """Whether the pairs are steps of a reduction that nothing else touches meanwhile."""
-        return constraint.reduction is not None and constraint.source not in self._disturbed
+    def is_reduction(self, constraint: Constraint, names: Collection[str]) -> bool:
+        """Whether the pairs are steps of a reduction whose cells no other of the statements ``names`` touches."""
+        return constraint.reduction is not None and not any(
+            found.dependence is None and found.source == constraint.source and found.sink in names
+            for found in self.constraints
+        )
 
 
 def _negated(bound: int | None) -> int | None:

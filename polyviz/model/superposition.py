@@ -53,7 +53,10 @@ class Dimension:
     @property
     def text(self) -> str:
         """The dimension as the article writes it."""
-        return self.tiled_expression + (f"_{self.axis}" if self.axis else "")
+        if self.axis is None:
+            return self.tiled_expression
+        simple = self.tile is not None or self.expression.isidentifier()
+        return f"{self.tiled_expression if simple else f'({self.expression})'}_{self.axis}"
 
     @property
     def tiled_expression(self) -> str:

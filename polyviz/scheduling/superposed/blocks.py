@@ -32,6 +32,8 @@ class BlockSearch:
         return fused(parts, scene, self.bench)
 
     def _component(self, scene: Scene) -> Part:
+        if not any(scene.free.values()):
+            return self._single(scene, "no loop is left to make blocks of")
         kept = self.bench.find_loops(scene)
         if kept.foralls:
             return self._accepted(scene, kept.foralls)
@@ -58,8 +60,10 @@ class BlockSearch:
         return Group(scene.names, chosen)
 
     def _single(self, scene: Scene, reason: str) -> Group:
+        self.bench.withdraw("fallback", scene.names)
         text = f"{{{', '.join(scene.names)}}} runs in a single block, as {reason}."
-        self.bench.log("fallback" if any(scene.free.values()) else "axes", text, scene.names)
+        has_loops = bool(scene.under) or any(scene.free.values())
+        self.bench.log("fallback" if has_loops else "axes", text, scene.names)
         return Group(scene.names)
 
 

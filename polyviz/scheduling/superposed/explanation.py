@@ -55,7 +55,10 @@ def kernel_decisions(superposition: Superposition) -> Iterator[Decision]:
 def _kernel_text(kernel: SuperposedKernel) -> str:
     grid = ", ".join(f"{loop} in tiles of {kernel.tiles[loop.axis]}" for loop in kernel.blocks.loops)
     threads = " x ".join(str(count) for count in kernel.threads.values())
-    text = f"kernel {kernel.number}: {f'blocks {grid}' if grid else 'a single block'}, {threads or 'one'} thread(s)"
+    text = f"kernel {kernel.number}: {f'blocks {grid}' if grid else 'a single block'}"
+    text += f", {threads} threads" if threads else ", one thread"
+    host = ", ".join(" | ".join(dict.fromkeys(rows.values())) for rows in kernel.blocks.under)
+    text += f", launched in the host loop {host}" if host else ""
     text += "; phases " + ", then ".join(map(str, kernel.phases))
     size = prod(kernel.threads.values())
     if size > MOST_THREADS:

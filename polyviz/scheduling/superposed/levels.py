@@ -54,17 +54,29 @@ class Kept:
 
 @dataclass(slots=True)
 class Workbench:
-    """What a search works on, and its log."""
+    """What a search works on, and its log; sentences ``known`` from another log are not written out again."""
 
     scop: Scop
     level: Level
     costs: Mapping[str, LineCost]
+    known: frozenset[str] = frozenset()
     decisions: list[Decision] = field(default_factory=list)
     verdicts: list[LoopVerdict] = field(default_factory=list)
 
     def log(self, step: str, text: str, names: Sequence[str]) -> None:
         """Add one sentence about some statements."""
         self.decisions.append(Decision(step, f"{self.level.capitalize()} level: {text}", tuple(names)))
+
+    def sentences(self) -> frozenset[str]:
+        """What the log says of combinations, without the level."""
+        prefix = f"{self.level.capitalize()} level: "
+        return frozenset(one.text.removeprefix(prefix) for one in self.decisions if one.step == "combination")
+
+    def withdraw(self, step: str, names: Sequence[str]) -> None:
+        """Forget what was logged as ``step`` about some of the statements: a later decision replaces it."""
+        self.decisions = [
+            one for one in self.decisions if one.step != step or not set(one.statements) <= set(names)
+        ]
 
     def rows_text(self, terms: Mapping[str, Term]) -> str:
         """A row as a person writes it: one iterator when all statements agree, else all of them."""
@@ -84,12 +96,17 @@ class Workbench:
         return _keep(candidates)
 
     def _explain(self, scene: Scene, candidates: Sequence[Candidate], distances: Distances) -> None:
-        for candidate in candidates[:EXPLAINED]:
-            verdict = self._verdict(scene, candidate, distances)
-            self.verdicts.append(verdict)
-            self.log(
-                "combination", _verdict_text(self.rows_text(candidate.terms), candidate, verdict), scene.names
-            )
+        shown = candidates[:EXPLAINED]
+        verdicts = [self._verdict(scene, candidate, distances) for candidate in shown]
+        self.verdicts += verdicts
+        texts = [
+            _verdict_text(self.rows_text(candidate.terms), candidate, verdict)
+            for candidate, verdict in zip(shown, verdicts, strict=True)
+        ]
+        if len(texts) > 1 and self.known.issuperset(texts):
+            texts = ["the rows have the same verdicts as on the other level."]
+        for text in texts:
+            self.log("combination", text, scene.names)
         rest = candidates[EXPLAINED:]
         if rest:
             violations = sum(other.kind == "violation" for other in rest)
@@ -103,17 +120,17 @@ class Workbench:
             rows=row_texts(self.scop, candidate.terms),
             kind=candidate.kind,
             distances=tuple(distance_of(found, span) for found, span in spans),
-            witness=self._witness(candidate, distances),
+            witness=self._witness(scene, candidate, distances),
             under=tuple(row_texts(self.scop, terms) for terms in scene.under),
         )
 
-    def _witness(self, candidate: Candidate, distances: Distances) -> Violation | None:
+    def _witness(self, scene: Scene, candidate: Candidate, distances: Distances) -> Violation | None:
         if candidate.kind == "forall":
             return None
         apart = [(found, span) for found, span in distances.spans(candidate.terms) if not span.is_zero]
         wanted = [found for found, span in apart if candidate.kind != "violation" or not span.is_forward]
         # A pair that is no step of a reduction says more about why the loop is not one.
-        plain = [found for found in wanted if not distances.is_reduction(found)]
+        plain = [found for found in wanted if not distances.is_reduction(found, scene.names)]
         rows = row_maps(self.scop, candidate.terms)
         return witness_of(self.scop, (plain or wanted)[0], rows, candidate.kind)
 
@@ -140,7 +157,8 @@ def _keep(candidates: Sequence[Candidate]) -> Kept:
 
 
 def _verdict_text(rows: str, candidate: Candidate, verdict: LoopVerdict) -> str:
-    distances = ", ".join(dict.fromkeys(distance.text for distance in verdict.distances)) or "none"
+    texts = dict.fromkeys(distance.text for distance in verdict.distances)
+    distances = f"; distances {', '.join(texts)}" if texts else ""
     pair = f", for instance {verdict.witness.explanation}" if verdict.witness else ""
     changed = " (reversed or shifted)" if candidate.changed else ""
-    return f"row {rows}{changed} is {_SAYS[candidate.kind]}; distances {distances}{pair}."
+    return f"row {rows}{changed} is {_SAYS[candidate.kind]}{distances}{pair}."

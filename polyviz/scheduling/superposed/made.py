@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _AXIS = re.compile(r"(.+)_([xyz])")
 _TILE = re.compile(r"floor\((.+)/\s*(\d+)\)")
+_BRACKETS = re.compile(r"\(([^()]+)\)")
 _AXES: Mapping[str, Axis] = {"x": "x", "y": "y", "z": "z"}
 
 
@@ -78,6 +79,8 @@ def _dimension(statement: Statement, text: str) -> Dimension:
         expression, axis = found[1], _AXES[found[2]]
     if found := _TILE.fullmatch(expression):
         expression, tile = found[1], int(found[2])
+    if found := _BRACKETS.fullmatch(expression):
+        expression = found[1]
     try:
         affine_map(statement.domain, expression)
     except isl.Error:

@@ -44,7 +44,7 @@ def _needs(terms: Terms, distances: Distances, *, exact: bool) -> list[Need] | N
     """What the shifts have to satisfy; None when no shift helps."""
     needs = []
     for found, span in distances.spans(terms):
-        if distances.is_reduction(found) and exact:
+        if distances.is_reduction(found, terms) and exact:
             continue
         if span.low is None or (exact and span.high != span.low):
             return None

@@ -92,7 +92,8 @@ class RowSearch:
         return any(
             _is_hopeless(span, own=found.source == found.sink)
             for found, span in self.distances.spans(terms)
-            if newest in (found.source, found.sink) and not self.distances.is_reduction(found)
+            if newest in (found.source, found.sink)
+            and not self.distances.is_reduction(found, self.scene.names)
         )
 
     def _judged(self, places: Mapping[str, int]) -> Candidate:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from polyviz.model.superposition import Axis, Level
 
 
+_LEVELS: tuple[Level, ...] = ("thread", "block")
+
+
 @dataclass(frozen=True, slots=True)
 class SuperpositionScheduler:
     """One order for blocks and one for threads: parallel tiles without dependences around coalesced inner loops.
@@ -66,16 +69,14 @@ class _Search:
         found = constraints_of(problem.scop, problem.dependences)
         self.constraints = tuple(one for one in found if not one.pairs.is_empty())
         costs = {statement.name: line_cost(statement) for statement in problem.scop.statements}
-        self.benches = {
-            "thread": Workbench(problem.scop, "thread", costs),
-            "block": Workbench(problem.scop, "block", costs),
-        }
+        self.benches = {level: Workbench(problem.scop, level, costs) for level in _LEVELS}
         self.decisions = [*privatization_decisions(problem.dependences), *cost_decisions(costs.values())]
 
     def superposition(self) -> Superposition:
         """Both searches and what follows from them."""
         scene = _everything(self.problem.scop, self.constraints)
         threads = ThreadSearch(self.benches["thread"]).parts(scene)
+        self.benches["block"].known = self.benches["thread"].sentences()
         blocks = BlockSearch(self.benches["block"]).parts(scene)
         self.decisions += [decision for bench in self.benches.values() for decision in bench.decisions]
         return self._assembled(blocks, threads)

@@ -27,12 +27,12 @@ _Rows = tuple[tuple[str, Dimension], ...]
 def tree_of(domain: isl.UnionSet, scatterings: Mapping[str, Scattering]) -> isl.Schedule:
     """The order of ``scatterings`` over ``domain`` as a tree.
 
-    A tiled dimension runs over the multiples of its tile size, under a mark ``tile``. A reduction that would add up out
-    of order stays with the loops that follow it.
+    Tiled dimensions stand under a mark ``tile``, what is inside the tiles under a mark ``point``. A reduction that would
+    add up out of order stays with the loops that follow it.
 
     >>> tree = tree_of(isl.UnionSet("{ S[i] : 0 <= i < 9 }"), {"S": (Dimension("loop", "i", tile=4),)})
     >>> print(tree.get_map())
-    { S[i] -> [4*floor((i)/4)] : 0 <= i <= 8 }
+    { S[i] -> [floor((i)/4)] : 0 <= i <= 8 }
     """
     parts = domain.get_set_list()
     sets = {part.get_tuple_name(): part for part in map(parts.get_at, range(parts.n_set()))}
@@ -116,7 +116,7 @@ class _Planter:
             texts = dict(member)
             row = isl.UnionPwAff.empty(self.domains[names[0]].get_space().params())
             for name in names:
-                row = row.union_add(affine_function(self.domains[name], _value(texts[name])))
+                row = row.union_add(affine_function(self.domains[name], texts[name].tiled_expression))
             functions = functions.add(row)
         space = self.domains[names[0]].get_space().params().set_from_params()
         return isl.MultiUnionPwAff.from_union_pw_aff_list(
@@ -134,9 +134,3 @@ def _band_kind(rows: _Rows) -> tuple[str, str, bool]:
     """What must be equal for dimensions to share a band."""
     loop = next((dimension for _, dimension in rows if dimension.kind == "loop"), None)
     return ("scalar", "", False) if loop is None else ("loop", loop.role, loop.tile is not None)
-
-
-def _value(dimension: Dimension) -> str:
-    return (
-        dimension.expression if dimension.tile is None else f"{dimension.tile}*{dimension.tiled_expression}"
-    )
