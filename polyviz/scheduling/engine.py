@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from polyviz.errors import SchedulingError
+from polyviz.model.plan import CONCURRENT
 from polyviz.model.schedule import Decision
 from polyviz.scheduling.band_search import BandState, RowRule, Workbench, find_band, missing_rows
 from polyviz.scheduling.carrying import CarryingRows
 from polyviz.scheduling.clusters import Cluster
 from polyviz.scheduling.components import components, reachability, topological
+from polyviz.scheduling.concurrent_start import with_concurrent_start
 from polyviz.scheduling.explanation import (
     band_decision,
     components_decision,
@@ -39,12 +41,14 @@ FALLBACK_SECONDS = 3.0
 class Engine:
     """Builds a schedule with ``row_rule`` for the rows of a band and ``fusion`` for what shares one.
 
-    ``reuse`` holds the groups of references for rules that look at them.
+    ``reuse`` holds the groups of references for rules that look at them. ``concurrent_start`` changes bands so that
+    their tiles start at the same time, where that can be had.
     """
 
     row_rule: RowRule
     fusion: FusionRule
     reuse: tuple[ReuseGroup, ...] = ()
+    concurrent_start: bool = False
     workbench: Workbench = field(default_factory=Workbench)
     decisions: list[Decision] = field(default_factory=list)
 
@@ -73,15 +77,24 @@ class Engine:
     def _part(self, cluster: Cluster, graph: DependenceGraph) -> Plan:
         if not cluster.band:
             return Leaf(cluster.names)
+        start = None
+        if self.concurrent_start and len(cluster.band) > 1:
+            start = with_concurrent_start(cluster, graph, self.workbench)
+            cluster = start.cluster
         cluster = cluster.from_zero()
         self._explain(cluster, graph)
-        return BandPlan(cluster, self._plan(graph.after(cluster.band)))
+        if start is not None:
+            self.decisions.append(start.decision)
+        mark = CONCURRENT if start is not None and start.found else ""
+        return BandPlan(cluster, self._plan(graph.after(cluster.band)), mark)
 
     def _explain(self, cluster: Cluster, graph: DependenceGraph) -> None:
         for number, row in enumerate(cluster.band, len(graph.around) + 1):
             if row.fallback:
                 instead = "one that carries as many dependences as possible"
-                self.decisions.append(fallback_decision("a row with reuse", instead, row.fallback, cluster.names))
+                self.decisions.append(
+                    fallback_decision("a row with reuse", instead, row.fallback, cluster.names)
+                )
             self.decisions.append(row_decision(row, number, graph))
         self.decisions.append(band_decision(cluster, graph))
 
@@ -101,7 +114,9 @@ class Engine:
         row = CarryingRows().next_row(BandState(graph), self.workbench)
         if row is None:
             reason = (
-                "the search reached its limit" if self.workbench.budget.is_spent else "every row tried reverses one"
+                "the search reached its limit"
+                if self.workbench.budget.is_spent
+                else "every row tried reverses one"
             )
             raise SchedulingError(f"no row that respects all dependences of {names} was found ({reason})")
         return Cluster(graph.names, (row,))
