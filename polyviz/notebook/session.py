@@ -120,12 +120,12 @@ class Session:
         """Compare all variants on copies, then run the fastest verified one in place."""
         with _patience():
             comparison = self._compared(scop)
-        label, why = choose(comparison.rows, comparison.kernels)
-        if label is None:
+        choice = choose(comparison.rows, comparison.kernels)
+        if choice.label is None:
             raise NoVariantError(comparison)
-        row = next(row for row in comparison.rows if row.label == label)
-        self.progress.report(f"running {label} in place", 0, 1)
-        return self._finished(Part(scop, found, loops, comparison.kernels[label], row, comparison, why))
+        row = next(row for row in comparison.rows if row.label == choice.label)
+        self.progress.report(f"running {choice.label} in place", 0, 1)
+        return self._finished(Part(scop, found, loops, comparison.kernels[choice.label], row, comparison, choice))
 
     def _compared(self, scop: Scop) -> Comparison:
         options = self.options
