@@ -126,23 +126,24 @@ class _Widener:
         if exact and target.type != BOOL:
             return Assign(place, _low_bits(node.operator, target, value).node, node.operator)
         for choice in (value, value.converted(typed.operands[1])):
-            keeps = target.strengths == STRONG or typed.result == target.type
+            keeps = typed.result == target.type or (target.strengths == STRONG and target.type.kind not in "iu")
             if keeps and node.operator != "**" and agrees(node.operator, typed, (target, choice)):
                 return Assign(place, choice.node, node.operator)
         written = Binary(node.operator, node.target, node.value)
         return Assign(place, self._stored(target, self.value(written), written))
 
     def _stored(self, target: Wide, value: Wide, written: Expression) -> Expression:
-        """``value`` as it is assigned: a variable takes it as it is, a cell of an array converts it if it fits."""
+        """``value`` as it is assigned: a variable takes it as it is, a cell of an array converts what is sure to fit."""
         if target.strengths != STRONG:
             return value.fitted(target.type).node
         if not isinstance(target.node, Element) or not target.node.subscripts:
             same = value.strengths == STRONG and value.stored == target.type
             return value.node if same else value.converted(target.type).node
         if not fits(value, target.type):
-            return value.converted(value.stored).node
-        whole = target.type.kind in "iu" and value.stored.is_integral and value.strengths != WEAK_ONLY
-        if not whole or np.can_cast(value.stored.name, target.type.name):
+            return value.converted(value.stored).converted(target.type).node
+        if target.type.kind not in "iu" or value.strengths == WEAK_ONLY:
+            return value.node
+        if np.can_cast(value.stored.name, target.type.name):
             return value.node
         return (
             self._as_written(written)

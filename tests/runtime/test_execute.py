@@ -375,6 +375,22 @@ NUMBERS = {
         """,
         (np.array([200, 100, 255, 254], np.uint8), np.zeros(4, np.uint8), np.zeros(300, np.int64)),
     ),
+    "literals": (
+        "def literals(A):\n    for i in range(A.shape[0]):\n        A[i] = 2 ** -1 + 10 ** 2 + (-7) // 2 + 7.5 // -2",
+        (np.zeros(3),),
+    ),
+    "narrow cells": (
+        """
+        def narrow(A, B, x):
+            for i in range(A.shape[0]):
+                A[i] <<= 3
+                B[i] = A[i] * x
+                A[i] **= 2
+                B[i] += 0.5
+                A[i] = i * 1000 - 100
+        """,
+        (np.array([100, -100, 127, -128], np.int8), np.zeros(4, np.int16), 1e3),
+    ),
     "whole parts": (
         """
         def parts(A, B, C, K, x):
