@@ -156,16 +156,28 @@ def _step(program: Program, value: Expression) -> Expression:
 
 
 def _bound(program: Program, expressions: ExpressionReader, node: ast.expr) -> Expression:
+    array = program.array(node.id) if isinstance(node, ast.Name) else None
+    if array is not None:
+        raise program.source.error(
+            node,
+            f"The bound `{array.name}` is an array.",
+            reason="`range` takes integers only.",
+            hint=f"Write `range({array.name}.shape[0])` for a loop over its elements.",
+        )
     value = expressions.read(node)
     if is_integral(value) or (reads_data(value) and not _is_float_scalar(program, value)):
         return value
     raise program.source.error(
         node,
         f"The bound `{ast.unparse(node)}` is not an integer.",
-        reason="`range` takes integers only, and `/` gives a float.",
-        hint="Use `//` for integer division, or `int(...)`.",
+        reason=f"`range` takes integers only{', and `/` gives a float' if _divides(node) else ''}.",
+        hint="Use `//` for integer division, or `int(...)`." if _divides(node) else "Use an integer, or `int(...)`.",
         kind=NotAffineError,
     )
+
+
+def _divides(node: ast.expr) -> bool:
+    return any(isinstance(part, ast.Div) for part in ast.walk(node))
 
 
 def _is_float_scalar(program: Program, value: Expression) -> bool:
