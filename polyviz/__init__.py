@@ -25,9 +25,10 @@ if TYPE_CHECKING:
         inspect,
         optimize,
         replay,
+        steps,
         targets,
     )
-    from polyviz.editing import Difference, Edit, difference
+    from polyviz.editing import Difference, Edit, Steps, difference
     from polyviz.errors import (
         ArgumentError,
         CodegenError,
@@ -80,6 +81,7 @@ __all__ = [
     "Scop",
     "Span",
     "Statement",
+    "Steps",
     "ToolchainError",
     "UnknownNameError",
     "UnsupportedSyntaxError",
@@ -102,6 +104,7 @@ __all__ = [
     "replay",
     "schedule",
     "schedulers",
+    "steps",
     "targets",
 ]
 
@@ -117,9 +120,10 @@ _HOMES = {
         "inspect",
         "optimize",
         "replay",
+        "steps",
         "targets",
     ),
-    "polyviz.editing": ("Difference", "Edit", "difference"),
+    "polyviz.editing": ("Difference", "Edit", "Steps", "difference"),
     "polyviz.errors": (
         "ArgumentError",
         "CodegenError",

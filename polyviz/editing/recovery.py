@@ -1,10 +1,10 @@
 """How to get from the original order to a given one by moves that have names.
 
-The target tree is followed from its root. At each loop the statements under it get a loop with the rows of the target: the
-loop that contributes to it comes to the front by interchange, and is scaled, reversed, skewed and shifted; statements
-that share loops but need different ones are distributed before, and fused, or sunk where they have no loop of their
-own, afterwards. At each sequence the loops around it are distributed. Every step is an ordinary move; whether the
-orders in between are legal is not asked here.
+The target tree is followed from its root. At each loop the statements under it get a loop with the rows of the target:
+the loop that contributes to it comes to the front by interchange, and is scaled, reversed, skewed and shifted;
+statements that share loops but need different ones are distributed before, and fused, or sunk where they have no loop
+of their own, afterwards. At each sequence the loops around it are distributed. Every step is an ordinary move;
+whether the orders in between are legal is not asked here.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Change(NamedTuple):
 class Recovery:
     """The tree on its way, and the moves so far.
 
-    ``finished`` counts, per statement, the outermost loops that already are those of the target; ``rank`` is the place of
-    each statement in the order of the target's leaves; ``targets`` all rows of each statement there.
+    ``finished`` counts, per statement, the outermost loops that already are those of the target; ``rank`` is the place
+    of each statement in the order of the target's leaves; ``targets`` all rows of each statement there.
     """
 
     scop: Scop
@@ -73,10 +73,20 @@ class Recovery:
 
     def do(self, name: str, at: Address | None = None, **arguments: Any) -> None:
         """Make one move and write it down."""
-        bound = bind(self.tree, name, at, arguments, lambda tree: tree)
-        self.tree, decision = bound.move.apply(bound.tree)
-        self.places = places_of(self.tree)
-        self.steps.append(NamedStep(bound.move.name, bound.at, dict(bound.arguments), decision, self.tree))
+        step = _made(self.tree, name, at, arguments)
+        self.steps.append(step)
+        self.tree, self.places = step.tree, places_of(step.tree)
+
+    def fuse(self, children: Names) -> None:
+        """Fuse one more loop of ``children``; if their outer loops were fused just now, that is one move."""
+        last = self.steps[-1] if self.steps else None
+        if last is None or last.name != "fuse" or last.arguments["children"] != children:
+            self.do("fuse", children=children)
+            return
+        before = self.steps[-2].tree if len(self.steps) > 1 else self.scop.schedule
+        self.steps.pop()
+        self.tree, self.places = before, places_of(before)
+        self.do("fuse", children=children, depth=last.arguments.get("depth", 1) + 1)
 
     def reach(self, target: Shape, statements: Names) -> None:
         """Give the subtree of ``statements`` the form of ``target``; raises ``UnreachableError``."""
@@ -167,16 +177,15 @@ class Recovery:
     def _pivot(self, name: str, wanted: Vector) -> int:
         """Which of the remaining loops of ``name`` becomes the one with the row ``wanted``.
 
-        The fewest changes are needed for one with the factor 1 or -1 that the target does not have as it is further inside.
+        Fewest changes are needed for one with the factor 1 or -1 that the target does not have as it is further inside.
         """
         factors = self._remaining_factors(name, wanted)
         found = [place for place, factor in enumerate(factors) if factor]
         found = [place for place in found if abs(factors[place]) == 1] or found
-        remaining = self._remaining(name)
-        later = self.targets[name]
-        return min(
-            found, key=lambda place: (self._vector(remaining[place], name) in later and len(found) > 1, place)
-        )
+        later = {vector.factors for vector in self.targets[name] if vector is not None}
+        loops = [self._vector(loop, name) for loop in self._remaining(name)]
+        kept = {place for place in found if {loops[place].factors, loops[place].negated()} & later}
+        return min(found, key=lambda place: (place in kept and len(found) > 1, place))
 
     def _needs_no_loop(self, name: str, wanted: Vector) -> bool:
         return not any(self._remaining_factors(name, wanted))
@@ -203,7 +212,7 @@ class Recovery:
             else:
                 self._sink(group, host, wanted)
         if len(with_loop) > 1:
-            self.do("fuse", children=tuple(group[0] for group in with_loop))
+            self.fuse(tuple(group[0] for group in with_loop))
 
     def _sink(self, group: Names, host: Names, wanted: dict[str, Vector]) -> None:
         points = {wanted[name].text(self.scop.statement(name).iterators) for name in group}
@@ -314,6 +323,12 @@ class Recovery:
     def _vector(self, loop: Loop, name: str) -> Vector:
         row = loops_at(shape_of(self.tree), loop.path).rows[loop.member]
         return _plain(row, name)
+
+
+def _made(tree: isl.Schedule, name: str, at: Address | None, arguments: dict[str, Any]) -> NamedStep:
+    bound = bind(tree, name, at, arguments, lambda changed: changed)
+    changed, decision = bound.move.apply(bound.tree)
+    return NamedStep(bound.move.name, bound.at, dict(bound.arguments), decision, changed)
 
 
 def _plain(row: isl.UnionPwAff, name: str) -> Vector:

@@ -9,11 +9,12 @@ import islpy as isl
 
 from polyviz.analysis import check
 from polyviz.analysis import dependences as find_dependences
-from polyviz.analysis.schedule_input import schedule_times
+from polyviz.analysis.schedule_input import schedule_times, tree_of_text
 from polyviz.errors import LegalityError
 from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, UNROLL, VECTOR
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.scheduling.described import described
+from polyviz.scheduling.from_times import tree_from_times
 from polyviz.scheduling.problem import SchedulingProblem
 from polyviz.transform.proof import promises
 from polyviz.transform.tree import kind_of, walk
@@ -30,7 +31,7 @@ def adopt(
 ) -> Schedule:
     """``choice`` as a schedule of ``scop``, which it was perhaps not made for; one without a name is called ``user``.
 
-    A map becomes one band whose members are the dimensions of its time space. Raises ``LegalityError``, with a pair
+    The times of a map become loops, and sequences where they are mere numbers. Raises ``LegalityError``, with a pair
     of instances, when the order would change the result, or when ``choice`` is no schedule of the part.
     """
     problem = SchedulingProblem(scop, dependences if dependences is not None else find_dependences(scop))
@@ -108,10 +109,5 @@ def _tree(scop: Scop, choice: Schedule | isl.Schedule | isl.UnionMap | str) -> i
         return choice.tree
     if isinstance(choice, isl.Schedule):
         return choice
-    if isinstance(choice, str) and "domain" in choice.split("{", 1)[1][:12]:
-        return isl.Schedule(choice)
-    times = isl.UnionMap.empty(scop.context.get_space())
-    for time in schedule_times(scop, choice).values():
-        times = times.union(isl.UnionMap.from_map(time))
-    rows = isl.MultiUnionPwAff.from_union_map(times)
-    return isl.Schedule.from_domain(scop.domain).insert_partial_schedule(rows)
+    written = tree_of_text(choice) if isinstance(choice, str) else None
+    return written or tree_from_times(scop.domain, schedule_times(scop, choice))

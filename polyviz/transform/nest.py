@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError
-from polyviz.transform.shape import Loops, Shape, loops_around, loops_at, shape_of, tree_of, with_part
+from polyviz.transform.shape import Loops, Marked, Shape, loops_around, loops_at, shape_of, tree_of, with_part
 from polyviz.transform.tree import Path, band_at, bands
 
 if TYPE_CHECKING:
@@ -41,6 +41,10 @@ def one_band(tree: isl.Schedule, path: Path, member: int, count: int) -> tuple[i
     shape = shape_of(tree)
     rows, inside = unwrapped(loops_at(shape, path))
     if not (member >= 0 and member + count <= len(rows)):
+        if isinstance(inside, Marked):
+            raise OptionError(
+                f"The mark `{inside.name}` stands between the loops: make this move before marking."
+            )
         raise OptionError(
             f"The move needs {count} loops directly inside one another; "
             f"at {path} there are {max(0, len(rows) - member)}."

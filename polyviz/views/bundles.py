@@ -76,6 +76,11 @@ def note_bundle(note: str) -> Bundle:
     return bundle(None, paragraph(note), note)
 
 
+def listing_bundle(lines: str) -> Bundle:
+    """Text whose lines and indentation matter: a script, a tree with signs in front."""
+    return bundle(None, preformatted(lines), lines)
+
+
 def scop_bundle(
     scop: Scop, dependences: Dependences | None = None, sizes: Mapping[str, int] | None = None
 ) -> Bundle:
