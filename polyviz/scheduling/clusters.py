@@ -60,7 +60,7 @@ def cluster_graph(clusters: Sequence[Cluster], graph: DependenceGraph) -> Depend
         domain = images[0]
         for image in images[1:]:
             domain = domain.union(image)
-        nodes.append(Node(f"cluster{number}", number, domain))
+        nodes.append(Node(f"cluster{number}", number, domain, parallel=cluster.coincident_rows > 0))
     return DependenceGraph(
         tuple(nodes),
         *(

@@ -92,7 +92,8 @@ class ReuseGroup:
     ) -> ReuseGroup:
         """The group seen from clusters of statements: statement ``name`` is part of node ``label[name]``.
 
-        ``place`` maps its instances to those of the node, and ``rows`` are the same as functions.
+        ``place`` maps its instances to those of the node, and ``rows`` are the same as functions. What happens at one
+        value of all rows of a cluster is served already.
         """
         references = tuple(
             PlacedReference(label[one.node], one.reference, around[one.node], rows[one.node])
@@ -103,7 +104,8 @@ class ReuseGroup:
             moved = (
                 edge.relation.apply_domain(place[edge.source]).apply_range(place[edge.sink]) for edge in edges
             )
-            return _distinct(piece for relation in moved for piece in _pieces(relation, uniform=False))
+            pieces = (piece for relation in moved for piece in _pieces(relation, uniform=False))
+            return _distinct(piece for piece in pieces if piece.distance is None or any(piece.distance))
 
         return ReuseGroup(self.label, references, images(self.temporal), images(self.spatial))
 
@@ -152,25 +154,29 @@ def _pieces(relation: isl.Map, *, uniform: bool) -> Iterator[Edge]:
     for piece in convex_pieces(relation):
         found = distances(piece) if source == sink else None
         if found is not None:
-            yield from (
-                Edge(source, sink, _translation(relation.get_space(), point, parameters)) for point in found
-            )
+            yield from (_translation(relation.get_space(), point, parameters) for point in found)
         elif source != sink or not uniform:
             yield Edge(source, sink, isl.Map.from_basic_map(piece))
 
 
-def _translation(space: isl.Space, distance: isl.Point, parameters: isl.BasicSet) -> isl.Map:
+def _translation(space: isl.Space, distance: isl.Point, parameters: isl.BasicSet) -> Edge:
     """All pairs at ``distance``: a row cannot tell where they are, and many relations become one.
 
     >>> space = isl.BasicMap("{ S[i, j] -> S[k, l] }").get_space()
-    >>> print(_translation(space, isl.Set("{ [1, -1] }").sample_point(), isl.BasicSet("{ : }")))
-    { S[i, j] -> S[i' = 1 + i, j' = -1 + j] }
+    >>> edge = _translation(space, isl.Set("{ [1, -1] }").sample_point(), isl.BasicSet("{ : }"))
+    >>> print(edge.distance, edge.relation)
+    (1, -1) { S[i, j] -> S[i' = 1 + i, j' = -1 + j] }
     """
     functions = isl.MultiAff.identity(space)
-    for position in range(functions.dim(isl.dim_type.out)):
-        step = distance.get_coordinate_val(isl.dim_type.set, position)
+    steps = [
+        distance.get_coordinate_val(isl.dim_type.set, position)
+        for position in range(functions.dim(isl.dim_type.out))
+    ]
+    for position, step in enumerate(steps):
         functions = functions.set_aff(position, functions.get_at(position).add_constant_val(step))
-    return isl.Map.from_multi_aff(functions).intersect_params(isl.Set.from_basic_set(parameters))
+    pairs = isl.Map.from_multi_aff(functions).intersect_params(isl.Set.from_basic_set(parameters))
+    name = space.get_tuple_name(isl.dim_type.in_)
+    return Edge(name, name, pairs, tuple(step.to_python() for step in steps))
 
 
 def _distinct(edges: Iterable[Edge]) -> tuple[Edge, ...]:

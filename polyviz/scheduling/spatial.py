@@ -60,7 +60,8 @@ class Spatial:
 class UnitStrideRows:
     """Row rule for processors: one parallel row, outermost, and lines along the innermost one.
 
-    ``alone`` tells a component from clusters that are to be merged, for which no row may carry all it can.
+    ``alone`` tells a component from clusters that are to be merged: these keep a parallel row where they have one, and
+    no row of theirs carries all it can.
     """
 
     pressure_limit: int
@@ -77,18 +78,16 @@ class UnitStrideRows:
         found, failure = _reusing(state, workbench, coincident=True)
         if found is not None:
             return found
+        if not self.alone:
+            lost = any(node.parallel for node in state.graph.nodes)
+            return None if lost else _any_row(state, workbench, failure)
         crowded = pressure(state.graph.reuse)
-        if self.alone and crowded > self.pressure_limit:
+        if crowded > self.pressure_limit:
             limit = f"the pressure on registers, {crowded}, is above {self.pressure_limit}"
             return _carrying(state, workbench, f"{failure} and {limit}")
-        room = (
-            f" and the pressure on registers, {crowded}, stays within {self.pressure_limit}"
-            if self.alone
-            else ""
-        )
-        return _any_row(
-            state, workbench, f"{failure}{room}: the band goes on and its tiles run along wavefronts"
-        )
+        room = f"the pressure on registers, {crowded}, stays within {self.pressure_limit}"
+        wavefront = "the band goes on and its tiles run along wavefronts"
+        return _any_row(state, workbench, f"{failure} and {room}: {wavefront}")
 
     def _needs_no_parallel_row(self, state: BandState) -> str:
         """Why the next row may carry dependences; empty when a parallel one is wanted first."""
@@ -97,7 +96,7 @@ class UnitStrideRows:
             return "coincidence is not asked for: one parallel row is enough"
         if state.found:
             return "coincidence is not asked for: the first row of the band is not parallel either"
-        if self.relax_inner and around and missing_rows(state.graph) <= 2:
+        if self.relax_inner and self.alone and around and missing_rows(state.graph) <= 2:
             return "coincidence is not asked for: so far inside, starting threads costs more than it gains"
         return ""
 

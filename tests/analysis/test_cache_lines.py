@@ -85,6 +85,22 @@ def test_only_completed_references_stay_within_an_iteration_of_the_outer_loops()
     )
 
 
+def test_statements_that_take_turns_on_a_line_follow_themselves_too() -> None:
+    part = scop(
+        "n",
+        loop("i", "S", "R"),
+        S=statement("0 <= i < n", writes="A[i]"),
+        R=statement("0 <= i < n", reads="A[i]", writes="B[i]"),
+    )
+    group = next(group for group in by_pattern(references(part)) if group[0].label == "A[i]")
+    assert neighbours(part, group, 8).is_equal(
+        isl.UnionMap(
+            "[n] -> { S[i] -> R[i] : 0 <= i < n; R[i] -> S[i + 1] : 0 <= i < n - 1;"
+            " S[i] -> S[i + 1] : 0 <= i < n - 1; R[i] -> R[i + 1] : 0 <= i < n - 1 }"
+        )
+    )
+
+
 def test_relations_stay_inside_the_domains() -> None:
     """Lines that begin anywhere would also relate an iteration before the first one."""
     part = strided(1)
