@@ -111,6 +111,14 @@ class Distances:
             return "reduction"
         return "sequential" if all(span.is_forward for _, span in spans) else "violation"
 
+    def reducing(self, terms: Mapping[str, Term]) -> frozenset[str]:
+        """The statements whose reductions add up values of different iterations of the row."""
+        return frozenset(
+            found.source
+            for found, span in self.spans(terms)
+            if self.is_reduction(found, terms) and not span.is_zero
+        )
+
     def is_forward(self, terms: Mapping[str, Term]) -> bool:
         """Whether the row may run in this order on one processor, reductions included."""
         return all(span.is_forward for _, span in self.spans(terms))

@@ -146,7 +146,12 @@ def _keep(candidates: Sequence[Candidate]) -> Kept:
             continue
         if candidate.kind in ("forall", "reduction"):
             loop = ParallelLoop(
-                candidate.terms, candidate.kind, candidate.weight, candidate.depth, candidate.ordered
+                candidate.terms,
+                candidate.kind,
+                candidate.weight,
+                candidate.depth,
+                candidate.reducing,
+                candidate.ordered,
             )
             parallel.append(loop)
             taken |= uses

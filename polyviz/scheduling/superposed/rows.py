@@ -29,12 +29,16 @@ MOST_VISITS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A tested combination; ``changed`` when it had to be reversed or shifted to be legal."""
+    """A tested combination; ``changed`` when it had to be reversed or shifted to be legal.
+
+    The other fields are those of :class:`polyviz.scheduling.superposed.parts.ParallelLoop`.
+    """
 
     terms: Terms
     kind: LoopKind
     weight: Fraction
     depth: int
+    reducing: frozenset[str]
     ordered: bool
     changed: bool
 
@@ -104,8 +108,9 @@ class RowSearch:
             if other is not None:
                 terms, kind, changed = other, self.distances.kind(other), True
         weight = sum((self._derivative(name, place) for name, place in places.items()), Fraction(0))
+        reducing = self.distances.reducing(terms) if kind == "reduction" else frozenset()
         ordered = self.distances.is_forward(terms)
-        return Candidate(terms, kind, weight, sum(places.values()), ordered, changed)
+        return Candidate(terms, kind, weight, sum(places.values()), reducing, ordered, changed)
 
     def _derivative(self, name: str, place: int) -> Fraction:
         return list(self.costs[name].derivatives.values())[place]

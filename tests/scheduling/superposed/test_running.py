@@ -83,8 +83,8 @@ EXTENTS = {
     "cholesky": {"n": 6},
     "nussinov": {"n": 7},
     "seidel-2d": {"tsteps": 2, "n": 6},
-    **dict.fromkeys(("gemver", "mvt", "gesummv"), {"n": 6}),
-    **dict.fromkeys(("atax", "bicg"), {"m": 5, "n": 6}),
+    **{key: {"n": 6} for key in ("gemver", "mvt", "gesummv")},
+    **{key: {"m": 5, "n": 6} for key in ("atax", "bicg")},
     "syr2k": {"m": 4, "n": 6},
 }
 
