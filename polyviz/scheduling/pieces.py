@@ -31,7 +31,7 @@ def by_distance(piece: isl.BasicMap) -> list[isl.BasicMap] | None:
     ['[n] -> { S[i] -> T[j] : j = 1 + i and 0 <= i < n }', '[n] -> { S[i] -> T[j] : j = i and 0 <= i < n }']
     """
     points = distances(piece)
-    return points and [_at_distance(piece, point) for point in points]
+    return None if points is None else [_at_distance(piece, point) for point in points]
 
 
 def distances(piece: isl.BasicMap) -> list[isl.Point] | None:
@@ -45,11 +45,20 @@ def distances(piece: isl.BasicMap) -> list[isl.Point] | None:
         return None
     nameless = isl.Map.from_basic_map(piece).reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
     found = nameless.deltas().project_out(isl.dim_type.param, 0, piece.dim(isl.dim_type.param))
-    if not found.is_bounded() or found.count_val().to_python() > MOST_DISTANCES:
+    if not found.is_bounded() or _is_wide(found) or found.count_val().to_python() > MOST_DISTANCES:
         return None
     points: list[isl.Point] = []
     found.foreach_point(points.append)
     return points
+
+
+def _is_wide(found: isl.Set) -> bool:
+    """Whether one dimension alone has too many values: counting points goes through all of them."""
+    return any(
+        found.dim_max_val(position).sub(found.dim_min_val(position)).to_python() >= MOST_DISTANCES
+        for position in range(found.dim(isl.dim_type.set))
+        if not found.is_empty()
+    )
 
 
 def simpler_pieces(piece: isl.BasicMap) -> list[isl.BasicMap]:
@@ -63,7 +72,9 @@ def simpler_pieces(piece: isl.BasicMap) -> list[isl.BasicMap]:
     [n] -> { S[i] -> T[j, k] : j = i }
     """
     constraints = piece.get_constraints()
-    mixed = [one for one in constraints if one.is_equality() or (_involves(one, _IN) and _involves(one, _OUT))]
+    mixed = [
+        one for one in constraints if one.is_equality() or (_involves(one, _IN) and _involves(one, _OUT))
+    ]
     source = [one for one in constraints if one not in mixed and not _involves(one, _OUT)]
     universe = isl.BasicMap.universe(piece.get_space())
     return [

@@ -185,3 +185,17 @@ def test_an_analysis_that_would_take_too_long_is_said() -> None:
     group = by_pattern(references(part))[0]
     result = line_neighbours(group, 8, order_of(part), Allowance(-1))
     assert (result.relations, result.complete) == ((), False)
+
+
+def test_reuse_whose_reference_is_hard_to_tell_is_kept_whole_and_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    part = kernels.seidel_2d()
+    known = dependences(part)
+    monkeypatch.setattr("polyviz.analysis.reuse.solved", lambda compute: None)
+    reuse = find_reuse(part, known)
+    assert reuse.notes == (
+        "The reuse of A[-1 + i, j], A[i, j], A[1 + i, j] is not known exactly: the analysis would take too long.",
+    )
+    found = union_of(reuse.patterns[0].temporal, part.context.get_space())
+    assert found.is_equal(known.flow.union(known.input))

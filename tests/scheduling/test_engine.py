@@ -22,6 +22,7 @@ from polyviz.scheduling.band_search import (
     requirements,
     solve_row,
 )
+from polyviz.scheduling.carrying import CarryingRows
 from polyviz.scheduling.closeness import CloseRows
 from polyviz.scheduling.clusters import Cluster
 from polyviz.scheduling.components import components
@@ -30,7 +31,7 @@ from polyviz.scheduling.farkas import cone_of
 from polyviz.scheduling.fusion import FusionRule
 from polyviz.scheduling.graph import DependenceGraph, Edge, Node
 from polyviz.scheduling.independence import complement, rank
-from polyviz.scheduling.pieces import by_distance, convex_pieces
+from polyviz.scheduling.pieces import by_distance, convex_pieces, distances
 from polyviz.scheduling.program import SolveLimitError
 from polyviz.scheduling.registry import unregister_scheduler
 from polyviz.scheduling.row_problem import RowProblem
@@ -145,6 +146,22 @@ def test_simple_relations_and_those_of_any_distance_stay_whole() -> None:
     assert by_distance(isl.BasicMap("[n] -> { S[i] -> S[j] : 0 <= i < j < n }")) is None
     assert by_distance(isl.BasicMap("{ S[i] -> R[j, k] : j = i and k = 0 and 0 <= i < 3 }")) is None
     assert len(convex_pieces(isl.Map("{ S[i] -> S[j] : 0 <= i < 9 and i < j <= i + 2 }"))) == 1
+
+
+def test_distances_without_an_end_in_sight_are_not_counted_point_by_point() -> None:
+    """A million of them, one dimension at a time."""
+    wide = isl.BasicMap("{ S[i, j] -> S[k, l] : 0 <= i < k < 1000 and 0 <= j < l < 1000 }")
+    assert distances(wide) is None
+
+
+def test_carrying_what_each_statement_needs_does_not_space_them_out() -> None:
+    state = BandState(graph_of(kernels.jacobi_2d()))
+    together = CarryingRows().next_row(state, Workbench())
+    apart = CarryingRows(own_first=True).next_row(state, Workbench())
+    assert together is not None
+    assert apart is not None
+    assert {name: row.iterators[0] for name, row in together.rows.items()} == {"S": 2, "R": 2}
+    assert {name: row.iterators[0] for name, row in apart.rows.items()} == {"S": 1, "R": 1}
 
 
 def test_a_limit_on_the_search_is_an_error_for_the_caller() -> None:

@@ -192,6 +192,47 @@ def test_a_gpu_falls_back_to_close_rows_where_no_parallel_row_runs_along_lines()
     assert "No parallel row runs along lines" in decisions(result, "row")[0]
 
 
+def test_fusion_may_lose_parallel_loops_but_not_the_last() -> None:
+    """The second sweep reads a neighbour in both dimensions: only columns can be shared without a barrier."""
+    sweeps = kernels.scop(
+        "n",
+        kernels.loop("i", kernels.loop("j", "S")),
+        kernels.loop("i", kernels.loop("j", "R")),
+        S=kernels.statement("0 <= i, j < n", writes="A[i, j]"),
+        R=kernels.statement("1 <= i < n - 1 and 0 <= j < n", reads="A[i-1, j] A[i+1, j]", writes="B[i, j]"),
+    )
+    (band,) = schedule(sweeps, "spatial").bands
+    assert [member.coincident for member in band.members] == [True, False]
+    assert rows_of(band, "S")[0] == rows_of(band, "R")[0] == "j"
+
+
+def test_fusion_that_would_leave_no_parallel_loop_is_refused_for_that() -> None:
+    sweeps = kernels.scop(
+        "n",
+        kernels.loop("i", "S"),
+        kernels.loop("i", "R"),
+        S=kernels.statement("0 <= i < n", writes="A[i]"),
+        R=kernels.statement("1 <= i < n - 1", reads="A[i-1] A[i+1]", writes="B[i]"),
+    )
+    result = schedule(sweeps, "spatial")
+    assert len(result.bands) == 2
+    assert decisions(result, "fusion") == ["S and R stay apart: no common row is parallel."]
+
+
+def test_clusters_that_gain_nothing_stay_out() -> None:
+    """R is used by Q at once, S only after all of it: the three have a common order, but S has no place in it."""
+    part = kernels.scop(
+        "n",
+        kernels.loop("i", "S"),
+        kernels.loop("i", "R"),
+        kernels.loop("i", "Q"),
+        S=kernels.statement("0 <= i < n", reads="D[i]", writes="A[i]"),
+        R=kernels.statement("0 <= i < n", reads="A[n-1]", writes="B[i]"),
+        Q=kernels.statement("0 <= i < n", reads="B[i]", writes="C[i]"),
+    )
+    assert [band.statements for band in schedule(part, "spatial").bands] == [("S",), ("Q", "R")]
+
+
 def test_longer_lines_relate_longer_strides() -> None:
     part = kernels.scop(
         "n",
