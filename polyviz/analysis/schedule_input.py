@@ -55,7 +55,7 @@ def _of_tree(tree: isl.Schedule) -> isl.UnionMap:
 
 
 def tree_of_text(text: str) -> isl.Schedule | None:
-    """The schedule tree that ``text`` is; None for the text of a map. Raises ``LegalityError`` when it does not parse."""
+    """The tree that ``text`` is, None for the text of a map; raises ``LegalityError`` where it does not parse."""
     if not re.match(r"\s*\{?\s*\"?domain\"?\s*:", text):
         return None
     try:
