@@ -58,8 +58,9 @@ def _run(words: list[str]) -> int:
         print(explain(chosen.function, chosen.schedule, chosen.target, code=chosen.code))
         return 0
     from polyviz.commands.doctor import diagnose
+    from polyviz.commands.terminal import fitted
 
-    print(repr(diagnose()))
+    print(fitted(repr(diagnose())))
     return 0
 
 
