@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from polyviz.analysis import check, dependences
+    from polyviz.analysis import check, check_superposition, dependences
     from polyviz.api import (
         Comparison,
         compare,
@@ -51,8 +51,9 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences, Legality, Violation
     from polyviz.model.schedule import Band, Schedule
     from polyviz.model.scop import Scop, Statement
+    from polyviz.model.superposition import Superposition
     from polyviz.runtime.kernel import Kernel
-    from polyviz.scheduling import register_scheduler, schedule, schedulers
+    from polyviz.scheduling import register_scheduler, schedule, schedulers, superpose
     from polyviz.transform.registry import moves, register_move
 
 __version__ = "0.1.0"
@@ -81,6 +82,7 @@ __all__ = [
     "Scop",
     "Span",
     "Statement",
+    "Superposition",
     "Steps",
     "ToolchainError",
     "UnknownNameError",
@@ -90,6 +92,7 @@ __all__ = [
     "WorkerError",
     "__version__",
     "check",
+    "check_superposition",
     "compare",
     "compile",
     "dependences",
@@ -105,11 +108,12 @@ __all__ = [
     "schedule",
     "schedulers",
     "steps",
+    "superpose",
     "targets",
 ]
 
 _HOMES = {
-    "polyviz.analysis": ("check", "dependences"),
+    "polyviz.analysis": ("check", "check_superposition", "dependences"),
     "polyviz.api": (
         "Comparison",
         "Inspector",
@@ -146,8 +150,9 @@ _HOMES = {
     "polyviz.model.dependences": ("Dependences", "Legality", "Violation"),
     "polyviz.model.schedule": ("Band", "Schedule"),
     "polyviz.model.scop": ("Scop", "Statement"),
+    "polyviz.model.superposition": ("Superposition",),
     "polyviz.runtime.kernel": ("Kernel",),
-    "polyviz.scheduling": ("register_scheduler", "schedule", "schedulers"),
+    "polyviz.scheduling": ("register_scheduler", "schedule", "schedulers", "superpose"),
     "polyviz.transform.registry": ("moves", "register_move"),
 }
 _LAZY = {name: f"{module}:{name}" for module, names in _HOMES.items() for name in names}

@@ -11,6 +11,7 @@ from polyviz.analysis.live_ranges import separate_live_ranges
 from polyviz.analysis.nesting import common_loops, loop_nests
 from polyviz.analysis.parallelism import BandProperties, MemberProperties, band_properties, parallelism
 from polyviz.analysis.reductions import Reduction, find_reductions
+from polyviz.analysis.superposed import check_superposition
 
 __all__ = [
     "BandProperties",
@@ -20,6 +21,7 @@ __all__ = [
     "band_properties",
     "check",
     "check_bounds",
+    "check_superposition",
     "common_loops",
     "count_points",
     "dependences",

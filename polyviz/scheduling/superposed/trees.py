@@ -31,8 +31,8 @@ def tree_of(domain: isl.UnionSet, scatterings: Mapping[str, Scattering]) -> isl.
     add up out of order stays with the loops that follow it.
 
     >>> tree = tree_of(isl.UnionSet("{ S[i] : 0 <= i < 9 }"), {"S": (Dimension("loop", "i", tile=4),)})
-    >>> print(tree.get_map())
-    { S[i] -> [floor((i)/4)] : 0 <= i <= 8 }
+    >>> print(tree.get_root().child(0).child(0).band_get_partial_schedule())
+    [{ S[i] -> [(floor((i)/4))] }]
     """
     parts = domain.get_set_list()
     sets = {part.get_tuple_name(): part for part in map(parts.get_at, range(parts.n_set()))}
