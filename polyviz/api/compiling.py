@@ -16,6 +16,7 @@ from polyviz.errors import OptionError
 from polyviz.mapping import make_plan
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Schedule
+from polyviz.model.superposition import Superposition
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.original import original_of, plain_function
 from polyviz.scheduling import adopt
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from polyviz.model.program import FloatingPoint
     from polyviz.model.scop import Scop
 
-ScheduleChoice = str | Schedule | Edit | isl.Schedule | isl.UnionMap
+ScheduleChoice = str | Schedule | Superposition | Edit | isl.Schedule | isl.UnionMap
 Tile = Sequence[int] | int | Literal[False] | None
 """Sizes per loop (the last one for deeper loops too), or one for all; False for no tiles; None: the target's choice."""
 LARGEST_TILE = 2**31 - 1
@@ -116,7 +117,7 @@ def choose_schedule(
         raise OptionError(f"A schedule of your own takes no scheduler options, but {', '.join(options)} was given.")
     if isinstance(choice, Edit):
         choice = choice.schedule
-    if not isinstance(choice, Schedule | isl.Schedule | isl.UnionMap | str):
+    if not isinstance(choice, Schedule | Superposition | isl.Schedule | isl.UnionMap | str):
         raise OptionError(f"A schedule is a name, a Schedule, an edit, an isl object or isl text, not {choice!r}.")
     return adopt(scop, choice, dependences=dependences)
 

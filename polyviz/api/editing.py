@@ -14,6 +14,7 @@ from polyviz.editing.script import START, read_script
 from polyviz.errors import OptionError
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Schedule
+from polyviz.model.superposition import Superposition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,7 @@ def edit(
 def _spoken(schedule: ScheduleChoice) -> str:
     if isinstance(schedule, Edit):
         schedule = schedule.schedule
-    if isinstance(schedule, Schedule):
+    if isinstance(schedule, Schedule | Superposition):
         return str(schedule.tree)
     return str(schedule) if isinstance(schedule, isl.Schedule | isl.UnionMap) else schedule
 

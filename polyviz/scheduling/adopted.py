@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis import check
+from polyviz.analysis import check, check_superposition
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis.schedule_input import schedule_times, tree_of_text
 from polyviz.errors import LegalityError
 from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, UNROLL, VECTOR
 from polyviz.model.schedule import Decision, Schedule
+from polyviz.model.superposition import Superposition
 from polyviz.scheduling.described import described
 from polyviz.scheduling.from_times import tree_from_times
 from polyviz.scheduling.problem import SchedulingProblem
@@ -27,7 +28,10 @@ NAME = "user"
 
 
 def adopt(
-    scop: Scop, choice: Schedule | isl.Schedule | isl.UnionMap | str, *, dependences: Dependences | None = None
+    scop: Scop,
+    choice: Schedule | Superposition | isl.Schedule | isl.UnionMap | str,
+    *,
+    dependences: Dependences | None = None,
 ) -> Schedule:
     """``choice`` as a schedule of ``scop``, which it was perhaps not made for; one without a name is called ``user``.
 
@@ -35,6 +39,8 @@ def adopt(
     of instances, when the order would change the result, or when ``choice`` is no schedule of the part.
     """
     problem = SchedulingProblem(scop, dependences if dependences is not None else find_dependences(scop))
+    if isinstance(choice, Superposition):
+        return _superposed(problem, choice)
     legality = check(scop, choice, known=problem.dependences)
     if not legality:
         raise LegalityError(
@@ -51,6 +57,19 @@ def adopt(
     adopted = described(problem, name, tree, (decision,))
     by_hand = isinstance(choice, Schedule) and choice.by_hand
     return replace(adopted, by_hand=by_hand or any(map(_is_wish, walk(tree))))
+
+
+def _superposed(problem: SchedulingProblem, choice: Superposition) -> Schedule:
+    legality = check_superposition(problem.scop, choice, known=problem.dependences)
+    failed = next((condition for condition in legality.conditions if condition.witness is not None), None)
+    if failed is not None and failed.witness is not None:
+        raise LegalityError(
+            f"This superposition is not legal: it is asked that {failed.asks}.",
+            reason=failed.witness.explanation,
+            hint="Its order alone, without blocks and threads, is `.tree`.",
+        )
+    decision = Decision("user", "Blocks and threads were given by the user and found legal.", tuple(choice.outer))
+    return replace(described(problem, NAME, choice.tree, (decision,)), superposition=choice)
 
 
 def _insist_on_promises(problem: SchedulingProblem, tree: isl.Schedule) -> None:
