@@ -18,6 +18,8 @@ from polyviz.scheduling.reuse import groups_of, pressure
 from polyviz.scheduling.reuse_rows import few_row, many_row
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from polyviz.scheduling.band_search import BandState, FoundRow, Workbench
     from polyviz.scheduling.problem import Proposal, SchedulingProblem
 
@@ -114,13 +116,11 @@ class CoalescedRows:
         regular = CloseRows()
         if any(row.method != "carrying" for row in (*state.graph.around, *state.found)):
             return regular.next_row(state, workbench)
-        try:
-            found = many_row(state, workbench, coincident=True)
-        except SolveLimitError:
-            found = None
+        found, failure = _attempt(many_row, state, workbench, coincident=True)
         if found is None and self.alone:
-            reason = "no row is parallel; what is carried outside leaves parallel rows inside"
-            return _carrying(state, workbench, reason)
+            return _carrying(
+                state, workbench, f"{failure}; what is carried outside leaves parallel rows inside"
+            )
         if found is not None and found.reuse is not None and found.reuse.spatial:
             return found
         close = regular.next_row(state, workbench)
@@ -129,8 +129,14 @@ class CoalescedRows:
 
 
 def _reusing(state: BandState, workbench: Workbench, *, coincident: bool) -> tuple[FoundRow | None, str]:
-    """A row, or why there is none: few groups give way to every row but the last one, which serves many."""
+    """A row, or why there is no parallel one: few groups give way to every row but the last one, which serves many."""
     find = many_row if missing_rows(state.graph) == 1 else few_row
+    return _attempt(find, state, workbench, coincident=coincident)
+
+
+def _attempt(
+    find: Callable[..., FoundRow | None], state: BandState, workbench: Workbench, *, coincident: bool
+) -> tuple[FoundRow | None, str]:
     try:
         return find(state, workbench, coincident=coincident), "no parallel row exists"
     except SolveLimitError:
