@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.bodies import bound_expression, inner_iterators, placed_body, planned_body, private_name
 from polyviz.codegen.calling import checked_references, needs_checks, result_names, written_arrays
 from polyviz.codegen.definitions import read_first, unsure_results
+from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.identifiers import Identifiers, part_names
@@ -159,7 +160,7 @@ class _PythonProgram:
                 self.text.add(1, f"{self.identifiers.of(parameter.name)} = {self._parameter_value(parameter)}")
         for name in sorted(self.numbers & self.given):
             argument = self.identifiers.of(name)
-            self.text.add(1, f"{argument} = np.{self.dtypes[name]}({argument})  # wraps around")
+            self.text.add(1, f"{argument} = np.{numpy_name(self.dtypes[name])}({argument})  # wraps around")
         for array in self.scop.arrays:
             if array.creation is not None:
                 self.text.add(1, f"{self.identifiers.of(array.name)} = {self._creation(array)}")
@@ -167,13 +168,11 @@ class _PythonProgram:
             name = self.identifiers.of(private_name(self.scop, expansion.array))
             extents = [self.printer.expression(bound_expression(extent)) for extent in expansion.extents]
             shape = _tuple([f"max(0, {extent})" for extent in extents])
-            dtype = self.types[expansion.array].dtype
-            dtype = "bool_" if dtype == "bool" else dtype
+            dtype = numpy_name(self.types[expansion.array].dtype)
             self.text.add(1, f"{name} = np.empty({shape}, dtype=np.{dtype})  # one copy per iteration")
         for name, cell in self.cells.items():
             initial = self.identifiers.of(name) if name in self.given else "0"
-            dtype = self.types[name].dtype
-            dtype = "bool_" if dtype == "bool" else dtype
+            dtype = numpy_name(self.types[name].dtype)
             self.text.add(1, f"{cell} = np.full(1, {initial}, dtype=np.{dtype})")
 
     def _initial_values(self, loops: LoopNode) -> None:
@@ -182,7 +181,7 @@ class _PythonProgram:
         for name in sorted((read_first(loops, self.bodies) | {*unsure_results(self.scop)}) - known):
             dtype = self.dtypes[name]
             plain = dtype in INITIAL and name not in self.numbers
-            value = INITIAL[dtype] if plain else f"np.{'bool_' if dtype == 'bool' else dtype}(0)"
+            value = INITIAL[dtype] if plain else f"np.{numpy_name(dtype)}(0)"
             self.text.add(1, f"{self.identifiers.of(name)} = {value}  # where nothing assigns it")
 
     def _parameter_value(self, parameter: Parameter) -> str:
@@ -200,8 +199,7 @@ class _PythonProgram:
             [self.printer.expression(bound_expression(extent)) for extent in array.extents if extent is not None]
         )
         fill = f", {self.printer.expression(creation.fill)}" if creation.fill is not None else ""
-        dtype = self.types[array.name].dtype
-        dtype = "bool_" if dtype == "bool" else dtype
+        dtype = numpy_name(self.types[array.name].dtype)
         return f"np.{creation.function}({shape}{fill}, dtype=np.{dtype})"
 
     def _return(self) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyviz.codegen import dtypes
-from polyviz.codegen.dtypes import BOOL, FLOAT64, Signature, Type, unify
+from polyviz.codegen.dtypes import BOOL, FLOAT64, Signature, Type, numpy_name, unify
 from polyviz.model.expression import Binary, Call, Constant, Expression, Name, Unary
 
 if TYPE_CHECKING:
@@ -56,13 +56,12 @@ class Wide:
 
     def converted(self, target: Type) -> Wide:
         """The value after an explicit conversion by NumPy."""
-        name = "bool_" if target == BOOL else target.name
         node = self.node
         if isinstance(node, Constant) and target.kind == "f" and not isinstance(node.value, complex):
             node = Constant(float(node.value))
         if target == FLOAT64 and isinstance(node, Call) and node.function == "float":
             node = node.arguments[0]
-        return Wide(Call(f"numpy.{name}", (node,)), target, target, STRONG, self.bits)
+        return Wide(Call(f"numpy.{numpy_name(target.name)}", (node,)), target, target, STRONG, self.bits)
 
     def fitted(self, target: Type) -> Wide:
         """The value as ``target``; a Python number of a lower kind will do, since it takes the type it meets."""
@@ -217,6 +216,6 @@ def one_of(parts: Sequence[Wide], node: Expression) -> Wide:
     return replace(parts[0], node=node, strengths=chosen(parts), bits=max(part.magnitude for part in parts))
 
 
-def iterator(node: Name, scalar: Type) -> Wide:
+def loop_variable(node: Name, scalar: Type) -> Wide:
     """A loop variable or size."""
     return Wide(node, scalar, scalar, WEAK_ONLY, NAME_BITS)

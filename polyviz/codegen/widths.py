@@ -20,7 +20,7 @@ import numpy as np
 
 from polyviz.codegen import dtypes
 from polyviz.codegen.calls_python import power, widened_call
-from polyviz.codegen.dtypes import BOOL, Type
+from polyviz.codegen.dtypes import BOOL, UINT64, Type
 from polyviz.codegen.typing import Environment, infer
 from polyviz.codegen.wide import (
     EITHER,
@@ -35,7 +35,7 @@ from polyviz.codegen.wide import (
     compares,
     converted_pair,
     fits,
-    iterator,
+    loop_variable,
     nodes,
     one_of,
     resolutions,
@@ -101,9 +101,9 @@ class _Widener:
                 return self._assignment(node)
             case Branch(condition, then, otherwise):
                 return Branch(self.value(condition).node, self._block(then), self._block(otherwise))
-            case Loop(_, start, stop, step, body):
-                bounds = (self._index(bound) for bound in (start, stop, step))
-                return Loop(node.iterator, *bounds, self._block(body))
+            case Loop(iterator, start, stop, step, body):
+                first, last, by = self._index(start), self._index(stop), self._index(step)
+                return Loop(iterator, first, last, by, self._block(body))
         raise TypeError(f"not an instruction: {node!r}")
 
     def _block(self, body: Iterable[Instruction]) -> tuple[Instruction, ...]:
@@ -133,7 +133,7 @@ class _Widener:
         return Assign(place, self._stored(target, self.value(written), written))
 
     def _stored(self, target: Wide, value: Wide, written: Expression) -> Expression:
-        """``value`` as it is assigned: a variable takes it as it is, a cell of an array converts what is sure to fit."""
+        """``value`` as it is assigned: a variable takes it as it is, what may not fit into a cell is converted."""
         if target.strengths != STRONG:
             return value.fitted(target.type).node
         if not isinstance(target.node, Element) or not target.node.subscripts:
@@ -179,9 +179,10 @@ class _Widener:
             case Constant(number):
                 scalar = infer(node, self.environment)
                 bits = abs(number).bit_length() if isinstance(number, int) else None
-                return Wide(node, scalar, scalar, WEAK_ONLY, bits)
+                weak = Wide(node, scalar, scalar, WEAK_ONLY, bits)
+                return weak.converted(scalar) if scalar == UINT64 else weak
             case Name():
-                return iterator(node, infer(node, self.environment))
+                return loop_variable(node, infer(node, self.environment))
             case Element():
                 return self._element(node)
             case Unary(operator, operand):

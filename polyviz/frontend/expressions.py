@@ -147,7 +147,7 @@ class ExpressionReader:
         if isinstance(value, bool | float | complex):
             return Constant(value)
         if isinstance(value, int):
-            if value < 2**63:
+            if value < 2**64:  # from 2**63 on it is unsigned, as in numba
                 return Constant(value)
             raise self._error(
                 node,

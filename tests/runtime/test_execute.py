@@ -375,6 +375,17 @@ NUMBERS = {
         """,
         (np.array([200, 100, 255, 254], np.uint8), np.zeros(4, np.uint8), np.zeros(300, np.int64)),
     ),
+    "unsigned hash": (
+        """
+        def hashed(A, K):
+            h = 14695981039346656037
+            for i in range(A.shape[0]):
+                h = (h ^ np.uint64(A[i])) * np.uint64(1099511628211)
+                K[i] = (K[i] ^ 0x9E3779B97F4A7C15) >> 3
+            return h
+        """,
+        (np.arange(5, dtype=np.uint8), np.arange(5) - 2),
+    ),
     "literals": (
         "def literals(A):\n    for i in range(A.shape[0]):\n        A[i] = 2 ** -1 + 10 ** 2 + (-7) // 2 + 7.5 // -2",
         (np.zeros(3),),
