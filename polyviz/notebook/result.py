@@ -129,8 +129,8 @@ def _overview(part: Part) -> Bundle:
     sections = [
         *comparison,
         Section("Loops", parallelism_bundle(part.loops), open=True),
-        Section("Source and domains", scop_bundle(part.scop, part.dependences, part.sizes), open=True),
-        Section("Dependences", dependences_bundle(part.dependences, part.scop, part.sizes, drawn=False)),
+        Section("Source and domains", scop_bundle(part.scop, part.dependences, part.sizes or None), open=True),
+        Section("Dependences", dependences_bundle(part.dependences, part.scop, part.sizes or None, drawn=False)),
         Section("Schedule", schedule_bundle(part.kernel.schedule)),
         Section("Program", program_bundle(part.kernel.program)),
     ]
@@ -158,7 +158,7 @@ def _summary(part: Part) -> str:
 def _view(part: Part, show: Show) -> Bundle:
     """One view alone, under the line that says what was done."""
     views = {
-        "source": lambda: program_bundle(part.kernel.program),
+        "source": lambda: program_bundle(part.kernel.program, opened=True),
         "schedule": lambda: schedule_bundle(part.kernel.schedule),
         "tree": lambda: _tree_bundle(part),
     }

@@ -201,7 +201,7 @@ def parallelism_bundle(loops: Sequence[LoopParallelism]) -> Bundle:
     """For each loop whether it is parallel, and why not."""
     rows = [
         [
-            "\u2003" * loop.depth + loop.loop,
+            "\u00a0\u00a0\u00a0" * loop.depth + loop.loop,
             text.loop_verdict(loop),
             ", ".join(loop.statements),
             text.loop_sentence(loop),
@@ -224,12 +224,11 @@ def comparison_bundle(data: ComparisonData) -> Bundle:
     return bundle(models.comparison_model(data), html, comparison_text(data))
 
 
-def program_bundle(program: Program) -> Bundle:
-    """The generated text, folded, with what the code generator could not do."""
+def program_bundle(program: Program, *, opened: bool = False) -> Bundle:
+    """The generated text, folded unless ``opened``, with what the code generator could not do."""
     lines = plural(len(program.text.splitlines()), "line")
-    html = details(f"{program.name} for {program.target}, {lines}", preformatted(program.text)) + items(
-        program.notes
-    )
+    title = f"{program.name} for {program.target}, {lines}"
+    html = details(title, preformatted(program.text), opened=opened) + items(program.notes)
     plain = "\n".join([program.text.rstrip("\n"), *(f"- {note}" for note in program.notes)])
     return bundle(models.program_model(program), html, plain)
 
