@@ -48,9 +48,8 @@ def schedule(
     proposal = _proposal(scheduler, chosen, problem)
     _insist_on_legality(scheduler, problem, proposal.tree)
     result = described(problem, scheduler, proposal.tree, proposal.decisions)
-    if tile is not None:
-        return tiled(problem, result, tile)
-    return replace(result, superposition=proposal.superposition)
+    result = replace(result, superposition=proposal.superposition)
+    return result if tile is None else tiled(problem, result, tile)
 
 
 def tiled(problem: SchedulingProblem, result: Schedule, sizes: Sequence[int] | int) -> Schedule:
@@ -75,6 +74,9 @@ def tiled(problem: SchedulingProblem, result: Schedule, sizes: Sequence[int] | i
             decisions += reordered
     if not places:
         decisions.append(Decision("tile", "No band of two and more loops is permutable: nothing is tiled."))
+    if result.superposition is not None:
+        text = "With these tiles the loops are no longer those of blocks and threads: only their order is kept."
+        decisions.append(Decision("superposition", text))
     _insist_on_legality(result.scheduler, problem, tree)
     return described(problem, result.scheduler, tree, decisions)
 

@@ -171,6 +171,12 @@ def test_sizes_that_make_no_sense(option: str, values: tuple[float, ...]) -> Non
         schedule(part, "superposition", **{option: values})
 
 
+def test_tiles_of_another_kind_are_told() -> None:
+    result = schedule(extract(kernel("gemm").function), "superposition", tile=8)
+    assert result.superposition is None
+    assert any("no longer those of blocks and threads" in decision.text for decision in result.decisions)
+
+
 def test_more_threads_than_a_block_holds_are_told() -> None:
     part = extract(kernel("gemm").function)
     result = schedule(part, "superposition", threads=(64, 32))

@@ -63,8 +63,14 @@ def test_plans_run_in_python(name: str) -> None:
     "name", [entry.name for entry in polybench()] + ["jacobi-2d-alt", "doitgen-expanded"]
 )
 def test_every_kernel_runs(name: str, target: str) -> None:
+    """Without reassociation by the compiler, which makes noise of the zeros of gramschmidt under any schedule."""
     agree(
-        kernel(name).function, *arguments_of(name), target=target, schedule="superposition", tile_sizes=(4, 4)
+        kernel(name).function,
+        *arguments_of(name),
+        target=target,
+        schedule="superposition",
+        tile_sizes=(4, 4),
+        floating_point="strict",
     )
 
 
