@@ -51,10 +51,17 @@ class Reuse:
 
 @exclusive
 def find_reuse(scop: Scop, dependences: Dependences, *, line: int = 8) -> Reuse:
-    """The temporal and spatial reuse of ``scop`` in its own order, for lines of ``line`` elements.
+    r"""The temporal and spatial reuse of ``scop`` in its own order, for lines of ``line`` elements.
 
     Temporal reuse is that of ``dependences``: flow, and one read after the other. Scalars have no lines, and where
     they are read again does not matter.
+
+    >>> import polyviz as pv
+    >>> part = pv.extract("def f(A, B, n):\n  for i in range(n):\n    for j in range(n):\n      A[i] += B[j, i]")
+    >>> for pattern in find_reuse(part, pv.dependences(part)).patterns:
+    ...     print(pattern.references[0].label, len(pattern.references), *pattern.spatial)
+    A[i] 2 [n] -> { S0[i, j] -> S0[i' = 1 + i, j' = j] : 0 <= i <= -2 + n and 0 <= j < n }
+    B[j, i] 1 [n] -> { S0[i, j] -> S0[i' = 1 + i, j' = j] : 0 <= i <= -2 + n and 0 <= j < n }
     """
     order = Order(times_by_statement(scop.schedule.get_map()), scop.context.get_space())
     allowance = allowance_for(accesses_by_array(scop))

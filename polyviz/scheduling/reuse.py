@@ -165,7 +165,7 @@ def _translation(space: isl.Space, distance: isl.Point, parameters: isl.BasicSet
     >>> space = isl.BasicMap("{ S[i, j] -> S[k, l] }").get_space()
     >>> edge = _translation(space, isl.Set("{ [1, -1] }").sample_point(), isl.BasicSet("{ : }"))
     >>> print(edge.distance, edge.relation)
-    (1, -1) { S[i, j] -> S[i' = 1 + i, j' = -1 + j] }
+    (1, -1) { S[i, j] -> S[k = 1 + i, l = -1 + j] }
     """
     functions = isl.MultiAff.identity(space)
     steps = [
@@ -180,7 +180,12 @@ def _translation(space: isl.Space, distance: isl.Point, parameters: isl.BasicSet
 
 
 def _distinct(edges: Iterable[Edge]) -> tuple[Edge, ...]:
-    return tuple({str(edge.relation): edge for edge in edges}.values())
+    """``edges`` without those that ask the same of a row."""
+    found: dict[object, Edge] = {}
+    for edge in edges:
+        same = str(edge.relation) if edge.distance is None else (edge.source, edge.distance)
+        found.setdefault(same, edge)
+    return tuple(found.values())
 
 
 def _linear(row: AffineRow) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from polyviz.analysis.reuse import find_reuse
+from polyviz.analysis import find_reuse
 from polyviz.errors import OptionError
 from polyviz.model.schedule import Decision
 from polyviz.scheduling.band_search import missing_rows
