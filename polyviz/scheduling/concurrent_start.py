@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.model.details import ConcurrentStartDetails
+from polyviz.model.isl_limits import solved
 from polyviz.model.schedule import Decision
 from polyviz.scheduling.band_search import BandState, FoundRow
 from polyviz.scheduling.carrying import CarryingRows
@@ -83,18 +84,21 @@ def _time(graph: DependenceGraph, workbench: Workbench) -> FoundRow | None:
 
 def _is_face(row: AffineRow, domain: isl.Set) -> bool:
     """Whether the points of ``domain`` with the smallest value of ``row`` lose one dimension only."""
+    # What isl cannot tell quickly is no face, and below no legal row.
     value = isl.Map.from_multi_aff(isl.MultiAff.from_aff(row.affine(domain.get_space()))).intersect_domain(
         domain
     )
-    lowest = value.intersect_range(value.range().lexmin()).domain()
-    return _free_dimensions(lowest) == _free_dimensions(domain) - 1
+    lowest = solved(lambda: value.intersect_range(value.range().lexmin()).domain().affine_hull())
+    whole = solved(domain.affine_hull)
+    if lowest is None or whole is None:
+        return False
+    return _free_dimensions(lowest) == _free_dimensions(whole) - 1
 
 
-def _free_dimensions(points: isl.Set) -> int:
-    hull = points.affine_hull()
+def _free_dimensions(hull: isl.BasicSet) -> int:
     kinds = (isl.dim_type.set, isl.dim_type.param, isl.dim_type.div, isl.dim_type.cst)
     matrix = hull.equalities_matrix(*kinds)
-    size = points.dim(isl.dim_type.set)
+    size = hull.dim(isl.dim_type.set)
     equations = sum(
         any(not matrix.get_element_val(row, column).is_zero() for column in range(size))
         for row in range(matrix.rows())
@@ -144,7 +148,7 @@ def _respects(edge: Edge, rows: Mapping[str, AffineRow]) -> bool:
     spaces = edge.relation.get_space()
     source = isl.Map.from_multi_aff(isl.MultiAff.from_aff(rows[edge.source].affine(spaces.domain())))
     sink = isl.Map.from_multi_aff(isl.MultiAff.from_aff(rows[edge.sink].affine(spaces.range())))
-    return bool(edge.relation.intersect(source.lex_gt_map(sink)).is_empty())
+    return bool(solved(edge.relation.intersect(source.lex_gt_map(sink)).is_empty))
 
 
 def _accepted(cluster: Cluster, face: FoundRow, factor: int, graph: DependenceGraph) -> ConcurrentStart:

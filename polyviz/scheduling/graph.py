@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.times import maps_of
+from polyviz.model.isl_limits import coalesced
 from polyviz.scheduling.pieces import convex_pieces
 from polyviz.scheduling.rows import AffineRow, multi_affine
 
@@ -163,7 +164,7 @@ def _edges(relation: isl.UnionMap, parameters: isl.Space) -> tuple[Edge, ...]:
         Edge(
             part.get_tuple_name(isl.dim_type.in_),
             part.get_tuple_name(isl.dim_type.out),
-            part.align_params(parameters).coalesce(),
+            coalesced(part.align_params(parameters)),
         )
         for part in maps_of(relation)
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import islpy as isl
 
+from polyviz.model.isl_limits import coalesced
+
 # Up to this many constraints the cone of a piece takes isl a few milliseconds; from twice as many on, a second.
 SIMPLE = 16
 # Pieces of one distance each are worth it only while they are few.
@@ -19,7 +21,7 @@ def convex_pieces(relation: isl.Map) -> list[isl.BasicMap]:
     >>> [str(piece) for piece in pieces]
     ['[n] -> { S[i] -> T[j] : 0 <= i < n and i <= j <= 1 + i }']
     """
-    parts = relation.remove_divs().coalesce().get_basic_map_list()
+    parts = coalesced(relation.remove_divs()).get_basic_map_list()
     return [piece for position in range(parts.n_basic_map()) for piece in _simple(parts.get_at(position))]
 
 
