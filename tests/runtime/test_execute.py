@@ -231,14 +231,15 @@ TWO_TABLES = """
 @pytest.mark.parametrize(
     ("target", "sentence"),
     [
-        ("python", "A subscript of B is out of range (line 4)."),
+        ("c", "A subscript of A is out of range (line 3)."),
+        ("python", "A subscript of A is out of range (line 3)."),
         ("numba", "A subscript of A is out of range (line 3), or a subscript of B is out of range (line 4)."),
     ],
 )
 def test_one_of_several_subscripts_out_of_range(target: str, sentence: str) -> None:
     kernel = pv.compile(function_of(TWO_TABLES), target=target)
     with pytest.raises(pv.OutOfBoundsError) as caught:
-        kernel(np.zeros(6), np.zeros(3), np.array([1, 2]))
+        kernel(np.zeros(2), np.zeros(3), np.array([1, 2]))
     assert caught.value.message == sentence
 
 
