@@ -60,7 +60,7 @@ class RowReuse:
 
     @property
     def spatial(self) -> bool:
-        """Whether neighbouring values of the row touch neighbouring cells."""
+        """Whether the row was chosen to run along lines: neighbouring values touch neighbouring cells."""
         return bool(self.lines)
 
 
@@ -87,7 +87,8 @@ def few_row(state: BandState, workbench: Workbench, *, coincident: bool) -> Foun
     solution, complete = solve_row(problem, needed, workbench, ideal)
     if solution is None:
         return None
-    found = _Found(graph, problem, solution, (*names, *SMALL_COEFFICIENTS))
+    objectives = dict(zip((*names, *SMALL_COEFFICIENTS), solution.objectives, strict=True))
+    found = _Found(graph, problem, solution, objectives)
     return found.row("few", [placed for _, placed in ranked], (), complete=complete, coincident=coincident)
 
 
@@ -95,9 +96,8 @@ def many_row(state: BandState, workbench: Workbench, *, coincident: bool) -> Fou
     """The row with the smallest coefficients that runs along the lines of most groups.
 
     A row runs along lines where it carries the spatial relations within each node; those between nodes tell how these
-    are ordered.
-    Every statement gets a row that is not zero, also one whose loops are all scheduled: the row of zeros would have
-    the smallest coefficients.
+    are ordered. Every statement gets a row that is not zero, also one whose loops are all scheduled: the row of zeros
+    would have the smallest coefficients.
     """
     graph = state.graph
     problem = _problem(graph, workbench, coincident=coincident)
@@ -113,7 +113,13 @@ def many_row(state: BandState, workbench: Workbench, *, coincident: bool) -> Fou
     along = {group.label: [edge for edge in group.spatial if edge.source == edge.sink] for group, _ in ranked}
     carrying = {label: problem.carrying(edges) for label, edges in along.items() if edges}
     solution, lines, all_tried = _Carrier(search, needed, smallest, carrying).most()
-    found = _Found(graph, problem, solution, SMALL_COEFFICIENTS[::-1])
+    coefficients, shifts = solution.objectives
+    objectives = {
+        "iterator coefficients": coefficients,
+        "groups whose lines are not carried": len(carrying) - len(lines),
+        "parameter coefficients": shifts,
+    }
+    found = _Found(graph, problem, solution, objectives)
     order = [placed for _, placed in ranked]
     return found.row("many", order, lines, complete=complete and all_tried, coincident=coincident)
 
@@ -158,7 +164,7 @@ class _Found:
     graph: DependenceGraph
     problem: RowProblem
     solution: Solution
-    objectives: tuple[str, ...]
+    objectives: Mapping[str, int]
 
     def row(
         self,
@@ -174,7 +180,7 @@ class _Found:
             rows=rows,
             method="close",
             coincident=coincident or _is_coincident(self.graph, rows),
-            objectives=dict(zip(self.objectives, self.solution.objectives, strict=True)),
+            objectives=self.objectives,
             note="" if complete else "the search was stopped at its limit: a better row may exist",
             reuse=RowReuse(aim, tuple(order), lines, tuple(_lost(self.graph, rows))),
         )

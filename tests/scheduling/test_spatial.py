@@ -12,6 +12,8 @@ from polyviz import gallery
 from polyviz.analysis import check, dependences
 from polyviz.errors import OptionError
 from polyviz.scheduling import schedule
+from polyviz.scheduling.program import SolveLimitError
+from polyviz.scheduling.reuse_rows import few_row
 from tests.analysis.programs import Program, programs
 from tests.running import agree
 from tests.scheduling import kernels
@@ -246,6 +248,32 @@ def test_longer_lines_relate_longer_strides() -> None:
 def test_a_line_holds_at_least_one_element() -> None:
     with pytest.raises(OptionError, match="at least one element, not 0"):
         schedule(kernels.matmul(), "spatial", line=0)
+
+
+def test_a_search_stopped_at_its_limit_is_not_called_impossible(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*arguments: Any, coincident: bool) -> Any:
+        if coincident:
+            raise SolveLimitError
+        return few_row(*arguments, coincident=False)
+
+    monkeypatch.setattr("polyviz.scheduling.spatial.few_row", stopped)
+    first, *_ = details(schedule(kernels.lu(), "spatial"))
+    assert first["relaxed"].startswith("the search for a parallel row was stopped at its limit")
+
+
+def test_with_more_groups_than_can_be_tried_one_is_carried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No row runs along the lines of both; without trying either, the more precious group is served."""
+    part = kernels.scop(
+        "n",
+        kernels.loop("i", kernels.loop("j", "S")),
+        S=kernels.statement("0 <= i, j < n", reads="A[i, j] A[i, j + 1] B[j, i]", writes="C[i, 0]"),
+    )
+    monkeypatch.setattr("polyviz.scheduling.reuse_rows.MOST_SETS", 0)
+    first, *_ = details(schedule(part, "spatial", target="gpu"))
+    assert len(first["lines"]) == 1
+    assert (
+        "The search was stopped at its limit" in decisions(schedule(part, "spatial", target="gpu"), "row")[0]
+    )
 
 
 def test_reuse_that_is_not_known_is_said() -> None:
