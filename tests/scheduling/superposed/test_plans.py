@@ -171,6 +171,17 @@ def test_sizes_that_make_no_sense(option: str, values: tuple[float, ...]) -> Non
         schedule(part, "superposition", **{option: values})
 
 
+def test_loops_may_be_called_like_words_of_isl() -> None:
+    part = extract(
+        "def f(A, mod):\n    for floor in range(mod):\n        for max in range(mod):\n            A[floor, max] += 1"
+    )
+    result = schedule(part, "superposition")
+    assert (
+        result.superposition.notation() == "S0: (0, floor(floor/32)_y, floor(max/32)_x, 0, floor_y, max_x, 0)"
+    )
+    assert check(part, result)
+
+
 def test_tiles_of_another_kind_are_told() -> None:
     result = schedule(extract(kernel("gemm").function), "superposition", tile=8)
     assert result.superposition is None
