@@ -12,9 +12,10 @@ from polyviz.analysis import check
 from polyviz.analysis.times import times_by_statement, union_of
 from polyviz.editing.differences import refines, same_order
 from polyviz.editing.places import TOP
-from polyviz.editing.recovery import NamedStep, Recovery, UnreachableError
+from polyviz.editing.recovery import Recovery
 from polyviz.editing.script import call_text, script_text
 from polyviz.editing.vectors import vector_of
+from polyviz.editing.walk import NamedStep, UnreachableError
 from polyviz.model.display import Displayable
 from polyviz.model.exclusion import exclusive
 from polyviz.scheduling.described import common_times
@@ -22,7 +23,7 @@ from polyviz.transform.shape import Branches, Loops, Marked, Shape, loops_around
 from polyviz.transform.tree import row_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from polyviz.model.dependences import Dependences, Legality
     from polyviz.model.schedule import Decision, Schedule
@@ -110,7 +111,7 @@ def recover_steps(scop: Scop, dependences: Dependences, target: Schedule) -> Ste
     shape = shape_of(target.tree)
     tiles: list[_Tiles] = []
     untiled = _untiled(shape, statements_in(target.tree.get_domain()), 0, tiles)
-    recovery = _recovery(scop, untiled)
+    recovery = _recovery(scop, untiled, lambda tree: bool(check(scop, tree, known=dependences)))
     try:
         recovery.reach(untiled, tuple(recovery.rank))
         for tile in tiles:
@@ -125,12 +126,12 @@ def recover_steps(scop: Scop, dependences: Dependences, target: Schedule) -> Ste
     return Steps(scop, target, tuple(_judged(scop, dependences, recovery.steps)), residual)
 
 
-def _recovery(scop: Scop, target: Shape) -> Recovery:
+def _recovery(scop: Scop, target: Shape, is_legal: Callable[[isl.Schedule], bool]) -> Recovery:
     leaves = list(dict.fromkeys(_leaves(target, tuple(statement.name for statement in scop.statements))))
     rank = {name: place for place, name in enumerate(leaves)}
     rows = list(_all_rows(target))
     targets = {name: [vector_of(row, name) for row in rows] for name in leaves}
-    return Recovery(scop, scop.schedule, rank, targets)
+    return Recovery(scop, scop.schedule, rank, targets=targets, is_legal=is_legal)
 
 
 def _leaves(shape: Shape, statements: tuple[str, ...]) -> Iterator[str]:

@@ -180,7 +180,7 @@ def test_undo_and_redo() -> None:
     assert two.undo().redo().schedule.map.is_equal(two.schedule.map)
     assert two.undo().apply("reversal", "S0.i").undone == ()
     assert len(two.history) == 2
-    for wrong in (lambda: two.undo(3), lambda: two.redo(), lambda: two.undo(-1)):
+    for wrong in (lambda: two.undo(3), two.redo, lambda: two.undo(-1)):
         with pytest.raises(pv.OptionError):
             wrong()
 

@@ -92,9 +92,9 @@ def test_legal_steps_are_an_edit() -> None:
 
 
 def test_orders_in_between_may_be_illegal_and_say_so() -> None:
-    part = kernels.lu()
+    part = kernels.seidel_2d()
     known = dependences(part)
-    found = recover_steps(part, known, schedule(part, "pluto", dependences=known))
+    found = recover_steps(part, known, schedule(part, "feautrier", dependences=known))
     assert not found.is_legal
     assert found.steps[-1].legality
     illegal = next(step for step in found.steps if not step.legality)
