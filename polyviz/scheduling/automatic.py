@@ -94,7 +94,7 @@ def _unit_stride_points(
 
 
 def _proposal(name: str, scheduler: Scheduler, problem: SchedulingProblem) -> Proposal:
-    if not problem.scop.statements:
+    if problem.domain.is_empty():
         nothing = Decision("empty", "No statement ever runs: there is nothing to reorder.")
         return Proposal(problem.scop.schedule, (nothing,))
     try:
