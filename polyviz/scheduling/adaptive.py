@@ -88,7 +88,7 @@ def _is_fixed(sizes: isl.Set, name: str) -> bool:
 
 def _weights_decision(scop: Scop, weights: Weights, weighting: str) -> Decision:
     parts = []
-    for statement in scop.statements:
+    for statement in (one for one in scop.statements if one.iterators):
         pairs = zip(statement.iterators, weights[statement.name], strict=True)
         parts.append(f"{statement.name}: {', '.join(f'{name} {weight}' for name, weight in pairs)}")
     rule = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
 
 import polyviz as pv
 from polyviz.analysis import check, dependences
@@ -13,6 +14,7 @@ from polyviz.scheduling import schedule
 from polyviz.scheduling.adaptive import known_sizes
 from polyviz.scheduling.problem import SchedulingProblem
 from polyviz.scheduling.reuse_volume import reuse_weights
+from tests.analysis.programs import Program, programs
 from tests.scheduling import kernels
 
 if TYPE_CHECKING:
@@ -131,3 +133,27 @@ def test_known_programs_stay_legal_for_all_sizes(kernel: str, weighting: str) ->
     part = kernels.KERNELS[kernel]()
     sizes = {parameter.name: 20 + number for number, parameter in enumerate(part.parameters)}
     assert check(part, schedule(part, "adaptive", weights=weighting, sizes=sizes))
+
+
+def test_strided_loops_count_the_values_they_take() -> None:
+    strided = """
+def every_second(A, B, n):
+    for i in range(0, n, 2):
+        for j in range(n):
+            A[i, j] = B[i]
+"""
+    part = pv.extract(strided, sizes={"n": 10})
+    # B[i] is read again along j: from 5 values of i and 9 of the 10 values of j, as a source and as a sink.
+    assert weights_of(part, "extent") == (10, 18)
+    assert weights_of(part, "retained") == (10, 0)
+
+
+@settings(max_examples=15)
+@given(programs())
+def test_random_programs_are_scheduled_legally(program: Program) -> None:
+    part = program.scop()
+    known = dependences(part)
+    sizes = {parameter.name: 9 for parameter in part.parameters}
+    assert check(part, schedule(part, "adaptive", dependences=known, sizes=sizes).map, known=known), str(
+        program
+    )
