@@ -172,9 +172,11 @@ def _dependences_html(
 def schedule_bundle(schedule: Schedule) -> Bundle:
     """The schedule tree and the decisions that led to it."""
     html = heading(f"Schedule by {schedule.scheduler}") + f"<div>{tree_html(root_of(schedule))}</div>"
-    decisions = [text.decision_text(decision) for decision in schedule.decisions]
+    decisions, loops = text.log_texts(schedule)
     if decisions:
         html += details(plural(len(decisions), "decision"), items(decisions))
+    if loops:
+        html += details(plural(len(loops), "loop"), items(loops))
     return bundle(models.schedule_model(schedule), html, text.schedule_text(schedule))
 
 

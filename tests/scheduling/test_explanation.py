@@ -152,5 +152,5 @@ def test_the_text_shows_decisions_and_loops_apart() -> None:
     text = schedule_text(schedule(kernels.jacobi_1d(), "pluto"))
     head, loops = text.split("\nLoops\n")
     assert "Decisions\n" in head
-    assert "Loop t is not parallel" in loops
-    assert "Loop t is not parallel" not in head
+    assert "R, S: loop t is not parallel" in loops
+    assert "loop t is not parallel" not in head
