@@ -159,7 +159,11 @@ def _step(program: Program, value: Expression) -> Expression:
 
 def _assume_progress(program: Program, step: Expression) -> None:
     """Python refuses the step 0; where the loop surely starts, that is a condition on the arguments."""
-    if program.depth or constant_integer(step) is not None or not program.parameters.is_made_of_parameters(step):
+    if (
+        program.depth
+        or constant_integer(step) is not None
+        or not program.parameters.is_made_of_parameters(step)
+    ):
         return
     try:
         value = AffineReader((), program.parameters).value(step)
@@ -184,7 +188,9 @@ def _bound(program: Program, expressions: ExpressionReader, node: ast.expr) -> E
         node,
         f"The bound `{ast.unparse(node)}` is not an integer.",
         reason=f"`range` takes integers only{', and `/` gives a float' if _divides(node) else ''}.",
-        hint="Use `//` for integer division, or `int(...)`." if _divides(node) else "Use an integer, or `int(...)`.",
+        hint="Use `//` for integer division, or `int(...)`."
+        if _divides(node)
+        else "Use an integer, or `int(...)`.",
         kind=NotAffineError,
     )
 

@@ -253,7 +253,9 @@ class SliceReader:
         reader = AffineReader(tuple(self._program.iterators), self._program.parameters)
         lengths = [ast.fix_missing_locations(ast.copy_location(part.length, node)) for part in (axis, other)]
         try:
-            first, second = (_at_least_zero(reader.value(self._expressions.read(length))) for length in lengths)
+            first, second = (
+                _at_least_zero(reader.value(self._expressions.read(length))) for length in lengths
+            )
         except NotAffine:
             return
         equal = first.eq_set(second)
