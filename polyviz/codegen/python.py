@@ -6,6 +6,7 @@ Both give a complete function with the original signature, so that its text can 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from keyword import kwlist
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.identifiers import Identifiers, part_names
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants
 from polyviz.codegen.lower import lower
+from polyviz.codegen.nonzero import is_never_zero
 from polyviz.codegen.scalars_python import numpy_scalars
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.widths import widened
@@ -27,6 +29,7 @@ from polyviz.model.program import ArrayType, FloatingPoint, Program
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from polyviz.model.expression import Instruction
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Array, Parameter, Scop
 
@@ -89,7 +92,11 @@ class _PythonProgram:
         self.numbers: frozenset[str] = frozenset()
         if self.target == "python":
             self.numbers = numpy_scalars([*self.bodies.values()], self.dtypes, self.given)
-            self.bodies = {name: widened(body, self.dtypes, self.numbers) for name, body in self.bodies.items()}
+            self.bodies = {name: self._widened(name) for name in self.bodies}
+
+    def _widened(self, statement: str) -> tuple[Instruction, ...]:
+        never_zero = partial(is_never_zero, self.scop.statement(statement))
+        return widened(self.bodies[statement], self.dtypes, self.numbers, never_zero)
 
     def program(self) -> Program:
         loops = lower(self.scop, self.plan, self.identifiers.taken)

@@ -40,7 +40,8 @@ class Wide:
     """A widened expression: what numba's type of it is, and what it may be at run time in Python.
 
     ``strengths`` tells whether the value may be a NumPy scalar (True) or a Python number (False) of type ``stored``.
-    ``bits`` bounds the magnitude of a whole number; None where nothing but the type is known.
+    ``bits`` bounds the magnitude of a whole number; None where nothing but the type is known. ``nonzero`` tells that
+    the value is not zero, whatever happens.
     """
 
     node: Expression
@@ -48,6 +49,7 @@ class Wide:
     stored: Type
     strengths: tuple[bool, ...]
     bits: int | None = None
+    nonzero: bool = False
 
     @property
     def magnitude(self) -> int:
@@ -108,7 +110,7 @@ def agrees(operator: str, typed: Signature, pair: Sequence[Wide]) -> bool:
 def _same_alone(operator: str, typed: Signature, left: Wide, right: Wide) -> bool:
     """Whether two Python numbers give what numba gives: they do not wrap, and division and powers may raise."""
     if operator in ("/", "//", "%"):
-        return bool(constant(right.node))
+        return right.nonzero or bool(constant(right.node))
     if not typed.result.is_integral:
         return operator != "**"
     return typed.result == BOOL or computed_bits(operator, left, right) <= WORD_BITS

@@ -60,19 +60,22 @@ from polyviz.model.expression import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 # The low bits of a whole number's result do not depend on the width it is computed in.
 MODULAR = ("+", "-", "*", "&", "|", "^")
 
 
 def widened(
-    body: Sequence[Instruction], types: Mapping[str, str], numbers: frozenset[str] = frozenset()
+    body: Sequence[Instruction],
+    types: Mapping[str, str],
+    numbers: frozenset[str] = frozenset(),
+    never_zero: Callable[[Expression], bool] | None = None,
 ) -> tuple[Instruction, ...]:
     """``body`` with conversions where CPython would compute something else than numba.
 
     ``types``: dtype names of arrays and scalars. ``numbers``: the scalars that hold NumPy's numbers
-    (``scalars_python.numpy_scalars``).
+    (``scalars_python.numpy_scalars``). ``never_zero`` tells divisors that need no care.
 
     >>> from polyviz.codegen.expressions_python import PythonExpressionPrinter
     >>> cell = (Name("i"),)
@@ -81,7 +84,7 @@ def widened(
     >>> printer.instructions(widened(body, {"A": "float32", "B": "float32"}), 0)
     ['A[i] = np.float64(B[i]) * 0.5']
     """
-    return tuple(_Widener(Environment(types), numbers).instruction(instruction) for instruction in body)
+    return tuple(_Widener(Environment(types), numbers, never_zero).instruction(instruction) for instruction in body)
 
 
 def holds_numpy(value: Expression, types: Mapping[str, str], numbers: frozenset[str]) -> bool:
@@ -93,6 +96,7 @@ def holds_numpy(value: Expression, types: Mapping[str, str], numbers: frozenset[
 class _Widener:
     environment: Environment
     numbers: frozenset[str]
+    never_zero: Callable[[Expression], bool] | None = None
     within_subscript: bool = False
 
     def instruction(self, node: Instruction) -> Instruction:
@@ -116,7 +120,8 @@ class _Widener:
         return replace(self, within_subscript=True).value(node).node
 
     def _assignment(self, node: Assign) -> Assign:
-        target, value = self.value(node.target), self.value(node.value)
+        target = self.value(node.target)
+        value = self._divisor(node.value) if node.operator in ("/", "//", "%") else self.value(node.value)
         place = target.node
         assert isinstance(place, Element)
         if node.operator is None:
@@ -189,11 +194,18 @@ class _Widener:
                 return self._unary(operator, self.value(operand))
             case Binary("**", left, right):
                 return power(self.value(left), self.value(right))
+            case Binary("/" | "//" | "%" as operator, left, right):
+                return binary(operator, self.value(left), self._divisor(right))
             case Binary(operator, left, right):
                 return binary(operator, self.value(left), self.value(right))
             case Call(function, arguments):
                 return widened_call(function, [self.value(argument) for argument in arguments])
         return self._choice(node)
+
+    def _divisor(self, node: Expression) -> Wide:
+        value = self.value(node)
+        known = value.strengths == WEAK_ONLY and self.never_zero is not None and self.never_zero(node)
+        return replace(value, nonzero=known)
 
     def _element(self, node: Element) -> Wide:
         scalar = infer(node, self.environment)

@@ -376,6 +376,16 @@ NUMBERS = {
         """,
         (np.array([200, 100, 255, 254], np.uint8), np.zeros(4, np.uint8), np.zeros(300, np.int64)),
     ),
+    "divisors that may be zero": (
+        """
+        def divided(A, K, n, m):
+            for i in range(n):
+                A[i] = i / n + 1 / (i + 1) + n % (n - i) + i / (i - 1) + i // m + n % m
+                for j in range(K[i]):
+                    A[i] += 1 / j + j // n
+        """,
+        (np.zeros(4), np.array([0, 2, 1, 3]), 4, 0),
+    ),
     "unsigned hash": (
         """
         def hashed(A, K):
