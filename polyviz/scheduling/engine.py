@@ -54,7 +54,7 @@ class Engine:
 
     def run(self, problem: SchedulingProblem) -> Proposal:
         """A schedule of ``problem``; raises ``SchedulingError`` when no affine one is found."""
-        self.decisions += [group_decision(group) for group in self.reuse if group.temporal or group.spatial]
+        self.decisions += [group_decision(group) for group in self.reuse if group.is_used_again]
         plan = self._plan(DependenceGraph.of(problem, self.reuse))
         return Proposal(tree_of(plan, problem.domain), self.log())
 

@@ -128,7 +128,7 @@ class DependenceGraph:
     @property
     def close(self) -> tuple[Edge, ...]:
         """The relations that fusion serves: one cell used again, or one cache line."""
-        return (*self.proximity, *(edge for group in self.reuse for edge in group.spatial))
+        return (*self.proximity, *(edge for group in self.reuse for edge in group.across))
 
     def only(self, names: Iterable[str]) -> DependenceGraph:
         """The nodes ``names`` and the relations inside them."""

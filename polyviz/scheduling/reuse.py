@@ -48,13 +48,21 @@ class PlacedReference:
 class ReuseGroup:
     """The references of one pattern among the nodes of a graph, and the convex pieces of their reuse.
 
-    ``label`` is the pattern as text.
+    ``label`` is the pattern as text. ``spatial`` holds the lines that one statement uses again, which rows are judged
+    by; ``across`` those that it shares with others: where one ends on a line and another begins is an accident of where
+    lines begin, but says that a common band may pay.
     """
 
     label: str
     references: tuple[PlacedReference, ...]
     temporal: tuple[Edge, ...]
     spatial: tuple[Edge, ...]
+    across: tuple[Edge, ...]
+
+    @property
+    def is_used_again(self) -> bool:
+        """Whether any cell or line of the group is touched more than once."""
+        return bool(self.temporal or self.spatial or self.across)
 
     @property
     def multiplicity(self) -> int:
@@ -72,7 +80,8 @@ class ReuseGroup:
             self.label,
             tuple(placed for placed in self.references if placed.node in wanted),
             tuple(edge for edge in self.temporal if {edge.source, edge.sink} <= wanted),
-            tuple(edge for edge in self.spatial if {edge.source, edge.sink} <= wanted),
+            tuple(edge for edge in self.spatial if edge.source in wanted),
+            tuple(edge for edge in self.across if {edge.source, edge.sink} <= wanted),
         )
 
     def kept(self, rows: Mapping[str, Sequence[AffineRow]]) -> ReuseGroup:
@@ -81,6 +90,7 @@ class ReuseGroup:
             self,
             temporal=tuple(edge for edge in self.temporal if not edge.is_separated(rows)),
             spatial=tuple(edge for edge in self.spatial if not edge.is_separated(rows)),
+            across=tuple(edge for edge in self.across if not edge.is_separated(rows)),
         )
 
     def between(
@@ -107,7 +117,8 @@ class ReuseGroup:
             pieces = (piece for relation in moved for piece in _pieces(relation, uniform=False))
             return _distinct(piece for piece in pieces if piece.distance is None or any(piece.distance))
 
-        return ReuseGroup(self.label, references, images(self.temporal), images(self.spatial))
+        across = tuple(edge for edge in images(self.across) if edge.source != edge.sink)
+        return ReuseGroup(self.label, references, images(self.temporal), images(self.spatial), across)
 
 
 def groups_of(reuse: Reuse) -> tuple[ReuseGroup, ...]:
@@ -134,11 +145,13 @@ def pressure(groups: Iterable[ReuseGroup]) -> int:
 
 
 def _group(label: str, pattern: PatternReuse) -> ReuseGroup:
+    spatial = _distinct(edge for relation in pattern.spatial for edge in _pieces(relation, uniform=False))
     return ReuseGroup(
         label,
         tuple(PlacedReference(reference.statement, reference) for reference in pattern.references),
         _distinct(edge for relation in pattern.temporal for edge in _pieces(relation, uniform=True)),
-        _distinct(edge for relation in pattern.spatial for edge in _pieces(relation, uniform=False)),
+        tuple(edge for edge in spatial if edge.source == edge.sink),
+        tuple(edge for edge in spatial if edge.source != edge.sink),
     )
 
 

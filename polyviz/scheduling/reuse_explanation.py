@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from polyviz.model.details import GroupDetails, ReuseDetails, ReuseRowDetails
 from polyviz.model.schedule import Decision
 from polyviz.scheduling.explanation import function_of, listed
-from polyviz.scheduling.reuse_rows import PER_PARAMETER
+from polyviz.scheduling.row_problem import PER_PARAMETER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def group_decision(group: ReuseGroup) -> Decision:
     """The references of one pattern and the reuse between them."""
-    temporal, spatial = _pairs(group.temporal), _pairs(group.spatial)
+    temporal, spatial = _pairs(group.temporal), _pairs((*group.spatial, *group.across))
     names = tuple(dict.fromkeys(placed.node for placed in group.references))
     text = (
         f"{group.label}, {_counted(group.multiplicity)} in {listed(names)}. "

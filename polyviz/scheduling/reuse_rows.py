@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from polyviz.scheduling.band_search import FoundRow, RowSearch, every_node, requirements, solve_row
+from polyviz.scheduling.choice import STOPPED, is_coincident
 from polyviz.scheduling.program import SolveLimitError
 from polyviz.scheduling.row_problem import RowProblem
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from polyviz.scheduling.search import Requirement
     from polyviz.scheduling.solver import Solution
 
-PER_PARAMETER = " per parameter"
-SMALL_COEFFICIENTS = ("parameter coefficients", "iterator coefficients")
 # Sets of groups that one row is asked to carry together; with more, smaller sets are not tried.
 MOST_SETS = 40
 
@@ -71,23 +70,18 @@ def few_row(state: BandState, workbench: Workbench, *, coincident: bool) -> Foun
         return None
     problem = _problem(graph, workbench, coincident=coincident)
     ranked = _ranked(graph)
-    names = []
     for group, _ in ranked:
         for kind, edges in (("temporal", group.temporal), ("spatial", group.spatial)):
             if edges:
-                bound = problem.bound(edges, legal=graph.validity)
-                problem.minimise(bound.negative, bound.positive)
-                problem.minimise([bound.constant])
-                names += [f"{kind} {group.label}{PER_PARAMETER}", f"{kind} {group.label}"]
-    unknowns = problem.nodes.values()
-    problem.minimise(*(node.parameters for node in unknowns))
-    problem.minimise(*(columns for node in unknowns for columns in (node.negative, node.positive)))
+                problem.minimise_distance(edges, graph.validity, f"{kind} {group.label}")
+    problem.minimise_parameters()
     needed = requirements(problem, graph)
-    ideal = (*(0 for _ in names), 0, len(needed))
+    ideal = (*(0 for _ in problem.objectives), len(needed))
+    problem.minimise_iterators()
     solution, complete = solve_row(problem, needed, workbench, ideal)
     if solution is None:
         return None
-    objectives = dict(zip((*names, *SMALL_COEFFICIENTS), solution.objectives, strict=True))
+    objectives = dict(zip(problem.objectives, solution.objectives, strict=True))
     found = _Found(graph, problem, solution, objectives)
     return found.row("few", [placed for _, placed in ranked], (), complete=complete, coincident=coincident)
 
@@ -95,23 +89,20 @@ def few_row(state: BandState, workbench: Workbench, *, coincident: bool) -> Foun
 def many_row(state: BandState, workbench: Workbench, *, coincident: bool) -> FoundRow | None:
     """The row with the smallest coefficients that runs along the lines of most groups.
 
-    A row runs along lines where it carries the spatial relations within each node; those between nodes tell how these
-    are ordered. Every statement gets a row that is not zero, also one whose loops are all scheduled: the row of zeros
-    would have the smallest coefficients.
+    Every statement gets a row that is not zero, also one whose loops are all scheduled: the row of zeros would have
+    the smallest coefficients.
     """
     graph = state.graph
     problem = _problem(graph, workbench, coincident=coincident)
-    unknowns = problem.nodes.values()
-    problem.minimise(*(columns for node in unknowns for columns in (node.negative, node.positive)))
-    problem.minimise(*(node.parameters for node in unknowns))
+    problem.minimise_iterators()
+    problem.minimise_parameters()
     needed = every_node(problem, graph)
     search = RowSearch(problem, workbench)
     smallest, complete = search.best(needed, (len(needed), 0))
     if smallest is None:
         return None
     ranked = _ranked(graph)
-    along = {group.label: [edge for edge in group.spatial if edge.source == edge.sink] for group, _ in ranked}
-    carrying = {label: problem.carrying(edges) for label, edges in along.items() if edges}
+    carrying = {group.label: problem.carrying(group.spatial) for group, _ in ranked if group.spatial}
     solution, lines, all_tried = _Carrier(search, needed, smallest, carrying).most()
     coefficients, shifts = solution.objectives
     objectives = {
@@ -179,9 +170,9 @@ class _Found:
         return FoundRow(
             rows=rows,
             method="close",
-            coincident=coincident or _is_coincident(self.graph, rows),
+            coincident=coincident or is_coincident(self.graph, rows),
             objectives=self.objectives,
-            note="" if complete else "the search was stopped at its limit: a better row may exist",
+            note="" if complete else STOPPED,
             reuse=RowReuse(aim, tuple(order), lines, tuple(_lost(self.graph, rows))),
         )
 
@@ -212,11 +203,6 @@ def _subsets(groups: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """The larger ones first, among equals those of the more precious groups."""
     for size in range(len(groups), 0, -1):
         yield from combinations(groups, size)
-
-
-def _is_coincident(graph: DependenceGraph, rows: Mapping[str, AffineRow]) -> bool:
-    alone = {name: (row,) for name, row in rows.items()}
-    return not any(edge.is_separated(alone) for edge in graph.coincidence)
 
 
 def _lost(graph: DependenceGraph, rows: Mapping[str, AffineRow]) -> Iterator[str]:

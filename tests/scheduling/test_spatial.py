@@ -83,6 +83,14 @@ def test_lu_runs_along_its_rows_in_a_band_for_wavefronts() -> None:
     )
 
 
+def test_lines_shared_with_other_statements_do_not_shift_rows() -> None:
+    """Where one statement ends on a line and the next begins is an accident: cholesky keeps its loops as they are."""
+    part = pv.extract(gallery.kernel("cholesky").function)
+    (band,) = schedule(part, "spatial").bands
+    assert rows_of(band, "S0") == ["i", "j", "k"]
+    assert rows_of(band, "S2") == ["i", "i", "k"]
+
+
 def test_seidel_is_skewed_as_by_pluto() -> None:
     (band,) = schedule(kernels.seidel_2d(), "spatial").bands
     assert rows_of(band, "S") == ["t", "t + i", "2t + i + j"]
