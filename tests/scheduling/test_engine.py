@@ -23,6 +23,7 @@ from polyviz.scheduling.band_search import (
     solve_row,
 )
 from polyviz.scheduling.carrying import CarryingRows
+from polyviz.scheduling.choice import chosen_row
 from polyviz.scheduling.closeness import CloseRows
 from polyviz.scheduling.clusters import Cluster
 from polyviz.scheduling.components import components
@@ -170,7 +171,7 @@ def test_a_limit_on_the_search_is_an_error_for_the_caller() -> None:
     workbench.budget.remaining = 1
     problem = RowProblem(graph.nodes, workbench.cones)
     problem.legality(graph.validity)
-    problem.minimise(problem.nodes["R"].positive)
+    problem.minimise("one", problem.nodes["R"].positive)
     with pytest.raises(SolveLimitError):
         solve_row(problem, requirements(problem, graph), workbench)
 
@@ -264,17 +265,11 @@ class Simplest:
     def next_row(self, state: BandState, workbench: Workbench) -> FoundRow | None:
         problem = RowProblem(state.graph.nodes, workbench.cones)
         problem.legality(state.graph.validity)
-        problem.minimise(
-            *(part for node in problem.nodes.values() for part in (node.negative, node.positive))
-        )
+        problem.minimise_iterators()
         try:
-            solution, _ = solve_row(problem, requirements(problem, state.graph), workbench)
+            return chosen_row(problem, state, workbench)
         except SolveLimitError:
             return None
-        if solution is None:
-            return None
-        rows = {name: problem.row(name, solution.values) for name in state.graph.names}
-        return FoundRow(rows, "close", False, {"coefficients": solution.objectives[0]})
 
 
 @pytest.fixture
