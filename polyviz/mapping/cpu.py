@@ -118,8 +118,8 @@ def _transform(scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: T
             # Without tiles the rows that were chosen for them would be of no use.
             locality = replace(locality, tiling_helps=True)
         plan = _plan_band(path, found, locality, around, tile)
-        if plan.wavefront and is_concurrent(band):
-            plan = _concurrent(plan, tile)
+        if is_concurrent(band) and (plan.wavefront or not plan.sizes):
+            plan = _concurrent(plan, tile, inside=bool(around))
         plans.append(plan)
         decisions.extend(_explain(plan, statements_under(band)))
     work = _work(scop, tree, plans)
@@ -184,10 +184,16 @@ def _plan_band(
     )
 
 
-def _concurrent(plan: _BandPlan, tile: Tile) -> _BandPlan:
-    """``plan`` for a band whose tiles can all start at once: diamonds with equal sides, points in order of time."""
+def _concurrent(plan: _BandPlan, tile: Tile, *, inside: bool) -> _BandPlan:
+    """``plan`` for a band whose tiles can all start at once: diamonds with equal sides, points in order of time.
+
+    Without tiles threads share a loop inside the time, where it has more than one of them and is not ``inside`` others.
+    """
     last = plan.order[-1] or 1
     order = (0, *(member for member in range(1, len(plan.order)) if member != last), last)
+    if not plan.sizes:
+        parallel = 1 if len(order) > 2 and not inside else None
+        return replace(plan, order=order, tile_order=order, parallel=parallel, concurrent=True)
     side = WAVEFRONT_TILE[2] if len(order) == 2 else WAVEFRONT_TILE[1]
     sizes = plan.sizes if tile is not None else (side, side, *plan.sizes[2:])
     return replace(plan, order=order, sizes=sizes, concurrent=True)
@@ -326,17 +332,22 @@ def _explain(plan: _BandPlan, statements: tuple[str, ...]) -> list[Decision]:
         sizes = " x ".join(map(str, plan.sizes))
         text = f"the band is tiled by {sizes}, to reuse data while it is in cache"
         decisions.append(Decision("tile", text, statements))
-    if plan.wavefront:
-        text = (
-            "all tiles on a front can start at once: the first tile loop is the sum of the first two, and so is the "
-            "first loop inside a tile, the time"
-            if plan.concurrent
-            else "no tile loop is parallel, so tiles run along wavefronts: the first tile loop is skewed by the second"
-        )
-        decisions.append(Decision("wavefront", text, statements))
+    if plan.wavefront or plan.concurrent:
+        decisions.append(Decision("wavefront", _front_text(plan), statements))
     if plan.parallel is not None:
         kind = "tile loop" if plan.sizes else "loop"
         decisions.append(
             Decision("parallel", f"{kind} {plan.parallel} of the band runs on all threads", statements)
         )
     return decisions
+
+
+def _front_text(plan: _BandPlan) -> str:
+    if not plan.concurrent:
+        return "no tile loop is parallel, so tiles run along wavefronts: the first tile loop is skewed by the second"
+    if not plan.sizes:
+        return "the first loop is the sum of the first two, the time: the loops inside it are parallel"
+    return (
+        "all tiles on a front can start at once: the first tile loop is the sum of the first two, and so is the first "
+        "loop inside a tile, the time"
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pytest
@@ -107,13 +107,23 @@ def test_diamonds_have_equal_sides_and_their_points_run_in_the_order_of_time() -
     assert len(marked(plan, VECTOR)) == 1
 
 
+def test_without_tiles_the_loops_inside_the_time_are_parallel() -> None:
+    scop = pv.extract(function_of(SOURCES["jacobi_2d"]))
+    dependences = pv.dependences(scop)
+    schedule = pv.schedule(scop, "pluto", dependences=dependences, concurrent_start=True)
+    plan = make_plan(scop, dependences, schedule, "c", tile=False)
+    assert_sound(scop, dependences, plan)
+    assert len(marked(plan, PARALLEL)) == len(marked(plan, VECTOR)) == 1
+
+
 @pytest.mark.parametrize("target", ["python", pytest.param("c", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("tiles", [(4, 4, 3), False])
 @pytest.mark.parametrize("kernel", ["jacobi-1d", "jacobi-2d"])
-def test_diamonds_compute_the_same(kernel: str, target: str) -> None:
+def test_diamonds_compute_the_same(kernel: str, tiles: tuple[int, ...] | Literal[False], target: str) -> None:
     entry = gallery.kernel(kernel)
-    tiles = (4, 4, 3)
     compiled = pv.compile(entry.function, schedule="pluto", target=target, tile=tiles, concurrent_start=True)
-    assert any("all tiles on a front" in decision.text for decision in compiled.plan.decisions)
+    text = "all tiles on a front" if tiles else "the loops inside it are parallel"
+    assert any(text in decision.text for decision in compiled.plan.decisions)
     arrays = [np.random.default_rng(3).random((14,) * (1 + (kernel == "jacobi-2d"))) for _ in range(2)]
     expected = [array.copy() for array in arrays]
     compiled(7, *arrays)
