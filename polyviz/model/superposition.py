@@ -164,13 +164,15 @@ class Barrier:
     """A place where all threads of a block wait for each other.
 
     ``before`` and ``after`` are the numbers of the phases it separates; ``wraps`` tells that it stands at the end of a
-    sequential loop, before its next iteration. ``protects`` is a dependence between two threads that would race
-    without it; None when there is none and the barrier is left out.
+    sequential loop, before its next iteration; ``depth`` is the number of sequential loops of the kernel around it,
+    that one included. ``protects`` is a dependence between two threads that would race without it; None when there is
+    none and the barrier is left out.
     """
 
     before: int
     after: int
     wraps: bool
+    depth: int
     protects: Violation | None
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.analysis.loop_kinds import pair_violation, row_maps
 from polyviz.model.superposition import Barrier
-from polyviz.scheduling.superposed.phases import Phase, Place, phases_of, places_of
+from polyviz.scheduling.superposed.phases import Phase, Place, gaps_of, phases_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,18 +41,18 @@ def barriers_of(
     """
     phases = phases_of(parts)
     hazards = list(_hazards(phases, constraints, rows))
-    places = places_of(phases)
-    kept = {place for place, *_ in places}
+    gaps = gaps_of(phases)
+    kept = {gap.place for gap in gaps}
     barriers = []
-    for place, before, after, wraps in places:
-        unprotected = [found for found in hazards if not found.passes & (kept - {place})]
+    for gap in gaps:
+        unprotected = [found for found in hazards if not found.passes & (kept - {gap.place})]
         protects = None
         if unprotected:
             found = unprotected[0]
             protects = pair_violation(rows.scop, found.constraint, found.pairs, ", in another thread")
         else:
-            kept.discard(place)
-        barriers.append(Barrier(before, after, wraps, protects))
+            kept.discard(gap.place)
+        barriers.append(Barrier(gap.before, gap.after, gap.wraps, gap.depth, protects))
     return tuple(barriers)
 
 

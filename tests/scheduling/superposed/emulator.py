@@ -107,18 +107,27 @@ def _passed(value: Superposition, kernel: SuperposedKernel, before: Task, after:
     place = next(
         number for number, pair in enumerate(zip(before.time, after.time, strict=False)) if pair[0] != pair[1]
     )
-    if value.regular[before.statement.name][place].kind == "scalar":
+    dimensions = value.regular[before.statement.name]
+    if dimensions[place].kind == "scalar":
         return [
             barrier
             for barrier in kernel.needed_barriers
             if not barrier.wraps and one <= barrier.before and barrier.after <= other
         ]
+    host = len(kernel.blocks.under)
+    depth = sum(dimension.kind == "loop" for dimension in dimensions[: place + 1]) - host
     return [
         barrier
         for barrier in kernel.needed_barriers
-        if (barrier.before >= max(one, other) and barrier.after <= min(one, other))
-        or (not barrier.wraps and (barrier.before >= one or barrier.after <= other))
+        if (barrier.wraps and barrier.depth == depth and _encloses(barrier, one, other))
+        or (
+            not barrier.wraps and barrier.depth >= depth and (barrier.before >= one or barrier.after <= other)
+        )
     ]
+
+
+def _encloses(barrier: Barrier, one: int, other: int) -> bool:
+    return barrier.after <= min(one, other) and max(one, other) <= barrier.before
 
 
 def _phase_number(kernel: SuperposedKernel, task: Task) -> int:

@@ -16,7 +16,7 @@ from polyviz.gallery import kernel
 from polyviz.scheduling import schedule
 from polyviz.scheduling.superposed.barriers import barriers_of
 from polyviz.scheduling.superposed.parts import Group, ParallelLoop, Part, Serial
-from polyviz.scheduling.superposed.phases import phases_of, places_of
+from polyviz.scheduling.superposed.phases import gaps_of, phases_of
 from polyviz.scheduling.superposed.scatterings import regular_scatterings
 from tests.builders import loop, scop, statement
 
@@ -140,13 +140,13 @@ def test_places_of_nested_loops() -> None:
     )
     phases = phases_of(parts)
     assert [phase.number for phase in phases] == [0, 1, 2, 3, 4]
-    assert sorted((before, after, wraps) for _, before, after, wraps in places_of(phases)) == [
-        (0, 1, False),
-        (1, 2, False),
-        (2, 3, False),
-        (3, 1, True),
-        (3, 2, True),
-        (3, 4, False),
+    assert sorted((gap.before, gap.after, gap.wraps, gap.depth) for gap in gaps_of(phases)) == [
+        (0, 1, False, 0),
+        (1, 2, False, 1),
+        (2, 3, False, 2),
+        (3, 1, True, 1),
+        (3, 2, True, 2),
+        (3, 4, False, 0),
     ]
 
 
