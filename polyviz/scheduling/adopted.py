@@ -5,22 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import islpy as isl
-
 from polyviz.analysis import check, check_superposition
 from polyviz.analysis import dependences as find_dependences
-from polyviz.analysis.schedule_input import schedule_times, tree_of_text
 from polyviz.errors import LegalityError
 from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, UNROLL, VECTOR
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.model.superposition import Superposition
 from polyviz.scheduling.described import described
-from polyviz.scheduling.from_times import tree_from_times
 from polyviz.scheduling.problem import SchedulingProblem
+from polyviz.scheduling.written import written_tree
 from polyviz.transform.proof import promises
 from polyviz.transform.tree import kind_of, walk
 
 if TYPE_CHECKING:
+    import islpy as isl
+
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop
 
@@ -50,7 +49,8 @@ def adopt(
         _insist_on_promises(problem, choice.tree)
         return choice
     name = choice.scheduler if isinstance(choice, Schedule) else NAME
-    tree = _without_orders(_tree(scop, choice)).intersect_domain(scop.domain)
+    tree = choice.tree if isinstance(choice, Schedule) else written_tree(scop, choice)
+    tree = _without_orders(tree).intersect_domain(scop.domain)
     _insist_on_promises(problem, tree)
     statements = tuple(statement.name for statement in scop.statements)
     decision = Decision("user", "The order was given by the user and found legal.", statements)
@@ -68,7 +68,9 @@ def _superposed(problem: SchedulingProblem, choice: Superposition) -> Schedule:
             reason=failed.witness.explanation,
             hint="Its order alone, without blocks and threads, is `.tree`.",
         )
-    decision = Decision("user", "Blocks and threads were given by the user and found legal.", tuple(choice.outer))
+    decision = Decision(
+        "user", "Blocks and threads were given by the user and found legal.", tuple(choice.outer)
+    )
     return replace(described(problem, NAME, choice.tree, (decision,)), superposition=choice)
 
 
@@ -120,13 +122,6 @@ def _is_wish(node: isl.ScheduleNode) -> bool:
     if kind_of(node) != "mark":
         return False
     name, _, ending = node.mark_get_id().get_name().partition(":")
-    return (name in (PARALLEL, VECTOR) and not ending) or (name == UNROLL and ending.isdecimal() and int(ending) > 1)
-
-
-def _tree(scop: Scop, choice: Schedule | isl.Schedule | isl.UnionMap | str) -> isl.Schedule:
-    if isinstance(choice, Schedule):
-        return choice.tree
-    if isinstance(choice, isl.Schedule):
-        return choice
-    written = tree_of_text(choice) if isinstance(choice, str) else None
-    return written or tree_from_times(scop.domain, schedule_times(scop, choice))
+    return (name in (PARALLEL, VECTOR) and not ending) or (
+        name == UNROLL and ending.isdecimal() and int(ending) > 1
+    )

@@ -75,7 +75,9 @@ def tiled(problem: SchedulingProblem, result: Schedule, sizes: Sequence[int] | i
     if not places:
         decisions.append(Decision("tile", "No band of two and more loops is permutable: nothing is tiled."))
     if result.superposition is not None:
-        text = "With these tiles the loops are no longer those of blocks and threads: only their order is kept."
+        text = (
+            "With these tiles the loops are no longer those of blocks and threads: only their order is kept."
+        )
         decisions.append(Decision("superposition", text))
     _insist_on_legality(result.scheduler, problem, tree)
     return described(problem, result.scheduler, tree, decisions)
