@@ -26,6 +26,12 @@ CLAIMS = {
         "isl found no schedule within 0.01 s",
         "live ranges in any order",
     ],
+    "own-scheduler": [
+        "S0: 2t + i; S1: 2t + i + 1",
+        "simplest/numba ok ✓",
+        "The scheduler `backwards` proposed an order that would change the result.",
+        "S0[0, 1, 1] writes A[1, 1], which S0[0, 1, 2] reads",
+    ],
     "pluto": [
         "illegal: S0[0, 1, 4] writes A[1, 4]",
         "[t, t + i, 2t + i + j]",
@@ -65,5 +71,6 @@ def _text(notebook: Any) -> str:
     parts = []
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
-            parts.append(output.get("text") or output.get("data", {}).get("text/plain", ""))
+            shown = output.get("data", {}).get("text/plain", "") or "\n".join(output.get("traceback", ()))
+            parts.append(output.get("text") or shown)
     return " ".join("\n".join(parts).split())
