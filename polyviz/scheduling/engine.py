@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from polyviz.errors import SchedulingError
 from polyviz.model.plan import CONCURRENT
-from polyviz.model.schedule import Decision
 from polyviz.scheduling.band_search import BandState, RowRule, Workbench, find_band, missing_rows
 from polyviz.scheduling.carrying import CarryingRows
 from polyviz.scheduling.clusters import Cluster
@@ -30,6 +29,7 @@ from polyviz.scheduling.problem import Proposal, SchedulingProblem
 from polyviz.scheduling.reuse_explanation import group_decision, row_decision
 
 if TYPE_CHECKING:
+    from polyviz.model.schedule import Decision
     from polyviz.scheduling.fusion import FusionRule
     from polyviz.scheduling.reuse import ReuseGroup
 
@@ -108,17 +108,19 @@ class Engine:
         return self._carried(graph)
 
     def _carried(self, graph: DependenceGraph) -> Cluster:
-        names = ", ".join(graph.names)
-        text = f"No row over {names} respects all dependences well: the next one carries as many as possible."
-        self.decisions.append(Decision("fallback", text, graph.names))
+        limited = self.workbench.budget.is_spent
+        reason = (
+            "the search reached its limit"
+            if limited
+            else "no row respects all dependences and is independent"
+        )
+        instead = "one row that carries as many dependences as possible"
+        self.decisions.append(fallback_decision("a permutable band", instead, reason, graph.names))
         row = CarryingRows().next_row(BandState(graph), self.workbench)
         if row is None:
-            reason = (
-                "the search reached its limit"
-                if self.workbench.budget.is_spent
-                else "every row tried reverses one"
-            )
-            raise SchedulingError(f"no row that respects all dependences of {names} was found ({reason})")
+            why = "the search reached its limit" if limited else "every row tried reverses one"
+            names = ", ".join(graph.names)
+            raise SchedulingError(f"no row that respects all dependences of {names} was found ({why})")
         return Cluster(graph.names, (row,))
 
 
