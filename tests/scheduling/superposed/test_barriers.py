@@ -71,10 +71,32 @@ def test_the_result_of_a_reduction_is_waited_for() -> None:
     assert between.protects.array in ("tmp", "y")
 
 
-def test_no_barrier_between_launches() -> None:
-    assert kernel_barriers("jacobi-2d") == [(), ()] or not any(
-        barrier.needed for found in kernel_barriers("jacobi-2d") for barrier in found
+def test_the_thread_of_the_last_share_waits_for_the_sum_too() -> None:
+    """The reader sits where the last value was added, but the sum is complete in another thread."""
+
+    def last_column(A, s, B):
+        n = s.shape[0]
+        for i in range(n):
+            for j in range(n):
+                s[i] += A[i, j]
+        for i in range(n):
+            for j in range(n - 1, n):
+                B[i, j] = s[i]
+
+    part = extract(last_column)
+    sums = Group(
+        ("S0",),
+        (
+            ParallelLoop({"S0": Term(1)}, "reduction", 0, 1, reducing=frozenset({"S0"})),
+            ParallelLoop({"S0": Term(0)}, "forall", 0, 0),
+        ),
     )
+    assert barriers(part, (sums, group("S1", 1, 0))) == [(0, 1, False, True)]
+    assert barriers(part, (group("S0", 1, 0), group("S1", 1, 0))) == [(0, 1, False, False)]
+
+
+def test_no_barrier_between_launches() -> None:
+    assert kernel_barriers("jacobi-2d") == [(), ()]
 
 
 def chain(second: str, third: str) -> Scop:
