@@ -17,11 +17,12 @@ from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.identifiers import Identifiers, part_names
-from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.lower import lower
 from polyviz.codegen.nonzero import is_never_zero
 from polyviz.codegen.scalars_python import numpy_scalars
 from polyviz.codegen.text import TextBuilder
+from polyviz.codegen.typing import assignments
 from polyviz.codegen.widths import widened
 from polyviz.model.expression import Binary, Call, Constant, Element, Expression, Name, walk
 from polyviz.model.program import ArrayType, FloatingPoint, Program
@@ -73,8 +74,8 @@ class _PythonProgram:
     uses_parallel: bool = False
     uses_index: bool = False
     cells: dict[str, str] = field(default_factory=dict)
-    """Visible scalars that a parallel loop assigns, kept in arrays of one element: what an iteration of ``prange``
-    assigns to a variable is lost."""
+    """Scalars that a parallel loop assigns and others see, kept in arrays of one element: what an iteration of
+    ``prange`` assigns to a variable is lost, or taken for a step of a reduction."""
 
     def __post_init__(self) -> None:
         self.identifiers = Identifiers(part_names(self.scop), PYTHON_RESERVED)
@@ -100,9 +101,9 @@ class _PythonProgram:
 
     def program(self) -> Program:
         loops = lower(self.scop, self.plan, self.identifiers.taken)
-        if any(isinstance(node, For) and self._runs_in_parallel(node) for node in descendants(loops)):
-            finals = {final.array for final in self.plan.final_values if self.target == "numba"}
-            self.cells = {name: self.identifiers.derived(f"{name}_cell") for name in sorted(finals)}
+        if self.target == "numba":
+            kept = self._assigned_in_parallel(loops)
+            self.cells = {name: self.identifiers.derived(f"{name}_cell") for name in sorted(kept)}
         self._prologue()
         self._initial_values(loops)
         self._node(loops, 1)
@@ -124,6 +125,18 @@ class _PythonProgram:
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
             notes=(_SERIAL_NOTE,) if self.checked and self.target == "numba" else (),
         )
+
+    def _assigned_in_parallel(self, loops: LoopNode) -> set[str]:
+        """The scalars without private copies that statements inside parallel loops assign."""
+        private = {private_name(self.scop, array) for array in self.plan.locals}
+        return {
+            part.target.array
+            for node in descendants(loops)
+            if isinstance(node, For) and self._runs_in_parallel(node)
+            for instance in instances(node)
+            for part in assignments(self.bodies[instance.statement])
+            if not part.target.subscripts and part.target.array not in private
+        }
 
     @property
     def symbol(self) -> str:
