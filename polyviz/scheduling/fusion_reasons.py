@@ -120,12 +120,12 @@ def uses_far_apart(state: BandState, selection: Sequence[Cluster], apart: Abstra
     places = {f"cluster{number}": listed(cluster.names) for number, cluster in enumerate(selection)}
     row = max(range(len(distances)), key=lambda position: _size(distances[position : position + 1]))
     limit = distances[row]
-    apart = (
+    how_far = (
         f"up to {limit} iterations apart" if limit is not None else "farther apart the larger the sizes are,"
     )
     text = (
         "no value is used again soon enough: even the closest uses, from "
-        f"{places.get(edge.source, edge.source)} to {places.get(edge.sink, edge.sink)}, are {apart} in row {row + 1}"
+        f"{places.get(edge.source, edge.source)} to {places.get(edge.sink, edge.sink)}, are {how_far} in row {row + 1}"
     )
     return Reason(text, {"because": "distance", "distances": distances})
 
