@@ -19,7 +19,7 @@ from polyviz.transform.tile import tile_band
 from polyviz.transform.tree import Path, band_at, bands
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import islpy as isl
 
@@ -34,17 +34,20 @@ def schedule(
     *,
     dependences: Dependences | None = None,
     tile: Sequence[int] | int | None = None,
+    sizes: Mapping[str, int] | None = None,
     **options: Any,
 ) -> Schedule:
     """A legal schedule of ``scop``, found by the scheduler called ``scheduler`` with its ``options``.
 
     ``dependences`` spares the dependence analysis when its result is at hand. ``tile`` tiles every permutable band of
-    two and more loops: one size per loop, outermost first, the last one repeated for deeper bands. The order is
-    checked exactly before it is handed out. Raises ``OptionError`` for unknown names and values, ``SchedulingError``
-    when the scheduler fails, ``LegalityError`` when what it proposes would change the result.
+    two and more loops: one size per loop, outermost first, the last one repeated for deeper bands. ``sizes`` tells
+    the values of parameters in the run at hand to schedulers that choose by them; the order is right for all others
+    too. It is checked exactly before it is handed out. Raises ``OptionError`` for unknown names and values,
+    ``SchedulingError`` when the scheduler fails, ``LegalityError`` when what it proposes would change the result.
     """
     chosen = make_scheduler(scheduler, options)
-    problem = SchedulingProblem(scop, dependences if dependences is not None else find_dependences(scop))
+    found = dependences if dependences is not None else find_dependences(scop)
+    problem = SchedulingProblem(scop, found, dict(sizes or {}))
     proposal = _proposal(scheduler, chosen, problem)
     _insist_on_legality(scheduler, problem, proposal.tree)
     result = described(problem, scheduler, proposal.tree, proposal.decisions)

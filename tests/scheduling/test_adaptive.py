@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -159,3 +160,18 @@ def test_random_programs_are_scheduled_legally(program: Program) -> None:
     assert check(part, schedule(part, "adaptive", dependences=known, sizes=sizes).map, known=known), str(
         program
     )
+
+
+def test_the_sizes_of_a_run_are_those_of_its_arguments() -> None:
+    arguments = np.zeros((5, 9)), np.ones(5), np.ones(9), 5, 9
+
+    comparison = pv.compare(
+        OUTER_SUM, *arguments, schedules=("adaptive",), targets=("python",), baselines=("python",), repeats=1
+    )
+
+    assert [row.verified for row in comparison.rows if row.label == "adaptive/python"] == [True]
+    weights = next(
+        each for each in comparison.kernels["adaptive/python"].schedule.decisions if each.step == "weights"
+    )
+    assert "S0: i 18, j 34" in weights.text
+    assert "adaptive" in pv.inspect(OUTER_SUM, *arguments, schedules=("adaptive",)).schedules
