@@ -6,7 +6,7 @@ own numbers do not wrap, and raise where they are divided by zero or too large: 
 one becomes a NumPy scalar, and so does every whole number that a variable carries from one statement to another.
 
 What remains different under CPython: the sign of a zero and the last places of powers and complex functions, the
-quotient of complex numbers by zero, where numba raises, and that of the smallest whole number by -1, which numba makes 0.
+quotient of complex numbers by zero, where numba raises, and the smallest whole number by -1, which is 0 there.
 """
 
 from __future__ import annotations
