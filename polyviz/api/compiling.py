@@ -16,6 +16,7 @@ from polyviz.mapping import make_plan
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Schedule
 from polyviz.runtime.kernel import Kernel
+from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of, plain_function
 from polyviz.scheduling import adopt
 from polyviz.scheduling import schedule as find_schedule
@@ -38,6 +39,7 @@ def compile(
     target: str = "auto",
     sizes: Mapping[str, int] | None = None,
     tile: Tile = None,
+    register_tile: bool = True,
     floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     **options: Any,
@@ -46,7 +48,7 @@ def compile(
 
     ``source`` is a function, text, an extracted part or a kernel. ``schedule`` is a scheduler's name (its options go
     into ``options``) or a schedule of one's own; ``tile`` gives tile sizes (one number: the same for
-    every loop), False switches tiling off.
+    every loop), False switches tiling off. ``register_tile=False`` keeps sums of products out of vector registers.
     ``floating_point`` is ``strict`` (each element's operations keep their order) or ``reassociate``.
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
@@ -69,6 +71,7 @@ def compile(
         schedule=schedule,
         target=resolve_target(target),
         tile=tile,
+        register_tile=register_tile,
         floating_point=floating_point,
         namespace=namespace,
         options=options,
@@ -84,13 +87,22 @@ def build_kernel(
     schedule: ScheduleChoice,
     target: str,
     tile: Tile = None,
+    register_tile: bool = True,
     floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Kernel:
     """The kernel for a part that is already analysed; ``target`` is resolved."""
     chosen = choose_schedule(scop, dependences, schedule, options or {})
-    plan = make_plan(scop, dependences, chosen, target, tile=_sizes(tile))
+    plan = make_plan(
+        scop,
+        dependences,
+        chosen,
+        target,
+        tile=_sizes(tile),
+        processor=this_machine().processor,
+        register_tile=register_tile,
+    )
     original = original_of(scop, source, namespace)
     return Kernel(
         scop, dependences, plan, original, floating_point=floating_point, signature=signature_of(source)

@@ -8,7 +8,7 @@ proved for the band: permutable bands may be reordered and tiled, coincident mem
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
@@ -19,14 +19,16 @@ from polyviz.mapping.bands import permuted, tiled, wavefront
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import distribute_innermost, is_mixed, mark_vector
 from polyviz.mapping.locality import Locality, band_locality
+from polyviz.mapping.register_tile import LOOPS, RefusedError, find_register_tile
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.work import region_extents
-from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, ParallelWork, Plan
+from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, ParallelWork, Plan, RegisterTile
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, node_at, statements_under
 
 if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
+    from polyviz.model.processor import Processor
     from polyviz.model.scop import Scop
 
 PARALLEL_TILE = (32, 64)
@@ -43,18 +45,28 @@ Tile = Sequence[int] | Literal[False] | None
 
 
 def make_plan(
-    scop: Scop, dependences: Dependences, schedule: Schedule, target: str, *, tile: Tile = None
+    scop: Scop,
+    dependences: Dependences,
+    schedule: Schedule,
+    target: str,
+    *,
+    tile: Tile = None,
+    processor: Processor | None = None,
+    register_tile: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off.
+    Register tiles need a ``processor`` with vector registers and a target that can name them (``c``);
+    ``register_tile`` switches them off.
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
     mapped = _Mapped(schedule.tree)
     if schedule.scheduler != SOURCE_ORDER:
-        mapped = _transform(scop, dependences, schedule.tree, tile)
+        usable = register_tile and target == "c" and processor is not None and processor.vector_registers
+        mapped = _transform(scop, dependences, schedule.tree, tile, processor if usable else None)
     storage = place_temporaries(scop, dependences, mapped.tree)
     return Plan(
         schedule=schedule,
@@ -65,6 +77,7 @@ def make_plan(
         final_values=storage.final_values,
         full_tiles=mapped.full_tiles,
         work=mapped.work,
+        register_tiles=mapped.register_tiles,
         decisions=(*mapped.decisions, *storage.decisions),
     )
 
@@ -84,6 +97,7 @@ class _BandPlan:
     vector: bool
     separable: bool
     serial_members: int
+    block: RegisterTile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +105,13 @@ class _Mapped:
     tree: isl.Schedule
     full_tiles: tuple[FullTiles, ...] = ()
     work: tuple[ParallelWork, ...] = ()
+    register_tiles: tuple[RegisterTile, ...] = ()
     decisions: tuple[Decision, ...] = ()
 
 
-def _transform(scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile) -> _Mapped:
+def _transform(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile, processor: Processor | None
+) -> _Mapped:
     properties = band_properties(scop, dependences, tree)
     plans: list[_BandPlan] = []
     decisions: list[Decision] = []
@@ -102,6 +119,9 @@ def _transform(scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: T
         around = [plan for plan in plans if path[: len(plan.path)] == plan.path]
         locality = band_locality(scop, tree, path) if _is_innermost(tree, path) else None
         plan = _plan_band(path, found, locality, around, tile)
+        if processor is not None and plan.sizes and locality is not None and len(found.members) >= LOOPS:
+            plan, said = _blocked(scop, dependences, tree, plan, found, processor, len(plans), around, tile)
+            decisions.append(said)
         plans.append(plan)
         decisions.extend(_explain(plan, statements_under(band)))
     work = _work(scop, tree, plans)
@@ -109,7 +129,51 @@ def _transform(scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: T
     for number, plan in reversed(list(enumerate(plans))):
         tree, full = _apply(scop, dependences, tree, plan, number)
         full_tiles.extend(full)
-    return _Mapped(tree, tuple(full_tiles), work, tuple(decisions))
+    blocks = tuple(plan.block for plan in plans if plan.block is not None)
+    return _Mapped(tree, tuple(full_tiles), work, blocks, tuple(decisions))
+
+
+def _blocked(
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    plan: _BandPlan,
+    found: BandProperties,
+    processor: Processor,
+    number: int,
+    around: Sequence[_BandPlan],
+    tile: Tile,
+) -> tuple[_BandPlan, Decision]:
+    """``plan`` cut for register tiles, or as it was, and why."""
+    serial = sum(other.serial_members for other in around)
+    free = serial <= 1 and not any(other.parallel is not None for other in around)
+    try:
+        blocked = find_register_tile(
+            scop,
+            dependences,
+            tree,
+            plan.path,
+            found,
+            processor,
+            number,
+            may_be_parallel=free,
+            sizes=plan.sizes if tile else None,
+        )
+    except RefusedError as reason:
+        return plan, Decision("register-tile", f"no tiles in registers: {reason}", found.statements)
+    changed = replace(
+        plan,
+        order=blocked.order,
+        tile_order=blocked.tile_order,
+        sizes=blocked.sizes,
+        parallel=blocked.parallel,
+        wavefront=False,
+        vector=blocked.tile.parallel_columns,
+        separable=False,
+        serial_members=len(blocked.order) if blocked.parallel is None else blocked.parallel,
+        block=blocked.tile,
+    )
+    return changed, blocked.decision
 
 
 def _work(scop: Scop, tree: isl.Schedule, plans: Sequence[_BandPlan]) -> tuple[ParallelWork, ...]:
@@ -257,11 +321,13 @@ def _apply(
     points = (*plan.path, 0) if plan.sizes else plan.path
     tree = permuted(tree, points, plan.order)
     steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
-    full = find_full_tiles(scop, tree, points, steps) if plan.sizes else None
+    full = find_full_tiles(scop, tree, points, steps) if plan.sizes and plan.block is None else None
     tree = _innermost(scop, dependences, tree, points, plan)
     if full is not None:
         full_tiles.append(FullTiles(f"{POINTS}:{number}", full))
         tree = insert_mark(tree, points, f"{POINTS}:{number}")
+    if plan.block is not None:
+        tree = insert_mark(tree, points, plan.block.mark)
     if plan.parallel is not None:
         tree = _mark_loop(tree, plan.path, plan.parallel, f"{PARALLEL}:{number}")
     return tree, full_tiles

@@ -11,6 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polyviz.model.processor import Processor
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -53,6 +55,12 @@ class Machine:
     memory: int
     identity: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def processor(self) -> Processor:
+        """What the mapping builds on: vector registers, caches, cores."""
+        size, count = _vector_registers(set(self.vector_extensions))
+        return Processor(size, count, self.l1_data, self.l2, self.cores)
 
     def describe(self) -> str:
         """A short text for a report.
@@ -133,6 +141,17 @@ def thread_count(environment: Mapping[str, str] = os.environ) -> ThreadCount:
         return ThreadCount(int(first), f"OMP_NUM_THREADS is {wanted}")
     ignored = f"; OMP_NUM_THREADS is ignored, since {wanted!r} is not a positive number" if wanted else ""
     return ThreadCount(usable_cores(), f"one per usable core{ignored}")
+
+
+def _vector_registers(extensions: set[str]) -> tuple[int, int]:
+    """Their size in bytes and their number; zeros where vectors are too short or too few to hold a tile."""
+    if "avx512f" in extensions:
+        return 64, 32
+    if {"avx2", "fma"} <= extensions:
+        return 32, 16
+    if extensions & {"neon", "asimd"}:
+        return 16, 32
+    return 0, 0
 
 
 def _read(path: Path) -> str:
