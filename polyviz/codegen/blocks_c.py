@@ -249,29 +249,35 @@ class _BlockPrinting:
         name = self.row if operand.is_row else self.column
         panel = block.panel(operand)
         guard = block.shape.row_guard if operand.is_row else block.shape.column_guard
-        value = self._value(operand.value)
         source = f"{block.kind} *restrict next_{operand.buffer} = {operand.buffer};"
         self._line(indent, source)
         first = f"{name}_panel"
         self._line(indent, f"for (int64_t {first} = {name}_start; {first} < {name}_stop; {first} += {panel}) {{")
-        step = f"for (int64_t {self.depth} = {self.depth}_start; {self.depth} < {self.depth}_stop; {self.depth}++)"
-        lane = f"for (int64_t {name} = {first}; {name} < {first} + {panel}; {name}++)"
-        inside = None if guard is None else self._text(guard)
+        value = self._value(operand.value)
+        if guard is not None:
+            value = f"{self._text(guard)} ? {value} : 0"
         self._line(indent + 1, f"if ({first} + {panel} <= {name}_stop) {{")
-        self._copy(operand, indent + 2, (step, lane), value, inside)
+        self._copy(operand, indent + 2, name, f"{first} + {panel}", value)
         self._line(indent + 1, "} else {")
-        partial = f"{name} < {name}_stop" if inside is None else f"{name} < {name}_stop && {inside}"
-        self._copy(operand, indent + 2, (step, lane), value, partial)
+        self._copy(operand, indent + 2, name, f"{name}_stop", value)
         self._line(indent + 1, "}")
         self._line(indent, "}")
 
-    def _copy(
-        self, operand: Operand, indent: int, loops: tuple[str, str], value: str, condition: str | None
-    ) -> None:
-        chosen = value if condition is None else f"{condition} ? {value} : 0"
-        self._line(indent, loops[0])
-        self._line(indent + 1, loops[1])
-        self.parent.text.add(indent + 2, f"*next_{operand.buffer}++ = {chosen};", self.block.statement)
+    def _copy(self, operand: Operand, indent: int, name: str, stop: str, value: str) -> None:
+        """One panel, its rows or columns from ``stop`` on filled with zeros."""
+        first, step, last = f"{name}_panel", self.depth, self.block.panel(operand)
+        full = stop == f"{first} + {last}"
+        opening = "" if full else " {"
+        self._line(
+            indent, f"for (int64_t {step} = {step}_start; {step} < {step}_stop; {step}++){opening}"
+        )
+        self._line(indent + 1, f"for (int64_t {name} = {first}; {name} < {stop}; {name}++)")
+        self.parent.text.add(indent + 2, f"*next_{operand.buffer}++ = {value};", self.block.statement)
+        if full:
+            return
+        self._line(indent + 1, f"for (int64_t {name} = {stop}; {name} < {first} + {last}; {name}++)")
+        self._line(indent + 2, f"*next_{operand.buffer}++ = 0;")
+        self._line(indent, "}")
 
     def _tiles(self, indent: int) -> None:
         block, row, column = self.block, self.row, self.column
