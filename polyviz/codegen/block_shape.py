@@ -54,7 +54,9 @@ def block_shape(scop: Scop, statement: Statement, tile: RegisterTile) -> BlockSh
     """The shape of the blocks of ``tile``."""
     names = statement.iterators
     whole = _parametric(tile.instances, names)
-    shared = _without_last_coordinate(tile.instances, names) if tile.shared_rows or tile.shared_columns else whole
+    shared = (
+        _without_last_coordinate(tile.instances, names) if tile.shared_rows or tile.shared_columns else whole
+    )
     known = whole.params().intersect(scop.context)
     row_source = shared if tile.shared_rows else whole
     column_source = shared if tile.shared_columns else whole
@@ -226,5 +228,3 @@ def _hull_of(plane: isl.Set, position: int) -> isl.Set:
     other = 1 - position
     line = isl.Set.from_basic_set(plane.project_out(isl.dim_type.set, other, 1).polyhedral_hull())
     return line.insert_dims(isl.dim_type.set, other, 1)
-
-

@@ -14,6 +14,7 @@ from polyviz.model.plan import COLUMNS, ROWS, SCALARS, SUM
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from polyviz.codegen.text import TextBuilder
     from polyviz.model.plan import RegisterTile
     from polyviz.model.program import ArrayType
     from polyviz.model.scop import Statement
@@ -81,43 +82,56 @@ def vector_types(dtype: str, tile: RegisterTile) -> list[str]:
     ]
 
 
-def tile_function(tile: RegisterTile, statement: Statement, dtype: str, name: str) -> list[str]:
-    """The C text of the function called ``name``: packed operands, scalars, cells and the stride of their rows."""
-    size = tile_size(tile, dtype)
-    kind, vector = C_TYPE_NAMES[dtype], f"vector_{dtype}"
+def print_tile_function(
+    tile: RegisterTile, statement: Statement, dtype: str, name: str, text: TextBuilder
+) -> None:
+    """The function called ``name``: it takes packed operands, scalars, cells and the stride of their rows."""
+    size, kind, vector = tile_size(tile, dtype), C_TYPE_NAMES[dtype], f"vector_{dtype}"
     rows, columns = [f"{ROWS}{n}" for n in range(len(tile.operands.rows))], _columns(tile)
-    packed = "".join(f"const {kind} *restrict packed_{part}, " for part in (*rows, *columns))
-    scalars = "".join(f"const {kind} {SCALARS}{n}, " for n in range(len(tile.operands.scalars)))
-    cell = f"cells + {{r}} * stride + {size.lanes} * {{c}}".format(r="r", c="c")
+    each_row = f"for (int r = 0; r < {size.rows}; r++)"
+    each_column = f"for (int c = 0; c < {size.vectors}; c++)"
+    cell = f"cells + r * stride + {size.lanes} * c"
+    text.add(
+        0,
+        f"/* A tile of {size.rows} x {size.columns} cells of {tile.operands.target.array}, kept in "
+        f"{size.rows * size.vectors} vector registers while it adds up. */",
+    )
+    text.add(0, f"static void {name}(")
+    for parameter in _parameters(tile, kind):
+        text.add(1, f"{parameter},")
+    text.add(1, f"{kind} *restrict cells, int64_t stride)")
+    text.add(0, "{")
+    text.add(1, f"{vector} sum[{size.rows}][{size.vectors}];")
+    text.add(1, each_row)
+    text.add(2, each_column)
+    text.add(3, f"sum[r][c] = *(const loose_{dtype} *)({cell});")
+    text.add(1, "for (int64_t k = 0; k < count; k++) {")
+    for part in columns:
+        text.add(2, f"const {vector} *{part} = (const {vector} *)packed_{part} + {size.vectors} * k;")
+    text.add(2, f"#pragma GCC unroll {size.rows}")
+    text.add(2, f"{each_row} {{")
+    for part in rows:
+        text.add(3, f"const {kind} {part} = packed_{part}[{size.rows} * k + r];")
+    text.add(3, f"#pragma GCC unroll {size.vectors}")
+    text.add(3, each_column)
     source = " ".join(statement.source.split())
-    every = f"for (int r = 0; r < {size.rows}; r++)", f"for (int c = 0; c < {size.vectors}; c++)"
-    return [
-        f"/* A tile of {size.rows} x {size.columns} cells of {tile.operands.target.array}, "
-        f"kept in {size.rows * size.vectors} vector registers while it adds up. */",
-        f"static void {name}(int64_t count, {packed}{scalars}{kind} *restrict cells, int64_t stride)",
-        "{",
-        f"    {vector} sum[{size.rows}][{size.vectors}];",
-        f"    {every[0]}",
-        f"        {every[1]}",
-        f"            sum[r][c] = *(const loose_{dtype} *)({cell});",
-        "    for (int64_t k = 0; k < count; k++) {",
-        *(
-            f"        const {vector} *{part} = (const {vector} *)packed_{part} + {size.vectors} * k;"
-            for part in columns
-        ),
-        f"        #pragma GCC unroll {size.rows}",
-        f"        {every[0]} {{",
-        *(f"            const {kind} {part} = packed_{part}[{size.rows} * k + r];" for part in rows),
-        f"            #pragma GCC unroll {size.vectors}",
-        f"            {every[1]}",
-        f"                {_update(tile, dtype)}  // line {statement.span.line}: {source}",
-        "        }",
-        "    }",
-        f"    {every[0]}",
-        f"        {every[1]}",
-        f"            *(loose_{dtype} *)({cell}) = sum[r][c];",
-        "}",
-    ]
+    text.add(4, f"{_update(tile, dtype)}  // line {statement.span.line}: {source}", statement)
+    text.add(2, "}")
+    text.add(1, "}")
+    text.add(1, each_row)
+    text.add(2, each_column)
+    text.add(3, f"*(loose_{dtype} *)({cell}) = sum[r][c];")
+    text.add(0, "}")
+
+
+def _parameters(tile: RegisterTile, kind: str) -> list[str]:
+    packed = [f"const {kind} *restrict packed_{name}" for name in operand_names(tile) if _is_packed(name)]
+    scalars = [f"const {kind} {name}" for name in operand_names(tile) if name.startswith(SCALARS)]
+    return ["int64_t count", *packed, *scalars]
+
+
+def _is_packed(name: str) -> bool:
+    return name.startswith((ROWS, COLUMNS))
 
 
 def _columns(tile: RegisterTile) -> list[str]:
@@ -136,5 +150,3 @@ def _update(tile: RegisterTile, dtype: str) -> str:
 
 def _no_element(element: Element, printer: CExpressionPrinter) -> str:
     raise AssertionError(f"{element.array} is no operand")
-
-

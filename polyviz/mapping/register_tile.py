@@ -24,7 +24,7 @@ from polyviz.model.schedule import Decision
 from polyviz.transform.tree import Path, band_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from polyviz.analysis import BandProperties
     from polyviz.model.dependences import Dependences
@@ -99,7 +99,7 @@ def find_register_tile(
     ``sizes`` gives block sizes per member, None chooses them. Raises RefusedError.
     """
     statement = _only_statement(scop, dependences, found)
-    roles = _roles(tree, path, statement)
+    roles = _roles(tree, path, statement, _copies(dependences))
     operands = _operands(statement, roles)
     parallel = _parallel_member(found, roles) if may_be_parallel else None
     order = _tile_order(roles, parallel)
@@ -142,19 +142,24 @@ def _only_statement(scop: Scop, dependences: Dependences, found: BandProperties)
     if len(found.members) != LOOPS or not found.permutable:
         raise RefusedError("it takes three permutable loops")
     statement = scop.statement(found.statements[0])
-    private = {privatization.array for privatization in dependences.privatizations}
-    if any(access.array in private for access in statement.accesses):
-        raise RefusedError("it uses a temporary with copies of its own")
+    kept = [name for name in _copies(dependences) if scop.array(name).live_out]
+    if any(access.array in kept for access in statement.accesses):
+        raise RefusedError("it computes the last value of a temporary")
     if not statement.exact:
         raise RefusedError("some accesses are not known exactly")
     return statement
 
 
-def _roles(tree: isl.Schedule, path: Path, statement: Statement) -> Roles:
+def _copies(dependences: Dependences) -> dict[str, int]:
+    """How many outer loops each private temporary has copies for: the rank of the array it becomes."""
+    return {privatization.array: privatization.depth for privatization in dependences.privatizations}
+
+
+def _roles(tree: isl.Schedule, path: Path, statement: Statement, copies: Mapping[str, int]) -> Roles:
     rows = band_at(tree, path).band_get_partial_schedule()
     iterators = tuple(_iterator(rows.get_at(member), statement) for member in range(LOOPS))
     [write] = [access for access in statement.accesses if access.kind == "write"]
-    changes = _changes(write, statement, iterators)
+    changes = _changes(write, statement, iterators, copies.get(write.array, 0))
     still = [member for member, change in enumerate(changes) if not any(change)]
     unit = [
         member for member, change in enumerate(changes) if change and change[-1] == 1 and not any(change[:-1])
@@ -180,8 +185,12 @@ def _iterator(row: isl.UnionPwAff, statement: Statement) -> int:
     raise RefusedError("a loop is not one of the source's loops")
 
 
-def _changes(access: Access, statement: Statement, iterators: Sequence[int]) -> list[tuple[object, ...]]:
-    """How the subscripts change along each of ``iterators``."""
+def _changes(
+    access: Access, statement: Statement, iterators: Sequence[int], copies: int
+) -> list[tuple[object, ...]]:
+    """How the subscripts change along each of ``iterators``; a temporary has one copy per outer iteration."""
+    if copies:
+        return [tuple(int(iterator == level) for level in range(copies)) for iterator in iterators]
     rows = access_rows(access, len(statement.iterators))
     if not rows:
         raise RefusedError("it updates a scalar")
@@ -189,9 +198,7 @@ def _changes(access: Access, statement: Statement, iterators: Sequence[int]) -> 
 
 
 def _operands(statement: Statement, roles: Roles) -> Operands:
-    names = [
-        statement.iterators[roles.iterator(member)] for member in (roles.row, roles.column, roles.depth)
-    ]
+    names = [statement.iterators[roles.iterator(member)] for member in (roles.row, roles.column, roles.depth)]
     try:
         operands = split_update(statement, *names)
     except NotSeparableError as error:
@@ -234,10 +241,14 @@ def _instances(scop: Scop, tree: isl.Schedule, path: Path, statement: Statement)
     prefix = band_at(tree, path).get_prefix_schedule_multi_union_pw_aff()
     blocks = isl.UnionMap.from_multi_union_pw_aff(prefix).reverse()
     domain = statement.domain.intersect_params(scop.context)
-    times = scop.context.get_space().set_from_params().add_dims(isl.dim_type.set, prefix.dim(isl.dim_type.out))
+    times = (
+        scop.context.get_space().set_from_params().add_dims(isl.dim_type.set, prefix.dim(isl.dim_type.out))
+    )
     space = isl.Space.map_from_domain_and_range(times, domain.get_space())
     relation = blocks.intersect_range(isl.UnionSet.from_set(domain)).extract_map(space).coalesce()
-    simple = relation.gist_domain(relation.domain()).gist_params(scop.context).coalesce().remove_redundancies()
+    simple = (
+        relation.gist_domain(relation.domain()).gist_params(scop.context).coalesce().remove_redundancies()
+    )
     if simple.n_basic_map() != 1 or simple.get_basic_map_list().get_at(0).dim(isl.dim_type.div):
         raise RefusedError("its iterations are no convex set")
     return relation
