@@ -40,6 +40,7 @@ def compile(
     sizes: Mapping[str, int] | None = None,
     tile: Tile = None,
     register_tile: bool = True,
+    pack: bool = True,
     floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     **options: Any,
@@ -48,7 +49,8 @@ def compile(
 
     ``source`` is a function, text, an extracted part or a kernel. ``schedule`` is a scheduler's name (its options go
     into ``options``) or a schedule of one's own; ``tile`` gives tile sizes (one number: the same for
-    every loop), False switches tiling off. ``register_tile=False`` keeps sums of products out of vector registers.
+    every loop), False switches tiling off. ``register_tile=False`` keeps sums of products out of vector registers,
+    ``pack=False`` their operands where they are.
     ``floating_point`` is ``strict`` (each element's operations keep their order) or ``reassociate``.
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
@@ -72,6 +74,7 @@ def compile(
         target=resolve_target(target),
         tile=tile,
         register_tile=register_tile,
+        pack=pack,
         floating_point=floating_point,
         namespace=namespace,
         options=options,
@@ -88,6 +91,7 @@ def build_kernel(
     target: str,
     tile: Tile = None,
     register_tile: bool = True,
+    pack: bool = True,
     floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
@@ -102,6 +106,7 @@ def build_kernel(
         tile=_sizes(tile),
         processor=this_machine().processor,
         register_tile=register_tile,
+        pack=pack,
     )
     original = original_of(scop, source, namespace)
     return Kernel(

@@ -42,7 +42,9 @@ class TilePrinter:
         """Loops over tiles: the panels of columns outside, since they take more of the first cache."""
         place, size = self.place, self.block.size
         self.printer.helpers.add("min_i64")
-        self._line(indent, f"const int64_t {place.depth}_count = {place.depth}_stop - {place.depth}_start;")
+        if self.block.tile.packed or not self.block.shape.cuts:
+            count = f"{place.depth}_stop - {place.depth}_start"
+            self._line(indent, f"const int64_t {place.depth}_count = {count};")
         for name, step in ((place.column, size.columns), (place.row, size.rows)):
             first = f"{name}_first"
             self._line(
@@ -76,7 +78,7 @@ class TilePrinter:
         if shape.cuts:
             self._cut(indent)
         else:
-            self._update(indent, f"{self.place.depth}_count", "")
+            self._update(indent, f"{self.place.depth}_count", f"{self.place.depth}_start")
 
     def _cut(self, indent: int) -> None:
         """The steps that all cells of the tile share, between those of single cells."""
@@ -85,17 +87,21 @@ class TilePrinter:
         start, stop = self._shared_steps()
         self._line(indent, f"const int64_t {first} = {self.printer.expression(start)};")
         self._line(indent, f"const int64_t {end} = {self.printer.expression(stop)};")
+        inside, position = self._inside(), self.block.tile.depth
+        self.plain(indent, [*inside, Limit(position, "depth_first", least=False, strict=True)])
+        self._line(indent, f"if ({first} < {end}) {{")
+        self._update(indent + 1, f"{end} - {first}", first)
+        self._line(indent, "}")
+        self.plain(indent, [*inside, Limit(position, "depth_end", least=True)])
+
+    def _inside(self) -> list[Limit]:
+        """Limits to the rows and columns of one tile."""
         tile = self.block.tile
-        inside = [
+        return [
             Limit(position, f"{role}_{bound}", least=bound == "first")
             for role, position in (("row", tile.row), ("column", tile.column))
             for bound in ("first", "last")
         ]
-        self.plain(indent, [*inside, Limit(tile.depth, "depth_first", least=False, strict=True)])
-        self._line(indent, f"if ({first} < {end}) {{")
-        self._update(indent + 1, f"{end} - {first}", f"({first} - {depth}_start)")
-        self._line(indent, "}")
-        self.plain(indent, [*inside, Limit(tile.depth, "depth_end", least=True)])
 
     def _shared_steps(self) -> tuple[Expression, Expression]:
         """From where and up to where the sum runs for every cell of the tile; the first is never after the second."""
@@ -111,10 +117,14 @@ class TilePrinter:
         stop = _combined("min", upper)
         return start, Call("max", (stop, Name(f"{depth}_first")))
 
-    def _update(self, indent: int, count: str, offset: str) -> None:
-        """One call for whole tiles, one by way of a buffer for tiles at an edge."""
-        place = self.place
-        arguments = [count, *self._operands(offset), *map(place.value, self.block.tile.operands.scalars)]
+    def _update(self, indent: int, count: str, start: str) -> None:
+        """One call for whole tiles; tiles at an edge go by way of a buffer, or by plain loops where nothing is packed.
+
+        ``start`` is the first of the ``count`` steps.
+        """
+        place, packed = self.place, self.block.tile.packed
+        operands = self._packed(start) if packed else self._in_place(start)
+        arguments = [count, *operands, *map(place.value, self.block.tile.operands.scalars)]
         whole = self._whole()
         if whole is None:
             self._edge(indent, arguments)
@@ -124,15 +134,42 @@ class TilePrinter:
         self._line(indent, f"if ({whole}) {{")
         self._call(indent + 1, [*arguments, f"&{cell}", f"&{below} - &{cell}"])
         self._line(indent, "} else {")
-        self._edge(indent + 1, arguments)
+        if packed:
+            self._edge(indent + 1, arguments)
+        else:
+            self._plain_steps(indent + 1)
         self._line(indent, "}")
 
-    def _operands(self, offset: str) -> list[str]:
+    def _plain_steps(self, indent: int) -> None:
+        """The steps that all cells of the tile share, one by one."""
+        position = self.block.tile.depth
+        steps = [
+            Limit(position, "depth_first", least=True),
+            Limit(position, "depth_end", least=False, strict=True),
+        ]
+        self.plain(indent, [*self._inside(), *(steps if self.block.shape.cuts else ())])
+
+    def _packed(self, start: str) -> list[str]:
         place, texts = self.place, []
         for operand in self.block.operands:
             name = place.row if operand.is_row else place.column
-            shift = f" + {self.block.panel(operand)} * {offset}" if offset else ""
+            begin = f"{place.depth}_start"
+            shift = "" if start == begin else f" + {self.block.panel(operand)} * ({start} - {begin})"
             texts.append(f"{operand.buffer} + ({name}_first - {name}_start) * {place.depth}_count{shift}")
+        return texts
+
+    def _in_place(self, start: str) -> list[str]:
+        """The first element of each operand and its distances to the next row and step."""
+        place, texts = self.place, []
+        for operand in self.block.operands:
+            role = "row" if operand.is_row else "column"
+            lane, step = Name(f"{getattr(place, role)}_first"), Name(start)
+            first = place.at(operand.value, **{role: lane, "depth": step})
+            following = place.at(operand.value, **{role: lane, "depth": Binary("+", step, Constant(1))})
+            beside = place.at(operand.value, **{role: Binary("+", lane, Constant(1)), "depth": step})
+            texts.append(f"&{first}")
+            texts += [f"&{beside} - &{first}"] if operand.is_row else []
+            texts.append(f"&{following} - &{first}")
         return texts
 
     def _call(self, indent: int, arguments: Sequence[str]) -> None:

@@ -79,6 +79,8 @@ class BlockPrinter:
     def allocate(self, marks: Sequence[str], indent: int) -> None:
         """Buffers for the blocks ``marks``, for one thread; none for little work."""
         for block in map(self.blocks.__getitem__, marks):
+            if not block.tile.packed:
+                continue
             work = [bound_expression(extent) for extent in block.tile.extents]
             size = self.printer.expression(reduce(lambda left, right: Binary("*", left, right), work))
             for operand in block.operands:
@@ -90,13 +92,19 @@ class BlockPrinter:
     def release(self, marks: Sequence[str], indent: int) -> None:
         """Give the buffers back."""
         for block in map(self.blocks.__getitem__, marks):
-            for operand in block.operands:
+            for operand in block.operands if block.tile.packed else ():
                 self.text.add(indent, f"free({operand.buffer});")
 
     def block(self, mark: str, arguments: Sequence[Expression], indent: int, *, packed: bool = False) -> None:
         """One block at the coordinates ``arguments``; what it shares with others is packed already when ``packed``."""
         block, place = self.blocks[mark], self._place(mark, arguments)
         tiles = TilePrinter(place, self.types, self.printer, self.text, self.print_loops)
+        if not block.tile.packed:
+            self.text.add(indent, "{")
+            print_bounds(place, (place.row, place.column, place.depth), self.text, indent + 1)
+            tiles.write(indent + 1)
+            self.text.add(indent, "}")
+            return
         missing = [operand for operand in block.operands if not (packed and block.is_shared(operand))]
         self.text.add(indent, f"if ({block.buffers}) {{")
         print_bounds(place, (place.row, place.column, place.depth), self.text, indent + 1)

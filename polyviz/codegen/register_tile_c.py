@@ -62,7 +62,13 @@ def refusal(tile: RegisterTile, types: Mapping[str, ArrayType], environment: Env
     here = Environment({name: dtype for name in operand_names(tile)})
     found = [infer(value, environment) for value in values] + [infer(part, here) for part in parts]
     other = next((scalar.name for scalar in found if scalar.name != dtype), None)
-    return None if other is None else f"{other} and {dtype} meet in one value"
+    if other is not None:
+        return f"{other} and {dtype} meet in one value"
+    used = {part.array for value in (operands.target, *values) for part in walk(value) if isinstance(part, Element)}
+    apart = sorted(array for array in used if types[array].layout != "C")
+    if apart and not tile.packed:
+        return f"{', '.join(apart)} is not contiguous, and not packed"
+    return None
 
 
 def operand_names(tile: RegisterTile) -> list[str]:
@@ -107,11 +113,13 @@ def print_tile_function(
     text.add(3, f"sum[r][c] = *(const loose_{dtype} *)({cell});")
     text.add(1, "for (int64_t k = 0; k < count; k++) {")
     for part in columns:
-        text.add(2, f"const {vector} *{part} = (const {vector} *)packed_{part} + {size.vectors} * k;")
+        start, alignment = (f"packed_{part} + {size.columns} * k", "vector") if tile.packed else (f"{part}_start + k * {part}_step", "loose")
+        text.add(2, f"const {alignment}_{dtype} *{part} = (const {alignment}_{dtype} *)({start});")
     text.add(2, f"#pragma GCC unroll {size.rows}")
     text.add(2, f"{each_row} {{")
     for part in rows:
-        text.add(3, f"const {kind} {part} = packed_{part}[{size.rows} * k + r];")
+        place = f"packed_{part}[{size.rows} * k + r]" if tile.packed else f"{part}_start[r * {part}_next + k * {part}_step]"
+        text.add(3, f"const {kind} {part} = {place};")
     text.add(3, f"#pragma GCC unroll {size.vectors}")
     text.add(3, each_column)
     source = " ".join(statement.source.split())
@@ -125,13 +133,17 @@ def print_tile_function(
 
 
 def _parameters(tile: RegisterTile, kind: str) -> list[str]:
-    packed = [f"const {kind} *restrict packed_{name}" for name in operand_names(tile) if _is_packed(name)]
-    scalars = [f"const {kind} {name}" for name in operand_names(tile) if name.startswith(SCALARS)]
-    return ["int64_t count", *packed, *scalars]
-
-
-def _is_packed(name: str) -> bool:
-    return name.startswith((ROWS, COLUMNS))
+    """Of operands in place: the first element, the distances from row to row and from step to step."""
+    names = operand_names(tile)
+    rows, columns = ([name for name in names if name.startswith(stem)] for stem in (ROWS, COLUMNS))
+    scalars = [f"const {kind} {name}" for name in names if name.startswith(SCALARS)]
+    if tile.packed:
+        return ["int64_t count", *(f"const {kind} *restrict packed_{name}" for name in (*rows, *columns)), *scalars]
+    placed = [
+        f"const {kind} *restrict {name}_start, int64_t {name}_next, int64_t {name}_step" for name in rows
+    ]
+    placed += [f"const {kind} *restrict {name}_start, int64_t {name}_step" for name in columns]
+    return ["int64_t count", *placed, *scalars]
 
 
 def _columns(tile: RegisterTile) -> list[str]:

@@ -53,12 +53,13 @@ def make_plan(
     tile: Tile = None,
     processor: Processor | None = None,
     register_tile: bool = True,
+    pack: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off.
     Register tiles need a ``processor`` with vector registers and a target that can name them (``c``);
-    ``register_tile`` switches them off.
+    ``register_tile`` switches them off, ``pack`` the copies of their operands.
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
@@ -66,7 +67,8 @@ def make_plan(
     mapped = _Mapped(schedule.tree)
     if schedule.scheduler != SOURCE_ORDER:
         usable = register_tile and target == "c" and processor is not None and processor.vector_registers
-        mapped = _transform(scop, dependences, schedule.tree, tile, processor if usable else None)
+        registers = _Registers(processor, pack) if usable and processor is not None else None
+        mapped = _transform(scop, dependences, schedule.tree, tile, registers)
     storage = place_temporaries(scop, dependences, mapped.tree)
     return Plan(
         schedule=schedule,
@@ -109,8 +111,16 @@ class _Mapped:
     decisions: tuple[Decision, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Registers:
+    """What register tiles may use."""
+
+    processor: Processor
+    pack: bool
+
+
 def _transform(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile, processor: Processor | None
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile, registers: _Registers | None
 ) -> _Mapped:
     properties = band_properties(scop, dependences, tree)
     plans: list[_BandPlan] = []
@@ -119,8 +129,8 @@ def _transform(
         around = [plan for plan in plans if path[: len(plan.path)] == plan.path]
         locality = band_locality(scop, tree, path) if _is_innermost(tree, path) else None
         plan = _plan_band(path, found, locality, around, tile)
-        if processor is not None and plan.sizes and locality is not None and len(found.members) >= LOOPS:
-            plan, said = _blocked(scop, dependences, tree, plan, found, processor, len(plans), around, tile)
+        if registers is not None and plan.sizes and locality is not None and len(found.members) >= LOOPS:
+            plan, said = _blocked(scop, dependences, tree, plan, found, registers, len(plans), around, tile)
             decisions.append(said)
         plans.append(plan)
         decisions.extend(_explain(plan, statements_under(band)))
@@ -139,7 +149,7 @@ def _blocked(
     tree: isl.Schedule,
     plan: _BandPlan,
     found: BandProperties,
-    processor: Processor,
+    registers: _Registers,
     number: int,
     around: Sequence[_BandPlan],
     tile: Tile,
@@ -154,9 +164,10 @@ def _blocked(
             tree,
             plan.path,
             found,
-            processor,
+            registers.processor,
             number,
             may_be_parallel=free,
+            pack=registers.pack,
             sizes=plan.sizes if tile else None,
         )
     except RefusedError as reason:

@@ -36,9 +36,12 @@ class NotSeparableError(Exception):
     """The value of an update has no parts of rows and columns; the message says why."""
 
 
-def split_update(statement: Statement, row: str, column: str, depth: str) -> Operands:
+def split_update(
+    statement: Statement, row: str, column: str, depth: str, *, in_place: bool = False
+) -> Operands:
     """The operands of the only instruction of ``statement``; the arguments name the iterators of the three loops.
 
+    Operands that are to be read ``in_place`` are single elements of arrays.
     Raises NotSeparableError for what a register tile cannot compute.
     """
     if len(statement.body) != 1 or not isinstance(statement.body[0], Assign):
@@ -47,7 +50,7 @@ def split_update(statement: Statement, row: str, column: str, depth: str) -> Ope
     value = assign.value
     if assign.operator is not None:
         value = Binary(assign.operator, assign.target, value)
-    splitter = _Splitter(assign.target, row, column, depth)
+    splitter = _Splitter(assign.target, row, column, depth, in_place)
     update = splitter.split(value)
     if not any(part == Name(SUM) for part in walk(update)):
         raise NotSeparableError("the new value does not build on the old one")
@@ -64,6 +67,7 @@ class _Splitter:
     row: str
     column: str
     depth: str
+    in_place: bool
     rows: list[Expression] = field(default_factory=list)
     columns: list[Expression] = field(default_factory=list)
     scalars: list[Expression] = field(default_factory=list)
@@ -87,6 +91,8 @@ class _Splitter:
         moving = {part.name for part in walk(node) if isinstance(part, Name)}
         if not moving & {self.row, self.column, self.depth}:
             return _named(SCALARS, self.scalars, node)
+        if self.in_place and not isinstance(node, Element):
+            return None
         if self.column not in moving:
             return _named(ROWS, self.rows, node)
         if self.row not in moving:

@@ -76,7 +76,7 @@ class BlockedBand:
         rows, columns, depth = self.tile.sizes
         text = (
             f"tiles of {operands.target.array} stay in registers while the sum runs, in blocks of {rows} rows, "
-            f"{columns} columns and {depth} steps; packed for it: "
+            f"{columns} columns and {depth} steps; {'packed' if self.tile.packed else 'read in place'}: "
             f"{_listed(operands.rows)} by rows, {_listed(operands.columns)} by columns"
         )
         return Decision("register-tile", text, (self.tile.statement,), {"sizes": self.tile.sizes})
@@ -92,15 +92,16 @@ def find_register_tile(
     number: int,
     *,
     may_be_parallel: bool,
+    pack: bool = True,
     sizes: Sequence[int] | None = None,
 ) -> BlockedBand:
     """The band at ``path``, innermost of its nest, cut for register tiles.
 
-    ``sizes`` gives block sizes per member, None chooses them. Raises RefusedError.
+    Without ``pack`` operands are read where they are. ``sizes`` gives block sizes per member, None chooses them. Raises RefusedError.
     """
     statement = _only_statement(scop, dependences, found)
     roles = _roles(tree, path, statement, _copies(dependences))
-    operands = _operands(statement, roles)
+    operands = _operands(statement, roles, pack=pack)
     parallel = _parallel_member(found, roles) if may_be_parallel else None
     order = _tile_order(roles, parallel)
     chosen = tuple(sizes) if sizes else _block_sizes(roles, parallel, processor)
@@ -127,8 +128,9 @@ def find_register_tile(
         sizes=(chosen[roles.row], chosen[roles.column], chosen[roles.depth]),
         operands=operands,
         processor=processor,
-        shared_rows=unwritten[0] and order[-1] == roles.column,
-        shared_columns=unwritten[1] and order[-1] == roles.row,
+        packed=pack,
+        shared_rows=pack and unwritten[0] and order[-1] == roles.column,
+        shared_columns=pack and unwritten[1] and order[-1] == roles.row,
         parallel_columns=bool(found.members[roles.column].coincident),
         extents=region_extents(scop, (statement.name,), ()),
     )
@@ -197,15 +199,31 @@ def _changes(
     return [tuple(row[iterator] for row in rows) for iterator in iterators]
 
 
-def _operands(statement: Statement, roles: Roles) -> Operands:
+def _operands(statement: Statement, roles: Roles, *, pack: bool) -> Operands:
     names = [statement.iterators[roles.iterator(member)] for member in (roles.row, roles.column, roles.depth)]
     try:
-        operands = split_update(statement, *names)
+        operands = split_update(statement, *names, in_place=not pack)
     except NotSeparableError as error:
         raise RefusedError(str(error)) from error
     if not operands.rows or not operands.columns:
         raise RefusedError("no operand is used again along a row or a column")
+    if not pack:
+        _require_contiguous(statement, operands, roles.iterator(roles.column))
     return operands
+
+
+def _require_contiguous(statement: Statement, operands: Operands, column: int) -> None:
+    """Refuse operands of columns that lie apart in memory, unless they are packed."""
+    count = len(statement.iterators)
+    for operand in operands.columns:
+        [rows] = [
+            access_rows(access, count)
+            for access in statement.accesses
+            if isinstance(operand, Element) and access.span == operand.span
+        ]
+        change = [row[column] for row in rows or ()]
+        if not change or change[-1] != 1 or any(change[:-1]):
+            raise RefusedError(f"{', '.join(_arrays(operand))} is not contiguous along the columns, and not packed")
 
 
 def _parallel_member(found: BandProperties, roles: Roles) -> int | None:

@@ -23,8 +23,8 @@ BLOCK = "block"
 ``vector`` stand above a band of one member and ``end`` below it: isl writes no loop for a member whose value is fixed,
 and the next loop must not take its place. ``local`` (with the names of the temporaries as the mark's ending,
 ``local:t,s``) stands where they are declared; ``points`` (with a number as its ending) above the point loops of a
-tiled band. ``unroll`` (with the number of copies as its ending, ``unroll:4``) stands above a band of one member, too. ``block``
-(with a number as its ending) stands above point loops that may run as one piece, by register tiles."""
+tiled band. ``unroll`` (with the number of copies as its ending, ``unroll:4``) stands above a band of one member, too.
+``block`` (with a number as its ending) stands above point loops that may run as one piece, by register tiles."""
 
 SUM = "sum"
 ROWS, COLUMNS, SCALARS = "row", "column", "scalar"
@@ -93,7 +93,8 @@ class RegisterTile:
     ``row``, ``column`` and ``depth`` are positions of iterators of ``statement``: the updated cells move in the first
     two, the column loop along contiguous memory; the sum runs over the third. ``instances`` relates the values of the
     loops around the mark, called ``coordinates``, to the instances in a block, ``sizes`` bounds the block (rows,
-    columns, depth). ``shared_rows`` and ``shared_columns``: packed rows (columns) stay valid while the innermost
+    columns, depth). ``packed``: operands are copied into buffers; otherwise they are array elements, read
+    where they are. ``shared_rows`` and ``shared_columns``: packed rows (columns) stay valid while the innermost
     coordinate changes. ``extents`` estimates the work of the whole nest: the product of loop lengths.
     """
 
@@ -107,6 +108,7 @@ class RegisterTile:
     sizes: tuple[int, int, int]
     operands: Operands
     processor: Processor
+    packed: bool
     shared_rows: bool
     shared_columns: bool
     parallel_columns: bool
@@ -120,7 +122,8 @@ class Plan:
     ``tree`` is the schedule tree with tiles and marks; ``locals`` are temporaries declared inside loops (see the
     ``local`` marks); ``expansions`` those that became arrays; ``final_values`` says when a private copy is the value
     that stays visible; ``full_tiles`` which tiles have constant trip counts; ``work`` how much each
-    parallel loop has to do; ``register_tiles`` which nests may run by register tiles; ``decisions`` continue the schedule's log.
+    parallel loop has to do; ``register_tiles`` which nests may run by register tiles; ``decisions`` continue the
+    schedule's log.
     """
 
     schedule: Schedule
