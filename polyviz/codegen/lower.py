@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _scanned: WeakKeyDictionary[Plan, dict[frozenset[str], LoopNode]] = WeakKeyDictionary()
-"""Loops hardly depend on types, and isl can take a second to write them: each plan is scanned once per choice of blocks."""
+"""Loops hardly depend on types, and isl can take a second to write them: each plan is scanned once per set of blocks."""
 
 
 def lower(
@@ -35,7 +35,7 @@ def lower(
     if blocks not in known:
         grouped = replace(plan, tree=_grouped(plan.tree, blocks))
         whole = scan_schedule(grouped.tree, scop.context)
-        known[blocks] = unskew(inline_single_iterations(separate_full_tiles(scop, grouped, whole)))
+        known[blocks] = unskew(inline_single_iterations(separate_full_tiles(scop, grouped, whole, blocks)))
     iterators = {statement.name: statement.iterators for statement in scop.statements}
     iterators |= {tile.mark: tile.coordinates for tile in plan.register_tiles}
     return name_loops(known[blocks], iterators, reserved)
@@ -44,6 +44,8 @@ def lower(
 def _grouped(tree: isl.Schedule, blocks: frozenset[str]) -> isl.Schedule:
     """``tree`` with each block as one instance of a statement called like its mark."""
     for mark in sorted(blocks):
-        [block] = [node for node in walk(tree) if kind_of(node) == "mark" and node.mark_get_id().get_name() == mark]
-        tree = block.group(isl.Id(mark)).parent().cut().get_schedule()
+        for node in walk(tree):
+            if kind_of(node) == "mark" and node.mark_get_id().get_name() == mark:
+                tree = node.group(isl.Id(mark)).parent().cut().get_schedule()
+                break
     return tree

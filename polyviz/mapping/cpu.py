@@ -15,14 +15,16 @@ import islpy as isl
 
 from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
+from polyviz.mapping.block_tiles import Update, coordinate_names, decision, find_block_tiles, tile_sizes
 from polyviz.mapping.bands import permuted, tiled, wavefront
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import distribute_innermost, is_mixed, mark_vector
 from polyviz.mapping.locality import Locality, band_locality
-from polyviz.mapping.register_tile import LOOPS, RefusedError, find_register_tile
+from polyviz.mapping.register_tile import RefusedError
+from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, refused
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.work import region_extents
-from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, ParallelWork, Plan, RegisterTile
+from polyviz.model.plan import END, PARALLEL, POINTS, BlockTiles, FullTiles, ParallelWork, Plan, RegisterTile
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, node_at, statements_under
 
@@ -67,7 +69,7 @@ def make_plan(
     mapped = _Mapped(schedule.tree)
     if schedule.scheduler != SOURCE_ORDER:
         usable = register_tile and target == "c" and processor is not None and processor.vector_registers
-        registers = _Registers(processor, pack) if usable and processor is not None else None
+        registers = Registers(processor, pack) if usable and processor is not None else None
         mapped = _transform(scop, dependences, schedule.tree, tile, registers)
     storage = place_temporaries(scop, dependences, mapped.tree)
     return Plan(
@@ -80,6 +82,7 @@ def make_plan(
         full_tiles=mapped.full_tiles,
         work=mapped.work,
         register_tiles=mapped.register_tiles,
+        block_tiles=mapped.block_tiles,
         decisions=(*mapped.decisions, *storage.decisions),
     )
 
@@ -100,6 +103,7 @@ class _BandPlan:
     separable: bool
     serial_members: int
     block: RegisterTile | None = None
+    updates: tuple[Update, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,19 +112,12 @@ class _Mapped:
     full_tiles: tuple[FullTiles, ...] = ()
     work: tuple[ParallelWork, ...] = ()
     register_tiles: tuple[RegisterTile, ...] = ()
+    block_tiles: tuple[BlockTiles, ...] = ()
     decisions: tuple[Decision, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Registers:
-    """What register tiles may use."""
-
-    processor: Processor
-    pack: bool
-
-
 def _transform(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile, registers: _Registers | None
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile, registers: Registers | None
 ) -> _Mapped:
     properties = band_properties(scop, dependences, tree)
     plans: list[_BandPlan] = []
@@ -129,62 +126,41 @@ def _transform(
         around = [plan for plan in plans if path[: len(plan.path)] == plan.path]
         locality = band_locality(scop, tree, path) if _is_innermost(tree, path) else None
         plan = _plan_band(path, found, locality, around, tile)
-        if registers is not None and plan.sizes and locality is not None and len(found.members) >= LOOPS:
-            plan, said = _blocked(scop, dependences, tree, plan, found, registers, len(plans), around, tile)
-            decisions.append(said)
+        if registers is not None and plan.sizes and locality is not None:
+            free = sum(plan.serial_members for plan in around) <= 1 and all(plan.parallel is None for plan in around)
+            given = plan.sizes if tile else None
+            choice = choose_register_tiles(
+                scop, dependences, tree, path, found, registers, len(plans), may_be_parallel=free, sizes=given
+            )
+            plan = _by_registers(plan, choice, tile)
+            decisions.extend(filter(None, (choice.decision,)))
         plans.append(plan)
         decisions.extend(_explain(plan, statements_under(band)))
-    work = _work(scop, tree, plans)
-    full_tiles = []
+    mapped = _Mapped(tree, work=_work(scop, tree, plans), decisions=tuple(decisions))
     for number, plan in reversed(list(enumerate(plans))):
-        tree, full = _apply(scop, dependences, tree, plan, number)
-        full_tiles.extend(full)
-    blocks = tuple(plan.block for plan in plans if plan.block is not None)
-    return _Mapped(tree, tuple(full_tiles), work, blocks, tuple(decisions))
+        mapped = _apply(scop, dependences, mapped, plan, number, registers)
+    return mapped
 
 
-def _blocked(
-    scop: Scop,
-    dependences: Dependences,
-    tree: isl.Schedule,
-    plan: _BandPlan,
-    found: BandProperties,
-    registers: _Registers,
-    number: int,
-    around: Sequence[_BandPlan],
-    tile: Tile,
-) -> tuple[_BandPlan, Decision]:
-    """``plan`` cut for register tiles, or as it was, and why."""
-    serial = sum(other.serial_members for other in around)
-    free = serial <= 1 and not any(other.parallel is not None for other in around)
-    try:
-        blocked = find_register_tile(
-            scop,
-            dependences,
-            tree,
-            plan.path,
-            found,
-            registers.processor,
-            number,
-            may_be_parallel=free,
-            pack=registers.pack,
-            sizes=plan.sizes if tile else None,
-        )
-    except RefusedError as reason:
-        return plan, Decision("register-tile", f"no tiles in registers: {reason}", found.statements)
-    changed = replace(
+def _by_registers(plan: _BandPlan, choice: Choice, tile: Tile) -> _BandPlan:
+    """``plan`` cut for register tiles, where there are some."""
+    if choice.updates and tile is None:
+        return replace(plan, updates=choice.updates, sizes=tile_sizes(choice.updates))
+    if choice.whole is None:
+        return replace(plan, updates=choice.updates)
+    whole = choice.whole
+    return replace(
         plan,
-        order=blocked.order,
-        tile_order=blocked.tile_order,
-        sizes=blocked.sizes,
-        parallel=blocked.parallel,
+        order=whole.order,
+        tile_order=whole.tile_order,
+        sizes=whole.sizes,
+        parallel=whole.parallel,
         wavefront=False,
-        vector=blocked.tile.parallel_columns,
+        vector=whole.tile.parallel_columns,
         separable=False,
-        serial_members=len(blocked.order) if blocked.parallel is None else blocked.parallel,
-        block=blocked.tile,
+        serial_members=len(whole.order) if whole.parallel is None else whole.parallel,
+        block=whole.tile,
     )
-    return changed, blocked.decision
 
 
 def _work(scop: Scop, tree: isl.Schedule, plans: Sequence[_BandPlan]) -> tuple[ParallelWork, ...]:
@@ -320,10 +296,15 @@ class _Outer:
 
 
 def _apply(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: _BandPlan, number: int
-) -> tuple[isl.Schedule, list[FullTiles]]:
-    """``tree`` with one band changed; ``number`` is its place among the bands."""
-    full_tiles = []
+    scop: Scop,
+    dependences: Dependences,
+    mapped: _Mapped,
+    plan: _BandPlan,
+    number: int,
+    registers: Registers | None,
+) -> _Mapped:
+    """``mapped`` with one band changed; ``number`` is its place among the bands."""
+    tree = mapped.tree
     if plan.sizes:
         tree = tiled(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
         tree = permuted(tree, plan.path, plan.tile_order)
@@ -331,17 +312,48 @@ def _apply(
             tree = wavefront(tree, plan.path)
     points = (*plan.path, 0) if plan.sizes else plan.path
     tree = permuted(tree, points, plan.order)
+    mark = f"{POINTS}:{number}"
+    if plan.updates and registers is not None:
+        mapped = _with_block_tiles(scop, dependences, replace(mapped, tree=tree), points, plan, registers, mark)
     steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
     full = find_full_tiles(scop, tree, points, steps) if plan.sizes and plan.block is None else None
     tree = _innermost(scop, dependences, tree, points, plan)
     if full is not None:
-        full_tiles.append(FullTiles(f"{POINTS}:{number}", full))
-        tree = insert_mark(tree, points, f"{POINTS}:{number}")
+        mapped = replace(mapped, full_tiles=(*mapped.full_tiles, FullTiles(mark, full)))
+    if full is not None or any(tiles.mark == mark for tiles in mapped.block_tiles):
+        tree = insert_mark(tree, points, mark)
     if plan.block is not None:
+        mapped = replace(mapped, register_tiles=(*mapped.register_tiles, plan.block))
         tree = insert_mark(tree, points, plan.block.mark)
     if plan.parallel is not None:
         tree = _mark_loop(tree, plan.path, plan.parallel, f"{PARALLEL}:{number}")
-    return tree, full_tiles
+    return replace(mapped, tree=tree)
+
+
+def _with_block_tiles(
+    scop: Scop,
+    dependences: Dependences,
+    mapped: _Mapped,
+    points: Path,
+    plan: _BandPlan,
+    registers: Registers,
+    mark: str,
+) -> _Mapped:
+    """``mapped`` with register tiles for the tiles of the band that hold updates only."""
+    names = tuple(update.statement.name for update in plan.updates)
+    loops = coordinate_names(plan.updates, plan.tile_order, wavefront=plan.wavefront)
+    try:
+        tiles, found = find_block_tiles(
+            scop, dependences, mapped.tree, points, plan.updates, plan.sizes, registers.processor, loops, mark
+        )
+    except RefusedError as reason:
+        return replace(mapped, decisions=(*mapped.decisions, refused(reason, names)))
+    return replace(
+        mapped,
+        block_tiles=(*mapped.block_tiles, tiles),
+        register_tiles=(*mapped.register_tiles, *found),
+        decisions=(*mapped.decisions, decision(plan.updates, plan.sizes)),
+    )
 
 
 def _innermost(

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LOOPS = 3
 _DOUBLE = 8
-_OPERATIONS = 300_000
+OPERATIONS = 300_000
 _PARALLEL_BLOCK = 120
 """The extent of a block in the loop that threads share: small enough to balance a few hundred iterations."""
 _LARGEST_BLOCK = 240
@@ -100,16 +100,17 @@ def find_register_tile(
     Without ``pack`` operands are read where they are. ``sizes`` gives block sizes per member, None chooses them. Raises RefusedError.
     """
     statement = _only_statement(scop, dependences, found)
-    roles = _roles(tree, path, statement, _copies(dependences))
-    operands = _operands(statement, roles, pack=pack)
+    roles = roles_of(tree, path, statement, copies_of(dependences))
+    operands = operands_of(statement, roles, pack=pack)
     parallel = _parallel_member(found, roles) if may_be_parallel else None
     order = _tile_order(roles, parallel)
     chosen = tuple(sizes) if sizes else _block_sizes(roles, parallel, processor)
     changed = permuted(tiled(tree, path, chosen, scaled=True), path, order)
-    with at_most(_OPERATIONS):
+    with at_most(OPERATIONS):
         try:
-            instances = _instances(scop, changed, (*path, 0), statement)
-            _require_safe(scop, statement, instances)
+            instances = block_instances(scop, changed, (*path, 0), statement)
+            if not conflicts(scop, statement, instances).is_empty():
+                raise RefusedError("a block would read cells that it has updated itself")
         except isl.Error as error:
             raise RefusedError("isl did not decide in time whether its operands may be copied") from error
     written = _written_arrays(statement)
@@ -144,20 +145,27 @@ def _only_statement(scop: Scop, dependences: Dependences, found: BandProperties)
     if len(found.members) != LOOPS or not found.permutable:
         raise RefusedError("it takes three permutable loops")
     statement = scop.statement(found.statements[0])
-    kept = [name for name in _copies(dependences) if scop.array(name).live_out]
+    require_simple(scop, dependences, statement)
+    return statement
+
+
+def require_simple(scop: Scop, dependences: Dependences, statement: Statement) -> None:
+    """Refuse a statement that does more than update one cell that is known exactly."""
+    kept = [name for name in copies_of(dependences) if scop.array(name).live_out]
     if any(access.array in kept for access in statement.accesses):
         raise RefusedError("it computes the last value of a temporary")
     if not statement.exact:
         raise RefusedError("some accesses are not known exactly")
-    return statement
+    if sum(access.kind == "write" for access in statement.accesses) != 1:
+        raise RefusedError("it updates several cells")
 
 
-def _copies(dependences: Dependences) -> dict[str, int]:
+def copies_of(dependences: Dependences) -> dict[str, int]:
     """How many outer loops each private temporary has copies for: the rank of the array it becomes."""
     return {privatization.array: privatization.depth for privatization in dependences.privatizations}
 
 
-def _roles(tree: isl.Schedule, path: Path, statement: Statement, copies: Mapping[str, int]) -> Roles:
+def roles_of(tree: isl.Schedule, path: Path, statement: Statement, copies: Mapping[str, int]) -> Roles:
     rows = band_at(tree, path).band_get_partial_schedule()
     iterators = tuple(_iterator(rows.get_at(member), statement) for member in range(LOOPS))
     [write] = [access for access in statement.accesses if access.kind == "write"]
@@ -199,7 +207,7 @@ def _changes(
     return [tuple(row[iterator] for row in rows) for iterator in iterators]
 
 
-def _operands(statement: Statement, roles: Roles, *, pack: bool) -> Operands:
+def operands_of(statement: Statement, roles: Roles, *, pack: bool) -> Operands:
     names = [statement.iterators[roles.iterator(member)] for member in (roles.row, roles.column, roles.depth)]
     try:
         operands = split_update(statement, *names, in_place=not pack)
@@ -254,7 +262,7 @@ def _rounded(size: int, multiple: int, largest: int) -> int:
     return max(multiple, min(size // multiple * multiple, largest))
 
 
-def _instances(scop: Scop, tree: isl.Schedule, path: Path, statement: Statement) -> isl.Map:
+def block_instances(scop: Scop, tree: isl.Schedule, path: Path, statement: Statement) -> isl.Map:
     """The instances in each block, from the values of the loops around it; a convex set for every block."""
     prefix = band_at(tree, path).get_prefix_schedule_multi_union_pw_aff()
     blocks = isl.UnionMap.from_multi_union_pw_aff(prefix).reverse()
@@ -283,20 +291,25 @@ def _coordinate_names(
     return (*around, *(f"{statement.iterators[position]}_tile" for position in tiled_iterators))
 
 
-def _require_safe(scop: Scop, statement: Statement, instances: isl.Map) -> None:
-    """Refuse a nest in which a block reads, as an operand, what it has itself computed before."""
-    writes = statement.writes
+def conflicts(scop: Scop, statement: Statement, instances: isl.Map) -> isl.Set:
+    """The blocks that read, as an operand, what they have computed themselves before."""
     time = scop.schedule.get_map().intersect_domain(isl.UnionSet.from_set(statement.domain))
     before = time.lex_lt_union_map(time)
-    together = isl.UnionMap.from_map(instances.reverse().apply_range(instances))
+    into = isl.UnionMap.from_map(instances)
     [write] = [access for access in statement.accesses if access.kind == "write"]
+    found = isl.UnionSet.empty(instances.domain().get_space().params())
     for access in statement.accesses:
         if access.kind == "write" or access.array != write.array or access.relation.is_equal(write.relation):
             continue
-        reads = isl.UnionMap.from_map(access.relation)
-        flow = writes.apply_range(reads.reverse()).intersect(before).intersect(together)
-        if not flow.intersect_params(scop.context).is_empty():
-            raise RefusedError(f"a block would read cells of {access.array} that it has updated")
+        flow = isl.UnionMap.from_map(write.relation.apply_range(access.relation.reverse())).intersect(before)
+        found = found.union(blocks_with(flow, into, into))
+    return found.extract_set(instances.domain().get_space()).intersect_params(scop.context)
+
+
+def blocks_with(pairs: isl.UnionMap, sources: isl.UnionMap, sinks: isl.UnionMap) -> isl.UnionSet:
+    """The blocks that hold both instances of some pair; ``sources`` and ``sinks`` map blocks to their instances."""
+    between = sources.apply_range(pairs).intersect(sinks)
+    return between.domain()
 
 
 def _listed(operands: Sequence[Expression]) -> str:

@@ -63,6 +63,18 @@ class FullTiles:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockTiles:
+    """Tiles under the mark called ``mark`` that run as ``blocks`` (marks of register tiles), one after the other.
+
+    ``tiles`` are values of all loops around the mark.
+    """
+
+    mark: str
+    tiles: isl.Set
+    blocks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ParallelWork:
     """What one run of the parallel loop under the mark called ``mark`` has to do: the product of ``extents``."""
 
@@ -122,8 +134,8 @@ class Plan:
     ``tree`` is the schedule tree with tiles and marks; ``locals`` are temporaries declared inside loops (see the
     ``local`` marks); ``expansions`` those that became arrays; ``final_values`` says when a private copy is the value
     that stays visible; ``full_tiles`` which tiles have constant trip counts; ``work`` how much each
-    parallel loop has to do; ``register_tiles`` which nests may run by register tiles; ``decisions`` continue the
-    schedule's log.
+    parallel loop has to do; ``register_tiles`` which nests may run by register tiles, ``block_tiles`` in which
+    tiles only; ``decisions`` continue the schedule's log.
     """
 
     schedule: Schedule
@@ -135,4 +147,5 @@ class Plan:
     full_tiles: tuple[FullTiles, ...] = ()
     work: tuple[ParallelWork, ...] = ()
     register_tiles: tuple[RegisterTile, ...] = ()
+    block_tiles: tuple[BlockTiles, ...] = ()
     decisions: tuple[Decision, ...] = ()
