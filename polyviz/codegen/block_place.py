@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
 
+_BOUNDS = ("start", "stop", "count", "panel", "first", "last", "end")
+"""What the text of a block adds to the names of its loops."""
+
 
 class BlockPlace:
     """Texts for one block; ``arguments`` are the values of its coordinates.
 
-    ``row``, ``column`` and ``depth`` are the C names of the three loops: the source's, unless an enclosing loop has them.
+    ``row``, ``column`` and ``depth`` are the C names of the three loops: the source's, unless they are taken.
     """
 
     def __init__(
@@ -110,6 +113,7 @@ def expression_of(node: Node) -> Expression:
 
 
 def _unused(name: str, taken: frozenset[str]) -> str:
-    while name in taken:
+    """``name``, lengthened until neither it nor a bound called after it is taken."""
+    while any(other in taken for other in (name, *(f"{name}_{bound}" for bound in _BOUNDS))):
         name += "_"
     return name

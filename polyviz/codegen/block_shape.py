@@ -13,7 +13,7 @@ from polyviz.codegen.scan import condition_of_set
 from polyviz.model.expression import Binary, Call, Constant, Expression, Unary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from polyviz.model.plan import RegisterTile
     from polyviz.model.scop import Scop, Statement
@@ -141,7 +141,7 @@ def _parameter_terms(constraint: isl.Constraint) -> Terms:
     for position in range(constraint.dim(isl.dim_type.param)):
         value = constraint.get_coefficient_val(isl.dim_type.param, position).to_python()
         if value:
-            terms[constraint.get_dim_name(isl.dim_type.param, position)] = value
+            terms[constraint.get_dim_name(isl.dim_type.param, position) or ""] = value
     return terms
 
 

@@ -19,16 +19,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """An operand of a register tile: the value, its packed buffer (or nothing), and whether it belongs to the rows."""
+    """An operand of a register tile: the value, its packed buffer and the pointer that fills it, and whether it belongs
+    to the rows."""
 
     value: Expression
     buffer: str
+    next: str
     is_row: bool
 
 
 @dataclass(frozen=True, slots=True)
 class BlockText:
-    """One register tile on its way to C; ``dtype`` is the type of its cells, ``function`` updates one tile."""
+    """One register tile on its way to C; ``dtype`` is the type of its cells, ``function`` updates one tile, ``edge`` is a tile in
+    memory."""
 
     tile: RegisterTile
     statement: Statement
@@ -36,6 +39,7 @@ class BlockText:
     size: TileSize
     shape: BlockShape
     function: str
+    edge: str
     operands: tuple[Operand, ...]
 
     @property
@@ -75,7 +79,10 @@ def block_text(scop: Scop, tile: RegisterTile, dtype: str, arrays: ArrayPrinter)
         tile_size(tile, dtype),
         block_shape(scop, statement, tile),
         arrays.added(f"update_{tile.statement}"),
-        tuple(
-            Operand(value, arrays.added(f"{tile.statement}_{name}"), is_row) for name, value, is_row in parts
-        ),
+        arrays.added("edge"),
+        tuple(_operand(value, f"{tile.statement}_{name}", is_row, arrays) for name, value, is_row in parts),
     )
+
+
+def _operand(value: Expression, name: str, is_row: bool, arrays: ArrayPrinter) -> Operand:
+    return Operand(value, arrays.added(name), arrays.added(f"next_{name}"), is_row)

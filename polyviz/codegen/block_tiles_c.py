@@ -190,12 +190,14 @@ class TilePrinter:
         """A tile of which some cells are not updated: those that are travel through a buffer."""
         place, size = self.place, self.block.size
         aligned = "__attribute__((aligned(64)))"
-        self._line(indent, f"{self.block.kind} edge[{size.rows}][{size.columns}] {aligned} = {{{{0}}}};")
+        self._line(
+            indent, f"{self.block.kind} {self.block.edge}[{size.rows}][{size.columns}] {aligned} = {{{{0}}}};"
+        )
         inside = " && ".join(f"{place.terms(mask)} >= 0" for mask in self.block.shape.masks)
-        edge = f"edge[{place.row} - {place.row}_first][{place.column} - {place.column}_first]"
+        edge = f"{self.block.edge}[{place.row} - {place.row}_first][{place.column} - {place.column}_first]"
         cell = place.cell(Name(place.row), Name(place.column))
         self._cells(indent, inside, f"{edge} = {cell};")
-        self._call(indent, [*arguments, "&edge[0][0]", str(size.columns)])
+        self._call(indent, [*arguments, f"&{self.block.edge}[0][0]", str(size.columns)])
         self._cells(indent, inside, f"{cell} = {edge};")
 
     def _cells(self, indent: int, condition: str, line: str) -> None:

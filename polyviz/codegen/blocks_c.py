@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.block_place import BlockPlace, names_in
 from polyviz.codegen.block_text import block_text
-from polyviz.codegen.bodies import bound_expression
 from polyviz.codegen.block_tiles_c import TilePrinter
+from polyviz.codegen.bodies import bound_expression
 from polyviz.codegen.pack_c import print_bounds, print_packing
 from polyviz.codegen.register_tile_c import print_tile_function, refusal, vector_types
 from polyviz.codegen.text import TextBuilder

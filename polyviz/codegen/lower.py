@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _scanned: WeakKeyDictionary[Plan, dict[frozenset[str], LoopNode]] = WeakKeyDictionary()
-"""Loops hardly depend on types, and isl can take a second to write them: each plan is scanned once per set of blocks."""
+"""Loops hardly depend on types, and isl can take a second to write them: each plan is scanned once per choice."""
 
 
 def lower(

@@ -37,7 +37,7 @@ class _Packing:
         self.statement = place.block.statement
         self.kind = place.block.kind
         self.buffer = operand.buffer
-        self.next = f"next_{operand.buffer}"
+        self.next = operand.next
         self.name = place.row if operand.is_row else place.column
         self.depth = place.depth
         self.panel = place.block.panel(operand)

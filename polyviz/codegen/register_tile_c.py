@@ -12,7 +12,7 @@ from polyviz.model.expression import Binary, Element, Expression, Name, walk
 from polyviz.model.plan import COLUMNS, ROWS, SCALARS, SUM
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.plan import RegisterTile
@@ -64,11 +64,14 @@ def refusal(tile: RegisterTile, types: Mapping[str, ArrayType], environment: Env
     other = next((scalar.name for scalar in found if scalar.name != dtype), None)
     if other is not None:
         return f"{other} and {dtype} meet in one value"
-    used = {part.array for value in (operands.target, *values) for part in walk(value) if isinstance(part, Element)}
+    return None if tile.packed else _scattered((operands.target, *values), types)
+
+
+def _scattered(values: Sequence[Expression], types: Mapping[str, ArrayType]) -> str | None:
+    """What to say of arrays whose elements cannot be loaded as vectors where they are."""
+    used = {part.array for value in values for part in walk(value) if isinstance(part, Element)}
     apart = sorted(array for array in used if types[array].layout != "C")
-    if apart and not tile.packed:
-        return f"{', '.join(apart)} is not contiguous, and not packed"
-    return None
+    return f"{', '.join(apart)} is not contiguous, and not packed" if apart else None
 
 
 def operand_names(tile: RegisterTile) -> list[str]:
@@ -91,67 +94,75 @@ def vector_types(dtype: str, tile: RegisterTile) -> list[str]:
 def print_tile_function(
     tile: RegisterTile, statement: Statement, dtype: str, name: str, text: TextBuilder
 ) -> None:
-    """The function called ``name``: it takes packed operands, scalars, cells and the stride of their rows."""
-    size, kind, vector = tile_size(tile, dtype), C_TYPE_NAMES[dtype], f"vector_{dtype}"
-    rows, columns = [f"{ROWS}{n}" for n in range(len(tile.operands.rows))], _columns(tile)
-    each_row = f"for (int r = 0; r < {size.rows}; r++)"
-    each_column = f"for (int c = 0; c < {size.vectors}; c++)"
-    cell = f"cells + r * stride + {size.lanes} * c"
+    """The function called ``name``: it takes the operands, the cells and the stride of their rows."""
+    size, kind = tile_size(tile, dtype), C_TYPE_NAMES[dtype]
+    registers, array = size.rows * size.vectors, tile.operands.target.array
     text.add(
         0,
-        f"/* A tile of {size.rows} x {size.columns} cells of {tile.operands.target.array}, kept in "
-        f"{size.rows * size.vectors} vector registers while it adds up. */",
+        f"/* A tile of {size.rows} x {size.columns} cells of {array}, kept in {registers} vector registers. */",
     )
     text.add(0, f"static void {name}(")
     for parameter in _parameters(tile, kind):
         text.add(1, f"{parameter},")
     text.add(1, f"{kind} *restrict cells, int64_t stride)")
     text.add(0, "{")
-    text.add(1, f"{vector} sum[{size.rows}][{size.vectors}];")
-    text.add(1, each_row)
-    text.add(2, each_column)
-    text.add(3, f"sum[r][c] = *(const loose_{dtype} *)({cell});")
+    text.add(1, f"vector_{dtype} sum[{size.rows}][{size.vectors}];")
+    cell = f"(cells + r * stride + {size.lanes} * c)"
+    _print_every(size, text, f"sum[r][c] = *(const loose_{dtype} *){cell};")
     text.add(1, "for (int64_t k = 0; k < count; k++) {")
-    for part in columns:
-        start, alignment = (f"packed_{part} + {size.columns} * k", "vector") if tile.packed else (f"{part}_start + k * {part}_step", "loose")
-        text.add(2, f"const {alignment}_{dtype} *{part} = (const {alignment}_{dtype} *)({start});")
+    _print_step(tile, statement, dtype, text)
+    text.add(1, "}")
+    _print_every(size, text, f"*(loose_{dtype} *){cell} = sum[r][c];")
+    text.add(0, "}")
+
+
+def _print_every(size: TileSize, text: TextBuilder, line: str) -> None:
+    """``line`` for every register of the tile."""
+    text.add(1, f"for (int r = 0; r < {size.rows}; r++)")
+    text.add(2, f"for (int c = 0; c < {size.vectors}; c++)")
+    text.add(3, line)
+
+
+def _print_step(tile: RegisterTile, statement: Statement, dtype: str, text: TextBuilder) -> None:
+    """One step of the sum: registers of columns are loaded once, each value of a row meets all of them."""
+    size, kind = tile_size(tile, dtype), C_TYPE_NAMES[dtype]
+    vector = f"const {'vector' if tile.packed else 'loose'}_{dtype} *"
+    for part in _named(tile, COLUMNS):
+        start = f"packed_{part} + {size.columns} * k" if tile.packed else f"{part}_start + k * {part}_step"
+        text.add(2, f"{vector}{part} = ({vector})({start});")
     text.add(2, f"#pragma GCC unroll {size.rows}")
-    text.add(2, f"{each_row} {{")
-    for part in rows:
-        place = f"packed_{part}[{size.rows} * k + r]" if tile.packed else f"{part}_start[r * {part}_next + k * {part}_step]"
-        text.add(3, f"const {kind} {part} = {place};")
+    text.add(2, f"for (int r = 0; r < {size.rows}; r++) {{")
+    for part in _named(tile, ROWS):
+        packed, placed = (
+            f"packed_{part}[{size.rows} * k + r]",
+            f"{part}_start[r * {part}_next + k * {part}_step]",
+        )
+        text.add(3, f"const {kind} {part} = {packed if tile.packed else placed};")
     text.add(3, f"#pragma GCC unroll {size.vectors}")
-    text.add(3, each_column)
+    text.add(3, f"for (int c = 0; c < {size.vectors}; c++)")
     source = " ".join(statement.source.split())
     text.add(4, f"{_update(tile, dtype)}  // line {statement.span.line}: {source}", statement)
     text.add(2, "}")
-    text.add(1, "}")
-    text.add(1, each_row)
-    text.add(2, each_column)
-    text.add(3, f"*(loose_{dtype} *)({cell}) = sum[r][c];")
-    text.add(0, "}")
 
 
 def _parameters(tile: RegisterTile, kind: str) -> list[str]:
     """Of operands in place: the first element, the distances from row to row and from step to step."""
-    names = operand_names(tile)
-    rows, columns = ([name for name in names if name.startswith(stem)] for stem in (ROWS, COLUMNS))
-    scalars = [f"const {kind} {name}" for name in names if name.startswith(SCALARS)]
+    rows, columns = _named(tile, ROWS), _named(tile, COLUMNS)
+    pointer, scalars = f"const {kind} *restrict", [f"const {kind} {name}" for name in _named(tile, SCALARS)]
     if tile.packed:
-        return ["int64_t count", *(f"const {kind} *restrict packed_{name}" for name in (*rows, *columns)), *scalars]
-    placed = [
-        f"const {kind} *restrict {name}_start, int64_t {name}_next, int64_t {name}_step" for name in rows
-    ]
-    placed += [f"const {kind} *restrict {name}_start, int64_t {name}_step" for name in columns]
+        return ["int64_t count", *(f"{pointer} packed_{name}" for name in (*rows, *columns)), *scalars]
+    placed = [f"{pointer} {name}_start, int64_t {name}_next, int64_t {name}_step" for name in rows]
+    placed += [f"{pointer} {name}_start, int64_t {name}_step" for name in columns]
     return ["int64_t count", *placed, *scalars]
 
 
-def _columns(tile: RegisterTile) -> list[str]:
-    return [f"{COLUMNS}{number}" for number in range(len(tile.operands.columns))]
+def _named(tile: RegisterTile, stem: str) -> list[str]:
+    """The operands of one kind."""
+    return [name for name in operand_names(tile) if name.startswith(stem)]
 
 
 def _update(tile: RegisterTile, dtype: str) -> str:
-    names = {SUM: "sum[r][c]", **{part: f"{part}[c]" for part in _columns(tile)}}
+    names = {SUM: "sum[r][c]", **{part: f"{part}[c]" for part in _named(tile, COLUMNS)}}
     types = {name: dtype for name in operand_names(tile)}
     printer = CExpressionPrinter(types, names, _no_element)
     match tile.operands.update:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop, Statement
     from polyviz.transform.tree import Path
 
-SIZES = (96, 96, 48)
+SIZES = (96, 48, 48)
 """Rows, columns and steps of a tile: small, since tiles that hold a pivot keep their loops, and multiples of every
 register tile."""
 MOST_PIECES = 2
@@ -82,7 +82,8 @@ def find_updates(
     return tuple(
         update
         for update in updates
-        if (update.roles.row, update.roles.column, update.roles.depth) == (first.row, first.column, first.depth)
+        if (update.roles.row, update.roles.column, update.roles.depth)
+        == (first.row, first.column, first.depth)
     )
 
 
@@ -134,7 +135,8 @@ def find_block_tiles(
 ) -> tuple[BlockTiles, tuple[RegisterTile, ...]]:
     """The tiles with updates only of the band of point loops at ``points``, which stands under ``mark``.
 
-    ``sizes`` are those of the tiles, per member before tiling; ``coordinates`` names the tile loops. Raises RefusedError where there is no such tile.
+    ``sizes`` are those of the tiles, per member before tiling; ``coordinates`` names the tile loops.
+    Raises RefusedError where there is no such tile.
     """
     with at_most(OPERATIONS):
         try:
@@ -180,7 +182,9 @@ def _update_tiles(
     scop: Scop, dependences: Dependences, tree: isl.Schedule, points: Path, updates: Sequence[Update]
 ) -> isl.Set:
     """The tiles in which nothing but ``updates`` happens, one statement after the other, from finished operands."""
-    blocks = {update.statement.name: block_instances(scop, tree, points, update.statement) for update in updates}
+    blocks = {
+        update.statement.name: block_instances(scop, tree, points, update.statement) for update in updates
+    }
     everything = _blocks(scop, tree, points)
     own = isl.UnionMap.empty(scop.context.get_space())
     for relation in blocks.values():
@@ -249,4 +253,3 @@ def _register_tile(
         parallel_columns=True,
         extents=region_extents(scop, (statement.name,), ()),
     )
-

@@ -15,8 +15,8 @@ import islpy as isl
 
 from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
-from polyviz.mapping.block_tiles import Update, coordinate_names, decision, find_block_tiles, tile_sizes
 from polyviz.mapping.bands import permuted, tiled, wavefront
+from polyviz.mapping.block_tiles import Update, coordinate_names, decision, find_block_tiles, tile_sizes
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import distribute_innermost, is_mixed, mark_vector
 from polyviz.mapping.locality import Locality, band_locality

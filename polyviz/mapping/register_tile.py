@@ -97,7 +97,8 @@ def find_register_tile(
 ) -> BlockedBand:
     """The band at ``path``, innermost of its nest, cut for register tiles.
 
-    Without ``pack`` operands are read where they are. ``sizes`` gives block sizes per member, None chooses them. Raises RefusedError.
+    Without ``pack`` operands are read where they are. ``sizes`` gives block sizes per member, None chooses them.
+    Raises RefusedError.
     """
     statement = _only_statement(scop, dependences, found)
     roles = roles_of(tree, path, statement, copies_of(dependences))
@@ -166,6 +167,7 @@ def copies_of(dependences: Dependences) -> dict[str, int]:
 
 
 def roles_of(tree: isl.Schedule, path: Path, statement: Statement, copies: Mapping[str, int]) -> Roles:
+    """What each loop of the band at ``path`` is for; ``copies`` as :func:`copies_of` has them."""
     rows = band_at(tree, path).band_get_partial_schedule()
     iterators = tuple(_iterator(rows.get_at(member), statement) for member in range(LOOPS))
     [write] = [access for access in statement.accesses if access.kind == "write"]
@@ -208,6 +210,7 @@ def _changes(
 
 
 def operands_of(statement: Statement, roles: Roles, *, pack: bool) -> Operands:
+    """The parts of the update, as they are packed, or elements to read in place."""
     names = [statement.iterators[roles.iterator(member)] for member in (roles.row, roles.column, roles.depth)]
     try:
         operands = split_update(statement, *names, in_place=not pack)
@@ -231,7 +234,9 @@ def _require_contiguous(statement: Statement, operands: Operands, column: int) -
         ]
         change = [row[column] for row in rows or ()]
         if not change or change[-1] != 1 or any(change[:-1]):
-            raise RefusedError(f"{', '.join(_arrays(operand))} is not contiguous along the columns, and not packed")
+            raise RefusedError(
+                f"{', '.join(_arrays(operand))} is not contiguous along the columns, and not packed"
+            )
 
 
 def _parallel_member(found: BandProperties, roles: Roles) -> int | None:
@@ -254,7 +259,7 @@ def _block_sizes(roles: Roles, parallel: int | None, processor: Processor) -> tu
     columns = 2 * _LARGEST_BLOCK
     sizes = {roles.row: rows, roles.column: columns, roles.depth: depth}
     if parallel is not None:
-        sizes[parallel] = _PARALLEL_BLOCK
+        sizes[parallel] = min(sizes[parallel], _PARALLEL_BLOCK)
     return tuple(sizes[member] for member in range(LOOPS))
 
 
