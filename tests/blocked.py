@@ -56,6 +56,14 @@ SUMS = {
                     for k in range(i):
                         A[i, j] -= A[i, k] * A[k, j]
         """,
+    "batch": """
+        def batch(C, A, B):
+            for b in range(C.shape[0]):
+                for i in range(C.shape[1]):
+                    for j in range(C.shape[2]):
+                        for k in range(A.shape[2]):
+                            C[b, i, j] += A[b, i, k] * B[b, k, j]
+        """,
     "temporary": """
         def temporary(C, A, B):
             for i in range(C.shape[0]):
@@ -96,8 +104,8 @@ def arguments(name: str, sizes: tuple[int, int, int], dtype: str = "float64") ->
     rows, columns, depth = sizes
     random = np.random.default_rng(7)
 
-    def matrix(first: int, second: int) -> np.ndarray:
-        return random.standard_normal((first, second)).astype(dtype)
+    def matrix(*shape: int) -> np.ndarray:
+        return random.standard_normal(shape).astype(dtype)
 
     scalar = np.dtype(dtype).type
     if name == "gemm":
@@ -106,6 +114,8 @@ def arguments(name: str, sizes: tuple[int, int, int], dtype: str = "float64") ->
         return [scalar(1.5), matrix(rows, rows), matrix(rows, depth), matrix(rows, depth)]
     if name == "trmm":
         return [matrix(rows, rows), matrix(rows, columns)]
+    if name == "batch":
+        return [matrix(3, rows, columns), matrix(3, rows, depth), matrix(3, depth, columns)]
     if name == "lu":
         return [matrix(rows, rows) + (rows * np.eye(rows)).astype(dtype)]
     return [matrix(rows, columns), matrix(rows, rows), matrix(rows, columns)]

@@ -67,6 +67,8 @@ def compare(
     repeats: int = 7,
     sizes: Mapping[str, int] | None = None,
     tile: Tile = None,
+    register_tile: bool = True,
+    pack: bool = True,
     floating_point: FloatingPoint = "reassociate",
     verify: bool = True,
     namespace: Mapping[str, Any] | None = None,
@@ -88,7 +90,7 @@ def compare(
     scop = part_of(source, sizes=sizes, namespace=namespace)
     dependences = find_dependences(scop)
     engines = [_engine(name) for name in dict.fromkeys(_several(baselines))]
-    field = _Field(scop, dependences, source, tile, floating_point, namespace)
+    field = _Field(scop, dependences, source, tile, register_tile, pack, floating_point, namespace)
     resolved = _resolved(_several(targets or ("auto",)))
     entries = [
         field.enter(name, choice, target, missing)
@@ -170,6 +172,8 @@ class _Field:
     dependences: Dependences
     source: object
     tile: Tile
+    register_tile: bool
+    pack: bool
     floating_point: FloatingPoint
     namespace: Mapping[str, Any] | None
 
@@ -191,6 +195,8 @@ class _Field:
             schedule=choice,
             target=target,
             tile=self.tile,
+            register_tile=self.register_tile,
+            pack=self.pack,
             floating_point=self.floating_point,
             namespace=self.namespace,
         )

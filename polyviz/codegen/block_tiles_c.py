@@ -88,11 +88,14 @@ class TilePrinter:
         self._line(indent, f"const int64_t {first} = {self.printer.expression(start)};")
         self._line(indent, f"const int64_t {end} = {self.printer.expression(stop)};")
         inside, position = self._inside(), self.block.tile.depth
-        self.plain(indent, [*inside, Limit(position, "depth_first", least=False, strict=True)])
+        factors = [cut[self.block.statement.iterators[position]] for cut in self.block.shape.cuts]
+        if max(factors) > 0:
+            self.plain(indent, [*inside, Limit(position, "depth_first", least=False, strict=True)])
         self._line(indent, f"if ({first} < {end}) {{")
         self._update(indent + 1, f"{end} - {first}", first)
         self._line(indent, "}")
-        self.plain(indent, [*inside, Limit(position, "depth_end", least=True)])
+        if min(factors) < 0:
+            self.plain(indent, [*inside, Limit(position, "depth_end", least=True)])
 
     def _inside(self) -> list[Limit]:
         """Limits to the rows and columns of one tile."""

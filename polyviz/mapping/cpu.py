@@ -21,7 +21,7 @@ from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import distribute_innermost, is_mixed, mark_vector
 from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.register_tile import RefusedError
-from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, refused
+from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, inner_nests, refused
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.work import region_extents
 from polyviz.model.plan import END, PARALLEL, POINTS, BlockTiles, FullTiles, ParallelWork, Plan, RegisterTile
@@ -119,6 +119,8 @@ class _Mapped:
 def _transform(
     scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile, registers: Registers | None
 ) -> _Mapped:
+    if registers is not None and tile is None:
+        tree = inner_nests(scop, dependences, tree, registers)
     properties = band_properties(scop, dependences, tree)
     plans: list[_BandPlan] = []
     decisions: list[Decision] = []
@@ -126,11 +128,20 @@ def _transform(
         around = [plan for plan in plans if path[: len(plan.path)] == plan.path]
         locality = band_locality(scop, tree, path) if _is_innermost(tree, path) else None
         plan = _plan_band(path, found, locality, around, tile)
-        if registers is not None and plan.sizes and locality is not None:
+        if registers is not None and tile is not False and locality is not None:
             free = sum(plan.serial_members for plan in around) <= 1 and all(plan.parallel is None for plan in around)
             given = plan.sizes if tile else None
             choice = choose_register_tiles(
-                scop, dependences, tree, path, found, registers, len(plans), may_be_parallel=free, sizes=given
+                scop,
+                dependences,
+                tree,
+                path,
+                found,
+                registers,
+                len(plans),
+                may_be_parallel=free,
+                tiled=bool(plan.sizes),
+                sizes=given,
             )
             plan = _by_registers(plan, choice, tile)
             decisions.extend(filter(None, (choice.decision,)))

@@ -168,20 +168,36 @@ def copies_of(dependences: Dependences) -> dict[str, int]:
 
 def roles_of(tree: isl.Schedule, path: Path, statement: Statement, copies: Mapping[str, int]) -> Roles:
     """What each loop of the band at ``path`` is for; ``copies`` as :func:`copies_of` has them."""
-    rows = band_at(tree, path).band_get_partial_schedule()
-    iterators = tuple(_iterator(rows.get_at(member), statement) for member in range(LOOPS))
+    found = possible_roles(tree, path, statement, copies)
+    if len(found[0].iterators) != LOOPS:
+        raise RefusedError("it takes three permutable loops")
+    return found[0]
+
+
+def possible_roles(
+    tree: isl.Schedule, path: Path, statement: Statement, copies: Mapping[str, int]
+) -> tuple[Roles, ...]:
+    """Every choice of three loops of the band at ``path``, those with inner loops first; at least one.
+
+    Raises RefusedError where the updated cells do not move as a register tile needs it.
+    """
+    band = band_at(tree, path)
+    rows = band.band_get_partial_schedule()
+    iterators = tuple(_iterator(rows.get_at(member), statement) for member in range(band.band_n_member()))
     [write] = [access for access in statement.accesses if access.kind == "write"]
     changes = _changes(write, statement, iterators, copies.get(write.array, 0))
     still = [member for member, change in enumerate(changes) if not any(change)]
     unit = [
         member for member, change in enumerate(changes) if change and change[-1] == 1 and not any(change[:-1])
     ]
-    if len(still) != 1 or len(unit) != 1:
+    if not still or len(unit) != 1:
         raise RefusedError(f"{write.array} is not updated along one loop and contiguous along another")
-    [row] = set(range(LOOPS)) - {still[0], unit[0]}
-    if not any(changes[row][:-1]):
+    moving = [member for member, change in enumerate(changes) if any(change[:-1])]
+    if not moving or len(moving) + len(still) + 1 != len(changes):
         raise RefusedError(f"the loops meet the same cells of {write.array} again")
-    return Roles(row, unit[0], still[0], iterators)
+    return tuple(
+        Roles(row, unit[0], depth, iterators) for depth in reversed(still) for row in reversed(moving)
+    )
 
 
 def _iterator(row: isl.UnionPwAff, statement: Statement) -> int:

@@ -5,9 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from polyviz.mapping.bands import permuted
 from polyviz.mapping.block_tiles import find_updates
-from polyviz.mapping.register_tile import LOOPS, RefusedError, find_register_tile
+from polyviz.mapping.register_tile import (
+    LOOPS,
+    RefusedError,
+    copies_of,
+    find_register_tile,
+    operands_of,
+    possible_roles,
+    require_simple,
+)
 from polyviz.model.schedule import Decision
+from polyviz.transform.tree import band_at, bands, coincident_members, split_band, statements_under
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,10 +26,10 @@ if TYPE_CHECKING:
 
     from polyviz.analysis import BandProperties
     from polyviz.mapping.block_tiles import Update
-    from polyviz.mapping.register_tile import BlockedBand
+    from polyviz.mapping.register_tile import BlockedBand, Roles
     from polyviz.model.dependences import Dependences
     from polyviz.model.processor import Processor
-    from polyviz.model.scop import Scop
+    from polyviz.model.scop import Scop, Statement
     from polyviz.transform.tree import Path
 
 
@@ -50,13 +60,19 @@ def choose_register_tiles(
     number: int,
     *,
     may_be_parallel: bool,
+    tiled: bool,
     sizes: Sequence[int] | None,
 ) -> Choice:
-    """What becomes of the band at ``path``, the ``number``-th of the tree; ``sizes`` are the user's tiles."""
+    """What becomes of the band at ``path``, the ``number``-th of the tree; ``sizes`` are the user's tiles.
+
+    A band of several statements stays whole where it is not ``tiled``.
+    """
     if len(found.members) < LOOPS:
         return Choice()
     try:
         if len(found.statements) > 1:
+            if not tiled:
+                return Choice()
             return Choice(updates=find_updates(scop, dependences, tree, path, found, pack=registers.pack))
         whole = find_register_tile(
             scop,
@@ -73,6 +89,55 @@ def choose_register_tiles(
     except RefusedError as reason:
         return Choice(decision=refused(reason, found.statements))
     return Choice(whole, decision=whole.decision)
+
+
+def inner_nests(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, registers: Registers
+) -> isl.Schedule:
+    """``tree`` with three loops of each deeper nest apart, where these can run by register tiles.
+
+    The loops around them are parallel ones (a batch of products, say), which may go outside in any permutable band.
+    """
+    deep = [path for path, band in bands(tree) if band.band_n_member() > LOOPS and band.band_get_permutable()]
+    for path in deep:
+        names = statements_under(band_at(tree, path))
+        if len(names) != 1:
+            continue
+        order = _nest_order(scop, dependences, tree, path, scop.statement(names[0]), registers)
+        if order is not None:
+            tree = split_band(permuted(tree, path, order), path, len(order) - LOOPS)
+    return tree
+
+
+def _nest_order(
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    path: Path,
+    statement: Statement,
+    registers: Registers,
+) -> tuple[int, ...] | None:
+    """The members of the band with the three loops of a register tile innermost; None where there are none."""
+    coincident = coincident_members(band_at(tree, path))
+    try:
+        require_simple(scop, dependences, statement)
+        choices = possible_roles(tree, path, statement, copies_of(dependences))
+    except RefusedError:
+        return None
+    for roles in choices:
+        inner = (roles.row, roles.column, roles.depth)
+        outer = tuple(member for member in range(len(coincident)) if member not in inner)
+        if all(coincident[member] for member in outer) and _is_separable(statement, roles, registers):
+            return (*outer, *inner)
+    return None
+
+
+def _is_separable(statement: Statement, roles: Roles, registers: Registers) -> bool:
+    try:
+        operands_of(statement, roles, pack=registers.pack)
+    except RefusedError:
+        return False
+    return True
 
 
 def refused(reason: RefusedError, statements: tuple[str, ...]) -> Decision:

@@ -69,17 +69,6 @@ REFUSED = {
         """,
         "C is not updated along one loop and contiguous along another",
     ),
-    "four loops": (
-        """
-        def f(C, A, B):
-            for h in range(C.shape[0]):
-                for i in range(C.shape[1]):
-                    for j in range(C.shape[2]):
-                        for k in range(A.shape[1]):
-                            C[h, i, j] += A[i, k] * B[k, j]
-        """,
-        "it takes three permutable loops",
-    ),
     "its own results": (
         """
         def f(A, B):
@@ -165,6 +154,24 @@ def test_operands_stay_in_place_without_packing() -> None:
     plan = blocked_plan(SUMS["gemm"], pack=False)[1]
     assert [tile.packed for tile in plan.register_tiles] == [False]
     assert "read in place" in said(plan)[0]
+
+
+def test_the_three_loops_of_a_deeper_nest() -> None:
+    text = """
+        def batch(C, A, B):
+            for b in range(C.shape[0]):
+                for i in range(C.shape[1]):
+                    for j in range(C.shape[2]):
+                        for k in range(A.shape[2]):
+                            C[b, i, j] += A[b, i, k] * B[b, k, j]
+        """
+    scop, plan = blocked_plan(text)
+    (tile,) = plan.register_tiles
+    assert [scop.statement("S0").iterators[place] for place in (tile.row, tile.column, tile.depth)] == ["i", "j", "k"]
+    assert tile.coordinates[0] == "b"
+    assert [decision.text for decision in plan.decisions if decision.step == "parallel"] == [
+        "loop 0 of the band runs on all threads"
+    ]
 
 
 def test_scattered_columns_need_packing() -> None:
