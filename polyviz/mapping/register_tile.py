@@ -76,9 +76,16 @@ class BlockedBand:
         rows, columns, depth = self.tile.sizes
         text = (
             f"tiles of {operands.target.array} stay in registers while the sum runs, in blocks of {rows} rows, "
-            f"{columns} columns and {depth} steps; {'packed' if self.tile.packed else 'read in place'}: "
-            f"{_listed(operands.rows)} by rows, {_listed(operands.columns)} by columns"
+            f"{columns} columns and {depth} steps; "
         )
+        if self.tile.packed:
+            text += (
+                f"packed, since every value is read again for each row or column of a block: "
+                f"{_listed(operands.rows)} by rows ({_kibibytes(rows * depth * len(operands.rows))}), "
+                f"{_listed(operands.columns)} by columns ({_kibibytes(columns * depth * len(operands.columns))} of doubles)"
+            )
+        else:
+            text += f"read in place: {_listed(operands.rows)} by rows, {_listed(operands.columns)} by columns"
         return Decision("register-tile", text, (self.tile.statement,), {"sizes": self.tile.sizes})
 
 
@@ -331,6 +338,10 @@ def blocks_with(pairs: isl.UnionMap, sources: isl.UnionMap, sinks: isl.UnionMap)
     """The blocks that hold both instances of some pair; ``sources`` and ``sinks`` map blocks to their instances."""
     between = sources.apply_range(pairs).intersect(sinks)
     return between.domain()
+
+
+def _kibibytes(elements: int) -> str:
+    return f"{elements * _DOUBLE // 1024} KiB"
 
 
 def _listed(operands: Sequence[Expression]) -> str:
