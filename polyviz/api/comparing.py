@@ -81,11 +81,12 @@ def compare(
     ``schedules`` may map the names that the table shows to schedules. A variant that is refused, fails, crashes, hangs
     (``time_limit`` seconds per run), computes something else, or has no target here (``unavailable``) is a row with
     its reason, never a time. ``baselines`` are engines for the loop as written: ``python``, ``numba``,
-    ``numba-parallel``; the first one is what speedups refer to.
+    ``numba-parallel``; the first one is what speedups refer to. ``tile``, ``register_tile``, ``pack`` and
+    ``floating_point`` are those of ``compile``, for every variant.
 
     Raises OptionError, and ExtractionError or ArgumentError when nothing can run at all.
     """
-    check_options(floating_point, tile)
+    check_options(floating_point, tile, register_tile=register_tile, pack=pack)
     _check_limits(repeats, time_limit)
     scop = part_of(source, sizes=sizes, namespace=namespace)
     dependences = find_dependences(scop)

@@ -64,7 +64,7 @@ def compile(
     >>> values
     array([0., 2., 4., 6.])
     """
-    check_options(floating_point, tile)
+    check_options(floating_point, tile, register_tile=register_tile, pack=pack)
     scop = part_of(source, sizes=sizes, namespace=namespace)
     return build_kernel(
         scop,
@@ -165,11 +165,14 @@ def _is_isl_text(text: str) -> bool:
     return "{" in text
 
 
-def check_options(floating_point: object, tile: object) -> None:
-    """Refuse values that the options do not have; raises OptionError."""
+def check_options(floating_point: object, tile: object, **switches: object) -> None:
+    """Refuse values that the options do not have; ``switches`` are on or off. Raises OptionError."""
     if floating_point not in ("strict", "reassociate"):
         raise OptionError(f"Unknown floating_point {floating_point!r}; known: strict, reassociate.")
     _check_tile(tile)
+    for name, value in switches.items():
+        if not isinstance(value, bool):
+            raise OptionError(f"{name} is True or False, not {value!r}.")
 
 
 def _sizes(tile: Tile) -> Sequence[int] | Literal[False] | None:
