@@ -21,7 +21,7 @@ from polyviz.model.expression import Binary, Call, Constant, Element, Expression
 from polyviz.model.program import NO_MEMORY, ArrayType, FloatingPoint, Program, ProgramArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from polyviz.model.plan import Expansion, Plan
     from polyviz.model.scop import Scop
@@ -225,22 +225,37 @@ class _CProgram:
 
     def _loop(self, node: For, indent: int) -> None:
         marks = self._blocks_in(node, outside_parallel=False) if node.parallel else []
+        buffered = any(self.blocks.blocks[mark].tile.packed for mark in marks)
+        if buffered:
+            self._team(node, marks, indent)
+            return
         if node.parallel:
             regular = "static" if _regular(node) and not marks else "dynamic"
             self.text.add(indent, f"#pragma omp parallel for schedule({regular}){self._if_it_pays(node.parallel)}")
         elif node.vector:
             self.text.add(indent, "#pragma omp simd")
+        self._plain_loop(node, indent)
+
+    def _team(self, node: For, marks: Sequence[str], indent: int) -> None:
+        """A parallel loop whose threads keep buffers of their own."""
+        self.text.add(indent, f"#pragma omp parallel{self._if_it_pays(node.parallel)}")
+        self.text.add(indent, "{")
+        self.blocks.allocate(marks, indent + 1)
+        self.text.add(indent + 1, "#pragma omp for schedule(dynamic)")
+        self._plain_loop(node, indent + 1)
+        self.blocks.release(marks, indent + 1)
+        self.text.add(indent, "}")
+
+    def _plain_loop(self, node: For, indent: int) -> None:
         name = node.iterator
         advance = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
         header = f"int64_t {name} = {self._index(node.start)}; {name} < {self._index(node.stop)}; {advance}"
         packed = self._pack_before(node, indent)
         self.text.add(indent, f"for ({header}) {{")
-        self.blocks.allocate(marks, indent + 1)
         if packed is not None:
             self.blocks.block(packed.statement, packed.arguments, indent + 1, packed=True)
         else:
             self._node(node.body, indent + 1)
-        self.blocks.release(marks, indent + 1)
         self.text.add(indent, "}")
 
     def _pack_before(self, node: For, indent: int) -> Instance | None:

@@ -57,6 +57,13 @@ class Machine:
     notes: tuple[str, ...] = ()
 
     @property
+    def _registers(self) -> str:
+        found = self.processor
+        if not found.vector_registers:
+            return "none, since they need AVX2 with FMA, AVX-512 or NEON"
+        return f"{found.vector_registers} vector registers of {found.vector_bytes} bytes"
+
+    @property
     def processor(self) -> Processor:
         """What the mapping builds on: vector registers, caches, cores."""
         size, count = _vector_registers(set(self.vector_extensions))
@@ -69,6 +76,7 @@ class Machine:
         A CPU (x86_64), 4 usable cores, 8.0 GiB memory
         caches: L1d 32 KiB, L2 1 MiB, L3 8 MiB, lines of 64 bytes
         vector extensions: avx2 fma
+        register tiles: 16 vector registers of 32 bytes
         """
         cores = "1 usable core" if self.cores == 1 else f"{self.cores} usable cores"
         memory = f"{self.memory / 1024**3:.1f} GiB memory" if self.memory else "memory unknown"
@@ -77,6 +85,7 @@ class Machine:
             f"caches: L1d {_size(self.l1_data)}, L2 {_size(self.l2)}, L3 {_size(self.l3)}, "
             f"lines of {self.line} bytes",
             f"vector extensions: {' '.join(self.vector_extensions) or 'none known'}",
+            f"register tiles: {self._registers}",
             *(f"note: {note}" for note in self.notes),
         ]
         return "\n".join(lines)
