@@ -30,8 +30,10 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class BlockText:
-    """One register tile on its way to C; ``dtype`` is the type of its cells, ``function`` updates one tile, ``edge`` is a tile in
-    memory."""
+    """One register tile on its way to C.
+
+    ``dtype`` is the type of its cells, ``function`` updates one tile, ``edge`` is a tile in memory.
+    """
 
     tile: RegisterTile
     statement: Statement

@@ -115,11 +115,16 @@ def tile_sizes(updates: Sequence[Update]) -> tuple[int, ...]:
     return tuple(sizes[member] for member in range(LOOPS))
 
 
-def coordinate_names(updates: Sequence[Update], order: Sequence[int], *, wavefront: bool) -> tuple[str, ...]:
-    """What the tile loops are called, members in ``order``; a wavefront takes the place of the first."""
+def coordinate_names(
+    tree: isl.Schedule, points: Path, updates: Sequence[Update], order: Sequence[int], *, wavefront: bool
+) -> tuple[str, ...]:
+    """What the loops around ``points`` are called: tiles of members in ``order``, the first perhaps a wavefront."""
     first = updates[0]
     names = [f"{first.statement.iterators[first.roles.iterator(member)]}_tile" for member in order]
-    return ("wave", *names[1:]) if wavefront else tuple(names)
+    around = band_at(tree, points).get_schedule_depth() - len(order)
+    if wavefront:
+        names[0] = "wave"
+    return (*(f"outer{level}" for level in range(around)), *names)
 
 
 def find_block_tiles(
@@ -135,7 +140,7 @@ def find_block_tiles(
 ) -> tuple[BlockTiles, tuple[RegisterTile, ...]]:
     """The tiles with updates only of the band of point loops at ``points``, which stands under ``mark``.
 
-    ``sizes`` are those of the tiles, per member before tiling; ``coordinates`` names the tile loops.
+    ``sizes`` are those of the tiles, per member before tiling; ``coordinates`` names the loops around.
     Raises RefusedError where there is no such tile.
     """
     with at_most(OPERATIONS):
@@ -147,8 +152,6 @@ def find_block_tiles(
     if tiles.is_empty() or known.n_basic_set() > MOST_PIECES:
         raise RefusedError("no simple set of tiles holds updates only")
     number = mark.rpartition(":")[2]
-    count = tiles.dim(isl.dim_type.set) - len(coordinates)
-    names = (*(f"outer{level}" for level in range(count)), *coordinates)
     found = tuple(
         _register_tile(
             scop,
@@ -158,7 +161,7 @@ def find_block_tiles(
             sizes,
             processor,
             tiles,
-            names,
+            coordinates,
             f"{BLOCK}:{number}:{update.statement.name}",
         )
         for update in updates

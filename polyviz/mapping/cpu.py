@@ -16,12 +16,11 @@ import islpy as isl
 from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
 from polyviz.mapping.bands import permuted, tiled, wavefront
-from polyviz.mapping.block_tiles import Update, coordinate_names, decision, find_block_tiles, tile_sizes
+from polyviz.mapping.block_tiles import Update, tile_sizes
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import distribute_innermost, is_mixed, mark_vector
 from polyviz.mapping.locality import Locality, band_locality
-from polyviz.mapping.register_tile import RefusedError
-from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, inner_nests, refused
+from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, inner_nests, tiles_of_updates
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.work import region_extents
 from polyviz.model.plan import END, PARALLEL, POINTS, BlockTiles, FullTiles, ParallelWork, Plan, RegisterTile
@@ -325,7 +324,24 @@ def _apply(
     tree = permuted(tree, points, plan.order)
     mark = f"{POINTS}:{number}"
     if plan.updates and registers is not None:
-        mapped = _with_block_tiles(scop, dependences, replace(mapped, tree=tree), points, plan, registers, mark)
+        tiles, found, said = tiles_of_updates(
+            scop,
+            dependences,
+            tree,
+            points,
+            plan.updates,
+            plan.sizes,
+            plan.tile_order,
+            registers,
+            mark,
+            wavefront=plan.wavefront,
+        )
+        mapped = replace(
+            mapped,
+            block_tiles=(*mapped.block_tiles, *tiles),
+            register_tiles=(*mapped.register_tiles, *found),
+            decisions=(*mapped.decisions, said),
+        )
     steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
     full = find_full_tiles(scop, tree, points, steps) if plan.sizes and plan.block is None else None
     tree = _innermost(scop, dependences, tree, points, plan)
@@ -339,32 +355,6 @@ def _apply(
     if plan.parallel is not None:
         tree = _mark_loop(tree, plan.path, plan.parallel, f"{PARALLEL}:{number}")
     return replace(mapped, tree=tree)
-
-
-def _with_block_tiles(
-    scop: Scop,
-    dependences: Dependences,
-    mapped: _Mapped,
-    points: Path,
-    plan: _BandPlan,
-    registers: Registers,
-    mark: str,
-) -> _Mapped:
-    """``mapped`` with register tiles for the tiles of the band that hold updates only."""
-    names = tuple(update.statement.name for update in plan.updates)
-    loops = coordinate_names(plan.updates, plan.tile_order, wavefront=plan.wavefront)
-    try:
-        tiles, found = find_block_tiles(
-            scop, dependences, mapped.tree, points, plan.updates, plan.sizes, registers.processor, loops, mark
-        )
-    except RefusedError as reason:
-        return replace(mapped, decisions=(*mapped.decisions, refused(reason, names)))
-    return replace(
-        mapped,
-        block_tiles=(*mapped.block_tiles, tiles),
-        register_tiles=(*mapped.register_tiles, *found),
-        decisions=(*mapped.decisions, decision(plan.updates, plan.sizes)),
-    )
 
 
 def _innermost(

@@ -74,18 +74,21 @@ class BlockedBand:
         """What is said of it."""
         operands = self.tile.operands
         rows, columns, depth = self.tile.sizes
+        names = _listed(operands.rows), _listed(operands.columns)
+        placed = f"read in place: {names[0]} by rows, {names[1]} by columns"
+        if self.tile.packed:
+            memory = [
+                _kibibytes(extent * depth * len(part))
+                for extent, part in ((rows, operands.rows), (columns, operands.columns))
+            ]
+            placed = (
+                "packed, since every value is read again for each row or column of a block: "
+                f"{names[0]} by rows ({memory[0]}), {names[1]} by columns ({memory[1]} of doubles)"
+            )
         text = (
             f"tiles of {operands.target.array} stay in registers while the sum runs, in blocks of {rows} rows, "
-            f"{columns} columns and {depth} steps; "
+            f"{columns} columns and {depth} steps; {placed}"
         )
-        if self.tile.packed:
-            text += (
-                f"packed, since every value is read again for each row or column of a block: "
-                f"{_listed(operands.rows)} by rows ({_kibibytes(rows * depth * len(operands.rows))}), "
-                f"{_listed(operands.columns)} by columns ({_kibibytes(columns * depth * len(operands.columns))} of doubles)"
-            )
-        else:
-            text += f"read in place: {_listed(operands.rows)} by rows, {_listed(operands.columns)} by columns"
         return Decision("register-tile", text, (self.tile.statement,), {"sizes": self.tile.sizes})
 
 
@@ -114,18 +117,8 @@ def find_register_tile(
     order = _tile_order(roles, parallel)
     chosen = tuple(sizes) if sizes else _block_sizes(roles, parallel, processor)
     changed = permuted(tiled(tree, path, chosen, scaled=True), path, order)
-    with at_most(OPERATIONS):
-        try:
-            instances = block_instances(scop, changed, (*path, 0), statement)
-            if not conflicts(scop, statement, instances).is_empty():
-                raise RefusedError("a block would read cells that it has updated itself")
-        except isl.Error as error:
-            raise RefusedError("isl did not decide in time whether its operands may be copied") from error
-    written = _written_arrays(statement)
-    unwritten = [
-        not any(array in written for operand in part for array in _arrays(operand))
-        for part in (operands.rows, operands.columns)
-    ]
+    instances = _safe_instances(scop, changed, (*path, 0), statement)
+    points = (roles.row, roles.depth, roles.column)
     tile = RegisterTile(
         mark=f"{BLOCK}:{number}",
         statement=statement.name,
@@ -138,13 +131,24 @@ def find_register_tile(
         operands=operands,
         processor=processor,
         packed=pack,
-        shared_rows=pack and unwritten[0] and order[-1] == roles.column,
-        shared_columns=pack and unwritten[1] and order[-1] == roles.row,
+        shared_rows=pack and order[-1] == roles.column and _is_unwritten(statement, operands.rows),
+        shared_columns=pack and order[-1] == roles.row and _is_unwritten(statement, operands.columns),
         parallel_columns=bool(found.members[roles.column].coincident),
         extents=region_extents(scop, (statement.name,), ()),
     )
-    points = (roles.row, roles.depth, roles.column)
     return BlockedBand(order, points, chosen, 0 if parallel is not None else None, tile)
+
+
+def _safe_instances(scop: Scop, tree: isl.Schedule, points: Path, statement: Statement) -> isl.Map:
+    """The instances in each block; refused where a block reads what it has itself computed."""
+    with at_most(OPERATIONS):
+        try:
+            instances = block_instances(scop, tree, points, statement)
+            if not conflicts(scop, statement, instances).is_empty():
+                raise RefusedError("a block would read cells that it has updated itself")
+        except isl.Error as error:
+            raise RefusedError("isl did not decide in time whether its operands may be copied") from error
+    return instances
 
 
 def _only_statement(scop: Scop, dependences: Dependences, found: BandProperties) -> Statement:
@@ -348,8 +352,10 @@ def _listed(operands: Sequence[Expression]) -> str:
     return " and ".join(", ".join(sorted(_arrays(operand))) for operand in operands)
 
 
-def _written_arrays(statement: Statement) -> set[str]:
-    return {access.array for access in statement.accesses if access.kind == "write"}
+def _is_unwritten(statement: Statement, operands: Sequence[Expression]) -> bool:
+    """Whether ``statement`` leaves alone all arrays that ``operands`` read."""
+    written = {access.array for access in statement.accesses if access.kind == "write"}
+    return not any(_arrays(operand) & written for operand in operands)
 
 
 def _arrays(operand: Expression) -> set[str]:

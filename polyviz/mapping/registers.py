@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.mapping.bands import permuted
-from polyviz.mapping.block_tiles import find_updates
+from polyviz.mapping.block_tiles import coordinate_names, decision, find_block_tiles, find_updates
 from polyviz.mapping.register_tile import (
     LOOPS,
     RefusedError,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from polyviz.mapping.block_tiles import Update
     from polyviz.mapping.register_tile import BlockedBand, Roles
     from polyviz.model.dependences import Dependences
+    from polyviz.model.plan import BlockTiles, RegisterTile
     from polyviz.model.processor import Processor
     from polyviz.model.scop import Scop, Statement
     from polyviz.transform.tree import Path
@@ -138,6 +139,34 @@ def _is_separable(statement: Statement, roles: Roles, registers: Registers) -> b
     except RefusedError:
         return False
     return True
+
+
+def tiles_of_updates(
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    points: Path,
+    updates: Sequence[Update],
+    sizes: Sequence[int],
+    order: Sequence[int],
+    registers: Registers,
+    mark: str,
+    *,
+    wavefront: bool,
+) -> tuple[tuple[BlockTiles, ...], tuple[RegisterTile, ...], Decision]:
+    """Register tiles for the tiles of a band that hold ``updates`` only, if there are such tiles, and what is said.
+
+    The point loops at ``points`` stand under ``mark``; ``sizes`` are those of the tiles per member before tiling,
+    ``order`` the members of the tile loops, along wavefronts where the first two are skewed.
+    """
+    names = coordinate_names(tree, points, updates, order, wavefront=wavefront)
+    try:
+        tiles, found = find_block_tiles(
+            scop, dependences, tree, points, updates, sizes, registers.processor, names, mark
+        )
+    except RefusedError as reason:
+        return (), (), refused(reason, tuple(update.statement.name for update in updates))
+    return (tiles,), found, decision(updates, sizes)
 
 
 def refused(reason: RefusedError, statements: tuple[str, ...]) -> Decision:
