@@ -16,11 +16,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from polyviz.analysis import check, dependences
-    from polyviz.api import Comparison, compare, compile, inspect, optimize, targets
+    from polyviz.analysis import check, check_superposition, dependences
+    from polyviz.api import (
+        Comparison,
+        compare,
+        compile,
+        edit,
+        inspect,
+        optimize,
+        replay,
+        steps,
+        targets,
+    )
+    from polyviz.editing import Difference, Edit, Steps, difference
     from polyviz.errors import (
         ArgumentError,
         CodegenError,
+        EvaluationError,
         ExtractionError,
         LegalityError,
         NotAffineError,
@@ -39,8 +51,10 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences, Legality, Violation
     from polyviz.model.schedule import Band, Schedule
     from polyviz.model.scop import Scop, Statement
+    from polyviz.model.superposition import Superposition
     from polyviz.runtime.kernel import Kernel
-    from polyviz.scheduling import register_scheduler, schedule, schedulers
+    from polyviz.scheduling import register_scheduler, schedule, schedulers, superpose
+    from polyviz.transform.registry import moves, register_move
 
 __version__ = "0.1.0"
 
@@ -50,6 +64,9 @@ __all__ = [
     "CodegenError",
     "Comparison",
     "Dependences",
+    "Difference",
+    "Edit",
+    "EvaluationError",
     "ExtractionError",
     "Inspector",
     "Kernel",
@@ -65,6 +82,8 @@ __all__ = [
     "Scop",
     "Span",
     "Statement",
+    "Steps",
+    "Superposition",
     "ToolchainError",
     "UnknownNameError",
     "UnsupportedSyntaxError",
@@ -73,24 +92,46 @@ __all__ = [
     "WorkerError",
     "__version__",
     "check",
+    "check_superposition",
     "compare",
     "compile",
     "dependences",
+    "difference",
+    "edit",
     "extract",
     "inspect",
+    "moves",
     "optimize",
+    "register_move",
     "register_scheduler",
+    "replay",
     "schedule",
     "schedulers",
+    "steps",
+    "superpose",
     "targets",
 ]
 
 _HOMES = {
-    "polyviz.analysis": ("check", "dependences"),
-    "polyviz.api": ("Comparison", "Inspector", "compare", "compile", "extract", "inspect", "optimize", "targets"),
+    "polyviz.analysis": ("check", "check_superposition", "dependences"),
+    "polyviz.api": (
+        "Comparison",
+        "Inspector",
+        "compare",
+        "compile",
+        "edit",
+        "extract",
+        "inspect",
+        "optimize",
+        "replay",
+        "steps",
+        "targets",
+    ),
+    "polyviz.editing": ("Difference", "Edit", "Steps", "difference"),
     "polyviz.errors": (
         "ArgumentError",
         "CodegenError",
+        "EvaluationError",
         "ExtractionError",
         "LegalityError",
         "NotAffineError",
@@ -109,8 +150,10 @@ _HOMES = {
     "polyviz.model.dependences": ("Dependences", "Legality", "Violation"),
     "polyviz.model.schedule": ("Band", "Schedule"),
     "polyviz.model.scop": ("Scop", "Statement"),
+    "polyviz.model.superposition": ("Superposition",),
     "polyviz.runtime.kernel": ("Kernel",),
-    "polyviz.scheduling": ("register_scheduler", "schedule", "schedulers"),
+    "polyviz.scheduling": ("register_scheduler", "schedule", "schedulers", "superpose"),
+    "polyviz.transform.registry": ("moves", "register_move"),
 }
 _LAZY = {name: f"{module}:{name}" for module, names in _HOMES.items() for name in names}
 

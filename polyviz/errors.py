@@ -143,6 +143,10 @@ class CodegenError(PolyvizError):
     """The program cannot be expressed for this target."""
 
 
+class EvaluationError(PolyvizError):
+    """The loops cannot be computed with the values given: a complex number divided by zero, say."""
+
+
 class ToolchainError(PolyvizError):
     """A compiler is missing or failed."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import inner_iterators
-from polyviz.codegen.calling import is_checked
+from polyviz.codegen.calling import is_checked, out_of_range
 from polyviz.codegen.identifiers import Identifiers, part_names
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.model.expression import Constant, Element, Expression, Unary
@@ -95,8 +95,7 @@ class ArrayPrinter:
         text = printer.expression(subscript)
         extent = self._extent_name(array, axis)
         if self._statement is not None and is_checked(element, self._statement):
-            where = f" (line {element.span.line})" if element.span is not None else ""
-            code = self.failure(f"a subscript of {array.name} is out of range{where}")
+            code = self.failure(out_of_range(element))
             self.helpers.add("checked_index")
             self._tested_extents.add((array.name, axis))
             return f"checked_index({text}, {extent}, &failure, {code})"

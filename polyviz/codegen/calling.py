@@ -53,6 +53,27 @@ def needs_checks(scop: Scop) -> bool:
     return any(is_checked(element, statement) for statement in scop.statements for element in _elements(statement))
 
 
+def checked_references(scop: Scop) -> tuple[str, ...]:
+    """What can go wrong with the subscripts that are tested while the loops run, each told once."""
+    found = (
+        out_of_range(element)
+        for statement in scop.statements
+        for element in _elements(statement)
+        if is_checked(element, statement)
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def out_of_range(element: Element) -> str:
+    """How a failed test of ``element`` is told.
+
+    >>> out_of_range(Element("A"))
+    'a subscript of A is out of range'
+    """
+    where = f" (line {element.span.line})" if element.span is not None else ""
+    return f"a subscript of {element.array} is out of range{where}"
+
+
 def is_checked(element: Element, statement: Statement) -> bool:
     """Whether the subscripts of ``element`` in ``statement`` are beyond what the analysis bounds beforehand."""
     if not element.subscripts:

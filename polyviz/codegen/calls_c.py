@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.dtypes import BOOL, FLOAT64, INT64, ORDERINGS, Signature, Type, unify
+from polyviz.codegen.dtypes import BOOL, FLOAT64, INT32, INT64, ORDERINGS, Signature, Type, unify
 from polyviz.codegen.functions import lookup, signature
 from polyviz.codegen.values_c import EQUALITY, PRIMARY, UNARY, Value, convert, literal, truth
 from polyviz.errors import CodegenError
@@ -51,7 +51,7 @@ def print_call(printer: CExpressionPrinter, node: Call) -> Value:
     call = TypedCall(node, values, signature(node.function, tuple(value.type for value in values)))
     match entry.kind:
         case "cast":
-            return _cast(values[0], call.typed.result)
+            return _cast(printer, values[0], call.typed.result)
         case "library":
             return _library(printer, entry.c, call)
         case "helper":
@@ -61,8 +61,13 @@ def print_call(printer: CExpressionPrinter, node: Call) -> Value:
     return SPECIAL[entry.c](printer, entry.c, call)
 
 
-def _cast(value: Value, target: Type) -> Value:
-    return truth(value) if target == BOOL else convert(value, target)
+def _cast(printer: CExpressionPrinter, value: Value, target: Type) -> Value:
+    if target == BOOL:
+        return truth(value)
+    if value.type.kind == "f" and target in (INT32, INT64):
+        # Compilers leave a conversion out whose result becomes a floating point number again.
+        return printer.helper("whole", target, (value,), target)
+    return convert(value, target)
 
 
 def _widened(value: Value, target: Type) -> Value:
@@ -98,7 +103,7 @@ def _library(printer: CExpressionPrinter, name: str, call: TypedCall) -> Value:
             raise _refused(call)
         return _widened(call.values[0], call.typed.result)
     if call.typed.result.is_integral:
-        return convert(_variant(name, call, call.computed), call.typed.result)
+        return _cast(printer, _variant(name, call, call.computed), call.typed.result)
     return _variant(name, call, call.typed.result)
 
 
@@ -247,7 +252,7 @@ def _round(printer: CExpressionPrinter, name: str, call: TypedCall) -> Value:
         return printer.helper("round_digits", call.computed, call.values, call.typed.result)
     if call.computed.is_integral:
         return _widened(call.values[0], call.typed.result)
-    return convert(_variant("rint", call, call.computed), call.typed.result)
+    return _cast(printer, _variant("rint", call, call.computed), call.typed.result)
 
 
 def _part(printer: CExpressionPrinter, name: str, call: TypedCall) -> Value:

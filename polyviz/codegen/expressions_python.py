@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.functions import lookup
+from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.typing import Environment, infer
 from polyviz.model.expression import (
     Assign,
@@ -47,6 +48,7 @@ class PythonExpressionPrinter:
     """Prints expressions and instructions as Python source that reads ``math`` and NumPy as ``np``.
 
     ``names``: text of iterators and parameters, itself where missing. ``element``: text of an array reference.
+    ``helpers`` collects the functions of ``helpers_python`` that the text calls.
 
     >>> printer = PythonExpressionPrinter({}, lambda element, printer: element.array)
     >>> printer.expression(Binary("**", Unary("-", Element("A")), Constant(2)))
@@ -58,6 +60,7 @@ class PythonExpressionPrinter:
     ) -> None:
         self.names = names
         self.element = element
+        self.helpers: set[str] = set()
 
     def expression(self, node: Expression) -> str:
         """The Python text of a value; raises ``CodegenError`` for a function outside the table."""
@@ -150,7 +153,10 @@ class PythonExpressionPrinter:
         return f"{left} {node.operator} {right}", precedence
 
     def _call(self, function: str, arguments: Sequence[Expression]) -> Text:
-        lookup(function)
+        if function in PYTHON_HELPERS:
+            self.helpers.add(function)
+        else:
+            lookup(function)
         if function in ATTRIBUTES:
             return f"{self._owner(arguments[0])}{ATTRIBUTES[function]}", ATOM
         name = function.replace("numpy.", "np.", 1)

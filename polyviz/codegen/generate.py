@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from polyviz.codegen.c import print_c
+from polyviz.codegen.definitions import unsure_note
 from polyviz.codegen.guessed import whole_numbers
 from polyviz.codegen.python import print_numba, print_python
 from polyviz.codegen.typing import assignments, infer_scalars
@@ -28,7 +30,8 @@ def generate(
     """
     if plan.target not in _PRINTERS:
         raise CodegenError(f"There is no printer for the target {plan.target!r}.")
-    return _PRINTERS[plan.target](scop, plan, all_types(scop, given), floating_point)
+    program = _PRINTERS[plan.target](scop, plan, all_types(scop, given), floating_point)
+    return replace(program, notes=(*program.notes, *unsure_note(scop)))
 
 
 def all_types(scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType]:

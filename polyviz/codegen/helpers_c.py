@@ -216,6 +216,15 @@ static inline {T} {name}({T} a)
 }
 """
     ),
+    # What has no whole number (NaN, infinities, values out of range) becomes the smallest one, as processors have it.
+    ("whole", "i"): Helper(
+        """\
+static inline {T} {name}(double a)
+{
+    return a >= {MIN} && a < -(double){MIN} ? ({T})a : {MIN};
+}
+"""
+    ),
     ("power", "i"): Helper(
         """\
 static inline {T} {name}({T} base, int64_t exponent)
@@ -306,7 +315,8 @@ static inline int64_t {name}(int64_t index, int64_t extent, int64_t *failure, in
         index += extent;
     if (index >= 0 && index < extent)
         return index;
-    *failure = code;
+    if (!*failure)
+        *failure = code;
     return 0;
 }
 """

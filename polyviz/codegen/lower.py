@@ -11,6 +11,7 @@ import islpy as isl
 from polyviz.codegen.full_tiles import separate_full_tiles
 from polyviz.codegen.naming import inline_single_iterations, name_loops
 from polyviz.codegen.scan import scan_schedule
+from polyviz.codegen.unroll import unrolled
 from polyviz.codegen.unskew import unskew
 from polyviz.transform.tree import kind_of, walk
 
@@ -35,7 +36,8 @@ def lower(
     if blocks not in known:
         grouped = replace(plan, tree=_grouped(plan.tree, blocks))
         whole = scan_schedule(grouped.tree, scop.context)
-        known[blocks] = unskew(inline_single_iterations(separate_full_tiles(scop, grouped, whole, blocks)))
+        apart = separate_full_tiles(scop, grouped, whole, blocks)
+        known[blocks] = unrolled(unskew(inline_single_iterations(apart)))
     iterators = {statement.name: statement.iterators for statement in scop.statements}
     iterators |= {tile.mark: tile.coordinates for tile in plan.register_tiles}
     return name_loops(known[blocks], iterators, reserved)

@@ -6,16 +6,23 @@ Both give a complete function with the original signature, so that its text can 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from keyword import kwlist
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import bound_expression, inner_iterators, placed_body, planned_body, private_name
-from polyviz.codegen.calling import needs_checks, result_names, written_arrays
+from polyviz.codegen.calling import checked_references, needs_checks, result_names, written_arrays
+from polyviz.codegen.definitions import read_first, unsure_results
+from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
+from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.identifiers import Identifiers, part_names
-from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.lower import lower
+from polyviz.codegen.nonzero import is_never_zero
+from polyviz.codegen.scalars_python import numpy_scalars
 from polyviz.codegen.text import TextBuilder
+from polyviz.codegen.typing import assignments
 from polyviz.codegen.widths import widened
 from polyviz.model.expression import Binary, Call, Constant, Element, Expression, Name, walk
 from polyviz.model.program import ArrayType, FloatingPoint, Program
@@ -23,6 +30,7 @@ from polyviz.model.program import ArrayType, FloatingPoint, Program
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from polyviz.model.expression import Instruction
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Array, Parameter, Scop
 
@@ -30,8 +38,10 @@ _SERIAL_NOTE = (
     "numba: no loop runs in parallel, because some subscripts depend on data and numba cannot report one that is out "
     "of range from a parallel loop"
 )
+INITIAL = {"bool": "False", "int64": "0", "float64": "0.0", "complex128": "0j"}
 PYTHON_RESERVED = frozenset(kwlist) | {
     *("np", "math", "numba", "range", "min", "max", "abs", "int", "float", "bool", "complex", "round", "pow", "len"),
+    *PYTHON_HELPERS,
 }
 """Keywords, and the names of modules and functions that generated text calls."""
 
@@ -64,8 +74,8 @@ class _PythonProgram:
     uses_parallel: bool = False
     uses_index: bool = False
     cells: dict[str, str] = field(default_factory=dict)
-    """Visible scalars that a parallel loop assigns, kept in arrays of one element: what an iteration of ``prange``
-    assigns to a variable is lost."""
+    """Scalars that a parallel loop assigns and others see, kept in arrays of one element: what an iteration of
+    ``prange`` assigns to a variable is lost, or taken for a step of a reduction."""
 
     def __post_init__(self) -> None:
         self.identifiers = Identifiers(part_names(self.scop), PYTHON_RESERVED)
@@ -79,13 +89,23 @@ class _PythonProgram:
         self.bodies = {
             statement.name: planned_body(self.scop, self.plan, statement) for statement in self.scop.statements
         }
+        self.given = frozenset(argument.name for argument in self.scop.arguments)
+        self.numbers: frozenset[str] = frozenset()
+        if self.target == "python":
+            self.numbers = numpy_scalars([*self.bodies.values()], self.dtypes, self.given)
+            self.bodies = {name: self._widened(name) for name in self.bodies}
+
+    def _widened(self, statement: str) -> tuple[Instruction, ...]:
+        never_zero = partial(is_never_zero, self.scop.statement(statement))
+        return widened(self.bodies[statement], self.dtypes, self.numbers, never_zero)
 
     def program(self) -> Program:
         loops = lower(self.scop, self.plan, self.identifiers.taken)
-        if any(isinstance(node, For) and self._runs_in_parallel(node) for node in descendants(loops)):
-            finals = {final.array for final in self.plan.final_values if self.target == "numba"}
-            self.cells = {name: self.identifiers.derived(f"{name}_cell") for name in sorted(finals)}
+        if self.target == "numba":
+            kept = self._assigned_in_parallel(loops)
+            self.cells = {name: self.identifiers.derived(f"{name}_cell") for name in sorted(kept)}
         self._prologue()
+        self._initial_values(loops)
         self._node(loops, 1)
         self._return()
         head = self._head()
@@ -99,11 +119,24 @@ class _PythonProgram:
             lines={line + shift: origin for line, origin in self.text.origins.items()},
             floating_point=self.floating_point,
             checked=self.checked,
+            failures=checked_references(self.scop) if self.checked else (),
             written=written_arrays(self.scop),
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
             notes=(_SERIAL_NOTE,) if self.checked and self.target == "numba" else (),
         )
+
+    def _assigned_in_parallel(self, loops: LoopNode) -> set[str]:
+        """The scalars without private copies that statements inside parallel loops assign."""
+        private = {private_name(self.scop, array) for array in self.plan.locals}
+        return {
+            part.target.array
+            for node in descendants(loops)
+            if isinstance(node, For) and self._runs_in_parallel(node)
+            for instance in instances(node)
+            for part in assignments(self.bodies[instance.statement])
+            if not part.target.subscripts and part.target.array not in private
+        }
 
     @property
     def symbol(self) -> str:
@@ -120,6 +153,8 @@ class _PythonProgram:
         if self.uses_index:
             comment = "unsigned: cannot count from the end, so nothing is tested"
             lines += [f"{self.index} = np.uint64  # {comment}", "", ""]
+        for helper in sorted(self.printer.helpers):
+            lines += [*PYTHON_HELPERS[helper].splitlines(), "", ""]
         if self.target == "numba":
             lines.append(self._decorator())
         lines.append(f"def {self.symbol}({arguments}):")
@@ -140,10 +175,12 @@ class _PythonProgram:
         return f"@numba.njit({', '.join(options)})"
 
     def _prologue(self) -> None:
-        arguments = {argument.name for argument in self.scop.arguments}
         for parameter in self.scop.parameters:
-            if parameter.name not in arguments:
+            if parameter.name not in self.given:
                 self.text.add(1, f"{self.identifiers.of(parameter.name)} = {self._parameter_value(parameter)}")
+        for name in sorted(self.numbers & self.given):
+            argument = self.identifiers.of(name)
+            self.text.add(1, f"{argument} = np.{numpy_name(self.dtypes[name])}({argument})  # wraps around")
         for array in self.scop.arrays:
             if array.creation is not None:
                 self.text.add(1, f"{self.identifiers.of(array.name)} = {self._creation(array)}")
@@ -151,14 +188,21 @@ class _PythonProgram:
             name = self.identifiers.of(private_name(self.scop, expansion.array))
             extents = [self.printer.expression(bound_expression(extent)) for extent in expansion.extents]
             shape = _tuple([f"max(0, {extent})" for extent in extents])
-            dtype = self.types[expansion.array].dtype
-            dtype = "bool_" if dtype == "bool" else dtype
+            dtype = numpy_name(self.types[expansion.array].dtype)
             self.text.add(1, f"{name} = np.empty({shape}, dtype=np.{dtype})  # one copy per iteration")
         for name, cell in self.cells.items():
-            initial = self.identifiers.of(name) if name in arguments else "0"
-            dtype = self.types[name].dtype
-            dtype = "bool_" if dtype == "bool" else dtype
+            initial = self.identifiers.of(name) if name in self.given else "0"
+            dtype = numpy_name(self.types[name].dtype)
             self.text.add(1, f"{cell} = np.full(1, {initial}, dtype=np.{dtype})")
+
+    def _initial_values(self, loops: LoopNode) -> None:
+        """Values for variables that a condition keeps from being read without one, or that may be handed back so."""
+        known = self.given | self.cells.keys()
+        for name in sorted((read_first(loops, self.bodies) | {*unsure_results(self.scop)}) - known):
+            dtype = self.dtypes[name]
+            plain = dtype in INITIAL and name not in self.numbers
+            value = INITIAL[dtype] if plain else f"np.{numpy_name(dtype)}(0)"
+            self.text.add(1, f"{self.identifiers.of(name)} = {value}  # where nothing assigns it")
 
     def _parameter_value(self, parameter: Parameter) -> str:
         source = parameter.source
@@ -175,8 +219,7 @@ class _PythonProgram:
             [self.printer.expression(bound_expression(extent)) for extent in array.extents if extent is not None]
         )
         fill = f", {self.printer.expression(creation.fill)}" if creation.fill is not None else ""
-        dtype = self.types[array.name].dtype
-        dtype = "bool_" if dtype == "bool" else dtype
+        dtype = numpy_name(self.types[array.name].dtype)
         return f"np.{creation.function}({shape}{fill}, dtype=np.{dtype})"
 
     def _return(self) -> None:
@@ -242,8 +285,6 @@ class _PythonProgram:
     def _instance(self, node: Instance, indent: int) -> None:
         statement = self.scop.statement(node.statement)
         body = placed_body(statement, self.bodies[node.statement], node.arguments)
-        if self.target == "python":
-            body = list(widened(body, self.dtypes))
         lines = self.printer.instructions(body, 0)
         for number, line in enumerate(lines):
             comment = f"  # line {statement.span.line}" if number == 0 else ""

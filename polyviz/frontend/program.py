@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.errors import ExtractionError, UnknownNameError
+from polyviz.frontend.context import assumed
 from polyviz.frontend.environment import Environment, Known
 from polyviz.frontend.nodes import Requirement
 from polyviz.frontend.parameters import ParameterTable
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Mapping
 
+    import islpy as isl
+
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
     from polyviz.frontend.usage import Usage
@@ -26,6 +29,7 @@ class Program:
 
     ``stored`` are the names that have to live in memory as scalars, because some read cannot be replaced by a known
     integer; ``demanded`` grows by those found out in this pass, after which the program is read once more.
+    ``assumptions`` are parameter values without which a statement has no meaning.
     """
 
     def __init__(
@@ -43,6 +47,7 @@ class Program:
         self.stored = stored
         self.demanded: set[str] = set()
         taken = usage.names | {argument.name for argument in self.symbols.arguments}
+        self._sizes = {name: value for name, value in (sizes or {}).items() if type(value) is int}
         self.parameters = ParameterTable(taken, {**self.symbols.notebook_sizes, **(sizes or {})})
         self.environment = Environment()
         self.arrays: dict[str, ArrayDraft] = {}
@@ -51,6 +56,7 @@ class Program:
         self.iterators: list[str] = []
         self.pending: list[Requirement] = []
         self.notes: list[str] = []
+        self.assumptions: list[isl.Set] = []
         self.result = Result()
         self.from_notebook: dict[str, None] = {}
         self.depth = 0
@@ -69,6 +75,14 @@ class Program:
             self.scalars[name] = ArrayDraft(name, 0, "argument")
         self.environment.assigned.add(name)
 
+    def context(self) -> isl.Set:
+        """The parameter values that the program is for, over the parameters known so far."""
+        result = assumed(self.parameters.parameters, {**self.parameters.frozen, **self._sizes})
+        space = result.get_space()
+        for assumption in self.assumptions:
+            result = result.intersect(assumption).align_params(space)
+        return result.coalesce()
+
     def meet(self, name: str) -> None:
         """In a cell, a name that is read before it is assigned comes from the notebook."""
         if not self.source.is_cell or name in self.environment.assigned or name in self.aliases:
@@ -85,6 +99,14 @@ class Program:
         """The array behind ``name``, through aliases; None when it is no array."""
         self.meet(name)
         return self.arrays.get(self.aliases.get(name, name))
+
+    def rank(self, name: str) -> int | None:
+        """The number of dimensions of the array ``name``, not taken from the notebook yet; None for no array."""
+        known = self.arrays.get(self.aliases.get(name, name))
+        if known is not None:
+            return known.rank
+        may_come = self.source.is_cell and name not in self.environment.assigned and name not in self.aliases
+        return self.symbols.rank(name) if may_come and self.symbols.kind(name) == "array" else None
 
     def read(self, node: ast.Name) -> Expression:
         """The value of a name: an integer expression, a constant, or the scalar that holds it."""

@@ -15,17 +15,26 @@ import islpy as isl
 
 from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
-from polyviz.mapping.bands import permuted, tiled, wavefront
 from polyviz.mapping.block_tiles import Update, tile_sizes
 from polyviz.mapping.full_tiles import find_full_tiles
-from polyviz.mapping.innermost import distribute_innermost, is_mixed, mark_vector
+from polyviz.mapping.innermost import (
+    distribute_innermost,
+    is_concurrent,
+    is_mixed,
+    is_parallel_innermost,
+    mark_vector,
+)
 from polyviz.mapping.locality import Locality, band_locality
+from polyviz.mapping.marked import Mapped, keep_marks
 from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, inner_nests, tiles_of_updates
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.work import region_extents
-from polyviz.model.plan import END, PARALLEL, POINTS, BlockTiles, FullTiles, ParallelWork, Plan, RegisterTile
+from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, ParallelWork, Plan, RegisterTile
 from polyviz.model.schedule import Decision, Schedule
+from polyviz.transform.interchange import permute_members
+from polyviz.transform.tile import split_into_tiles
 from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, node_at, statements_under
+from polyviz.transform.wavefront import with_diagonal
 
 if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
@@ -65,11 +74,9 @@ def make_plan(
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
-    mapped = _Mapped(schedule.tree)
-    if schedule.scheduler != SOURCE_ORDER:
-        usable = register_tile and target == "c" and processor is not None and processor.vector_registers
-        registers = Registers(processor, pack) if usable and processor is not None else None
-        mapped = _transform(scop, dependences, schedule.tree, tile, registers)
+    usable = register_tile and target == "c" and processor is not None and processor.vector_registers
+    registers = Registers(processor, pack) if usable and processor is not None else None
+    mapped = _mapped(scop, dependences, schedule, tile, registers)
     storage = place_temporaries(scop, dependences, mapped.tree)
     return Plan(
         schedule=schedule,
@@ -90,7 +97,7 @@ def make_plan(
 class _BandPlan:
     """What happens to one band. ``order`` is the new order of its point loops, ``parallel`` a position in it (or in
     the tile band), ``vector`` tells that its innermost loop may use vector instructions, ``separable`` that each
-    statement may get an innermost loop of its own."""
+    statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time."""
 
     path: Path
     order: tuple[int, ...]
@@ -101,23 +108,29 @@ class _BandPlan:
     vector: bool
     separable: bool
     serial_members: int
+    concurrent: bool = False
     block: RegisterTile | None = None
     updates: tuple[Update, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Mapped:
-    tree: isl.Schedule
-    full_tiles: tuple[FullTiles, ...] = ()
-    work: tuple[ParallelWork, ...] = ()
-    register_tiles: tuple[RegisterTile, ...] = ()
-    block_tiles: tuple[BlockTiles, ...] = ()
-    decisions: tuple[Decision, ...] = ()
+def _mapped(
+    scop: Scop, dependences: Dependences, schedule: Schedule, tile: Tile, registers: Registers | None
+) -> Mapped:
+    if schedule.by_hand:
+        if tile:
+            raise OptionError("A schedule edited by hand is not tiled again: leave the option `tile` out.")
+        return keep_marks(scop, schedule.tree)
+    if schedule.scheduler == SOURCE_ORDER:
+        return Mapped(schedule.tree)
+    if schedule.superposition is not None and tile is None:
+        # Its block loops are tiles already, and the loops of its threads are meant to stay whole.
+        tile = False
+    return _transform(scop, dependences, schedule.tree, tile, registers)
 
 
 def _transform(
     scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile, registers: Registers | None
-) -> _Mapped:
+) -> Mapped:
     if registers is not None and tile is None:
         tree = inner_nests(scop, dependences, tree, registers)
     properties = band_properties(scop, dependences, tree)
@@ -126,9 +139,14 @@ def _transform(
     for (path, band), found in zip(bands(tree), properties, strict=True):
         around = [plan for plan in plans if path[: len(plan.path)] == plan.path]
         locality = band_locality(scop, tree, path) if _is_innermost(tree, path) else None
+        if locality is not None and is_concurrent(band):
+            # Without tiles the rows that were chosen for them would be of no use.
+            locality = replace(locality, tiling_helps=True)
         plan = _plan_band(path, found, locality, around, tile)
-        if registers is not None and tile is not False and locality is not None:
-            free = sum(plan.serial_members for plan in around) <= 1 and all(plan.parallel is None for plan in around)
+        if is_concurrent(band) and (plan.wavefront or not plan.sizes):
+            plan = _concurrent(plan, tile, inside=bool(around))
+        if registers is not None and tile is not False and locality is not None and not plan.concurrent:
+            free = _is_free(around)
             given = plan.sizes if tile else None
             choice = choose_register_tiles(
                 scop,
@@ -146,10 +164,15 @@ def _transform(
             decisions.extend(filter(None, (choice.decision,)))
         plans.append(plan)
         decisions.extend(_explain(plan, statements_under(band)))
-    mapped = _Mapped(tree, work=_work(scop, tree, plans), decisions=tuple(decisions))
+    mapped = Mapped(tree, work=_work(scop, tree, plans), decisions=tuple(decisions))
     for number, plan in reversed(list(enumerate(plans))):
         mapped = _apply(scop, dependences, mapped, plan, number, registers)
     return mapped
+
+
+def _is_free(around: Sequence[_BandPlan]) -> bool:
+    """Whether threads may start inside the bands ``around``."""
+    return sum(plan.serial_members for plan in around) <= 1 and all(plan.parallel is None for plan in around)
 
 
 def _by_registers(plan: _BandPlan, choice: Choice, tile: Tile) -> _BandPlan:
@@ -183,7 +206,9 @@ def _work(scop: Scop, tree: isl.Schedule, plans: Sequence[_BandPlan]) -> tuple[P
         rows = band.band_get_partial_schedule()
         serial = [rows.get_at(member) for member in plan.tile_order[: plan.parallel]]
         outer = [*_rows_of(band.get_prefix_schedule_multi_union_pw_aff()), *serial]
-        found.append(ParallelWork(f"{PARALLEL}:{number}", region_extents(scop, statements_under(band), outer)))
+        found.append(
+            ParallelWork(f"{PARALLEL}:{number}", region_extents(scop, statements_under(band), outer))
+        )
     return tuple(found)
 
 
@@ -223,6 +248,21 @@ def _plan_band(
         separable=innermost,
         serial_members=count if outer.parallel is None else outer.parallel,
     )
+
+
+def _concurrent(plan: _BandPlan, tile: Tile, *, inside: bool) -> _BandPlan:
+    """``plan`` for a band whose tiles can all start at once: diamonds with equal sides, points in order of time.
+
+    Without tiles threads share a loop inside the time, where it has more than one of them and is not ``inside`` others.
+    """
+    last = plan.order[-1] or 1
+    order = (0, *(member for member in range(1, len(plan.order)) if member != last), last)
+    if not plan.sizes:
+        parallel = 1 if len(order) > 2 and not inside else None
+        return replace(plan, order=order, tile_order=order, parallel=parallel, concurrent=True)
+    side = WAVEFRONT_TILE[2] if len(order) == 2 else WAVEFRONT_TILE[1]
+    sizes = plan.sizes if tile is not None else (side, side, *plan.sizes[2:])
+    return replace(plan, order=order, sizes=sizes, concurrent=True)
 
 
 def _tile_sizes(
@@ -308,20 +348,24 @@ class _Outer:
 def _apply(
     scop: Scop,
     dependences: Dependences,
-    mapped: _Mapped,
+    mapped: Mapped,
     plan: _BandPlan,
     number: int,
     registers: Registers | None,
-) -> _Mapped:
+) -> Mapped:
     """``mapped`` with one band changed; ``number`` is its place among the bands."""
     tree = mapped.tree
     if plan.sizes:
-        tree = tiled(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
-        tree = permuted(tree, plan.path, plan.tile_order)
+        tree = split_into_tiles(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
+        tree, _ = permute_members(tree, plan.path, plan.tile_order)
         if plan.wavefront:
-            tree = wavefront(tree, plan.path)
+            tree = with_diagonal(tree, plan.path)
     points = (*plan.path, 0) if plan.sizes else plan.path
-    tree = permuted(tree, points, plan.order)
+    if plan.concurrent:
+        tree = with_diagonal(tree, points)
+    tree, _ = permute_members(tree, points, plan.order)
+    if plan.concurrent:
+        plan = replace(plan, vector=is_parallel_innermost(scop, dependences, tree, points))
     mark = f"{POINTS}:{number}"
     if plan.updates and registers is not None:
         tiles, found, said = tiles_of_updates(
@@ -383,10 +427,22 @@ def _explain(plan: _BandPlan, statements: tuple[str, ...]) -> list[Decision]:
         sizes = " x ".join(map(str, plan.sizes))
         text = f"the band is tiled by {sizes}, to reuse data while it is in cache"
         decisions.append(Decision("tile", text, statements))
-    if plan.wavefront:
-        text = "no tile loop is parallel, so tiles run along wavefronts: the first tile loop is skewed by the second"
-        decisions.append(Decision("wavefront", text, statements))
+    if plan.wavefront or plan.concurrent:
+        decisions.append(Decision("wavefront", _front_text(plan), statements))
     if plan.parallel is not None:
         kind = "tile loop" if plan.sizes else "loop"
-        decisions.append(Decision("parallel", f"{kind} {plan.parallel} of the band runs on all threads", statements))
+        decisions.append(
+            Decision("parallel", f"{kind} {plan.parallel} of the band runs on all threads", statements)
+        )
     return decisions
+
+
+def _front_text(plan: _BandPlan) -> str:
+    if not plan.concurrent:
+        return "no tile loop is parallel, so tiles run along wavefronts: the first tile loop is skewed by the second"
+    if not plan.sizes:
+        return "the first loop is the sum of the first two, the time: the loops inside it are parallel"
+    return (
+        "all tiles on a front can start at once: the first tile loop is the sum of the first two, and so is the first "
+        "loop inside a tile, the time"
+    )

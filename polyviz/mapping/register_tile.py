@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.strides import access_rows
-from polyviz.mapping.bands import permuted, tiled
 from polyviz.mapping.operands import NotSeparableError, split_update
 from polyviz.mapping.work import region_extents
 from polyviz.model.expression import Element, walk
 from polyviz.model.isl_limits import at_most
 from polyviz.model.plan import BLOCK, Operands, RegisterTile
 from polyviz.model.schedule import Decision
+from polyviz.transform.interchange import permute_members
+from polyviz.transform.tile import split_into_tiles
 from polyviz.transform.tree import Path, band_at
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def find_register_tile(
     parallel = _parallel_member(found, roles) if may_be_parallel else None
     order = _tile_order(roles, parallel)
     chosen = tuple(sizes) if sizes else _block_sizes(roles, parallel, processor)
-    changed = permuted(tiled(tree, path, chosen, scaled=True), path, order)
+    changed, _ = permute_members(split_into_tiles(tree, path, chosen, scaled=True), path, order)
     instances = _safe_instances(scop, changed, (*path, 0), statement)
     points = (roles.row, roles.depth, roles.column)
     tile = RegisterTile(

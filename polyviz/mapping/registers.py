@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from polyviz.mapping.bands import permuted
 from polyviz.mapping.block_tiles import coordinate_names, decision, find_block_tiles, find_updates
 from polyviz.mapping.register_tile import (
     LOOPS,
@@ -17,6 +16,7 @@ from polyviz.mapping.register_tile import (
     require_simple,
 )
 from polyviz.model.schedule import Decision
+from polyviz.transform.interchange import permute_members
 from polyviz.transform.tree import band_at, bands, coincident_members, split_band, statements_under
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def inner_nests(
             continue
         order = _nest_order(scop, dependences, tree, path, scop.statement(names[0]), registers)
         if order is not None:
-            tree = split_band(permuted(tree, path, order), path, len(order) - LOOPS)
+            tree = split_band(permute_members(tree, path, order)[0], path, len(order) - LOOPS)
     return tree
 
 

@@ -70,7 +70,8 @@ class Program:
     """Source text for one target, with its calling convention and the way back to the statements.
 
     ``lines`` maps 1-based lines of ``text`` to statements; ``notes`` say what the code generator could not do.
-    The C function returns 0, ``NO_MEMORY``, or a positive code that stands for an entry of ``failures`` (1-based).
+    ``failures`` are the sentences about subscripts that are tested. The C function returns 0, ``NO_MEMORY``, or a
+    positive code that stands for one of them (1-based).
     ``checked``: some subscripts are tested while it runs, so it may stop half-way and the caller must be able to
     restore ``written`` arrays. ``results`` are the arrays and scalars handed back, in order, as one tuple when
     ``result_is_tuple``.

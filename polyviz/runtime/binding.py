@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import operator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -102,6 +103,7 @@ class Binder:
     def _named(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, Any]:
         if self._positional is not None and not keywords and len(arguments) == len(self._positional):
             return dict(zip(self._positional, arguments, strict=True))  # the usual call, ten times as fast
+        self._check_keywords(keywords)
         try:
             bound = self.signature.bind(*arguments, **keywords)
         except TypeError as error:
@@ -109,15 +111,34 @@ class Binder:
         bound.apply_defaults()
         return bound.arguments
 
+    def _check_keywords(self, keywords: Mapping[str, Any]) -> None:
+        """Python would first complain of the argument that is missing because its name is misspelled."""
+        unknown = [name for name in keywords if name not in self.signature.parameters]
+        if unknown:
+            near = get_close_matches(unknown[0], self.signature.parameters, 1)
+            raise ArgumentError(
+                f"{self.scop.name}() has no argument `{unknown[0]}`{f'; did you mean `{near[0]}`?' if near else '.'}",
+                hint=f"Its signature is {self.signature}.",
+            )
+
+    @property
+    def _where(self) -> str:
+        """What messages about a call begin with; a cell is not called."""
+        return "" if self.scop.is_cell else f"{self.scop.name}(): "
+
+    def _named_argument(self, name: str) -> str:
+        return f"{self._where}{name}"
+
     def _type(self, array: Array, value: Any) -> ArrayType:
         if array.rank == 0:
-            return ArrayType(_scalar_type(f"{self.scop.name}(): {array.name}", value), 0)
+            _check_number(self._named_argument(array.name), array.name, value)
+            return ArrayType(_scalar_type(self._named_argument(array.name), value), 0)
         self._check_array(array, value)
         layout: Literal["C", "A"] = "C" if value.flags.c_contiguous else "A"
         return ArrayType(_dtype_name(value.dtype), array.rank, layout)
 
     def _check_array(self, array: Array, value: Any) -> None:
-        name = f"{self.scop.name}(): {array.name}"
+        name = self._named_argument(array.name)
         if not isinstance(value, np.ndarray):
             raise ArgumentError(
                 f"{name} must be a NumPy array with {_dimensions(array.rank)}, not {_kind(value)}.",
@@ -133,7 +154,8 @@ class Binder:
         if _dtype_name(value.dtype) not in SUPPORTED_TYPES:
             raise ArgumentError(
                 f"{name} holds {value.dtype}, which generated code cannot compute with.",
-                hint=f"Supported: {', '.join(SUPPORTED_TYPES)}.",
+                hint=f"Convert it if it holds numbers, for example with {array.name}.astype(np.float64). Supported: "
+                f"{', '.join(SUPPORTED_TYPES)}.",
             )
         if array.name in self.written and not value.flags.writeable:
             raise ArgumentError(
@@ -144,14 +166,14 @@ class Binder:
         for name in self._written_arrays:
             if _overlaps_itself(given[name]):
                 raise OverlapError(
-                    f"{self.scop.name}(): several elements of {name} share one place in memory, and {name} is written.",
+                    f"{self._where}several elements of {name} share one place in memory, and {name} is written.",
                     hint=f"Pass a copy: np.ascontiguousarray({name}).",
                 )
         for first, second in self._conflicts:
             if _share_memory(given[first], given[second]):
                 written = " and ".join(name for name in (first, second) if name in self.written)
                 raise OverlapError(
-                    f"{self.scop.name}(): {first} and {second} overlap in memory, and "
+                    f"{self._where}{first} and {second} overlap in memory, and "
                     f"{written} {'is' if written in (first, second) else 'are'} written.",
                     reason="the order was proved right for arrays that do not overlap",
                     hint=f"Pass a copy of one of them, for example {second}.copy().",
@@ -169,7 +191,7 @@ class Binder:
             return int(given[source.name].shape[source.axis])
         if source.expression is not None:
             return evaluate_integer(source.expression, known)
-        return _integer(f"{self.scop.name}(): {source.name}", given[source.name])
+        return _integer(self._named_argument(source.name), given[source.name])
 
     def _check_context(self, parameters: Mapping[str, int]) -> None:
         values = tuple(parameters.values())
@@ -177,10 +199,11 @@ class Binder:
             return
         if not _contains(self.scop.context, parameters):
             sizes = ", ".join(f"{name} = {value}" for name, value in parameters.items())
+            assumed = str(self.scop.context).partition(":")[2].rstrip(" }").strip()
             raise ArgumentError(
-                f"{self.scop.name}(): this kernel was made for other sizes.",
-                reason=f"it assumes {self.scop.context}, the call has {sizes}",
-                hint="Compile without fixed sizes, or for these.",
+                f"{self._where}these sizes are not what the loops assume.",
+                reason=f"They assume {assumed}; the call has {sizes}.",
+                hint="Pass arrays whose sizes fit together; sizes that were fixed for the analysis have to be these.",
             )
         if len(self._accepted) >= SIZES_REMEMBERED:
             self._accepted.clear()
@@ -233,6 +256,15 @@ def _kind(value: object) -> str:
         return "None"
     noun = type(value).__name__
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
+def _check_number(where: str, name: str, value: Any) -> None:
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise ArgumentError(
+            f"{where} must be a number, not an array.",
+            reason=f"Nothing subscripts `{name}`, so it is read as a number.",
+            hint=f"Write `{name}[:]` or `{name}[i]` where its elements are meant.",
+        )
 
 
 def _scalar_type(name: str, value: Any) -> str:

@@ -13,7 +13,6 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -22,6 +21,7 @@ from polyviz.errors import CodegenError, OutOfBoundsError, ToolchainError
 from polyviz.model.program import NO_MEMORY
 from polyviz.runtime.cache import BuildCache
 from polyviz.runtime.evaluate import evaluate
+from polyviz.runtime.failures import explained
 from polyviz.runtime.native import NativeFunction, NativeValue, integer, pointer, strides
 from polyviz.runtime.toolchain import INSTALL_HINT, Toolchain, find_toolchain
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from polyviz.model.program import LocalArray, Program, ProgramArgument
+    from polyviz.model.program import ArrayType, LocalArray, Program, ProgramArgument
 
 Values = Mapping[str, Any]
 WRAPPING_FLAGS = ("-fwrapv",)
@@ -130,25 +130,31 @@ class PythonRunner:
         self._owner = os.getpid()
 
     def __call__(self, given: Values, parameters: Mapping[str, int]) -> Any:
-        """Run in place; raises OutOfBoundsError, with all arrays restored, when a subscript is out of range."""
+        """Run in place.
+
+        Raises OutOfBoundsError when a subscript is out of range, EvaluationError when something else has no result,
+        with all arrays restored, and CodegenError when numba refuses the text.
+        """
         arrays, copied = _plain_arrays(given)
         arguments = {name: arrays.get(name, value) for name, value in given.items()}
         backups = _backups(self.program, arguments)
         if os.getpid() != self._owner:
             self._start_over()
         try:
-            with self._turn:
+            with self._turn, self._without_warnings():
                 result = self._function(*arguments.values())
         except BaseException as error:
             _restore(arguments, backups)
-            if not isinstance(error, IndexError):
+            told = explained(error, self.program, _filename(self.program))
+            if told is error:
                 raise
-            raise OutOfBoundsError(
-                "A subscript is out of range.", reason=str(error), hint="No array was changed."
-            ) from error
+            raise told from error
         _write_back(self.program, arguments, copied)
-        return _with_originals(result, {id(arguments[name]): original for name, original in copied.items()})
+        return _handed_back(self.program, result, {id(arguments[name]): value for name, value in copied.items()})
 
+    def _without_warnings(self) -> AbstractContextManager[object]:
+        """Numba does not warn of overflow and the like; NumPy has to be told not to."""
+        return np.errstate(all="ignore") if self.program.target == "python" else contextlib.nullcontext()
 
     def _start_over(self) -> None:
         """In a forked child: numba would end the process where its threads are asked for, so none are."""
@@ -165,17 +171,22 @@ def _use_one_thread(library: Path) -> None:
 
 
 def _load_program(program: Program, text: str) -> Callable[..., Any]:
-    mark = hashlib.sha256(text.encode()).hexdigest()[:8]  # tracebacks of two programs keep apart
-    return load_function(text, program.name, f"<polyviz {program.target} {program.name} {mark}>")
+    return load_function(text, program.name, _filename(program))
+
+
+def _filename(program: Program) -> str:
+    """What tracebacks call the text; those of two programs keep apart."""
+    mark = hashlib.sha256(program.text.encode()).hexdigest()[:8]
+    return f"<polyviz {program.target} {program.name} {mark}>"
 
 
 def load_function(text: str, name: str, filename: str, known: Mapping[str, Any] | None = None) -> Callable[..., Any]:
     """The function ``name`` of the Python ``text``, which may use the names in ``known``; tracebacks show its lines."""
-    module = ModuleType(name)
-    module.__dict__.update(known or {})
+    # No module name: numba imports the module a function says it is from, which would be a file of the user's.
+    names = dict(known or {})
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    exec(compile(text, filename, "exec"), module.__dict__)
-    function: Callable[..., Any] = module.__dict__[name]
+    exec(compile(text, filename, "exec"), names)
+    function: Callable[..., Any] = names[name]
     return function
 
 
@@ -234,11 +245,22 @@ def _write_back(program: Program, values: Values, copied: Mapping[str, Any]) -> 
             copied[name][...] = values[name]
 
 
-def _with_originals(result: Any, originals: Mapping[int, Any]) -> Any:
-    """``result`` with the caller's own arrays where it holds their copies."""
+def _handed_back(program: Program, result: Any, originals: Mapping[int, Any]) -> Any:
+    """``result`` with Python's numbers for scalars, as numba hands them back, and with the caller's own arrays where
+    it holds their copies."""
+    values = result if isinstance(result, tuple) else (result,)
+    handed = tuple(
+        originals.get(id(value), value) if isinstance(value, np.ndarray) else _number(program.types[name], value)
+        for name, value in zip(program.results, values, strict=False)
+    )
     if isinstance(result, tuple):
-        return tuple(originals.get(id(value), value) for value in result)
-    return originals.get(id(result), result)
+        return handed
+    return handed[0] if handed else None
+
+
+def _number(kind: ArrayType, value: Any) -> Any:
+    """A scalar as the number of Python that has its type."""
+    return np.dtype(kind.dtype).type(value).item()
 
 
 def _native(

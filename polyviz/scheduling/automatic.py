@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import check
@@ -10,13 +11,15 @@ from polyviz.errors import LegalityError, OptionError, PolyvizError, SchedulingE
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.scheduling.described import described
+from polyviz.scheduling.original import Original
 from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
 from polyviz.scheduling.registry import make_scheduler
+from polyviz.transform.innermost import best_innermost, unit_stride_innermost
 from polyviz.transform.tile import tile_band
-from polyviz.transform.tree import band_at, bands
+from polyviz.transform.tree import Path, band_at, bands
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import islpy as isl
 
@@ -31,26 +34,31 @@ def schedule(
     *,
     dependences: Dependences | None = None,
     tile: Sequence[int] | int | None = None,
+    sizes: Mapping[str, int] | None = None,
     **options: Any,
 ) -> Schedule:
     """A legal schedule of ``scop``, found by the scheduler called ``scheduler`` with its ``options``.
 
     ``dependences`` spares the dependence analysis when its result is at hand. ``tile`` tiles every permutable band of
-    two and more loops: one size per loop, outermost first, the last one repeated for deeper bands. The order is
-    checked exactly before it is handed out. Raises ``OptionError`` for unknown names and values, ``SchedulingError``
-    when the scheduler fails, ``LegalityError`` when what it proposes would change the result.
+    two and more loops: one size per loop, outermost first, the last one repeated for deeper bands. ``sizes`` tells
+    the values of parameters in the run at hand to schedulers that choose by them; the order is right for all others
+    too. It is checked exactly before it is handed out. Raises ``OptionError`` for unknown names and values,
+    ``SchedulingError`` when the scheduler fails, ``LegalityError`` when what it proposes would change the result.
     """
     chosen = make_scheduler(scheduler, options)
-    problem = SchedulingProblem(scop, dependences if dependences is not None else find_dependences(scop))
+    found = dependences if dependences is not None else find_dependences(scop)
+    problem = SchedulingProblem(scop, found, dict(sizes or {}))
     proposal = _proposal(scheduler, chosen, problem)
     _insist_on_legality(scheduler, problem, proposal.tree)
     result = described(problem, scheduler, proposal.tree, proposal.decisions)
+    result = replace(result, superposition=proposal.superposition)
     return result if tile is None else tiled(problem, result, tile)
 
 
 def tiled(problem: SchedulingProblem, result: Schedule, sizes: Sequence[int] | int) -> Schedule:
     """``result`` with every permutable band of two and more loops tiled; the last size serves all deeper loops.
 
+    Inside a tile the loop with the best strides runs innermost, unless the order is that of the source.
     Raises ``OptionError`` for sizes that are no positive integers.
     """
     wanted = (sizes,) if isinstance(sizes, int) else tuple(sizes)
@@ -64,14 +72,34 @@ def tiled(problem: SchedulingProblem, result: Schedule, sizes: Sequence[int] | i
         padded = [*wanted, *[wanted[-1]] * count][:count]
         tree, decision = tile_band(tree, path, padded)
         decisions.append(decision)
+        if result.scheduler != Original.name:
+            tree, reordered = _unit_stride_points(problem, tree, (*path, 0, 0, 0))
+            decisions += reordered
     if not places:
         decisions.append(Decision("tile", "No band of two and more loops is permutable: nothing is tiled."))
+    if result.superposition is not None:
+        text = (
+            "With these tiles the loops are no longer those of blocks and threads: only their order is kept."
+        )
+        decisions.append(Decision("superposition", text))
     _insist_on_legality(result.scheduler, problem, tree)
     return described(problem, result.scheduler, tree, decisions)
 
 
+def _unit_stride_points(
+    problem: SchedulingProblem, tree: isl.Schedule, path: Path
+) -> tuple[isl.Schedule, list[Decision]]:
+    """The tree with the best loop of the point band at ``path`` innermost: its tile loops keep their order."""
+    points = band_at(tree, path)
+    inside = [other for other, _ in bands(tree) if other[: len(path)] == path and other != path]
+    if inside or best_innermost(problem.scop, tree, path) == points.band_n_member() - 1:
+        return tree, []
+    tree, decision = unit_stride_innermost(problem.scop, tree, path)
+    return tree, [decision]
+
+
 def _proposal(name: str, scheduler: Scheduler, problem: SchedulingProblem) -> Proposal:
-    if not problem.scop.statements:
+    if problem.domain.is_empty():
         nothing = Decision("empty", "No statement ever runs: there is nothing to reorder.")
         return Proposal(problem.scop.schedule, (nothing,))
     try:

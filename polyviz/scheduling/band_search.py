@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -12,14 +13,17 @@ from polyviz.scheduling.search import Requirement, best_solution
 from polyviz.scheduling.solver import LexicographicSolver, Solution
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from polyviz.scheduling.farkas import Matrix
     from polyviz.scheduling.graph import DependenceGraph, Node
+    from polyviz.scheduling.reuse_rows import RowReuse
     from polyviz.scheduling.row_problem import RowProblem
     from polyviz.scheduling.rows import AffineRow
 
-# Linear programs for the search of one row; those of loop nests seen so far need at most some hundreds.
+# Steps for the search of one row, and for all rows of a program; ordinary loop nests need some hundreds in all.
 ROW_STEPS = 3_000
+STEPS = 12_000
 
 
 @dataclass(slots=True)
@@ -27,7 +31,15 @@ class Workbench:
     """What all row problems of one run share."""
 
     cones: ConeTable = field(default_factory=ConeTable)
-    budget: StepBudget = field(default_factory=lambda: StepBudget(100_000))
+    budget: StepBudget = field(default_factory=lambda: StepBudget(STEPS))
+
+    @contextmanager
+    def half(self) -> Iterator[Workbench]:
+        """The same cones with half of the steps that are left: for a search that others come after."""
+        given = self.budget.remaining // 2
+        part = Workbench(self.cones, StepBudget(given))
+        yield part
+        self.budget.remaining -= given - part.budget.remaining
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +48,8 @@ class FoundRow:
 
     ``method`` tells a row that keeps dependent instances close from one that carries as many relations as possible.
     ``coincident``: no coincidence relation is carried. ``objectives`` holds the minimised values by name; ``note`` says
-    what was relaxed, or is empty.
+    what was relaxed, or is empty; ``fallback`` why a row that carries as much as possible stands in for a close one.
+    ``reuse`` is there when the row was chosen for the reuse of lines.
     """
 
     rows: Mapping[str, AffineRow]
@@ -44,6 +57,8 @@ class FoundRow:
     coincident: bool
     objectives: Mapping[str, int]
     note: str = ""
+    fallback: str = ""
+    reuse: RowReuse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +80,9 @@ class BandState:
     def extended(self, found: FoundRow) -> BandState:
         """The band with one row more."""
         nodes = tuple(replace(node, rows=(*node.rows, found.rows[node.name])) for node in self.graph.nodes)
-        return BandState(replace(self.graph, nodes=nodes), (*self.found, found))
+        rows = {name: (row,) for name, row in found.rows.items()}
+        reuse = tuple(group.kept(rows) for group in self.graph.reuse)
+        return BandState(replace(self.graph, nodes=nodes, reuse=reuse), (*self.found, found))
 
 
 class RowRule(Protocol):
@@ -106,19 +123,55 @@ def requirements(problem: RowProblem, graph: DependenceGraph) -> list[Requiremen
     ]
 
 
+def every_node(problem: RowProblem, graph: DependenceGraph) -> list[Requirement]:
+    """Independence wherever a node still needs rows, and a row that is not zero for the others."""
+    return [
+        Requirement(
+            tuple(
+                problem.combination(node.name, vector)
+                for vector in complement(iterator_rows(node.rows) if _missing(node) else [], node.size)
+            )
+        )
+        for node in graph.nodes
+        if node.size > 0
+    ]
+
+
 def solve_row(
-    problem: RowProblem, needed: list[Requirement], workbench: Workbench, ideal: Sequence[int] = ()
+    problem: RowProblem,
+    needed: list[Requirement],
+    workbench: Workbench,
+    ideal: Sequence[int] = (),
+    given: Matrix | None = None,
 ) -> tuple[Solution | None, bool]:
     """The best solution of ``problem``, and whether the search was complete; ``ideal`` objectives end it.
 
+    ``given`` holds further constraints on the unknowns.
+
     Raises ``SolveLimitError`` when none was found within the limit.
     """
-    steps = min(ROW_STEPS, workbench.budget.remaining)
-    budget = StepBudget(steps)
-    try:
-        return best_solution(LexicographicSolver(problem.program(), budget), needed, ideal)
-    finally:
-        workbench.budget.remaining -= steps - budget.remaining
+    return RowSearch(problem, workbench).best(needed, ideal, given)
+
+
+class RowSearch:
+    """Solves one row problem again and again under different constraints, from a warm start."""
+
+    def __init__(self, problem: RowProblem, workbench: Workbench) -> None:
+        self.program = problem.program()
+        self._shared = workbench.budget
+        self._budget = StepBudget(0)
+        self._solver = LexicographicSolver(self.program, self._budget)
+
+    def best(
+        self, needed: list[Requirement], ideal: Sequence[int] = (), given: Matrix | None = None
+    ) -> tuple[Solution | None, bool]:
+        """As :func:`solve_row`."""
+        steps = min(ROW_STEPS, self._shared.remaining)
+        self._budget.remaining = steps
+        try:
+            return best_solution(self._solver, needed, ideal, given)
+        finally:
+            self._shared.remaining -= steps - self._budget.remaining
 
 
 def _missing(node: Node) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.model.isl_limits import coalesced
 from polyviz.scheduling.graph import DependenceGraph, Edge, Node
 from polyviz.scheduling.rows import AffineRow, composed, multi_affine
 
@@ -51,6 +52,8 @@ def cluster_graph(clusters: Sequence[Cluster], graph: DependenceGraph) -> Depend
         node.name: _placing(label[node.name], _cluster_with(node.name, clusters), node)
         for node in graph.nodes
     }
+    around = {node.name: node.rows for node in graph.nodes}
+    rows = {node.name: _cluster_with(node.name, clusters).rows(node.name) for node in graph.nodes}
     nodes = []
     for number, cluster in enumerate(clusters):
         members = [node for node in graph.nodes if node.name in cluster.names]
@@ -58,14 +61,13 @@ def cluster_graph(clusters: Sequence[Cluster], graph: DependenceGraph) -> Depend
         domain = images[0]
         for image in images[1:]:
             domain = domain.union(image)
-        nodes.append(Node(f"cluster{number}", number, domain))
-    return DependenceGraph(
-        tuple(nodes),
-        *(
-            _between_clusters(edges, label, place)
-            for edges in (graph.validity, graph.coincidence, graph.proximity)
-        ),
+        nodes.append(Node(f"cluster{number}", number, domain, parallel=cluster.coincident_rows > 0))
+    validity, coincidence, proximity = (
+        _between_clusters(edges, label, place)
+        for edges in (graph.validity, graph.coincidence, graph.proximity)
     )
+    reuse = tuple(group.between(label, place, around, rows) for group in graph.reuse)
+    return DependenceGraph(tuple(nodes), validity, coincidence, proximity, reuse, graph.around)
 
 
 def merged(clusters: Sequence[Cluster], band: Sequence[FoundRow]) -> Cluster:
@@ -104,4 +106,4 @@ def _between_clusters(
         image = edge.relation.apply_domain(place[edge.source]).apply_range(place[edge.sink])
         key = (label[edge.source], label[edge.sink])
         united[key] = united[key].union(image) if key in united else image
-    return tuple(Edge(source, sink, relation.coalesce()) for (source, sink), relation in united.items())
+    return tuple(Edge(source, sink, coalesced(relation)) for (source, sink), relation in united.items())

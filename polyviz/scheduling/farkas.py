@@ -7,26 +7,37 @@ the form by a linear map from the unknowns of a row problem.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import islpy as isl
 import numpy as np
 from numpy.typing import NDArray
 
-from polyviz.scheduling.pieces import convex_pieces
+from polyviz.model.isl_limits import solved
+from polyviz.scheduling.pieces import convex_pieces, simpler_pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Matrix = NDArray[np.int64]
+
+# Operations of isl for one cone. Relations of ordinary loops take less than a tenth; beyond it the elimination behind
+# `coefficients` grows so fast that ten times as many operations take a thousand times as long.
+CONE_OPERATIONS = 3_000
 
 
 @dataclass(frozen=True, slots=True)
 class Cone:
     """Coefficients ``(constant, parameters, source iterators, sink iterators)`` of the forms that are >= 0.
 
-    A coefficient vector ``y`` is in the cone when ``inequalities @ y >= 0`` and ``equalities @ y == 0``.
+    A coefficient vector ``y`` is in the cone when ``inequalities @ y >= 0`` and ``equalities @ y == 0``. A cone that is
+    not ``exact`` belongs to a larger relation and leaves some of these forms out.
     """
 
     inequalities: Matrix
     equalities: Matrix
+    exact: bool = True
 
 
 class ConeTable:
@@ -50,16 +61,37 @@ class ConeTable:
             self._known[key] = cone_of(piece)
         return self._known[key]
 
+    @property
+    def inexact(self) -> int:
+        """The number of convex relations whose cone would have taken isl too long."""
+        return sum(not cone.exact for cone in self._known.values())
+
 
 def cone_of(piece: isl.BasicMap) -> Cone:
     """The cone of the affine forms that are non-negative on ``piece``.
 
+    When isl needs too long for it, the cone of a larger relation with fewer constraints: what it admits is still
+    non-negative on ``piece``.
+
     >>> cone_of(isl.BasicMap("{ S[i] -> T[j] : j = i + 1 and i >= 0 }")).inequalities.tolist()
     [[0, 1, 1], [1, 0, 1]]
     """
-    found = isl.Set.from_basic_set(piece.wrap()).coefficients()
+    exact = solved(_coefficients(piece), CONE_OPERATIONS)
+    if exact is not None:
+        return _cone(exact)
+    *simpler, last = simpler_pieces(piece)
+    found = (solved(_coefficients(larger), CONE_OPERATIONS) for larger in simpler)
+    cone = next((cone for cone in found if cone is not None), None)
+    return replace(_cone(cone if cone is not None else _coefficients(last)()), exact=False)
+
+
+def _coefficients(piece: isl.BasicMap) -> Callable[[], isl.BasicSet | isl.Set]:
+    return isl.Set.from_basic_set(piece.wrap()).coefficients
+
+
+def _cone(coefficients: isl.BasicSet | isl.Set) -> Cone:
     order = (isl.dim_type.cst, isl.dim_type.param, isl.dim_type.set, isl.dim_type.div)
-    basic = found if isinstance(found, isl.BasicSet) else found.get_basic_sets()[0]
+    basic = coefficients if isinstance(coefficients, isl.BasicSet) else coefficients.get_basic_sets()[0]
     # The cone contains its apex: the constant column of the matrix is zero.
     return Cone(
         _matrix(basic.inequalities_matrix(*order))[:, 1:], _matrix(basic.equalities_matrix(*order))[:, 1:]

@@ -12,15 +12,28 @@ from typing import TYPE_CHECKING, Literal
 import islpy as isl
 import numpy as np
 
-from polyviz.model.schedule import Decision
 from polyviz.scheduling.band_search import BandState, RowRule, Workbench, find_band
 from polyviz.scheduling.clusters import Cluster, cluster_graph, merged
 from polyviz.scheduling.components import closure, position_of
-from polyviz.scheduling.rows import multi_affine
+from polyviz.scheduling.fusion_reasons import (
+    Reason,
+    brings_uses_together,
+    depths_differ,
+    farthest,
+    fusion_decision,
+    fusion_stopped,
+    no_common_row,
+    no_parallel_row,
+    not_close,
+    rows_lost,
+    search_ended,
+    uses_far_apart,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from polyviz.model.schedule import Decision
     from polyviz.scheduling.graph import DependenceGraph, Edge
 
 Fusion = Literal["none", "smart", "max"]
@@ -35,10 +48,14 @@ class FusionRule:
 
     ``none`` merges nothing; ``max`` whatever has a common legal row; ``smart`` only where both have loops of the same
     depth, no parallel row and no band depth is lost, and some value is used again at a small constant distance.
+    ``mixed_depths`` lifts the condition on the depth, and asks for a use nearby in every cluster; ``parallel_rows`` is
+    the number of parallel rows that is enough, so that others may be lost.
     """
 
     fusion: Fusion
     row_rule: RowRule
+    mixed_depths: bool = False
+    parallel_rows: int | None = None
 
     def fuse(
         self, clusters: Sequence[Cluster], graph: DependenceGraph, workbench: Workbench
@@ -51,14 +68,15 @@ class FusionRule:
             pair = _next_pair(current, graph, refused, everything=self.fusion == "max")
             if pair is None:
                 break
+            if workbench.budget.is_spent:
+                decisions.append(fusion_stopped())
+                break
             selection = _between(current, graph, pair)
             union, reason = self._merge(selection, graph, workbench)
-            names = tuple(name for cluster in selection for name in cluster.names)
+            decisions.append(fusion_decision(selection, reason, merged=union is not None))
             if union is None:
                 refused.add(_pair_key(current, pair))
-                decisions.append(Decision("fusion", f"{_listed(names)} stay apart: {reason}.", names))
                 continue
-            decisions.append(Decision("fusion", f"{_listed(names)} share a band: {reason}.", names))
             position = min(current.index(cluster) for cluster in selection)
             current = [cluster for cluster in current if cluster not in selection]
             current.insert(position, union)
@@ -66,38 +84,33 @@ class FusionRule:
 
     def _merge(
         self, selection: Sequence[Cluster], graph: DependenceGraph, workbench: Workbench
-    ) -> tuple[Cluster | None, str]:
+    ) -> tuple[Cluster | None, Reason]:
         if not all(cluster.is_close for cluster in selection):
-            return None, "one that lies between them has no row of this kind"
-        names = [name for cluster in selection for name in cluster.names]
-        inside = graph.only(names)
-        if self.fusion == "smart" and len({_depth(cluster, graph) for cluster in selection}) > 1:
-            return None, "their loops have different depths"
+            return None, not_close(selection)
+        inside = graph.only(name for cluster in selection for name in cluster.names)
+        if self.fusion == "smart" and not self.mixed_depths:
+            reason = depths_differ(selection, graph)
+            if reason is not None:
+                return None, reason
         between = cluster_graph(selection, inside)
         state = find_band(between, self.row_rule, workbench)
         union = merged(selection, state.found)
-        reason = self._objection(selection, union)
-        if reason:
-            return None, reason
-        if self.fusion == "smart" and not _profitable(state):
-            return None, "no value is used again soon enough"
-        return union, "a common order is legal and brings uses of a value together"
+        reason = self._objection(selection, union, inside)
+        if reason is not None:
+            return None, search_ended() if workbench.budget.is_spent else reason
+        if self.fusion == "smart":
+            apart = set(between.names) - _gaining(state)
+            if apart and (self.mixed_depths or apart == set(between.names)):
+                return None, uses_far_apart(state, selection, apart)
+        return union, brings_uses_together()
 
-    def _objection(self, selection: Sequence[Cluster], union: Cluster) -> str:
+    def _objection(
+        self, selection: Sequence[Cluster], union: Cluster, graph: DependenceGraph
+    ) -> Reason | None:
         if not union.band:
-            return "no common row is legal"
-        if self.fusion == "max":
-            return ""
-        if len(union.band) < max(len(cluster.band) for cluster in selection):
-            return "the common band would be shorter"
-        parallel = max(cluster.coincident_rows for cluster in selection)
-        if union.coincident_rows < parallel:
-            return f"only {union.coincident_rows} of {parallel} parallel rows would remain"
-        return ""
-
-
-def _depth(cluster: Cluster, graph: DependenceGraph) -> int:
-    return max(node.size for node in graph.nodes if node.name in cluster.names)
+            wanted = self.parallel_rows is not None and any(cluster.coincident_rows for cluster in selection)
+            return no_parallel_row() if wanted else no_common_row()
+        return None if self.fusion == "max" else rows_lost(selection, union, graph, self.parallel_rows)
 
 
 def _next_pair(
@@ -106,7 +119,7 @@ def _next_pair(
     """The pair of touching clusters whose edge aligns most iterators, that was not refused before."""
     group = position_of(cluster.names for cluster in clusters)
     best: tuple[int, tuple[int, int]] | None = None
-    edges = (*graph.proximity, *graph.validity) if everything else graph.proximity
+    edges = (*graph.close, *graph.validity) if everything else graph.close
     for edge in edges:
         first, second = sorted((group[edge.source], group[edge.sink]))
         if first == second or not (clusters[first].is_close and clusters[second].is_close):
@@ -147,26 +160,16 @@ def _between(clusters: Sequence[Cluster], graph: DependenceGraph, pair: tuple[in
     ]
 
 
-def _profitable(state: BandState) -> bool:
-    """Whether some relation between different clusters has a small constant distance in every row."""
-    return any(edge.source != edge.sink and _close(edge, state) for edge in state.graph.proximity)
+def _gaining(state: BandState) -> set[str]:
+    """The clusters with a relation to another one that has a small constant distance in every row."""
+    found: set[str] = set()
+    for edge in state.graph.close:
+        ends = {edge.source, edge.sink}
+        if len(ends) > 1 and not ends <= found and _is_near(edge, state):
+            found |= ends
+    return found
 
 
-def _close(edge: Edge, state: BandState) -> bool:
-    source = multi_affine(state.rows(edge.source), edge.relation.get_space().domain())
-    sink = multi_affine(state.rows(edge.sink), edge.relation.get_space().range())
-    distances = edge.relation.apply_domain(isl.Map.from_multi_aff(source))
-    distances = distances.apply_range(isl.Map.from_multi_aff(sink))
-    return bool(distances.deltas().is_subset(_small_box(distances)))
-
-
-def _small_box(distances: isl.Map) -> isl.Set:
-    box = isl.Set.universe(distances.deltas().get_space())
-    for position in range(box.dim(isl.dim_type.set)):
-        box = box.lower_bound_val(isl.dim_type.set, position, isl.Val(-SMALL_DISTANCE))
-        box = box.upper_bound_val(isl.dim_type.set, position, isl.Val(SMALL_DISTANCE))
-    return box
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _is_near(edge: Edge, state: BandState) -> bool:
+    distances = farthest(edge, state)
+    return all(distance is not None and distance <= SMALL_DISTANCE for distance in distances)

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 import islpy as isl
 
+from polyviz.analysis import check
+from polyviz.analysis.times import maps_of, union_of
 from polyviz.model.isl_limits import solved
 from polyviz.model.schedule import Decision
+from polyviz.scheduling.explanation import fallback_decision
 from polyviz.scheduling.isl_process import apply_options, schedule_within
 from polyviz.scheduling.problem import Proposal, SchedulingProblem
 
+if TYPE_CHECKING:
+    from polyviz.model.dependences import Dependences
+
 # Most loop nests need fewer basic operations than this; more are left to a process that can be stopped.
-QUICK_OPERATIONS = 60_000
+QUICK_OPERATIONS = 300_000
+# A relation of more constraints makes isl's operations so long that their number bounds nothing.
+QUICK_CONSTRAINTS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +29,11 @@ class IslScheduler:
     """The built-in scheduler of isl: bands of close and parallel rows.
 
     ``proximity`` and ``coincidence`` say whether these relations take part; ``outer_coincidence`` insists on a parallel
-    outermost row, ``serialize`` fuses nothing, ``maximize_band_depth`` refuses a fusion that shortens a band. The
-    search stops after ``time_limit`` seconds (some programs would take many minutes) and the order of the source is
-    kept.
+    outermost row, ``serialize`` fuses nothing, ``maximize_band_depth`` refuses a fusion that shortens a band.
+    ``reorder_live_ranges`` lets anti and output dependences constrain only where the values they protect are passed on
+    between iterations (isl's conditional validity); what comes of it is used when the exact dependences allow it, and
+    computed again without the option when not. The search stops after ``time_limit`` seconds (some programs would take
+    many minutes) and the order of the source is kept.
     """
 
     name: ClassVar[str] = "isl"
@@ -32,24 +42,41 @@ class IslScheduler:
     outer_coincidence: bool = False
     serialize: bool = False
     maximize_band_depth: bool = False
+    reorder_live_ranges: bool = False
     time_limit: float = 10.0
 
     def run(self, problem: SchedulingProblem) -> Proposal:
         """Let isl compute the schedule; falls back to the original order at the time limit."""
-        statements = tuple(statement.name for statement in problem.scop.statements)
         constraints = self._constraints(problem)
         tree = self._quickly(constraints)
         if tree is None:
             tree = schedule_within(constraints, self._options(), self.time_limit)
+        if tree is not None and self.reorder_live_ranges:
+            legality = check(problem.scop, tree, known=problem.dependences)
+            if not legality:
+                return self._without_reordering(problem, legality.violations[0].explanation)
         if tree is None:
-            text = (
-                f"isl found no schedule within {self.time_limit:g} s; the loops keep the order of the source."
-            )
-            return Proposal(problem.scop.schedule, (Decision("fallback", text, statements),))
-        return Proposal(tree, (Decision("isl", self._sentence(), statements),))
+            reason = f"isl found no schedule within {self.time_limit:g} s"
+            decision = fallback_decision(self.name, "the order of the source", reason, _statements(problem))
+            return Proposal(problem.scop.schedule, (decision,))
+        return Proposal(tree, (Decision("isl", self._sentence(), _statements(problem)),))
+
+    def _without_reordering(self, problem: SchedulingProblem, reason: str) -> Proposal:
+        """What isl finds when every dependence constrains, and why that was needed."""
+        plain = replace(self, reorder_live_ranges=False).run(problem)
+        decision = fallback_decision(
+            "an order with other live ranges",
+            "one in which every dependence constrains",
+            f"memory that is used again could not be proved private ({reason})",
+            _statements(problem),
+        )
+        return Proposal(plain.tree, (decision, *plain.decisions))
 
     def _quickly(self, constraints: isl.ScheduleConstraints) -> isl.Schedule | None:
         """The schedule, when few operations are enough for it."""
+        relations = (constraints.get_validity(), constraints.get_proximity(), constraints.get_coincidence())
+        if max(map(_most_constraints, relations)) > QUICK_CONSTRAINTS:
+            return None
         # The options of the isl scheduler belong to the whole context: they are put back afterwards.
         before = apply_options(isl.DEFAULT_CONTEXT, self._options())
         try:
@@ -66,8 +93,13 @@ class IslScheduler:
 
     def _constraints(self, problem: SchedulingProblem) -> isl.ScheduleConstraints:
         dependences = problem.dependences
-        constraints = isl.ScheduleConstraints.on_domain(problem.domain)
-        constraints = constraints.set_context(problem.scop.context).set_validity(dependences.validity)
+        constraints = isl.ScheduleConstraints.on_domain(problem.domain).set_context(problem.scop.context)
+        if self.reorder_live_ranges:
+            values, memory = _values_and_memory(dependences)
+            constraints = constraints.set_validity(values)
+            constraints = constraints.set_conditional_validity(values, memory)
+        else:
+            constraints = constraints.set_validity(dependences.validity)
         if self.proximity:
             constraints = constraints.set_proximity(dependences.proximity)
         if self.coincidence:
@@ -83,7 +115,29 @@ class IslScheduler:
                 ("a parallel outermost row", self.outer_coincidence),
                 ("no fusion", self.serialize),
                 ("deep bands", self.maximize_band_depth),
+                ("live ranges in any order", self.reorder_live_ranges),
             )
             if wanted
         ]
         return f"isl computed the order, asked for {', '.join(wishes) or 'nothing but legality'}."
+
+
+def _statements(problem: SchedulingProblem) -> tuple[str, ...]:
+    return tuple(statement.name for statement in problem.scop.statements)
+
+
+def _values_and_memory(dependences: Dependences) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """The dependences that pass a value on, and those that only protect memory which is used again."""
+    parameters = dependences.validity.get_space().params()
+    flow = [part.relation for part in dependences.validity_relations if part.kind == "flow"]
+    memory = [part.relation for part in dependences.validity_relations if part.kind != "flow"]
+    return union_of(flow, parameters), union_of(memory, parameters)
+
+
+def _most_constraints(relation: isl.UnionMap) -> int:
+    pieces = (
+        part.get_basic_map_list().get_at(position)
+        for part in maps_of(relation)
+        for position in range(part.n_basic_map())
+    )
+    return max((piece.n_constraint() for piece in pieces), default=0)

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import islpy as isl
 
     from polyviz.model.dependences import Dependences
     from polyviz.model.schedule import Decision
     from polyviz.model.scop import Scop
+    from polyviz.model.superposition import Superposition
 
 
 @dataclass(frozen=True, slots=True)
 class SchedulingProblem:
     """A static control part and the dependences that a schedule of it has to respect.
 
-    The options of a scheduler are the fields of the scheduler itself.
+    ``sizes`` holds the values that parameters will have in the run at hand, as far as they are known: a scheduler may
+    choose by them, but its order has to be right for all others too. The options of a scheduler are the fields of the
+    scheduler itself.
     """
 
     scop: Scop
     dependences: Dependences
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def domain(self) -> isl.UnionSet:
@@ -31,10 +37,14 @@ class SchedulingProblem:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A schedule tree that nobody has checked yet, and the decisions that led to it."""
+    """A schedule tree that nobody has checked yet, and the decisions that led to it.
+
+    ``superposition`` is what a scheduler of blocks and threads knows beside the order.
+    """
 
     tree: isl.Schedule
     decisions: tuple[Decision, ...] = ()
+    superposition: Superposition | None = None
 
 
 class Scheduler(Protocol):

@@ -10,15 +10,17 @@ optimizer* (2008), section 3; Verdoolaege and Janssens, *Scheduling for PPCG* (2
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polyviz.model.isl_limits import solved
 from polyviz.scheduling.program import IntegerProgram
 from polyviz.scheduling.rows import AffineRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from polyviz.scheduling.farkas import ConeTable, Matrix
     from polyviz.scheduling.graph import Edge, Node
@@ -27,10 +29,15 @@ if TYPE_CHECKING:
 COEFFICIENT_LIMIT = 64
 CONSTANT_LIMIT = 1_000_000
 
+PER_PARAMETER = " per parameter"
+"""What the name of the objective ends in that belongs to a bound's growth with the parameters."""
+
 
 # A linear map from unknowns to the coefficients of an affine form on an edge: (coefficient, unknown, factor), where the
 # coefficients are those of the constant, the parameters, the iterators of the source and those of the sink.
 Form = list[tuple[int, int, int]]
+# In place of an unknown: the number one.
+_ONE = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +62,7 @@ class BoundUnknowns:
 class RowProblem:
     """Collects constraints and objectives; :meth:`program` closes it.
 
-    The objectives are minimised in the order in which they are added.
+    The objectives are minimised in the order in which they are added; ``objectives`` holds their names.
     """
 
     def __init__(self, nodes: Sequence[Node], cones: ConeTable) -> None:
@@ -65,6 +72,7 @@ class RowProblem:
         self._inequalities: list[Matrix] = []
         self._equalities: list[Matrix] = []
         self._objectives: list[Matrix] = []
+        self.objectives: list[str] = []
         self._order: list[int] = []
         self.bounds: list[BoundUnknowns] = []
         self.nodes = {node.name: self._add_node(node) for node in nodes}
@@ -82,7 +90,10 @@ class RowProblem:
                 self._equalities += [cone.inequalities @ form, cone.equalities @ form]
 
     def bound(self, edges: Iterable[Edge], legal: Iterable[Edge] = ()) -> BoundUnknowns:
-        """A new bound on the distance of ``edges``, from both sides unless the edge is part of ``legal``."""
+        """A new bound on the distance of ``edges``, from both sides unless the edge is part of ``legal``.
+
+        Relations whose cone is not exact take no part: the larger ones in their place may have no bound at all.
+        """
         unknowns = BoundUnknowns(
             self._new(self._parameters, CONSTANT_LIMIT),
             self._new(self._parameters, CONSTANT_LIMIT),
@@ -93,10 +104,11 @@ class RowProblem:
         ordered = {(edge.source, edge.sink): edge.relation for edge in legal}
         for edge in edges:
             distance = self._distance(edge)
-            self._hold(edge, limit + _negated(distance))
+            self._hold(edge, limit + _negated(distance), exactly=True)
             respected = ordered.get((edge.source, edge.sink))
-            if respected is None or not edge.relation.is_subset(respected):
-                self._hold(edge, limit + distance)
+            # What isl cannot decide quickly is bounded from both sides, which holds for it as well.
+            if respected is None or not solved(partial(edge.relation.is_subset, respected)):
+                self._hold(edge, limit + distance, exactly=True)
         return unknowns
 
     def carry(self, edges: Sequence[Edge]) -> range:
@@ -106,12 +118,49 @@ class RowProblem:
             self._hold(edge, [*self._distance(edge), (0, unknown, -1)])
         return carried
 
-    def minimise(self, *columns: Iterable[int], maximise: bool = False) -> None:
-        """The next objective: the sum of the unknowns in ``columns``."""
+    def carrying(self, edges: Iterable[Edge]) -> Matrix:
+        """Constraints, for a search, under which every distance of ``edges`` is at least 1."""
+        rows = [np.zeros((0, len(self._upper) + 1), dtype=np.int64)]
+        for edge in edges:
+            matrix = self._matrix([*self._distance(edge), (0, _ONE, -1)], edge)
+            for cone in self._cones.cones(edge.relation):
+                equal = cone.equalities @ matrix
+                rows += [cone.inequalities @ matrix, equal, -equal]
+        return np.vstack(rows)
+
+    def minimise(self, name: str, *columns: Iterable[int], maximise: bool = False) -> None:
+        """The next objective, called ``name`` in the log: the sum of the unknowns in ``columns``."""
         objective = np.zeros(len(self._upper), dtype=np.int64)
         for group in columns:
             objective[list(group)] += -1 if maximise else 1
-        self._objectives.append(objective)
+        self._add_objective(name, objective)
+
+    def minimise_distance(
+        self, edges: Iterable[Edge], legal: Iterable[Edge] = (), name: str = "bound"
+    ) -> None:
+        """The next two objectives: a `bound` on the distance of ``edges``, first what grows with the parameters."""
+        bound = self.bound(edges, legal)
+        self.minimise(f"{name}{PER_PARAMETER}", bound.negative, bound.positive)
+        self.minimise(name, [bound.constant])
+
+    def minimise_parameters(self) -> None:
+        """The next objective: small coefficients of parameters."""
+        self.minimise("parameter coefficients", *(unknowns.parameters for unknowns in self.nodes.values()))
+
+    def minimise_iterators(self) -> None:
+        """The next objective: small coefficients of iterators, whatever their sign."""
+        signed = (columns for node in self.nodes.values() for columns in (node.negative, node.positive))
+        self.minimise("iterator coefficients", *signed)
+
+    def prefer(self, weights: Mapping[str, Sequence[int]]) -> None:
+        """The next objective: iterators with large ``weights``, one number per iterator and node, take part."""
+        objective = np.zeros(len(self._upper), dtype=np.int64)
+        for name, numbers in weights.items():
+            unknowns = self.nodes.get(name)
+            if unknowns is not None:
+                objective[list(unknowns.negative)] -= np.array(numbers, dtype=np.int64)
+                objective[list(unknowns.positive)] -= np.array(numbers, dtype=np.int64)
+        self._add_objective("weight of the iterators, negated", objective)
 
     def program(self) -> IntegerProgram:
         """The integer program of all that was asked for; ties are broken unknown by unknown.
@@ -151,6 +200,10 @@ class RowProblem:
             row[1 + negative] -= factor
         return row
 
+    def _add_objective(self, name: str, objective: Matrix) -> None:
+        self.objectives.append(name)
+        self._objectives.append(objective)
+
     def _add_node(self, node: Node) -> NodeUnknowns:
         return NodeUnknowns(
             self._new(node.size, COEFFICIENT_LIMIT),
@@ -180,10 +233,12 @@ class RowProblem:
             matrix[component, 1 + column] += factor
         return matrix
 
-    def _hold(self, edge: Edge, form: Form) -> None:
-        """``form``, with the unknowns put in, is >= 0 on all pairs of ``edge``."""
+    def _hold(self, edge: Edge, form: Form, *, exactly: bool = False) -> None:
+        """``form``, with the unknowns put in, is >= 0 on all pairs of ``edge``; ``exactly`` skips inexact cones."""
         matrix = self._matrix(form, edge)
         for cone in self._cones.cones(edge.relation):
+            if exactly and not cone.exact:
+                continue
             self._inequalities.append(cone.inequalities @ matrix)
             self._equalities.append(cone.equalities @ matrix)
 

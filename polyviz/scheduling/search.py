@@ -45,16 +45,19 @@ class Requirement:
 
 
 def best_solution(
-    solver: LexicographicSolver, requirements: Sequence[Requirement], ideal: Sequence[int] = ()
+    solver: LexicographicSolver,
+    requirements: Sequence[Requirement],
+    ideal: Sequence[int] = (),
+    given: Matrix | None = None,
 ) -> tuple[Solution | None, bool]:
-    """The best solution that meets all ``requirements``, and whether the search was complete.
+    """The best solution that meets all ``requirements`` and the constraints ``given``; whether the search was complete.
 
     Among equal objectives the branch that was tried first wins. Objectives known to be the best possible (``ideal``)
     end the search. When the budget of the solver runs out, the best solution so far is returned; raises
     ``SolveLimitError`` when there is none.
     """
     best: Solution | None = None
-    pending: list[Matrix] = [np.zeros((0, solver.program.size + 1), dtype=np.int64)]
+    pending = [np.zeros((0, solver.program.size + 1), dtype=np.int64) if given is None else given]
     while pending:
         constraints = pending.pop()
         try:

@@ -51,6 +51,7 @@ class LexicographicSolver:
     def __init__(self, program: IntegerProgram, budget: StepBudget) -> None:
         self.program = program
         self._budget = budget
+        self._steps = program.steps
         self._columns = np.arange(program.size, dtype=np.int32)
         self._model = _model(program)
 
@@ -104,7 +105,7 @@ class LexicographicSolver:
         return values
 
     def _optimum(self, objective: Matrix) -> Matrix | None:
-        self._budget.spend()
+        self._budget.spend(self._steps)
         self._model.changeColsCost(self.program.size, self._columns, objective.astype(np.float64))
         relaxed = self._run()
         if relaxed is None or _integral(relaxed):

@@ -20,6 +20,7 @@ from polyviz.transform.shape import (
     sequence_of,
     shape_of,
     statements_in,
+    tidy,
     tree_of,
     with_part,
 )
@@ -31,10 +32,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Distribute(Move):
-    """Give the children of a sequence loops of their own: ``member`` of the band at ``path`` and all loops inside it.
+    """Give statements that share a loop loops of their own, one after the other.
 
-    The sequence is the one directly inside these loops. ``groups`` holds the positions of the children that stay
-    together, in the order in which the groups shall run; without it every child is on its own.
+    Distributed are ``member`` of the band at ``path`` and all loops inside it. The sequence is the one directly
+    inside these loops. ``groups`` holds the positions of the children that stay together, in the order in which the
+    groups shall run; without it every child is on its own.
     """
 
     name: ClassVar[str] = "distribute"
@@ -71,7 +73,7 @@ class Distribute(Move):
         text = f"Loop {loop_text(rows[self.member])} is distributed: {' | '.join(names)}."
         details = {"path": self.path, "member": self.member, "groups": groups}
         decision = Decision("distribute", text, statements_under(band), details)
-        return tree_of(tree.get_domain(), changed), decision
+        return tree_of(tree.get_domain(), tidy(changed)), decision
 
 
 def _own_loops(rows: tuple[isl.UnionPwAff, ...], parts: list[Part]) -> Part:

@@ -21,6 +21,7 @@ from polyviz.transform.shape import (
     sequence_of,
     shape_of,
     statements_in,
+    tidy,
     tree_of,
     with_part,
 )
@@ -35,10 +36,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fuse(Move):
-    """Fuse the ``depth`` outermost loops of several children of the sequence at ``path``.
+    """Let loops that run one after the other become one, ``depth`` loops deep.
 
-    ``children`` are their positions, in the order in which they run inside the fused loops, which take the place of
-    the first. Iterations with equal values of the loops run together: shift or scale first where they should not.
+    ``children`` are their positions in the sequence at ``path``, in the order in which they run inside the fused
+    loops, which take the place of the first. Iterations with equal values of the loops run together: shift or scale
+    first where they should not.
     """
 
     name: ClassVar[str] = "fuse"
@@ -75,7 +77,7 @@ class Fuse(Move):
         loops = "loop" if depth == 1 else f"{depth} outermost loops"
         text = f"{groups} share their {loops}."
         details = {"path": self.path, "children": self.children, "depth": depth}
-        return tree_of(tree.get_domain(), changed), Decision("fuse", text, names, details)
+        return tree_of(tree.get_domain(), tidy(changed)), Decision("fuse", text, names, details)
 
 
 def _outer(part: Part, depth: int) -> tuple[Rows, Shape]:

@@ -160,6 +160,29 @@ def sequence_of(parts: Iterable[Part]) -> Shape:
     return flat[0].child if len(flat) == 1 else Branches(tuple(flat))
 
 
+def tidy(shape: Shape) -> Shape:
+    """``shape`` without sequences directly inside sequences: their parts stand in one."""
+    below = [tidy(child) for child in shape.children]
+    if isinstance(shape, Branches) and shape.ordered:
+        return sequence_of(part for part in below if isinstance(part, Part))
+    return shape.with_children(below)
+
+
+def pruned(shape: Shape, instances: isl.UnionSet) -> Shape:
+    """``shape`` for ``instances`` only: what runs none of them is left out."""
+    if isinstance(shape, Branches):
+        kept = [
+            Part(pruned(part.child, inside), part.instances.intersect(inside.universe()))
+            for part in shape.parts
+            if not (inside := part.instances.intersect(instances)).is_empty()
+        ]
+        return kept[0].child if len(kept) == 1 else Branches(tuple(kept), shape.ordered)
+    below = [pruned(child, instances) for child in shape.children]
+    if isinstance(shape, Loops):
+        return replace(shape, child=below[0], rows=tuple(restricted(row, instances) for row in shape.rows))
+    return shape.with_children(below)
+
+
 def joined(rows: Sequence[isl.UnionPwAff]) -> isl.UnionPwAff:
     """One row from rows of different statements."""
     result = rows[0]

@@ -22,6 +22,7 @@ from polyviz.transform.shape import (
     sequence_of,
     shape_of,
     statements_in,
+    tidy,
     tree_of,
     with_part,
 )
@@ -33,10 +34,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sink(Move):
-    """Move a child of the sequence at ``path`` into the outermost loop of another child, at iteration ``point``.
+    """Move a statement into a loop that runs before or after it, at iteration ``point``.
 
-    ``child`` and ``into`` are their positions; ``point`` is an affine expression over the sizes and the iterators of
-    what is moved. It runs before the rest of that iteration if it ran before the loop, and after it if it ran after.
+    ``child`` and ``into`` are positions in the sequence at ``path``; ``point`` is an affine expression over the
+    sizes and the iterators of what is moved. It runs before the rest of that iteration if it ran before the loop,
+    and after it if it ran after.
     """
 
     name: ClassVar[str] = "sink"
@@ -76,7 +78,7 @@ class Sink(Move):
         text = f"{', '.join(moved_names)} runs in {place}, at {self.point}."
         details = {"path": self.path, "child": self.child, "into": self.into, "point": self.point}
         changed = with_part(shape, self.path, sequence_of(parts))
-        return tree_of(tree.get_domain(), changed), Decision("sink", text, moved_names, details)
+        return tree_of(tree.get_domain(), tidy(changed)), Decision("sink", text, moved_names, details)
 
 
 def _has_loop(branches: Branches) -> bool:

@@ -15,7 +15,8 @@ from polyviz.model.measurement import ComparisonData
 from polyviz.model.program import Program
 from polyviz.model.schedule import Schedule
 from polyviz.model.scop import Scop
-from polyviz.views import charts, models, text
+from polyviz.model.superposition import Superposition
+from polyviz.views import charts, models, superposition, text
 from polyviz.views.drawing import values_text
 from polyviz.views.html import details, heading, image, items, paragraph, preformatted, table
 from polyviz.views.notation import constraints
@@ -73,6 +74,11 @@ def combine(title: str, sections: Sequence[Section]) -> Bundle:
 def note_bundle(note: str) -> Bundle:
     """A sentence without a model."""
     return bundle(None, paragraph(note), note)
+
+
+def listing_bundle(lines: str) -> Bundle:
+    """Text whose lines and indentation matter: a script, a tree with signs in front."""
+    return bundle(None, preformatted(lines), lines)
 
 
 def scop_bundle(
@@ -166,9 +172,11 @@ def _dependences_html(
 def schedule_bundle(schedule: Schedule) -> Bundle:
     """The schedule tree and the decisions that led to it."""
     html = heading(f"Schedule by {schedule.scheduler}") + f"<div>{tree_html(root_of(schedule))}</div>"
-    decisions = [text.decision_text(decision) for decision in schedule.decisions]
+    decisions, loops = text.log_texts(schedule)
     if decisions:
         html += details(plural(len(decisions), "decision"), items(decisions))
+    if loops:
+        html += details(plural(len(loops), "loop"), items(loops))
     return bundle(models.schedule_model(schedule), html, text.schedule_text(schedule))
 
 
@@ -195,7 +203,7 @@ def parallelism_bundle(loops: Sequence[LoopParallelism]) -> Bundle:
     """For each loop whether it is parallel, and why not."""
     rows = [
         [
-            "\u2003" * loop.depth + loop.loop,
+            "\u00a0\u00a0\u00a0" * loop.depth + loop.loop,
             text.loop_verdict(loop),
             ", ".join(loop.statements),
             text.loop_sentence(loop),
@@ -218,14 +226,22 @@ def comparison_bundle(data: ComparisonData) -> Bundle:
     return bundle(models.comparison_model(data), html, comparison_text(data))
 
 
-def program_bundle(program: Program) -> Bundle:
-    """The generated text, folded, with what the code generator could not do."""
+def program_bundle(program: Program, *, opened: bool = False) -> Bundle:
+    """The generated text, folded unless ``opened``, with what the code generator could not do."""
     lines = plural(len(program.text.splitlines()), "line")
-    html = details(f"{program.name} for {program.target}, {lines}", preformatted(program.text)) + items(
-        program.notes
-    )
+    title = f"{program.name} for {program.target}, {lines}"
+    html = details(title, preformatted(program.text), opened=opened) + items(program.notes)
     plain = "\n".join([program.text.rstrip("\n"), *(f"- {note}" for note in program.notes)])
     return bundle(models.program_model(program), html, plain)
+
+
+def superposition_bundle(value: Superposition) -> Bundle:
+    """The two scattering functions per statement with the kernels they make."""
+    return bundle(
+        superposition.superposition_model(value),
+        superposition.superposition_html(value),
+        superposition.superposition_text(value),
+    )
 
 
 register_renderer(Scop, scop_bundle)
@@ -234,3 +250,4 @@ register_renderer(Legality, legality_bundle)
 register_renderer(Schedule, schedule_bundle)
 register_renderer(ComparisonData, comparison_bundle)
 register_renderer(Program, program_bundle)
+register_renderer(Superposition, superposition_bundle)

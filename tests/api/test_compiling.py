@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.errors import ArgumentError
 from tests.running import TARGETS, agree, function_of
 
 if TYPE_CHECKING:
@@ -59,12 +60,20 @@ def test_schedules_of_ones_own(target: str, name: str) -> None:
     np.testing.assert_array_equal(first, 1 + second.T)
 
 
-def test_marks_of_a_given_tree_are_not_believed() -> None:
-    band = '{ schedule: "[n] -> [{ S0[i] -> [(i)] }]", permutable: 1, coincident: [1] }'
-    for mark in ("parallel", "parallel:0", "vector"):
-        tree = domain("S0[i] : 1 <= i < n", f'{{ mark: "{mark}", child: {band} }}')
-        text = pv.compile(function_of(RUNNING), schedule=tree, target="c").source
-        assert "#pragma" not in text
+SERIAL_BAND = '{ schedule: "[n] -> [{ S0[i] -> [(i)] }]", permutable: 1, coincident: [1] }'
+
+
+@pytest.mark.parametrize("mark", ["parallel", "vector"])
+def test_marks_of_a_given_tree_are_not_believed(mark: str) -> None:
+    tree = domain("S0[i] : 1 <= i < n", f'{{ mark: "{mark}", child: {SERIAL_BAND} }}')
+    with pytest.raises(pv.LegalityError, match=f"marks a loop `{mark}` that must not run so") as error:
+        pv.compile(function_of(RUNNING), schedule=tree, target="c")
+    assert "iteration i=1 writes" in error.value.reason
+
+
+def test_marks_that_only_a_target_sets_are_left_out_of_a_given_tree() -> None:
+    tree = domain("S0[i] : 1 <= i < n", f'{{ mark: "parallel:0", child: {SERIAL_BAND} }}')
+    assert "#pragma" not in pv.compile(function_of(RUNNING), schedule=tree, target="c").source
 
 
 def test_a_schedule_of_another_part_runs_the_instances_of_this_one() -> None:
@@ -167,6 +176,8 @@ def test_steps_that_the_program_computes_keep_their_loop_whole(target: str) -> N
     assert any("the condition `prime[i]` depends on data" in note for note in kernel.scop.notes)
     kernel = agree(EVERY, np.arange(10.0), 10, 3, target=target)
     assert any("the step `-k` becomes known only with the call" in note for note in kernel.scop.notes)
+    with pytest.raises(ArgumentError, match="these sizes are not what the loops assume"):
+        kernel(np.arange(10.0), 10, 0)
 
 
 def test_a_step_of_known_value_is_exact() -> None:
@@ -196,3 +207,52 @@ def test_one_tile_size_serves_all_loops() -> None:
     one, several = (pv.compile(function, target="python", tile=tile).source for tile in (5, (5, 5)))
     assert one == several
     assert one != pv.compile(function, target="python", tile=False).source
+
+
+SLICES = """
+def slices(x, y, steps):
+    for t in range(steps):
+        x[1:-1] = (y[:-2] + y[2:]) / 2.0
+        y[:] = x
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("schedule", ["original", "pluto"])
+def test_slices_are_loops_whose_arrays_have_to_fit(schedule: str, target: str) -> None:
+    kernel = agree(SLICES, np.arange(9.0) ** 2, np.ones(9), 3, schedule=schedule, target=target)
+    with pytest.raises(ArgumentError, match="these sizes are not what the loops assume"):
+        kernel(np.zeros(9), np.zeros(8), 3)
+
+
+def test_an_array_for_a_number_is_explained() -> None:
+    kernel = pv.compile("def fill(A, b):\n    A[:] = b\n", target="python")
+    with pytest.raises(ArgumentError) as caught:
+        kernel(np.zeros(3), np.zeros(3))
+    assert str(caught.value).splitlines() == [
+        "fill(): b must be a number, not an array.",
+        "  Why: Nothing subscripts `b`, so it is read as a number.",
+        "  Hint: Write `b[:]` or `b[i]` where its elements are meant.",
+    ]
+
+
+@pytest.mark.parametrize("schedule", ["original", "isl", "pluto"])
+def test_sizes_that_leave_some_or_all_statements_without_iterations(schedule: str) -> None:
+    text = "def f(A, n):\n    for i in range(n):\n        A[i] = 1.0\n    for i in range(3):\n        A[i] += 2.0\n"
+    for program, expected in ((text, 2.0), (text.replace("range(3)", "range(n)"), 0.0)):
+        kernel = pv.compile(program, schedule=schedule, target="python", sizes={"n": 0})
+        array = np.zeros(3)
+        kernel(array, 0)
+        np.testing.assert_array_equal(array, expected)
+        assert any("never runs for these sizes" in note for note in kernel.scop.notes)
+
+
+def test_slices_may_be_empty_and_have_to_be_equally_long() -> None:
+    kernel = pv.compile("def f(x, y, n, m):\n    x[1:n] = y[0:m]\n    x[::2] = y[1::3]\n", target="python")
+    one, other = np.arange(2.0), np.arange(3.0)
+    kernel(one, other, 0, 0)
+    np.testing.assert_array_equal(one, [1.0, 1.0])
+    with pytest.raises(ArgumentError, match="these sizes are not what the loops assume"):
+        kernel(one, other, 2, 2)
+    with pytest.raises(ArgumentError, match="these sizes are not what the loops assume"):
+        kernel(np.arange(3.0), other, 0, 0)

@@ -20,7 +20,9 @@ from numba.core import config
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
+from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.runtime_c import helper_source
+from polyviz.codegen.scalars_python import numpy_scalars
 from polyviz.codegen.typing import infer_scalars
 from polyviz.codegen.widths import widened
 
@@ -136,39 +138,37 @@ class Batch:
             numba.njit(scope["run"], error_model="numpy")(*self.arrays, *after)
         return after
 
-    def run_python(self) -> list[np.ndarray | None]:
-        """Each output by CPython, None where Python's own numbers raise what numba computes."""
+    def run_python(self) -> list[np.ndarray]:
+        """Each output by CPython, without a single exception."""
         after = [array.copy() for array in self.before]
         scope: dict[str, object] = {"np": np, "math": math}
+        exec("\n".join(PYTHON_HELPERS.values()), scope)
         scope |= dict(zip(self.types, [*self.arrays, *after], strict=True))
-        results: list[np.ndarray | None] = []
-        for body, array in zip(self.bodies, after, strict=True):
-            lines = PythonExpressionPrinter({}, self.element).instructions(
-                widened(body, {**self.types, **self.scalars}), 1
-            )
+        for number in range(len(self.bodies)):
+            lines = PythonExpressionPrinter({}, self.element).instructions(self.widened(number), 1)
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 try:
                     exec("\n".join([f"for n in range({COUNT}):", *lines]), scope)
-                except (ZeroDivisionError, OverflowError, ValueError):
-                    results.append(None)
-                else:
-                    results.append(array)
-        return results
+                except (ArithmeticError, ValueError) as error:
+                    raise AssertionError("\n".join(lines)) from error
+        return after
 
-    def compare_python(self, units: int = 0) -> int:
-        """Assert that CPython agrees with numba; returns how many bodies Python's own numbers refused."""
+    def widened(self, number: int) -> tuple[Instruction, ...]:
+        types = {**self.types, **self.scalars}
+        body = self.bodies[number]
+        return widened(body, types, numpy_scalars([body], types, frozenset()))
+
+    def compare_python(self, units: int = 0) -> None:
+        """Assert that CPython agrees with numba."""
         ours, reference = self.run_python(), self.run_numba()
         printer = PythonExpressionPrinter({}, self.element)
-        for body, got, expected in zip(self.bodies, ours, reference, strict=True):
+        for number, (got, expected) in enumerate(zip(ours, reference, strict=True)):
             # The sign of a zero from np.maximum is NumPy's own business.
-            if got is None or (same(got, expected, units) | (got == expected)).all():
+            if (same(got, expected, units) | (got == expected)).all():
                 continue
             place = int(np.flatnonzero(~same(got, expected, units))[0])
-            lines = [
-                *printer.instructions(body, 0),
-                *printer.instructions(widened(body, {**self.types, **self.scalars}), 0),
-            ]
+            lines = [*printer.instructions(self.bodies[number], 0), *printer.instructions(self.widened(number), 0)]
             seen = {
                 name: array[place]
                 for name, array in zip(TYPES, self.arrays, strict=True)
@@ -177,7 +177,6 @@ class Batch:
             raise AssertionError(
                 "\n".join([*lines, f"gives {got[place]!r}, numba {expected[place]!r}, for {seen}"])
             )
-        return sum(got is None for got in ours)
 
     def compare(self, folder: Path, units: int = 0) -> None:
         """Assert equality: bit for bit but for the payload of NaN, or within ``units`` in the last place."""

@@ -32,7 +32,7 @@ def check(nodes, units=0):
     for index, node in enumerate(nodes):
         outputs[f"out{index}"] = infer(node, Environment(TYPES)).name
         bodies.append([Assign(Element(f"out{index}", (Name("n"),)), cells(node))])
-    return Batch(bodies, outputs).compare_python(units)
+    Batch(bodies, outputs).compare_python(units)
 
 
 def typed(texts):
@@ -51,7 +51,7 @@ def test_operators_compute_in_numbas_type_under_cpython(symbol):
     texts += [
         f"{literal} {symbol} {name}" for literal in ("3", "0.1") for name in names if symbol not in "//%"
     ]
-    assert check(typed(texts)) == 0
+    check(typed(texts))
 
 
 FEW = ["p", "k", "u4", "x4", "x"]
@@ -79,7 +79,7 @@ def test_functions_and_choices_compute_in_numbas_type_under_cpython():
     ]
     unary += ["np.float32({})", "({}).real", "bool({})", "np.sign({})", "np.isnan({})", "0 < {} <= 0.3"]
     texts += [f"{form.format(name)} * {other}" for form in unary for name in FEW for other in ("0.3", "m")]
-    assert check(typed(texts)) == 0
+    check(typed(texts))
 
 
 def test_functions_of_math_give_numbas_precision():
@@ -98,15 +98,14 @@ def test_functions_of_math_give_numbas_precision():
         "round(k, 1) + x4",
         "round(k) + x4",
     ]
-    assert check(typed(texts)) == 0
+    check(typed(texts))
 
 
 @pytest.mark.slow
 @settings(max_examples=3, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(nodes=st.lists(expressions(), min_size=30, max_size=30))
 def test_random_expressions_mean_the_same_under_cpython(nodes):
-    # Python's own numbers raise for a few: a literal divided by a literal zero, a root of a negative one.
-    assert check(nodes) < 15
+    check(nodes)
 
 
 @pytest.mark.slow
@@ -133,7 +132,7 @@ def test_assignments_store_what_numba_stores_under_cpython():
             outputs[name] = dtype
             texts.append(form.format(name, value))
     bodies = [[cells(part) for part in body(text, {**TYPES, **outputs})] for text in texts]
-    assert Batch(bodies, outputs).compare_python() == 0
+    Batch(bodies, outputs).compare_python()
 
 
 def test_whole_numbers_wrap_at_the_width_of_their_array():
@@ -153,7 +152,7 @@ def test_whole_numbers_wrap_at_the_width_of_their_array():
         outputs[name] = dtype
         texts.append(form.format(name, name))
     bodies = [[cells(part) for part in body(text, {**TYPES, **outputs})] for text in texts]
-    assert Batch(bodies, outputs, extreme=True).compare_python() == 0
+    Batch(bodies, outputs, extreme=True).compare_python()
 
 
 def test_variables_carry_numbas_type_from_statement_to_statement():
@@ -164,7 +163,7 @@ def test_variables_carry_numbas_type_from_statement_to_statement():
     bodies = [[replace(part, value=cells_of_arrays(part.value)) for part in bodies[0]]]
     batch = Batch(bodies, {"t0": "float64"})
     assert batch.scalars == {"s": "float64"}
-    assert batch.compare_python() == 0
+    batch.compare_python()
 
 
 def cells_of_arrays(node):
@@ -204,3 +203,12 @@ for c in range(K[i]):
 def subscripted(element, printer):
     inner = ", ".join(map(printer.expression, element.subscripts))
     return f"{element.array}[{inner}]" if inner else element.array
+
+
+def test_divisors_that_cannot_be_zero_stay_as_they_are():
+    nodes = body("A[i] = i / n + 1.0 / (i + 1) + L[i] // n + i % n\nA[i] /= n\nL[i] %= i\n", READABLE)
+    printer = PythonExpressionPrinter({}, subscripted)
+    plain = printer.instructions(widened(nodes, READABLE, never_zero=lambda _: True), 0)
+    assert plain == printer.instructions(nodes, 0)
+    careful = printer.instructions(widened(nodes, READABLE, never_zero=lambda node: node != Name("n")), 0)
+    assert careful[0] == "A[i] = i / np.float64(n) + 1.0 / (i + 1) + L[i] // n + i % np.int64(n)"

@@ -13,15 +13,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polyviz.analysis import dependences
-from polyviz.scheduling import Proposal, SchedulingProblem, register_scheduler, schedule
-from polyviz.scheduling.band_search import BandState, FoundRow, Workbench, requirements, solve_row
+from polyviz.scheduling import Proposal, SchedulingProblem, isl_scheduler, register_scheduler, schedule
+from polyviz.scheduling.band_search import (
+    BandState,
+    FoundRow,
+    Workbench,
+    find_band,
+    requirements,
+    solve_row,
+)
+from polyviz.scheduling.carrying import CarryingRows
+from polyviz.scheduling.choice import chosen_row
+from polyviz.scheduling.closeness import CloseRows
+from polyviz.scheduling.clusters import Cluster
 from polyviz.scheduling.components import components
 from polyviz.scheduling.engine import Engine, run_engine
 from polyviz.scheduling.farkas import cone_of
 from polyviz.scheduling.fusion import FusionRule
-from polyviz.scheduling.graph import DependenceGraph
+from polyviz.scheduling.graph import DependenceGraph, Edge, Node
 from polyviz.scheduling.independence import complement, rank
-from polyviz.scheduling.pieces import by_distance, convex_pieces
+from polyviz.scheduling.pieces import by_distance, convex_pieces, distances
 from polyviz.scheduling.program import SolveLimitError
 from polyviz.scheduling.registry import unregister_scheduler
 from polyviz.scheduling.row_problem import RowProblem
@@ -30,6 +41,8 @@ from tests.scheduling import kernels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from polyviz.model.scop import Scop
 
 FACTOR = st.integers(-2, 2)
 
@@ -81,11 +94,12 @@ def test_components_follow_the_dependences_then_the_source() -> None:
 
 def test_carried_pairs_leave_the_graph() -> None:
     graph = graph_of(kernels.jacobi_1d())
-    rows = {name: (AffineRow((1, 0), (0, 0), 0),) for name in graph.names}
-    inside = graph.after(rows)
+    found = FoundRow({name: AffineRow((1, 0), (0, 0), 0) for name in graph.names}, "close", False, {})
+    inside = graph.after([found])
     assert {(edge.source, edge.sink) for edge in graph.validity} >= {("S", "R"), ("R", "S")}
     assert {(edge.source, edge.sink) for edge in inside.validity} == {("S", "R")}
-    assert inside.nodes[0].rows == rows["S"]
+    assert inside.nodes[0].rows == (found.rows["S"],)
+    assert inside.around == (found,)
 
 
 @given(
@@ -135,26 +149,113 @@ def test_simple_relations_and_those_of_any_distance_stay_whole() -> None:
     assert len(convex_pieces(isl.Map("{ S[i] -> S[j] : 0 <= i < 9 and i < j <= i + 2 }"))) == 1
 
 
+def test_distances_without_an_end_in_sight_are_not_counted_point_by_point() -> None:
+    """A million of them, one dimension at a time."""
+    wide = isl.BasicMap("{ S[i, j] -> S[k, l] : 0 <= i < k < 1000 and 0 <= j < l < 1000 }")
+    assert distances(wide) is None
+
+
+def test_carrying_what_each_statement_needs_does_not_space_them_out() -> None:
+    state = BandState(graph_of(kernels.jacobi_2d()))
+    together = CarryingRows().next_row(state, Workbench())
+    apart = CarryingRows(own_first=True).next_row(state, Workbench())
+    assert together is not None
+    assert apart is not None
+    assert {name: row.iterators[0] for name, row in together.rows.items()} == {"S": 2, "R": 2}
+    assert {name: row.iterators[0] for name, row in apart.rows.items()} == {"S": 1, "R": 1}
+
+
 def test_a_limit_on_the_search_is_an_error_for_the_caller() -> None:
     graph = graph_of(kernels.matmul()).only(["R"])
     workbench = Workbench()
     workbench.budget.remaining = 1
     problem = RowProblem(graph.nodes, workbench.cones)
     problem.legality(graph.validity)
-    problem.minimise(problem.nodes["R"].positive)
+    problem.minimise("one", problem.nodes["R"].positive)
     with pytest.raises(SolveLimitError):
         solve_row(problem, requirements(problem, graph), workbench)
 
 
-def test_without_steps_left_the_source_order_is_kept_and_said() -> None:
+def test_without_steps_left_isl_decides_and_it_is_said() -> None:
     part = kernels.jacobi_1d()
-    rule = FusionRule("none", Simplest())
-    engine = Engine(Simplest(), rule)
-    engine.workbench.budget.remaining = 0
-    proposal = run_engine(engine, SchedulingProblem(part, dependences(part)))
+    proposal = _without_steps(part)
+    assert proposal.tree.get_map().is_equal(schedule(part, "isl").tree.get_map())
+    fallback, last = proposal.decisions[-2:]
+    assert fallback.step == "fallback"
+    assert fallback.text == (
+        "Not this search but the scheduler of isl was used: no row that respects all dependences of S, R was found "
+        "(the search reached its limit)."
+    )
+    assert last.step == "isl"
+
+
+def test_where_isl_needs_too_long_as_well_the_source_order_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isl_scheduler, "QUICK_OPERATIONS", 10)
+    monkeypatch.setattr(isl_scheduler, "schedule_within", lambda *_: None)
+    part = kernels.jacobi_1d()
+    proposal = _without_steps(part)
     assert proposal.tree.plain_is_equal(part.schedule)
-    assert proposal.decisions[-1].step == "fallback"
-    assert "The loops keep the order of the source." in proposal.decisions[-1].text
+    assert proposal.decisions[-1].details == {
+        "failed": "isl",
+        "instead": "the order of the source",
+        "reason": "isl found no schedule within 3 s",
+    }
+
+
+def _without_steps(part: Scop) -> Proposal:
+    engine = Engine(Simplest(), FusionRule("none", Simplest()))
+    engine.workbench.budget.remaining = 0
+    return run_engine(engine, SchedulingProblem(part, dependences(part)))
+
+
+def test_fusion_leaves_steps_for_what_comes_after_it() -> None:
+    workbench = Workbench()
+    workbench.budget.remaining = 10
+    with workbench.half() as part:
+        part.budget.spend(2)
+    assert workbench.budget.remaining == 8
+
+
+def test_fusion_stops_at_its_limit_and_says_so() -> None:
+    part = kernels.pointwise_chain()
+    graph = graph_of(part)
+    rule = CloseRows()
+    clusters = [
+        Cluster((name,), find_band(graph.only([name]), rule, Workbench()).found) for name in graph.names
+    ]
+    nothing_left = Workbench()
+    nothing_left.budget.remaining = 0
+    fused, decisions = FusionRule("smart", rule).fuse(clusters, graph, nothing_left)
+    assert fused == clusters
+    assert [decision.step for decision in decisions] == ["limit"]
+
+
+HARD = isl.BasicMap(
+    "[n, m, q] -> { S[i, j, k, l] -> S[i', j', k', l'] : i' = -m + q + l and -1 + m <= j < i and k < j and 3k > n "
+    "and l > m - q + i and 0 <= l <= -3 + k and l < m and -1 + m <= j' < -m + q + l "
+    "and j' < n + m - q - l and k' < j' and 0 <= l' <= -3 + k' }"
+)
+
+
+def test_a_cone_that_takes_too_long_is_that_of_a_larger_relation() -> None:
+    cone = cone_of(HARD)
+    assert not cone.exact
+    # l > m - q + i and i' = -m + q + l: the row i goes forward, and what is left of the relation still says so.
+    forward = np.array([-1, 0, 0, 0, -1, 0, 0, 0, 1, 0, 0, 0])
+    assert (cone.inequalities @ forward >= 0).all()
+    assert (cone.equalities @ forward == 0).all()
+
+
+def test_an_inexact_cone_restricts_rows_but_bounds_no_distance() -> None:
+    relation = isl.Map.from_basic_map(HARD)
+    node = Node("S", 0, relation.domain().union(relation.range()))
+    edge = Edge("S", "S", relation)
+    graph = DependenceGraph((node,), (edge,), (edge,), (edge,))
+    workbench = Workbench()
+    row = CloseRows().next_row(BandState(graph), workbench)
+    assert row is not None
+    assert workbench.cones.inexact == 1
+    assert (row.objectives["bound per parameter"], row.objectives["bound"]) == (0, 0)
 
 
 @dataclass(frozen=True)
@@ -164,17 +265,11 @@ class Simplest:
     def next_row(self, state: BandState, workbench: Workbench) -> FoundRow | None:
         problem = RowProblem(state.graph.nodes, workbench.cones)
         problem.legality(state.graph.validity)
-        problem.minimise(
-            *(part for node in problem.nodes.values() for part in (node.negative, node.positive))
-        )
+        problem.minimise_iterators()
         try:
-            solution, _ = solve_row(problem, requirements(problem, state.graph), workbench)
+            return chosen_row(problem, state, workbench)
         except SolveLimitError:
             return None
-        if solution is None:
-            return None
-        rows = {name: problem.row(name, solution.values) for name in state.graph.names}
-        return FoundRow(rows, "close", False, {"coefficients": solution.objectives[0]})
 
 
 @pytest.fixture
