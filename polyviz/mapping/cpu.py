@@ -26,6 +26,7 @@ from polyviz.mapping.innermost import (
 )
 from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.marked import Mapped, keep_marks
+from polyviz.mapping.outer_loops import OuterLoops
 from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, inner_nests, tiles_of_updates
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.work import region_extents
@@ -231,7 +232,7 @@ def _plan_band(
     sizes = _tile_sizes(found, locality, order, tile)
     parallel_around = any(plan.parallel is not None for plan in around)
     serial_around = sum(plan.serial_members for plan in around)
-    outer = _Outer(found, order, bool(sizes), locality is None, parallel_around, serial_around).choose()
+    outer = OuterLoops(found, order, bool(sizes), locality is None, parallel_around, serial_around).choose()
     innermost_parallel = found.members[order[-1]].coincident or (
         order == tuple(range(count)) and found.members[-1].parallel
     )
@@ -290,59 +291,6 @@ def _default_size(member: int, order: Sequence[int], *, carries: bool) -> int:
     if member == 0:
         return WAVEFRONT_TILE[0]
     return WAVEFRONT_TILE[1] if len(order) <= len(WAVEFRONT_TILE) else CROWDED_TILE
-
-
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    order: tuple[int, ...]
-    parallel: int | None
-    wavefront: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Outer:
-    """Which loop of a band runs on several threads, and the order of the band's outer loops for it."""
-
-    found: BandProperties
-    order: tuple[int, ...]
-    tiled: bool
-    has_inner_bands: bool
-    parallel_around: bool
-    serial_around: int
-
-    def choose(self) -> _Choice:
-        natural = tuple(range(len(self.order)))
-        order = natural if self.tiled else self.order
-        if self.parallel_around or self.serial_around > 1:
-            return _Choice(order, None)
-        coincident = [member for member in order if self.found.members[member].coincident]
-        if coincident and self.found.permutable:
-            return self._front(order, coincident[0])
-        if not self.found.permutable:
-            return self._in_place(order)
-        if self.tiled:
-            return _Choice(order, 1, wavefront=True)
-        return _Choice(order, None)
-
-    def _front(self, order: tuple[int, ...], member: int) -> _Choice:
-        """Bring a parallel member to the front, unless that takes the best loop away from the innermost place."""
-        if not self.tiled and member == order[-1] and len(order) > 1:
-            position = len(order) - 1
-            return _Choice(order, None if self._too_small(position) else position)
-        moved = (member, *(other for other in order if other != member))
-        return _Choice(moved, None if self._too_small(0) else 0)
-
-    def _in_place(self, order: tuple[int, ...]) -> _Choice:
-        for position, member in enumerate(order):
-            if self.found.members[member].parallel:
-                return _Choice(order, None if self._too_small(position) else position)
-        return _Choice(order, None)
-
-    def _too_small(self, position: int) -> bool:
-        """Threads started again in every iteration of a loop around must find more than one loop of work."""
-        serial = self.serial_around + position
-        loops_inside = len(self.order) - position - 1 + int(self.has_inner_bands) + int(self.tiled)
-        return serial > 1 or (serial == 1 and loops_inside < 1)
 
 
 def _apply(
