@@ -18,6 +18,7 @@ from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Schedule
 from polyviz.model.superposition import Superposition
 from polyviz.runtime.kernel import Kernel
+from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of, plain_function
 from polyviz.scheduling import adopt
 from polyviz.scheduling import schedule as find_schedule
@@ -40,6 +41,8 @@ def compile(
     target: str = "auto",
     sizes: Mapping[str, int] | None = None,
     tile: Tile = None,
+    register_tile: bool = True,
+    pack: bool = True,
     floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     **options: Any,
@@ -48,7 +51,8 @@ def compile(
 
     ``source`` is a function, text, an extracted part or a kernel. ``schedule`` is a scheduler's name (its options go
     into ``options``) or a schedule of one's own; ``tile`` gives tile sizes (one number: the same for
-    every loop), False switches tiling off.
+    every loop), False switches tiling off. ``register_tile=False`` keeps sums of products out of vector registers,
+    ``pack=False`` their operands where they are.
     ``floating_point`` is ``strict`` (each element's operations keep their order) or ``reassociate``.
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
@@ -62,7 +66,7 @@ def compile(
     >>> values
     array([0., 2., 4., 6.])
     """
-    check_options(floating_point, tile)
+    check_options(floating_point, tile, register_tile=register_tile, pack=pack)
     scop = part_of(source, sizes=sizes, namespace=namespace)
     return build_kernel(
         scop,
@@ -71,6 +75,8 @@ def compile(
         schedule=schedule,
         target=resolve_target(target),
         tile=tile,
+        register_tile=register_tile,
+        pack=pack,
         floating_point=floating_point,
         namespace=namespace,
         options=options,
@@ -86,6 +92,8 @@ def build_kernel(
     schedule: ScheduleChoice,
     target: str,
     tile: Tile = None,
+    register_tile: bool = True,
+    pack: bool = True,
     floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
@@ -96,7 +104,16 @@ def build_kernel(
     ``at_hand`` holds the values of parameters in the run that comes next, for schedulers that choose by them.
     """
     chosen = choose_schedule(scop, dependences, schedule, options or {}, at_hand)
-    plan = make_plan(scop, dependences, chosen, target, tile=_sizes(tile))
+    plan = make_plan(
+        scop,
+        dependences,
+        chosen,
+        target,
+        tile=_sizes(tile),
+        processor=this_machine().processor,
+        register_tile=register_tile,
+        pack=pack,
+    )
     original = original_of(scop, source, namespace)
     return Kernel(
         scop, dependences, plan, original, floating_point=floating_point, signature=signature_of(source)
@@ -171,11 +188,14 @@ def _is_isl_text(text: str) -> bool:
     return "{" in text
 
 
-def check_options(floating_point: object, tile: object) -> None:
-    """Refuse values that the options do not have; raises OptionError."""
+def check_options(floating_point: object, tile: object, **switches: object) -> None:
+    """Refuse values that the options do not have; ``switches`` are on or off. Raises OptionError."""
     if floating_point not in ("strict", "reassociate"):
         raise OptionError(f"Unknown floating_point {floating_point!r}; known: strict, reassociate.")
     _check_tile(tile)
+    for name, value in switches.items():
+        if not isinstance(value, bool):
+            raise OptionError(f"{name} is True or False, not {value!r}.")
 
 
 def _sizes(tile: Tile) -> Sequence[int] | Literal[False] | None:

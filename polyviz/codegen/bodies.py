@@ -60,18 +60,24 @@ def planned_body(scop: Scop, plan: Plan, statement: Statement) -> tuple[Instruct
 
     Where the statement writes the value that stays visible, a guarded copy to the visible scalar follows.
     """
+    place = private_copies(scop, plan, statement)
+    if not plan.locals and not plan.expansions:
+        return statement.body
+    body = tuple(_instruction(place(instruction)) for instruction in statement.body)
+    return body + _final_values(scop, plan, statement, place)
+
+
+def private_copies(scop: Scop, plan: Plan, statement: Statement) -> Callable[[Node], Node]:
+    """What replaces each private temporary in a part of the body of ``statement`` by its copy."""
     expansions = {expansion.array: expansion for expansion in plan.expansions}
     private = set(plan.locals) | set(expansions)
-    if not private:
-        return statement.body
 
     def place(node: Node) -> Node:
         if isinstance(node, Element) and node.array in private:
             return _copy_element(scop, statement, node, expansions.get(node.array))
         return rebuild(node, place)
 
-    body = tuple(_instruction(place(instruction)) for instruction in statement.body)
-    return body + _final_values(scop, plan, statement, place)
+    return place
 
 
 def placed_body(

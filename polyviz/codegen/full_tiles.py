@@ -8,11 +8,12 @@ compiler unrolls and vectorises these. (isl's own isolation writes the partial t
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.codegen.loops import If, LoopNode, TileBody, descendants, rewrite
+from polyviz.codegen.loops import Block, If, Instance, LoopNode, TileBody, descendants, rewrite
 from polyviz.codegen.naming import substituted
 from polyviz.codegen.scan import condition_of_set, scan_schedule
 from polyviz.model.expression import Expression, Name
@@ -21,26 +22,43 @@ from polyviz.transform.tree import kind_of, walk
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from polyviz.model.plan import Plan
+    from polyviz.model.plan import BlockTiles, Plan
     from polyviz.model.scop import Scop
 
 
-def separate_full_tiles(scop: Scop, plan: Plan, loops: LoopNode) -> LoopNode:
-    """``loops``, the scan of the plan's whole tree, with full tiles apart; no ``TileBody`` is left in it."""
+def separate_full_tiles(
+    scop: Scop, plan: Plan, loops: LoopNode, blocks: frozenset[str] = frozenset()
+) -> LoopNode:
+    """``loops``, the scan of the plan's whole tree, with full tiles apart; no ``TileBody`` is left in it.
+
+    Tiles that run by register tiles are instances of these where ``blocks`` allows them.
+    """
     tiles = _innermost_tiles(plan)
     bodies = _full_bodies(scop, plan, tiles) if tiles else {}
+    blocked = {tile.mark: tile for tile in plan.block_tiles if blocks.issuperset(tile.blocks)}
 
     def split(node: LoopNode) -> LoopNode:
         if not isinstance(node, TileBody):
             return node
-        full = bodies.get(node.mark)
-        if full is None or not _is_complete(node, tiles[node.mark]):
-            return node.body
-        names: dict[str, Expression] = {old: Name(new) for old, new in zip(full.around, node.around, strict=True)}
-        condition = condition_of_set(_named(tiles[node.mark], node.around), scop.context)
-        return If(condition, substituted(full.body, names), node.body)
+        body, full = node.body, bodies.get(node.mark)
+        if full is not None and _is_complete(node, tiles[node.mark]):
+            names: dict[str, Expression] = {
+                old: Name(new) for old, new in zip(full.around, node.around, strict=True)
+            }
+            condition = condition_of_set(_named(tiles[node.mark], node.around), scop.context)
+            body = If(condition, substituted(full.body, names), body)
+        return _with_blocks(scop, replace(node, body=body), blocked.get(node.mark))
 
     return rewrite(loops, split)
+
+
+def _with_blocks(scop: Scop, node: TileBody, tiles: BlockTiles | None) -> LoopNode:
+    """The body of the tile, or its blocks where it is one of ``tiles``."""
+    if tiles is None or not _is_complete(node, tiles.tiles):
+        return node.body
+    condition = condition_of_set(_named(tiles.tiles, node.around), scop.context)
+    around = tuple(map(Name, node.around))
+    return If(condition, Block(tuple(Instance(block, around) for block in tiles.blocks)), node.body)
 
 
 def _innermost_tiles(plan: Plan) -> Mapping[str, isl.Set]:

@@ -15,6 +15,7 @@ import islpy as isl
 
 from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
+from polyviz.mapping.block_tiles import Update, tile_sizes
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import (
     distribute_innermost,
@@ -25,9 +26,11 @@ from polyviz.mapping.innermost import (
 )
 from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.marked import Mapped, keep_marks
+from polyviz.mapping.outer_loops import OuterLoops
+from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, inner_nests, tiles_of_updates
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.work import region_extents
-from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, ParallelWork, Plan
+from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, ParallelWork, Plan, RegisterTile
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tile import split_into_tiles
@@ -36,6 +39,7 @@ from polyviz.transform.wavefront import with_diagonal
 
 if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
+    from polyviz.model.processor import Processor
     from polyviz.model.scop import Scop
 
 PARALLEL_TILE = (32, 64)
@@ -52,16 +56,28 @@ Tile = Sequence[int] | Literal[False] | None
 
 
 def make_plan(
-    scop: Scop, dependences: Dependences, schedule: Schedule, target: str, *, tile: Tile = None
+    scop: Scop,
+    dependences: Dependences,
+    schedule: Schedule,
+    target: str,
+    *,
+    tile: Tile = None,
+    processor: Processor | None = None,
+    register_tile: bool = True,
+    pack: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off.
+    Register tiles need a ``processor`` with vector registers and a target that can name them (``c``);
+    ``register_tile`` switches them off, ``pack`` the copies of their operands.
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
-    mapped = _mapped(scop, dependences, schedule, tile)
+    usable = register_tile and target == "c" and processor is not None and processor.vector_registers
+    registers = Registers(processor, pack) if usable and processor is not None else None
+    mapped = _mapped(scop, dependences, schedule, tile, registers)
     storage = place_temporaries(scop, dependences, mapped.tree)
     return Plan(
         schedule=schedule,
@@ -72,6 +88,8 @@ def make_plan(
         final_values=storage.final_values,
         full_tiles=mapped.full_tiles,
         work=mapped.work,
+        register_tiles=mapped.register_tiles,
+        block_tiles=mapped.block_tiles,
         decisions=(*mapped.decisions, *storage.decisions),
     )
 
@@ -92,9 +110,13 @@ class _BandPlan:
     separable: bool
     serial_members: int
     concurrent: bool = False
+    block: RegisterTile | None = None
+    updates: tuple[Update, ...] = ()
 
 
-def _mapped(scop: Scop, dependences: Dependences, schedule: Schedule, tile: Tile) -> Mapped:
+def _mapped(
+    scop: Scop, dependences: Dependences, schedule: Schedule, tile: Tile, registers: Registers | None
+) -> Mapped:
     if schedule.by_hand:
         if tile:
             raise OptionError("A schedule edited by hand is not tiled again: leave the option `tile` out.")
@@ -104,10 +126,14 @@ def _mapped(scop: Scop, dependences: Dependences, schedule: Schedule, tile: Tile
     if schedule.superposition is not None and tile is None:
         # Its block loops are tiles already, and the loops of its threads are meant to stay whole.
         tile = False
-    return _transform(scop, dependences, schedule.tree, tile)
+    return _transform(scop, dependences, schedule.tree, tile, registers)
 
 
-def _transform(scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile) -> Mapped:
+def _transform(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile, registers: Registers | None
+) -> Mapped:
+    if registers is not None and tile is None:
+        tree = inner_nests(scop, dependences, tree, registers)
     properties = band_properties(scop, dependences, tree)
     plans: list[_BandPlan] = []
     decisions: list[Decision] = []
@@ -120,14 +146,55 @@ def _transform(scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: T
         plan = _plan_band(path, found, locality, around, tile)
         if is_concurrent(band) and (plan.wavefront or not plan.sizes):
             plan = _concurrent(plan, tile, inside=bool(around))
+        if registers is not None and tile is not False and locality is not None and not plan.concurrent:
+            free = _is_free(around)
+            given = plan.sizes if tile else None
+            choice = choose_register_tiles(
+                scop,
+                dependences,
+                tree,
+                path,
+                found,
+                registers,
+                len(plans),
+                may_be_parallel=free,
+                tiled=bool(plan.sizes),
+                sizes=given,
+            )
+            plan = _by_registers(plan, choice, tile)
+            decisions.extend(filter(None, (choice.decision,)))
         plans.append(plan)
         decisions.extend(_explain(plan, statements_under(band)))
-    work = _work(scop, tree, plans)
-    full_tiles = []
+    mapped = Mapped(tree, work=_work(scop, tree, plans), decisions=tuple(decisions))
     for number, plan in reversed(list(enumerate(plans))):
-        tree, full = _apply(scop, dependences, tree, plan, number)
-        full_tiles.extend(full)
-    return Mapped(tree, tuple(full_tiles), work, tuple(decisions))
+        mapped = _apply(scop, dependences, mapped, plan, number, registers)
+    return mapped
+
+
+def _is_free(around: Sequence[_BandPlan]) -> bool:
+    """Whether threads may start inside the bands ``around``."""
+    return sum(plan.serial_members for plan in around) <= 1 and all(plan.parallel is None for plan in around)
+
+
+def _by_registers(plan: _BandPlan, choice: Choice, tile: Tile) -> _BandPlan:
+    """``plan`` cut for register tiles, where there are some."""
+    if choice.updates and tile is None:
+        return replace(plan, updates=choice.updates, sizes=tile_sizes(choice.updates))
+    if choice.whole is None:
+        return replace(plan, updates=choice.updates)
+    whole = choice.whole
+    return replace(
+        plan,
+        order=whole.order,
+        tile_order=whole.tile_order,
+        sizes=whole.sizes,
+        parallel=whole.parallel,
+        wavefront=False,
+        vector=whole.tile.parallel_columns,
+        separable=False,
+        serial_members=len(whole.order) if whole.parallel is None else whole.parallel,
+        block=whole.tile,
+    )
 
 
 def _work(scop: Scop, tree: isl.Schedule, plans: Sequence[_BandPlan]) -> tuple[ParallelWork, ...]:
@@ -165,7 +232,7 @@ def _plan_band(
     sizes = _tile_sizes(found, locality, order, tile)
     parallel_around = any(plan.parallel is not None for plan in around)
     serial_around = sum(plan.serial_members for plan in around)
-    outer = _Outer(found, order, bool(sizes), locality is None, parallel_around, serial_around).choose()
+    outer = OuterLoops(found, order, bool(sizes), locality is None, parallel_around, serial_around).choose()
     innermost_parallel = found.members[order[-1]].coincident or (
         order == tuple(range(count)) and found.members[-1].parallel
     )
@@ -226,64 +293,16 @@ def _default_size(member: int, order: Sequence[int], *, carries: bool) -> int:
     return WAVEFRONT_TILE[1] if len(order) <= len(WAVEFRONT_TILE) else CROWDED_TILE
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    order: tuple[int, ...]
-    parallel: int | None
-    wavefront: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Outer:
-    """Which loop of a band runs on several threads, and the order of the band's outer loops for it."""
-
-    found: BandProperties
-    order: tuple[int, ...]
-    tiled: bool
-    has_inner_bands: bool
-    parallel_around: bool
-    serial_around: int
-
-    def choose(self) -> _Choice:
-        natural = tuple(range(len(self.order)))
-        order = natural if self.tiled else self.order
-        if self.parallel_around or self.serial_around > 1:
-            return _Choice(order, None)
-        coincident = [member for member in order if self.found.members[member].coincident]
-        if coincident and self.found.permutable:
-            return self._front(order, coincident[0])
-        if not self.found.permutable:
-            return self._in_place(order)
-        if self.tiled:
-            return _Choice(order, 1, wavefront=True)
-        return _Choice(order, None)
-
-    def _front(self, order: tuple[int, ...], member: int) -> _Choice:
-        """Bring a parallel member to the front, unless that takes the best loop away from the innermost place."""
-        if not self.tiled and member == order[-1] and len(order) > 1:
-            position = len(order) - 1
-            return _Choice(order, None if self._too_small(position) else position)
-        moved = (member, *(other for other in order if other != member))
-        return _Choice(moved, None if self._too_small(0) else 0)
-
-    def _in_place(self, order: tuple[int, ...]) -> _Choice:
-        for position, member in enumerate(order):
-            if self.found.members[member].parallel:
-                return _Choice(order, None if self._too_small(position) else position)
-        return _Choice(order, None)
-
-    def _too_small(self, position: int) -> bool:
-        """Threads started again in every iteration of a loop around must find more than one loop of work."""
-        serial = self.serial_around + position
-        loops_inside = len(self.order) - position - 1 + int(self.has_inner_bands) + int(self.tiled)
-        return serial > 1 or (serial == 1 and loops_inside < 1)
-
-
 def _apply(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: _BandPlan, number: int
-) -> tuple[isl.Schedule, list[FullTiles]]:
-    """``tree`` with one band changed; ``number`` is its place among the bands."""
-    full_tiles = []
+    scop: Scop,
+    dependences: Dependences,
+    mapped: Mapped,
+    plan: _BandPlan,
+    number: int,
+    registers: Registers | None,
+) -> Mapped:
+    """``mapped`` with one band changed; ``number`` is its place among the bands."""
+    tree = mapped.tree
     if plan.sizes:
         tree = split_into_tiles(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
         tree, _ = permute_members(tree, plan.path, plan.tile_order)
@@ -295,15 +314,39 @@ def _apply(
     tree, _ = permute_members(tree, points, plan.order)
     if plan.concurrent:
         plan = replace(plan, vector=is_parallel_innermost(scop, dependences, tree, points))
+    mark = f"{POINTS}:{number}"
+    if plan.updates and registers is not None:
+        tiles, found, said = tiles_of_updates(
+            scop,
+            dependences,
+            tree,
+            points,
+            plan.updates,
+            plan.sizes,
+            plan.tile_order,
+            registers,
+            mark,
+            wavefront=plan.wavefront,
+        )
+        mapped = replace(
+            mapped,
+            block_tiles=(*mapped.block_tiles, *tiles),
+            register_tiles=(*mapped.register_tiles, *found),
+            decisions=(*mapped.decisions, said),
+        )
     steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
-    full = find_full_tiles(scop, tree, points, steps) if plan.sizes else None
+    full = find_full_tiles(scop, tree, points, steps) if plan.sizes and plan.block is None else None
     tree = _innermost(scop, dependences, tree, points, plan)
     if full is not None:
-        full_tiles.append(FullTiles(f"{POINTS}:{number}", full))
-        tree = insert_mark(tree, points, f"{POINTS}:{number}")
+        mapped = replace(mapped, full_tiles=(*mapped.full_tiles, FullTiles(mark, full)))
+    if full is not None or any(tiles.mark == mark for tiles in mapped.block_tiles):
+        tree = insert_mark(tree, points, mark)
+    if plan.block is not None:
+        mapped = replace(mapped, register_tiles=(*mapped.register_tiles, plan.block))
+        tree = insert_mark(tree, points, plan.block.mark)
     if plan.parallel is not None:
         tree = _mark_loop(tree, plan.path, plan.parallel, f"{PARALLEL}:{number}")
-    return tree, full_tiles
+    return replace(mapped, tree=tree)
 
 
 def _innermost(

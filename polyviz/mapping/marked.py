@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import islpy as isl
 
+    from polyviz.model.plan import BlockTiles, RegisterTile
     from polyviz.model.scop import Scop
 
 POINT = "point"
@@ -33,6 +34,8 @@ class Mapped:
     tree: isl.Schedule
     full_tiles: tuple[FullTiles, ...] = ()
     work: tuple[ParallelWork, ...] = ()
+    register_tiles: tuple[RegisterTile, ...] = ()
+    block_tiles: tuple[BlockTiles, ...] = ()
     decisions: tuple[Decision, ...] = ()
 
 
@@ -53,7 +56,7 @@ def keep_marks(scop: Scop, tree: isl.Schedule) -> Mapped:
             shape = with_part(shape, path, Marked(point.child, f"{POINTS}:{number}"))
     work = tuple(_work(scop, tree, number, path) for number, path in enumerate(threads))
     mapped = tree_of(tree.get_domain(), _ended(shape, (0,), threads))
-    return Mapped(mapped, tuple(full_tiles), work, _decisions(tree, threads))
+    return Mapped(mapped, tuple(full_tiles), work, decisions=_decisions(tree, threads))
 
 
 def _marks(tree: isl.Schedule) -> Iterator[tuple[Path, str]]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import islpy as isl
 
+    from polyviz.model.expression import Element, Expression
+    from polyviz.model.processor import Processor
     from polyviz.model.schedule import Decision, Schedule
 
 PARALLEL = "parallel"
@@ -16,14 +18,20 @@ LOCAL = "local"
 POINTS = "points"
 END = "end"
 UNROLL = "unroll"
+BLOCK = "block"
 CONCURRENT = "concurrent"
 """Names of the mark nodes a plan's tree carries. ``parallel`` (with a number as its ending, ``parallel:0``) and
 ``vector`` stand above a band of one member and ``end`` below it: isl writes no loop for a member whose value is fixed,
 and the next loop must not take its place. ``local`` (with the names of the temporaries as the mark's ending,
 ``local:t,s``) stands where they are declared; ``points`` (with a number as its ending) above the point loops of a
 tiled band. ``unroll`` (with the number of copies as its ending, ``unroll:4``) stands above a band of one member, too.
+``block`` (with a number as its ending) stands above point loops that may run as one piece, by register tiles.
 ``concurrent`` is set by schedulers above a band whose first two rows add up to a time from which all tiles can
 start."""
+
+SUM = "sum"
+ROWS, COLUMNS, SCALARS = "row", "column", "scalar"
+"""Stems of the names in ``RegisterTile.update``: ``sum`` for the updated cell, ``row0``, ``column0`` … for operands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +66,67 @@ class FullTiles:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockTiles:
+    """Tiles under the mark called ``mark`` that run as ``blocks`` (marks of register tiles), one after the other.
+
+    ``tiles`` are values of all loops around the mark.
+    """
+
+    mark: str
+    tiles: isl.Set
+    blocks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ParallelWork:
     """What one run of the parallel loop under the mark called ``mark`` has to do: the product of ``extents``."""
 
     mark: str
+    extents: tuple[isl.PwAff, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """An update of one array cell, taken apart by the loops that its operands move in.
+
+    ``target`` is the updated cell. ``rows`` are the parts of the value that do not move in the column loop, ``columns``
+    those that do not move in the row loop, ``scalars`` those that move in neither and not in the sum either. ``update``
+    is the new value in terms of them: names ``sum``, ``row0``, ``column0``, ``scalar0`` …
+    """
+
+    target: Element
+    rows: tuple[Expression, ...]
+    columns: tuple[Expression, ...]
+    scalars: tuple[Expression, ...]
+    update: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterTile:
+    """The loops under the mark called ``mark`` as a sum of products over tiles that stay in registers.
+
+    ``row``, ``column`` and ``depth`` are positions of iterators of ``statement``: the updated cells move in the first
+    two, the column loop along contiguous memory; the sum runs over the third. ``instances`` relates the values of the
+    loops around the mark, called ``coordinates``, to the instances in a block, ``sizes`` bounds the block (rows,
+    columns, depth). ``packed``: operands are copied into buffers; otherwise they are array elements, read
+    where they are. ``shared_rows`` and ``shared_columns``: packed rows (columns) stay valid while the innermost
+    coordinate changes. ``extents`` estimates the work of the whole nest: the product of loop lengths.
+    """
+
+    mark: str
+    statement: str
+    row: int
+    column: int
+    depth: int
+    coordinates: tuple[str, ...]
+    instances: isl.Map
+    sizes: tuple[int, int, int]
+    operands: Operands
+    processor: Processor
+    packed: bool
+    shared_rows: bool
+    shared_columns: bool
+    parallel_columns: bool
     extents: tuple[isl.PwAff, ...]
 
 
@@ -72,7 +137,8 @@ class Plan:
     ``tree`` is the schedule tree with tiles and marks; ``locals`` are temporaries declared inside loops (see the
     ``local`` marks); ``expansions`` those that became arrays; ``final_values`` says when a private copy is the value
     that stays visible; ``full_tiles`` which tiles have constant trip counts; ``work`` how much each
-    parallel loop has to do; ``decisions`` continue the schedule's log.
+    parallel loop has to do; ``register_tiles`` which nests may run by register tiles, ``block_tiles`` in which
+    tiles only; ``decisions`` continue the schedule's log.
     """
 
     schedule: Schedule
@@ -83,4 +149,6 @@ class Plan:
     final_values: tuple[FinalValue, ...] = ()
     full_tiles: tuple[FullTiles, ...] = ()
     work: tuple[ParallelWork, ...] = ()
+    register_tiles: tuple[RegisterTile, ...] = ()
+    block_tiles: tuple[BlockTiles, ...] = ()
     decisions: tuple[Decision, ...] = ()

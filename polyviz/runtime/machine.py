@@ -11,6 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polyviz.model.processor import Processor
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -54,6 +56,19 @@ class Machine:
     identity: str = ""
     notes: tuple[str, ...] = ()
 
+    @property
+    def _registers(self) -> str:
+        found = self.processor
+        if not found.vector_registers:
+            return "none, since they need AVX2 with FMA, AVX-512 or NEON"
+        return f"{found.vector_registers} vector registers of {found.vector_bytes} bytes"
+
+    @property
+    def processor(self) -> Processor:
+        """What the mapping builds on: vector registers, caches, cores."""
+        size, count = _vector_registers(set(self.vector_extensions))
+        return Processor(size, count, self.l1_data, self.l2, self.cores)
+
     def describe(self) -> str:
         """A short text for a report.
 
@@ -61,6 +76,7 @@ class Machine:
         A CPU (x86_64), 4 usable cores, 8.0 GiB memory
         caches: L1d 32 KiB, L2 1 MiB, L3 8 MiB, lines of 64 bytes
         vector extensions: avx2 fma
+        register tiles: 16 vector registers of 32 bytes
         """
         cores = "1 usable core" if self.cores == 1 else f"{self.cores} usable cores"
         memory = f"{self.memory / 1024**3:.1f} GiB memory" if self.memory else "memory unknown"
@@ -69,6 +85,7 @@ class Machine:
             f"caches: L1d {_size(self.l1_data)}, L2 {_size(self.l2)}, L3 {_size(self.l3)}, "
             f"lines of {self.line} bytes",
             f"vector extensions: {' '.join(self.vector_extensions) or 'none known'}",
+            f"register tiles: {self._registers}",
             *(f"note: {note}" for note in self.notes),
         ]
         return "\n".join(lines)
@@ -133,6 +150,17 @@ def thread_count(environment: Mapping[str, str] = os.environ) -> ThreadCount:
         return ThreadCount(int(first), f"OMP_NUM_THREADS is {wanted}")
     ignored = f"; OMP_NUM_THREADS is ignored, since {wanted!r} is not a positive number" if wanted else ""
     return ThreadCount(usable_cores(), f"one per usable core{ignored}")
+
+
+def _vector_registers(extensions: set[str]) -> tuple[int, int]:
+    """Their size in bytes and their number; zeros where vectors are too short or too few to hold a tile."""
+    if "avx512f" in extensions:
+        return 64, 32
+    if {"avx2", "fma"} <= extensions:
+        return 32, 16
+    if extensions & {"neon", "asimd"}:
+        return 16, 32
+    return 0, 0
 
 
 def _read(path: Path) -> str:

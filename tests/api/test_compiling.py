@@ -102,6 +102,8 @@ REFUSED: dict[str, dict[str, Any]] = {
     "unknown scheduler": {"schedule": "plutt"},
     "unknown option": {"schedule": "pluto", "speed": "max"},
     "options for a schedule of one's own": {"schedule": "{ S0[i, j] -> [i, j] }", "fusion": "max"},
+    "no switch": {"register_tile": "yes"},
+    "no switch for packing": {"pack": 1},
     "unknown target": {"target": "numb"},
     "no such target": {"target": "fortran"},
     "floating point": {"floating_point": "fast"},

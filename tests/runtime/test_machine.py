@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from polyviz.runtime.machine import read_machine, this_machine, thread_count
+from polyviz.runtime.machine import Machine, read_machine, this_machine, thread_count
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,6 +74,7 @@ def test_what_cannot_be_read_is_assumed_and_said(tmp_path: Path) -> None:
     assert machine.describe().splitlines()[1:] == [
         "caches: L1d 32 KiB, L2 256 KiB, L3 8 MiB, lines of 64 bytes",
         "vector extensions: none known",
+        "register tiles: none, since they need AVX2 with FMA, AVX-512 or NEON",
         "note: the L1d cache could not be read; 32 KiB are assumed",
         "note: the L2 cache could not be read; 256 KiB are assumed",
         "note: the L3 cache could not be read; 8 MiB are assumed",
@@ -108,3 +109,19 @@ def test_a_useless_variable_is_ignored_and_said(value: str) -> None:
         f"one per usable core; OMP_NUM_THREADS is ignored, since {value!r} is not a positive number"
     )
     assert thread_count({}).reason == "one per usable core"
+
+
+@pytest.mark.parametrize(
+    ("extensions", "registers"),
+    [
+        (("avx", "avx2", "fma", "avx512f"), (64, 32)),
+        (("avx", "avx2", "fma"), (32, 16)),
+        (("avx", "avx2"), (0, 0)),
+        (("asimd",), (16, 32)),
+        ((), (0, 0)),
+    ],
+)
+def test_vector_registers(extensions: tuple[str, ...], registers: tuple[int, int]) -> None:
+    processor = Machine("A CPU", "x86_64", 4, 32768, 1048576, 8388608, 64, extensions, 0).processor
+    assert (processor.vector_bytes, processor.vector_registers) == registers
+    assert (processor.l1_data, processor.l2, processor.cores) == (32768, 1048576, 4)

@@ -1,0 +1,119 @@
+"""One block of register tiles at its place in the loops: what its coordinates and iterators are called there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyviz.codegen.block_shape import COORDINATE_PREFIX
+from polyviz.codegen.bodies import private_copies
+from polyviz.codegen.index import Terms, simplified, simplify_subscripts, written
+from polyviz.model.expression import Expression, Name, substitute, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.codegen.arrays_c import ArrayPrinter
+    from polyviz.codegen.block_text import BlockText
+    from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.model.expression import Node
+    from polyviz.model.plan import Plan
+    from polyviz.model.scop import Scop
+
+_BOUNDS = ("start", "stop", "count", "panel", "first", "last", "end")
+"""What the text of a block adds to the names of its loops."""
+
+
+class BlockPlace:
+    """Texts for one block; ``arguments`` are the values of its coordinates.
+
+    ``row``, ``column`` and ``depth`` are the C names of the three loops: the source's, unless they are taken.
+    """
+
+    def __init__(
+        self,
+        scop: Scop,
+        plan: Plan,
+        arrays: ArrayPrinter,
+        printer: CExpressionPrinter,
+        block: BlockText,
+        arguments: Sequence[Expression],
+    ) -> None:
+        self.block = block
+        self._arrays = arrays
+        self._printer = printer
+        self._private = private_copies(scop, plan, block.statement)
+        tile, iterators = block.tile, block.statement.iterators
+        self.coordinates: dict[str, Expression] = {
+            f"{COORDINATE_PREFIX}{position}": argument for position, argument in enumerate(arguments)
+        }
+        self.taken = arrays.taken.union(*map(names_in, arguments))
+        names = [_unused(iterators[position], self.taken) for position in (tile.row, tile.column, tile.depth)]
+        self.row, self.column, self.depth = names
+        outer = {name: substitute(value, self.coordinates) for name, value in block.shape.outer.items()}
+        loops = zip((tile.row, tile.column, tile.depth), names, strict=True)
+        self._names: dict[str, Expression] = {
+            **self.coordinates,
+            **{name: expression_of(value) for name, value in outer.items()},
+            **{iterators[position]: Name(name) for position, name in loops},
+        }
+
+    def expression(self, node: Expression) -> Expression:
+        """``node`` with coordinates and iterators called as they are here."""
+        return expression_of(simplify_subscripts(substitute(node, self._names)))
+
+    def text(self, node: Expression) -> str:
+        """``node`` as C."""
+        return self._printer.expression(self.expression(node))
+
+    def value(self, node: Expression, **iterators: Expression) -> str:
+        """A part of the statement's body as C; ``iterators`` may give some of them other values."""
+        self._arrays.enter(self.block.statement)
+        return self.text(expression_of(substitute(self._private(node), iterators)))
+
+    def cell(self, row: Expression, column: Expression) -> str:
+        """The updated cell."""
+        return self.at(self.block.tile.operands.target, row=row, column=column)
+
+    def at(self, element: Expression, **roles: Expression) -> str:
+        """``element`` with the iterators of the given roles (row, column, depth) at other values."""
+        self._arrays.enter(self.block.statement)
+        tile, iterators = self.block.tile, self.block.statement.iterators
+        names = {iterators[getattr(tile, role)]: value for role, value in roles.items()}
+        others = {name: value for name, value in self._names.items() if name not in names}
+        placed = substitute(substitute(self._private(element), others), names)
+        return self._printer.expression(expression_of(simplify_subscripts(placed)))
+
+    def terms(self, terms: Terms) -> str:
+        """A linear combination of iterators and coordinates as C."""
+        return self.text(written(terms))
+
+    def corner(self, terms: Terms, *, best: bool) -> str:
+        """``terms`` as C at the corner of the tile where they are largest (``best``) or smallest."""
+        return self._printer.expression(self.corner_expression(terms, best=best))
+
+    def corner_expression(self, terms: Terms, *, best: bool) -> Expression:
+        """``terms`` at the corner of the tile where they are largest (``best``) or smallest."""
+        tile, iterators, result = self.block.tile, self.block.statement.iterators, dict(terms)
+        for position, name in ((tile.row, self.row), (tile.column, self.column)):
+            value = result.pop(iterators[position], 0)
+            if value:
+                result[f"{name}_{'last' if (value > 0) == best else 'first'}"] = value
+        return simplified(self.expression(written(result)))
+
+
+def names_in(expression: Expression) -> set[str]:
+    """The names that occur in ``expression``."""
+    return {part.name for part in walk(expression) if isinstance(part, Name)}
+
+
+def expression_of(node: Node) -> Expression:
+    """``node``, known to be an expression."""
+    assert isinstance(node, Expression)
+    return node
+
+
+def _unused(name: str, taken: frozenset[str]) -> str:
+    """``name``, lengthened until neither it nor a bound called after it is taken."""
+    while any(other in taken for other in (name, *(f"{name}_{bound}" for bound in _BOUNDS))):
+        name += "_"
+    return name

@@ -1,0 +1,90 @@
+"""What stays the same for every block of one register tile: its size, its shape, its operands and names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from polyviz.codegen.block_shape import BlockShape, block_shape
+from polyviz.codegen.dtypes import C_TYPE_NAMES
+from polyviz.codegen.register_tile_c import TileSize, tile_size
+from polyviz.model.plan import COLUMNS, ROWS
+
+if TYPE_CHECKING:
+    from polyviz.codegen.arrays_c import ArrayPrinter
+    from polyviz.model.expression import Expression
+    from polyviz.model.plan import RegisterTile
+    from polyviz.model.scop import Scop, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An operand of a register tile: the value, its packed buffer and the pointer that fills it, and whether it belongs
+    to the rows."""
+
+    value: Expression
+    buffer: str
+    next: str
+    is_row: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BlockText:
+    """One register tile on its way to C.
+
+    ``dtype`` is the type of its cells, ``function`` updates one tile, ``edge`` is a tile in memory.
+    """
+
+    tile: RegisterTile
+    statement: Statement
+    dtype: str
+    size: TileSize
+    shape: BlockShape
+    function: str
+    edge: str
+    operands: tuple[Operand, ...]
+
+    @property
+    def kind(self) -> str:
+        """The C type of the cells."""
+        return C_TYPE_NAMES[self.dtype]
+
+    @property
+    def buffers(self) -> str:
+        """The condition that all buffers are there."""
+        return " && ".join(operand.buffer for operand in self.operands)
+
+    def panel(self, operand: Operand) -> int:
+        """How many values of ``operand`` one step of a tile reads."""
+        return self.size.rows if operand.is_row else self.size.columns
+
+    def capacity(self, operand: Operand) -> int:
+        """Elements of the buffer of ``operand``."""
+        rows, columns, depth = self.tile.sizes
+        panel = self.panel(operand)
+        return -(-(rows if operand.is_row else columns) // panel) * panel * depth
+
+    def is_shared(self, operand: Operand) -> bool:
+        """Whether the packed operand serves all blocks of the innermost loop."""
+        return self.tile.shared_rows if operand.is_row else self.tile.shared_columns
+
+
+def block_text(scop: Scop, tile: RegisterTile, dtype: str, arrays: ArrayPrinter) -> BlockText:
+    """``tile`` with names that nothing else in the function has."""
+    statement = scop.statement(tile.statement)
+    parts = [(f"{ROWS}{number}", value, True) for number, value in enumerate(tile.operands.rows)]
+    parts += [(f"{COLUMNS}{number}", value, False) for number, value in enumerate(tile.operands.columns)]
+    return BlockText(
+        tile,
+        statement,
+        dtype,
+        tile_size(tile, dtype),
+        block_shape(scop, statement, tile),
+        arrays.added(f"update_{tile.statement}"),
+        arrays.added("edge"),
+        tuple(_operand(value, f"{tile.statement}_{name}", is_row, arrays) for name, value, is_row in parts),
+    )
+
+
+def _operand(value: Expression, name: str, is_row: bool, arrays: ArrayPrinter) -> Operand:
+    return Operand(value, arrays.added(name), arrays.added(f"next_{name}"), is_row)

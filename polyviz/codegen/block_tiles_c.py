@@ -1,0 +1,228 @@
+"""The loops over the register tiles of one block in C: whole tiles, edges by way of a buffer, and what is left over."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from polyviz.codegen.index import simplified
+from polyviz.codegen.naming import name_loops, substituted
+from polyviz.codegen.plain_block import Limit, limit_name, plain_loops
+from polyviz.model.expression import Binary, Call, Constant, Expression, Name, Unary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from polyviz.codegen.block_place import BlockPlace
+    from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.codegen.loops import LoopNode
+    from polyviz.codegen.text import TextBuilder
+    from polyviz.model.program import ArrayType
+
+
+class TilePrinter:
+    """Prints what happens inside one block once its bounds are in variables and its operands are packed."""
+
+    def __init__(
+        self,
+        place: BlockPlace,
+        types: Mapping[str, ArrayType],
+        printer: CExpressionPrinter,
+        text: TextBuilder,
+        print_loops: Callable[[LoopNode, int], None],
+    ) -> None:
+        self.place = place
+        self.block = place.block
+        self.types = types
+        self.printer = printer
+        self.text = text
+        self.print_loops = print_loops
+
+    def write(self, indent: int) -> None:
+        """Loops over tiles: the panels of columns outside, since they take more of the first cache."""
+        place, size = self.place, self.block.size
+        self.printer.helpers.add("min_i64")
+        if self.block.tile.packed or not self.block.shape.cuts:
+            count = f"{place.depth}_stop - {place.depth}_start"
+            self._line(indent, f"const int64_t {place.depth}_count = {count};")
+        for name, step in ((place.column, size.columns), (place.row, size.rows)):
+            first = f"{name}_first"
+            self._line(
+                indent, f"for (int64_t {first} = {name}_start; {first} < {name}_stop; {first} += {step}) {{"
+            )
+            indent += 1
+            self._line(indent, f"const int64_t {name}_last = min_i64({first} + {step}, {name}_stop) - 1;")
+        self._tile(indent)
+        self._line(indent - 1, "}")
+        self._line(indent - 2, "}")
+
+    def plain(self, indent: int, limits: Sequence[Limit] = ()) -> None:
+        """Ordinary loops over the block, within ``limits``."""
+        place, statement = self.place, self.block.statement
+        roles = {"row": place.row, "column": place.column, "depth": place.depth}
+        bounds = {
+            limit.bound: Name(f"{roles[limit.bound.split('_')[0]]}_{limit.bound.split('_')[1]}")
+            for limit in limits
+        }
+        values = {**place.coordinates, **{limit_name(bound): name for bound, name in bounds.items()}}
+        loops = substituted(plain_loops(self.block.tile, self.block.shape.domain, limits), values)
+        taken = place.taken | {name.name for name in bounds.values()}
+        self.print_loops(name_loops(loops, {statement.name: statement.iterators}, taken), indent)
+
+    def _tile(self, indent: int) -> None:
+        shape = self.block.shape
+        if shape.masks:
+            missed = " || ".join(f"{self.place.corner(mask, best=True)} < 0" for mask in shape.masks)
+            self._line(indent, f"if ({missed})")
+            self._line(indent + 1, "continue;")
+        if shape.cuts:
+            self._cut(indent)
+        else:
+            self._update(indent, f"{self.place.depth}_count", f"{self.place.depth}_start")
+
+    def _cut(self, indent: int) -> None:
+        """The steps that all cells of the tile share, between those of single cells."""
+        depth = self.place.depth
+        first, end = f"{depth}_first", f"{depth}_end"
+        start, stop = self._shared_steps()
+        self._line(indent, f"const int64_t {first} = {self.printer.expression(start)};")
+        self._line(indent, f"const int64_t {end} = {self.printer.expression(stop)};")
+        inside, position = self._inside(), self.block.tile.depth
+        factors = [cut[self.block.statement.iterators[position]] for cut in self.block.shape.cuts]
+        if max(factors) > 0:
+            self.plain(indent, [*inside, Limit(position, "depth_first", least=False, strict=True)])
+        self._line(indent, f"if ({first} < {end}) {{")
+        self._update(indent + 1, f"{end} - {first}", first)
+        self._line(indent, "}")
+        if min(factors) < 0:
+            self.plain(indent, [*inside, Limit(position, "depth_end", least=True)])
+
+    def _inside(self) -> list[Limit]:
+        """Limits to the rows and columns of one tile."""
+        tile = self.block.tile
+        return [
+            Limit(position, f"{role}_{bound}", least=bound == "first")
+            for role, position in (("row", tile.row), ("column", tile.column))
+            for bound in ("first", "last")
+        ]
+
+    def _shared_steps(self) -> tuple[Expression, Expression]:
+        """From where and up to where the sum runs for every cell of the tile; the first is never after the second."""
+        name = self.block.statement.iterators[self.block.tile.depth]
+        depth = self.place.depth
+        lower: list[Expression] = [Name(f"{depth}_start")]
+        upper: list[Expression] = [Name(f"{depth}_stop")]
+        for cut in self.block.shape.cuts:
+            rest = {other: value for other, value in cut.items() if other != name}
+            worst = self.place.corner_expression(rest, best=False)
+            (lower if cut[name] > 0 else upper).append(_bound(worst, cut[name]))
+        start = Call("min", (_combined("max", lower), Name(f"{depth}_stop"))) if lower[1:] else lower[0]
+        stop = _combined("min", upper)
+        return start, Call("max", (stop, Name(f"{depth}_first")))
+
+    def _update(self, indent: int, count: str, start: str) -> None:
+        """One call for whole tiles; tiles at an edge go by way of a buffer, or by plain loops where nothing is packed.
+
+        ``start`` is the first of the ``count`` steps.
+        """
+        place, packed = self.place, self.block.tile.packed
+        operands = self._packed(start) if packed else self._in_place(start)
+        arguments = [count, *operands, *map(place.value, self.block.tile.operands.scalars)]
+        whole = self._whole()
+        if whole is None:
+            self._edge(indent, arguments)
+            return
+        row, column = Name(f"{place.row}_first"), Name(f"{place.column}_first")
+        cell, below = place.cell(row, column), place.cell(Binary("+", row, Constant(1)), column)
+        self._line(indent, f"if ({whole}) {{")
+        self._call(indent + 1, [*arguments, f"&{cell}", f"&{below} - &{cell}"])
+        self._line(indent, "} else {")
+        if packed:
+            self._edge(indent + 1, arguments)
+        else:
+            self._plain_steps(indent + 1)
+        self._line(indent, "}")
+
+    def _plain_steps(self, indent: int) -> None:
+        """The steps that all cells of the tile share, one by one."""
+        position = self.block.tile.depth
+        steps = [
+            Limit(position, "depth_first", least=True),
+            Limit(position, "depth_end", least=False, strict=True),
+        ]
+        self.plain(indent, [*self._inside(), *(steps if self.block.shape.cuts else ())])
+
+    def _packed(self, start: str) -> list[str]:
+        place, texts = self.place, []
+        for operand in self.block.operands:
+            name = place.row if operand.is_row else place.column
+            begin = f"{place.depth}_start"
+            shift = "" if start == begin else f" + {self.block.panel(operand)} * ({start} - {begin})"
+            texts.append(f"{operand.buffer} + ({name}_first - {name}_start) * {place.depth}_count{shift}")
+        return texts
+
+    def _in_place(self, start: str) -> list[str]:
+        """The first element of each operand and its distances to the next row and step."""
+        place, texts = self.place, []
+        for operand in self.block.operands:
+            role = "row" if operand.is_row else "column"
+            lane, step = Name(f"{getattr(place, role)}_first"), Name(start)
+            first = place.at(operand.value, **{role: lane, "depth": step})
+            following = place.at(operand.value, **{role: lane, "depth": Binary("+", step, Constant(1))})
+            beside = place.at(operand.value, **{role: Binary("+", lane, Constant(1)), "depth": step})
+            texts.append(f"&{first}")
+            texts += [f"&{beside} - &{first}"] if operand.is_row else []
+            texts.append(f"&{following} - &{first}")
+        return texts
+
+    def _call(self, indent: int, arguments: Sequence[str]) -> None:
+        self.text.add(indent, f"{self.block.function}({', '.join(arguments)});", self.block.statement)
+
+    def _whole(self) -> str | None:
+        """When every cell of the tile is updated; None where rows of cells are never contiguous."""
+        place, size, target = self.place, self.block.size, self.block.tile.operands.target
+        if self.types[target.array].layout != "C":
+            return None
+        inside = [f"{place.corner(mask, best=False)} >= 0" for mask in self.block.shape.masks]
+        extents = ((place.row, size.rows), (place.column, size.columns))
+        return " && ".join(
+            [*(f"{name}_last - {name}_first == {extent - 1}" for name, extent in extents), *inside]
+        )
+
+    def _edge(self, indent: int, arguments: Sequence[str]) -> None:
+        """A tile of which some cells are not updated: those that are travel through a buffer."""
+        place, size = self.place, self.block.size
+        aligned = "__attribute__((aligned(64)))"
+        self._line(
+            indent, f"{self.block.kind} {self.block.edge}[{size.rows}][{size.columns}] {aligned} = {{{{0}}}};"
+        )
+        inside = " && ".join(f"{place.terms(mask)} >= 0" for mask in self.block.shape.masks)
+        edge = f"{self.block.edge}[{place.row} - {place.row}_first][{place.column} - {place.column}_first]"
+        cell = place.cell(Name(place.row), Name(place.column))
+        self._cells(indent, inside, f"{edge} = {cell};")
+        self._call(indent, [*arguments, f"&{self.block.edge}[0][0]", str(size.columns)])
+        self._cells(indent, inside, f"{cell} = {edge};")
+
+    def _cells(self, indent: int, condition: str, line: str) -> None:
+        for name in (self.place.row, self.place.column):
+            self._line(indent, f"for (int64_t {name} = {name}_first; {name} <= {name}_last; {name}++)")
+            indent += 1
+        if condition:
+            self._line(indent, f"if ({condition})")
+            indent += 1
+        self.text.add(indent, line, self.block.statement)
+
+    def _line(self, indent: int, line: str) -> None:
+        self.text.add(indent, line)
+
+
+def _bound(rest: Expression, factor: int) -> Expression:
+    """From ``factor * k + rest >= 0``: the first ``k`` (positive factor), or the one after the last."""
+    if factor > 0:
+        return simplified(Unary("-", rest if factor == 1 else Binary("//", rest, Constant(factor))))
+    quotient = rest if factor == -1 else Binary("//", rest, Constant(-factor))
+    return simplified(Binary("+", quotient, Constant(1)))
+
+
+def _combined(function: str, bounds: Sequence[Expression]) -> Expression:
+    return reduce(lambda left, right: Call(function, (left, right)), bounds)

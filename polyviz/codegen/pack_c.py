@@ -1,0 +1,76 @@
+"""Packing in C: the operands of a block copied into buffers, in the order in which register tiles read them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from polyviz.codegen.block_place import BlockPlace
+    from polyviz.codegen.block_text import Operand
+    from polyviz.codegen.text import TextBuilder
+
+
+def print_bounds(place: BlockPlace, names: Collection[str], text: TextBuilder, indent: int) -> None:
+    """The bounds of the loops called ``names`` in variables."""
+    shape = place.block.shape
+    ranges = ((place.depth, shape.depth), (place.row, shape.row), (place.column, shape.column))
+    for name, bounds in ranges:
+        if name in names:
+            start, stop = place.text(bounds.start), place.text(bounds.stop)
+            text.add(indent, f"const int64_t {name}_start = {start}, {name}_stop = {stop};")
+
+
+def print_packing(place: BlockPlace, operands: Sequence[Operand], text: TextBuilder, indent: int) -> None:
+    """Copies of ``operands``, panel by panel; the bounds are in variables."""
+    for operand in operands:
+        _Packing(place, operand, text).write(indent)
+
+
+class _Packing:
+    """The copy of one operand: panels of a tile's rows or columns, in each one step of the sum after the other."""
+
+    def __init__(self, place: BlockPlace, operand: Operand, text: TextBuilder) -> None:
+        shape = place.block.shape
+        self.text = text
+        self.statement = place.block.statement
+        self.kind = place.block.kind
+        self.buffer = operand.buffer
+        self.next = operand.next
+        self.name = place.row if operand.is_row else place.column
+        self.depth = place.depth
+        self.panel = place.block.panel(operand)
+        guard = shape.row_guard if operand.is_row else shape.column_guard
+        value = place.value(operand.value)
+        self.value = value if guard is None else f"{place.text(guard)} ? {value} : 0"
+
+    def write(self, indent: int) -> None:
+        """The loop over panels; the last one may be narrower and is filled up with zeros."""
+        name, panel = self.name, self.panel
+        first, end = f"{name}_panel", f"{name}_panel + {panel}"
+        self.text.add(indent, f"{self.kind} *restrict {self.next} = {self.buffer};")
+        self.text.add(
+            indent, f"for (int64_t {first} = {name}_start; {first} < {name}_stop; {first} += {panel}) {{"
+        )
+        self.text.add(indent + 1, f"if ({end} <= {name}_stop) {{")
+        self._steps(indent + 2, "")
+        self._copy(indent + 3, end)
+        self.text.add(indent + 1, "} else {")
+        self._steps(indent + 2, " {")
+        self._copy(indent + 3, f"{name}_stop")
+        self.text.add(indent + 3, f"for (int64_t {name} = {name}_stop; {name} < {end}; {name}++)")
+        self.text.add(indent + 4, f"*{self.next}++ = 0;")
+        self.text.add(indent + 2, "}")
+        self.text.add(indent + 1, "}")
+        self.text.add(indent, "}")
+
+    def _steps(self, indent: int, opening: str) -> None:
+        depth = self.depth
+        header = f"for (int64_t {depth} = {depth}_start; {depth} < {depth}_stop; {depth}++)"
+        self.text.add(indent, header + opening)
+
+    def _copy(self, indent: int, stop: str) -> None:
+        name = self.name
+        self.text.add(indent, f"for (int64_t {name} = {name}_panel; {name} < {stop}; {name}++)")
+        self.text.add(indent + 1, f"*{self.next}++ = {self.value};", self.statement)

@@ -1,0 +1,175 @@
+"""The function that updates one register tile: cells in vector registers while the sum runs over packed operands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from polyviz.codegen.dtypes import C_TYPE_NAMES
+from polyviz.codegen.expressions_c import CExpressionPrinter
+from polyviz.codegen.typing import Environment, infer
+from polyviz.model.expression import Binary, Element, Expression, Name, walk
+from polyviz.model.plan import COLUMNS, ROWS, SCALARS, SUM
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from polyviz.codegen.text import TextBuilder
+    from polyviz.model.plan import RegisterTile
+    from polyviz.model.program import ArrayType
+    from polyviz.model.scop import Statement
+
+_VECTOR_DTYPES = ("float64", "float32")
+_MOST_ROWS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class TileSize:
+    """A register tile: ``rows`` times ``vectors`` registers of ``lanes`` elements each."""
+
+    rows: int
+    vectors: int
+    lanes: int
+
+    @property
+    def columns(self) -> int:
+        """Cells in one row of the tile."""
+        return self.vectors * self.lanes
+
+
+def tile_size(tile: RegisterTile, dtype: str) -> TileSize:
+    """The largest tile whose sums fit the registers together with one step's operands."""
+    registers = tile.processor.vector_registers
+    lanes = tile.processor.lanes(_bytes(dtype))
+    vectors = 3 if registers >= 32 else 2
+    operands = vectors * len(tile.operands.columns) + len(tile.operands.rows)
+    rows = (registers - operands) // vectors
+    return TileSize(max(1, min(rows, _MOST_ROWS)), vectors, lanes)
+
+
+def _bytes(dtype: str) -> int:
+    return 8 if dtype == "float64" else 4
+
+
+def refusal(tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment) -> str | None:
+    """Why the types of this call rule the register tile out; None when they do not."""
+    operands = tile.operands
+    dtype = types[operands.target.array].dtype
+    if dtype not in _VECTOR_DTYPES:
+        return f"{operands.target.array} holds {dtype}, not floating point numbers"
+    values = (*operands.rows, *operands.columns, *operands.scalars)
+    parts = [part for part in walk(operands.update) if isinstance(part, Expression)]
+    here = Environment({name: dtype for name in operand_names(tile)})
+    found = [infer(value, environment) for value in values] + [infer(part, here) for part in parts]
+    other = next((scalar.name for scalar in found if scalar.name != dtype), None)
+    if other is not None:
+        return f"{other} and {dtype} meet in one value"
+    return None if tile.packed else _scattered((operands.target, *values), types)
+
+
+def _scattered(values: Sequence[Expression], types: Mapping[str, ArrayType]) -> str | None:
+    """What to say of arrays whose elements cannot be loaded as vectors where they are."""
+    used = {part.array for value in values for part in walk(value) if isinstance(part, Element)}
+    apart = sorted(array for array in used if types[array].layout != "C")
+    return f"{', '.join(apart)} is not contiguous, and not packed" if apart else None
+
+
+def operand_names(tile: RegisterTile) -> list[str]:
+    """The names that stand for operands in the update."""
+    operands = tile.operands
+    counted = ((ROWS, operands.rows), (COLUMNS, operands.columns), (SCALARS, operands.scalars))
+    return [SUM, *(f"{stem}{number}" for stem, parts in counted for number in range(len(parts)))]
+
+
+def vector_types(dtype: str, tile: RegisterTile) -> list[str]:
+    """The vector type of ``dtype``, aligned for packed operands and loose for rows of an array."""
+    kind, size = C_TYPE_NAMES[dtype], tile.processor.vector_bytes
+    return [
+        f"typedef {kind} vector_{dtype} __attribute__((vector_size({size}), may_alias));",
+        f"typedef {kind} loose_{dtype} "
+        f"__attribute__((vector_size({size}), aligned({_bytes(dtype)}), may_alias));",
+    ]
+
+
+def print_tile_function(
+    tile: RegisterTile, statement: Statement, dtype: str, name: str, text: TextBuilder
+) -> None:
+    """The function called ``name``: it takes the operands, the cells and the stride of their rows."""
+    size, kind = tile_size(tile, dtype), C_TYPE_NAMES[dtype]
+    registers, array = size.rows * size.vectors, tile.operands.target.array
+    text.add(
+        0,
+        f"/* A tile of {size.rows} x {size.columns} cells of {array}, kept in {registers} vector registers. */",
+    )
+    text.add(0, f"static void {name}(")
+    for parameter in _parameters(tile, kind):
+        text.add(1, f"{parameter},")
+    text.add(1, f"{kind} *restrict cells, int64_t stride)")
+    text.add(0, "{")
+    text.add(1, f"vector_{dtype} sum[{size.rows}][{size.vectors}];")
+    cell = f"(cells + r * stride + {size.lanes} * c)"
+    _print_every(size, text, f"sum[r][c] = *(const loose_{dtype} *){cell};")
+    text.add(1, "for (int64_t k = 0; k < count; k++) {")
+    _print_step(tile, statement, dtype, text)
+    text.add(1, "}")
+    _print_every(size, text, f"*(loose_{dtype} *){cell} = sum[r][c];")
+    text.add(0, "}")
+
+
+def _print_every(size: TileSize, text: TextBuilder, line: str) -> None:
+    """``line`` for every register of the tile."""
+    text.add(1, f"for (int r = 0; r < {size.rows}; r++)")
+    text.add(2, f"for (int c = 0; c < {size.vectors}; c++)")
+    text.add(3, line)
+
+
+def _print_step(tile: RegisterTile, statement: Statement, dtype: str, text: TextBuilder) -> None:
+    """One step of the sum: registers of columns are loaded once, each value of a row meets all of them."""
+    size, kind = tile_size(tile, dtype), C_TYPE_NAMES[dtype]
+    vector = f"const {'vector' if tile.packed else 'loose'}_{dtype} *"
+    for part in _named(tile, COLUMNS):
+        start = f"packed_{part} + {size.columns} * k" if tile.packed else f"{part}_start + k * {part}_step"
+        text.add(2, f"{vector}{part} = ({vector})({start});")
+    text.add(2, f"#pragma GCC unroll {size.rows}")
+    text.add(2, f"for (int r = 0; r < {size.rows}; r++) {{")
+    for part in _named(tile, ROWS):
+        packed, placed = (
+            f"packed_{part}[{size.rows} * k + r]",
+            f"{part}_start[r * {part}_next + k * {part}_step]",
+        )
+        text.add(3, f"const {kind} {part} = {packed if tile.packed else placed};")
+    text.add(3, f"#pragma GCC unroll {size.vectors}")
+    text.add(3, f"for (int c = 0; c < {size.vectors}; c++)")
+    source = " ".join(statement.source.split())
+    text.add(4, f"{_update(tile, dtype)}  // line {statement.span.line}: {source}", statement)
+    text.add(2, "}")
+
+
+def _parameters(tile: RegisterTile, kind: str) -> list[str]:
+    """Of operands in place: the first element, the distances from row to row and from step to step."""
+    rows, columns = _named(tile, ROWS), _named(tile, COLUMNS)
+    pointer, scalars = f"const {kind} *restrict", [f"const {kind} {name}" for name in _named(tile, SCALARS)]
+    if tile.packed:
+        return ["int64_t count", *(f"{pointer} packed_{name}" for name in (*rows, *columns)), *scalars]
+    placed = [f"{pointer} {name}_start, int64_t {name}_next, int64_t {name}_step" for name in rows]
+    placed += [f"{pointer} {name}_start, int64_t {name}_step" for name in columns]
+    return ["int64_t count", *placed, *scalars]
+
+
+def _named(tile: RegisterTile, stem: str) -> list[str]:
+    """The operands of one kind."""
+    return [name for name in operand_names(tile) if name.startswith(stem)]
+
+
+def _update(tile: RegisterTile, dtype: str) -> str:
+    names = {SUM: "sum[r][c]", **{part: f"{part}[c]" for part in _named(tile, COLUMNS)}}
+    types = {name: dtype for name in operand_names(tile)}
+    printer = CExpressionPrinter(types, names, _no_element)
+    match tile.operands.update:
+        case Binary("+" | "-" as operator, Name(name), value) if name == SUM:
+            return f"sum[r][c] {operator}= {printer.expression(value)};"
+    return f"sum[r][c] = {printer.expression(tile.operands.update)};"
+
+
+def _no_element(element: Element, printer: CExpressionPrinter) -> str:
+    raise AssertionError(f"{element.array} is no operand")

@@ -1,0 +1,363 @@
+"""Register tiles: which nests of three loops run as sums of products over tiles that stay in vector registers.
+
+The nest updates cells that move in two of its loops and adds up along the third (C[i, j] += A[i, k] * B[k, j]). It is
+cut into blocks that fit the caches; inside a block the operands are copied into contiguous buffers in the order in
+which a register tile reads them, and each tile of cells stays in registers while the sum runs (Goto and van de Geijn,
+"Anatomy of High-Performance Matrix Multiplication", 2008, for the levels; the conditions here are checked by isl).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyviz.analysis.strides import access_rows
+from polyviz.mapping.operands import NotSeparableError, split_update
+from polyviz.mapping.work import region_extents
+from polyviz.model.expression import Element, walk
+from polyviz.model.isl_limits import at_most
+from polyviz.model.plan import BLOCK, Operands, RegisterTile
+from polyviz.model.schedule import Decision
+from polyviz.transform.interchange import permute_members
+from polyviz.transform.tile import split_into_tiles
+from polyviz.transform.tree import Path, band_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from polyviz.analysis import BandProperties
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.expression import Expression
+    from polyviz.model.processor import Processor
+    from polyviz.model.scop import Access, Scop, Statement
+
+LOOPS = 3
+_DOUBLE = 8
+OPERATIONS = 300_000
+_PARALLEL_BLOCK = 120
+"""The extent of a block in the loop that threads share: small enough to balance a few hundred iterations."""
+_LARGEST_BLOCK = 240
+
+
+class RefusedError(Exception):
+    """A nest that cannot run by register tiles; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What each loop of a band is for: members of the band, and the iterators of the statement that they carry."""
+
+    row: int
+    column: int
+    depth: int
+    iterators: tuple[int, ...]
+
+    def iterator(self, member: int) -> int:
+        """The position of the iterator that a member carries."""
+        return self.iterators[member]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedBand:
+    """A nest for register tiles: the order of the tile loops and of the point loops (old members), the block's size
+    per old member, and what the code generator needs."""
+
+    tile_order: tuple[int, ...]
+    order: tuple[int, ...]
+    sizes: tuple[int, ...]
+    parallel: int | None
+    tile: RegisterTile
+
+    @property
+    def decision(self) -> Decision:
+        """What is said of it."""
+        operands = self.tile.operands
+        rows, columns, depth = self.tile.sizes
+        names = _listed(operands.rows), _listed(operands.columns)
+        placed = f"read in place: {names[0]} by rows, {names[1]} by columns"
+        if self.tile.packed:
+            memory = [
+                _kibibytes(extent * depth * len(part))
+                for extent, part in ((rows, operands.rows), (columns, operands.columns))
+            ]
+            placed = (
+                "packed, since every value is read again for each row or column of a block: "
+                f"{names[0]} by rows ({memory[0]}), {names[1]} by columns ({memory[1]} of doubles)"
+            )
+        text = (
+            f"tiles of {operands.target.array} stay in registers while the sum runs, in blocks of {rows} rows, "
+            f"{columns} columns and {depth} steps; {placed}"
+        )
+        return Decision("register-tile", text, (self.tile.statement,), {"sizes": self.tile.sizes})
+
+
+def find_register_tile(
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    path: Path,
+    found: BandProperties,
+    processor: Processor,
+    number: int,
+    *,
+    may_be_parallel: bool,
+    pack: bool = True,
+    sizes: Sequence[int] | None = None,
+) -> BlockedBand:
+    """The band at ``path``, innermost of its nest, cut for register tiles.
+
+    Without ``pack`` operands are read where they are. ``sizes`` gives block sizes per member, None chooses them.
+    Raises RefusedError.
+    """
+    statement = _only_statement(scop, dependences, found)
+    roles = roles_of(tree, path, statement, copies_of(dependences))
+    operands = operands_of(statement, roles, pack=pack)
+    parallel = _parallel_member(found, roles) if may_be_parallel else None
+    order = _tile_order(roles, parallel)
+    chosen = tuple(sizes) if sizes else _block_sizes(roles, parallel, processor)
+    changed, _ = permute_members(split_into_tiles(tree, path, chosen, scaled=True), path, order)
+    instances = _safe_instances(scop, changed, (*path, 0), statement)
+    points = (roles.row, roles.depth, roles.column)
+    tile = RegisterTile(
+        mark=f"{BLOCK}:{number}",
+        statement=statement.name,
+        row=roles.iterator(roles.row),
+        column=roles.iterator(roles.column),
+        depth=roles.iterator(roles.depth),
+        coordinates=_coordinate_names(tree, path, statement, [roles.iterator(member) for member in order]),
+        instances=instances,
+        sizes=(chosen[roles.row], chosen[roles.column], chosen[roles.depth]),
+        operands=operands,
+        processor=processor,
+        packed=pack,
+        shared_rows=pack and order[-1] == roles.column and _is_unwritten(statement, operands.rows),
+        shared_columns=pack and order[-1] == roles.row and _is_unwritten(statement, operands.columns),
+        parallel_columns=bool(found.members[roles.column].coincident),
+        extents=region_extents(scop, (statement.name,), ()),
+    )
+    return BlockedBand(order, points, chosen, 0 if parallel is not None else None, tile)
+
+
+def _safe_instances(scop: Scop, tree: isl.Schedule, points: Path, statement: Statement) -> isl.Map:
+    """The instances in each block; refused where a block reads what it has itself computed."""
+    with at_most(OPERATIONS):
+        try:
+            instances = block_instances(scop, tree, points, statement)
+            if not conflicts(scop, statement, instances).is_empty():
+                raise RefusedError("a block would read cells that it has updated itself")
+        except isl.Error as error:
+            raise RefusedError("isl did not decide in time whether its operands may be copied") from error
+    return instances
+
+
+def _only_statement(scop: Scop, dependences: Dependences, found: BandProperties) -> Statement:
+    if len(found.statements) != 1:
+        raise RefusedError(f"{len(found.statements)} statements share its loops")
+    if len(found.members) != LOOPS or not found.permutable:
+        raise RefusedError("it takes three permutable loops")
+    statement = scop.statement(found.statements[0])
+    require_simple(scop, dependences, statement)
+    return statement
+
+
+def require_simple(scop: Scop, dependences: Dependences, statement: Statement) -> None:
+    """Refuse a statement that does more than update one cell that is known exactly."""
+    kept = [name for name in copies_of(dependences) if scop.array(name).live_out]
+    if any(access.array in kept for access in statement.accesses):
+        raise RefusedError("it computes the last value of a temporary")
+    if not statement.exact:
+        raise RefusedError("some accesses are not known exactly")
+    if sum(access.kind == "write" for access in statement.accesses) != 1:
+        raise RefusedError("it updates several cells")
+
+
+def copies_of(dependences: Dependences) -> dict[str, int]:
+    """How many outer loops each private temporary has copies for: the rank of the array it becomes."""
+    return {privatization.array: privatization.depth for privatization in dependences.privatizations}
+
+
+def roles_of(tree: isl.Schedule, path: Path, statement: Statement, copies: Mapping[str, int]) -> Roles:
+    """What each loop of the band at ``path`` is for; ``copies`` as :func:`copies_of` has them."""
+    found = possible_roles(tree, path, statement, copies)
+    if len(found[0].iterators) != LOOPS:
+        raise RefusedError("it takes three permutable loops")
+    return found[0]
+
+
+def possible_roles(
+    tree: isl.Schedule, path: Path, statement: Statement, copies: Mapping[str, int]
+) -> tuple[Roles, ...]:
+    """Every choice of three loops of the band at ``path``, those with inner loops first; at least one.
+
+    Raises RefusedError where the updated cells do not move as a register tile needs it.
+    """
+    band = band_at(tree, path)
+    rows = band.band_get_partial_schedule()
+    iterators = tuple(_iterator(rows.get_at(member), statement) for member in range(band.band_n_member()))
+    [write] = [access for access in statement.accesses if access.kind == "write"]
+    changes = _changes(write, statement, iterators, copies.get(write.array, 0))
+    still = [member for member, change in enumerate(changes) if not any(change)]
+    unit = [
+        member for member, change in enumerate(changes) if change and change[-1] == 1 and not any(change[:-1])
+    ]
+    if not still or len(unit) != 1:
+        raise RefusedError(f"{write.array} is not updated along one loop and contiguous along another")
+    moving = [member for member, change in enumerate(changes) if any(change[:-1])]
+    if not moving or len(moving) + len(still) + 1 != len(changes):
+        raise RefusedError(f"the loops meet the same cells of {write.array} again")
+    return tuple(
+        Roles(row, unit[0], depth, iterators) for depth in reversed(still) for row in reversed(moving)
+    )
+
+
+def _iterator(row: isl.UnionPwAff, statement: Statement) -> int:
+    """The position of the iterator that the row is equal to."""
+    domain = statement.domain
+    values = row.intersect_domain(isl.UnionSet.from_set(domain)).get_pw_aff_list()
+    value = values.get_at(0)
+    local = isl.LocalSpace.from_space(domain.get_space())
+    for position in range(len(statement.iterators)):
+        iterator = isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, position))
+        if domain.is_subset(iterator.eq_set(value)):
+            return position
+    raise RefusedError("a loop is not one of the source's loops")
+
+
+def _changes(
+    access: Access, statement: Statement, iterators: Sequence[int], copies: int
+) -> list[tuple[object, ...]]:
+    """How the subscripts change along each of ``iterators``; a temporary has one copy per outer iteration."""
+    if copies:
+        return [tuple(int(iterator == level) for level in range(copies)) for iterator in iterators]
+    rows = access_rows(access, len(statement.iterators))
+    if not rows:
+        raise RefusedError("it updates a scalar")
+    return [tuple(row[iterator] for row in rows) for iterator in iterators]
+
+
+def operands_of(statement: Statement, roles: Roles, *, pack: bool) -> Operands:
+    """The parts of the update, as they are packed, or elements to read in place."""
+    names = [statement.iterators[roles.iterator(member)] for member in (roles.row, roles.column, roles.depth)]
+    try:
+        operands = split_update(statement, *names, in_place=not pack)
+    except NotSeparableError as error:
+        raise RefusedError(str(error)) from error
+    if not operands.rows or not operands.columns:
+        raise RefusedError("no operand is used again along a row or a column")
+    if not pack:
+        _require_contiguous(statement, operands, roles.iterator(roles.column))
+    return operands
+
+
+def _require_contiguous(statement: Statement, operands: Operands, column: int) -> None:
+    """Refuse operands of columns that lie apart in memory, unless they are packed."""
+    count = len(statement.iterators)
+    for operand in operands.columns:
+        [rows] = [
+            access_rows(access, count)
+            for access in statement.accesses
+            if isinstance(operand, Element) and access.span == operand.span
+        ]
+        change = [row[column] for row in rows or ()]
+        if not change or change[-1] != 1 or any(change[:-1]):
+            raise RefusedError(
+                f"{', '.join(_arrays(operand))} is not contiguous along the columns, and not packed"
+            )
+
+
+def _parallel_member(found: BandProperties, roles: Roles) -> int | None:
+    coincident = [member for member in (roles.row, roles.column) if found.members[member].coincident]
+    return coincident[0] if coincident else None
+
+
+def _tile_order(roles: Roles, parallel: int | None) -> tuple[int, ...]:
+    """The shared loop outermost, then the sum: what is packed for it serves the whole innermost loop."""
+    first = roles.row if parallel is None else parallel
+    last = roles.column if first == roles.row else roles.row
+    return first, roles.depth, last
+
+
+def _block_sizes(roles: Roles, parallel: int | None, processor: Processor) -> tuple[int, ...]:
+    """Sizes per member: a panel of columns in three quarters of the first cache, the rows in half of the second."""
+    width = 3 * processor.lanes(_DOUBLE)
+    depth = _rounded(3 * processor.l1_data // 4 // (width * _DOUBLE), 16, 384)
+    rows = _rounded(processor.l2 // 2 // (depth * _DOUBLE), 24, _LARGEST_BLOCK)
+    columns = 2 * _LARGEST_BLOCK
+    sizes = {roles.row: rows, roles.column: columns, roles.depth: depth}
+    if parallel is not None:
+        sizes[parallel] = min(sizes[parallel], _PARALLEL_BLOCK)
+    return tuple(sizes[member] for member in range(LOOPS))
+
+
+def _rounded(size: int, multiple: int, largest: int) -> int:
+    return max(multiple, min(size // multiple * multiple, largest))
+
+
+def block_instances(scop: Scop, tree: isl.Schedule, path: Path, statement: Statement) -> isl.Map:
+    """The instances in each block, from the values of the loops around it; a convex set for every block."""
+    prefix = band_at(tree, path).get_prefix_schedule_multi_union_pw_aff()
+    blocks = isl.UnionMap.from_multi_union_pw_aff(prefix).reverse()
+    domain = statement.domain.intersect_params(scop.context)
+    times = (
+        scop.context.get_space().set_from_params().add_dims(isl.dim_type.set, prefix.dim(isl.dim_type.out))
+    )
+    space = isl.Space.map_from_domain_and_range(times, domain.get_space())
+    relation = blocks.intersect_range(isl.UnionSet.from_set(domain)).extract_map(space).coalesce()
+    simple = (
+        relation.gist_domain(relation.domain()).gist_params(scop.context).coalesce().remove_redundancies()
+    )
+    if simple.n_basic_map() != 1 or simple.get_basic_map_list().get_at(0).dim(isl.dim_type.div):
+        raise RefusedError("its iterations are no convex set")
+    return relation
+
+
+def _coordinate_names(
+    tree: isl.Schedule, path: Path, statement: Statement, tiled_iterators: Sequence[int]
+) -> tuple[str, ...]:
+    prefix = band_at(tree, path).get_prefix_schedule_multi_union_pw_aff()
+    around = [
+        statement.iterators[_iterator(prefix.get_at(position), statement)]
+        for position in range(prefix.dim(isl.dim_type.out))
+    ]
+    return (*around, *(f"{statement.iterators[position]}_tile" for position in tiled_iterators))
+
+
+def conflicts(scop: Scop, statement: Statement, instances: isl.Map) -> isl.Set:
+    """The blocks that read, as an operand, what they have computed themselves before."""
+    time = scop.schedule.get_map().intersect_domain(isl.UnionSet.from_set(statement.domain))
+    before = time.lex_lt_union_map(time)
+    into = isl.UnionMap.from_map(instances)
+    [write] = [access for access in statement.accesses if access.kind == "write"]
+    found = isl.UnionSet.empty(instances.domain().get_space().params())
+    for access in statement.accesses:
+        if access.kind == "write" or access.array != write.array or access.relation.is_equal(write.relation):
+            continue
+        flow = isl.UnionMap.from_map(write.relation.apply_range(access.relation.reverse())).intersect(before)
+        found = found.union(blocks_with(flow, into, into))
+    return found.extract_set(instances.domain().get_space()).intersect_params(scop.context)
+
+
+def blocks_with(pairs: isl.UnionMap, sources: isl.UnionMap, sinks: isl.UnionMap) -> isl.UnionSet:
+    """The blocks that hold both instances of some pair; ``sources`` and ``sinks`` map blocks to their instances."""
+    between = sources.apply_range(pairs).intersect(sinks)
+    return between.domain()
+
+
+def _kibibytes(elements: int) -> str:
+    return f"{elements * _DOUBLE // 1024} KiB"
+
+
+def _listed(operands: Sequence[Expression]) -> str:
+    return " and ".join(", ".join(sorted(_arrays(operand))) for operand in operands)
+
+
+def _is_unwritten(statement: Statement, operands: Sequence[Expression]) -> bool:
+    """Whether ``statement`` leaves alone all arrays that ``operands`` read."""
+    written = {access.array for access in statement.accesses if access.kind == "write"}
+    return not any(_arrays(operand) & written for operand in operands)
+
+
+def _arrays(operand: Expression) -> set[str]:
+    return {part.array for part in walk(operand) if isinstance(part, Element)}

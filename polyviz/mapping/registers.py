@@ -1,0 +1,174 @@
+"""Whether a band runs by register tiles: as a whole, in the tiles that hold updates only, or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from polyviz.mapping.block_tiles import coordinate_names, decision, find_block_tiles, find_updates
+from polyviz.mapping.register_tile import (
+    LOOPS,
+    RefusedError,
+    copies_of,
+    find_register_tile,
+    operands_of,
+    possible_roles,
+    require_simple,
+)
+from polyviz.model.schedule import Decision
+from polyviz.transform.interchange import permute_members
+from polyviz.transform.tree import band_at, bands, coincident_members, split_band, statements_under
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import islpy as isl
+
+    from polyviz.analysis import BandProperties
+    from polyviz.mapping.block_tiles import Update
+    from polyviz.mapping.register_tile import BlockedBand, Roles
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.plan import BlockTiles, RegisterTile
+    from polyviz.model.processor import Processor
+    from polyviz.model.scop import Scop, Statement
+    from polyviz.transform.tree import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """What register tiles may use: the processor, and whether operands may be copied."""
+
+    processor: Processor
+    pack: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """``whole`` for a band of one statement, ``updates`` for one that several share; neither: ``decision`` says why."""
+
+    whole: BlockedBand | None = None
+    updates: tuple[Update, ...] = ()
+    decision: Decision | None = None
+
+
+def choose_register_tiles(
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    path: Path,
+    found: BandProperties,
+    registers: Registers,
+    number: int,
+    *,
+    may_be_parallel: bool,
+    tiled: bool,
+    sizes: Sequence[int] | None,
+) -> Choice:
+    """What becomes of the band at ``path``, the ``number``-th of the tree; ``sizes`` are the user's tiles.
+
+    A band of several statements stays whole where it is not ``tiled``.
+    """
+    if len(found.members) < LOOPS:
+        return Choice()
+    try:
+        if len(found.statements) > 1:
+            if not tiled:
+                return Choice()
+            return Choice(updates=find_updates(scop, dependences, tree, path, found, pack=registers.pack))
+        whole = find_register_tile(
+            scop,
+            dependences,
+            tree,
+            path,
+            found,
+            registers.processor,
+            number,
+            may_be_parallel=may_be_parallel,
+            pack=registers.pack,
+            sizes=sizes,
+        )
+    except RefusedError as reason:
+        return Choice(decision=refused(reason, found.statements))
+    return Choice(whole, decision=whole.decision)
+
+
+def inner_nests(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, registers: Registers
+) -> isl.Schedule:
+    """``tree`` with three loops of each deeper nest apart, where these can run by register tiles.
+
+    The loops around them are parallel ones (a batch of products, say), which may go outside in any permutable band.
+    """
+    deep = [path for path, band in bands(tree) if band.band_n_member() > LOOPS and band.band_get_permutable()]
+    for path in deep:
+        names = statements_under(band_at(tree, path))
+        if len(names) != 1:
+            continue
+        order = _nest_order(scop, dependences, tree, path, scop.statement(names[0]), registers)
+        if order is not None:
+            tree = split_band(permute_members(tree, path, order)[0], path, len(order) - LOOPS)
+    return tree
+
+
+def _nest_order(
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    path: Path,
+    statement: Statement,
+    registers: Registers,
+) -> tuple[int, ...] | None:
+    """The members of the band with the three loops of a register tile innermost; None where there are none."""
+    coincident = coincident_members(band_at(tree, path))
+    try:
+        require_simple(scop, dependences, statement)
+        choices = possible_roles(tree, path, statement, copies_of(dependences))
+    except RefusedError:
+        return None
+    for roles in choices:
+        inner = (roles.row, roles.column, roles.depth)
+        outer = tuple(member for member in range(len(coincident)) if member not in inner)
+        if all(coincident[member] for member in outer) and _is_separable(statement, roles, registers):
+            return (*outer, *inner)
+    return None
+
+
+def _is_separable(statement: Statement, roles: Roles, registers: Registers) -> bool:
+    try:
+        operands_of(statement, roles, pack=registers.pack)
+    except RefusedError:
+        return False
+    return True
+
+
+def tiles_of_updates(
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    points: Path,
+    updates: Sequence[Update],
+    sizes: Sequence[int],
+    order: Sequence[int],
+    registers: Registers,
+    mark: str,
+    *,
+    wavefront: bool,
+) -> tuple[tuple[BlockTiles, ...], tuple[RegisterTile, ...], Decision]:
+    """Register tiles for the tiles of a band that hold ``updates`` only, if there are such tiles, and what is said.
+
+    The point loops at ``points`` stand under ``mark``; ``sizes`` are those of the tiles per member before tiling,
+    ``order`` the members of the tile loops, along wavefronts where the first two are skewed.
+    """
+    names = coordinate_names(tree, points, updates, order, wavefront=wavefront)
+    try:
+        tiles, found = find_block_tiles(
+            scop, dependences, tree, points, updates, sizes, registers.processor, names, mark
+        )
+    except RefusedError as reason:
+        return (), (), refused(reason, tuple(update.statement.name for update in updates))
+    return (tiles,), found, decision(updates, sizes)
+
+
+def refused(reason: RefusedError, statements: tuple[str, ...]) -> Decision:
+    """What is said where there are no register tiles."""
+    return Decision("register-tile", f"no tiles in registers: {reason}", statements)

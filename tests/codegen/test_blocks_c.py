@@ -1,0 +1,211 @@
+"""Register tiles in C: the text, and the same values to the last bit as the original order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.model.program import ArrayType
+from polyviz.runtime.toolchain import find_toolchain
+from tests.blocked import NARROW, SUMS, WIDE, arguments, blocked_kernel
+from tests.running import function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from polyviz.runtime.kernel import Kernel
+
+needs_compiler = pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
+SIZES = [(1, 1, 1), (2, 300, 40), (41, 29, 31), (48, 48, 48), (67, 101, 53)]
+"""Too little to pack, a single row, primes, multiples of every tile."""
+BLOCKS = {"automatic": None, "small": (16, 40, 24)}
+
+
+def run(kernel: Kernel, given: list[Any]) -> list[Any]:
+    copied = [value.copy(order="K") if isinstance(value, np.ndarray) else value for value in given]
+    kernel(*copied)
+    return copied
+
+
+def assert_equal(name: str, kernel: Kernel, given: list[Any], *, exact: bool = True) -> None:
+    reference = pv.compile(
+        function_of(SUMS[name]), schedule="original", target="c", floating_point="strict", register_tile=False
+    )
+    for expected, actual in zip(run(reference, given), run(kernel, given), strict=True):
+        if exact:
+            np.testing.assert_array_equal(expected, actual)
+        else:
+            np.testing.assert_allclose(expected, actual, rtol=1e-9)
+
+
+@pytest.mark.parametrize("processor", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_text(processor: Any, golden: Callable[..., None]) -> None:
+    golden(blocked_kernel(SUMS["gemm"], processor).source)
+
+
+def test_text_of_triangles(golden: Callable[..., None]) -> None:
+    golden(blocked_kernel(SUMS["trmm"]).source, "sum")
+    golden(blocked_kernel(SUMS["syr2k"]).source, "cells")
+
+
+def test_text_without_packing(golden: Callable[..., None]) -> None:
+    golden(blocked_kernel(SUMS["gemm"], pack=False).source)
+
+
+def test_text_of_tiles_with_updates_only(golden: Callable[..., None]) -> None:
+    golden(blocked_kernel(SUMS["lu"]).source)
+
+
+@needs_compiler
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("blocks", BLOCKS)
+@pytest.mark.parametrize("name", SUMS)
+def test_every_bit_is_the_same(name: str, blocks: str, sizes: tuple[int, int, int]) -> None:
+    assert_equal(name, blocked_kernel(SUMS[name], tile=BLOCKS[blocks]), arguments(name, sizes))
+
+
+@needs_compiler
+@pytest.mark.parametrize("schedule", ["isl", "original"])
+@pytest.mark.parametrize("name", SUMS)
+def test_under_other_schedules(name: str, schedule: str) -> None:
+    assert_equal(name, blocked_kernel(SUMS[name], schedule=schedule), arguments(name, (67, 101, 53)))
+
+
+@needs_compiler
+@pytest.mark.parametrize("pack", [True, False], ids=["packed", "in place"])
+@pytest.mark.parametrize("name", SUMS)
+def test_short_vectors_and_operands_in_place(name: str, pack: bool) -> None:
+    assert_equal(name, blocked_kernel(SUMS[name], NARROW, pack=pack), arguments(name, (67, 101, 53)))
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", SUMS)
+def test_single_precision(name: str) -> None:
+    assert_equal(name, blocked_kernel(SUMS[name]), arguments(name, (67, 101, 53), "float32"))
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", SUMS)
+def test_contracted_products_are_as_good(name: str) -> None:
+    kernel = blocked_kernel(SUMS[name], floating_point="reassociate")
+    assert_equal(name, kernel, arguments(name, (67, 101, 53)), exact=False)
+
+
+@needs_compiler
+@pytest.mark.parametrize("pack", [True, False], ids=["packed", "in place"])
+@pytest.mark.parametrize("layout", ["F", "every other", "reversed"])
+def test_arrays_that_are_not_contiguous(layout: str, pack: bool) -> None:
+    def relaid(value: Any) -> Any:
+        if not isinstance(value, np.ndarray):
+            return value
+        if layout == "F":
+            return np.asfortranarray(value)
+        if layout == "reversed":
+            return value[::-1, ::-1]
+        spread = np.zeros((2 * value.shape[0], 3 * value.shape[1]))
+        spread[::2, ::3] = value
+        return spread[::2, ::3]
+
+    given = [relaid(value) for value in arguments("gemm", (41, 29, 31))]
+    assert_equal("gemm", blocked_kernel(SUMS["gemm"], pack=pack), given)
+
+
+@needs_compiler
+def test_empty_arrays() -> None:
+    for sizes in ((0, 5, 5), (5, 0, 5), (5, 5, 0)):
+        assert_equal("gemm", blocked_kernel(SUMS["gemm"]), arguments("gemm", sizes))
+
+
+@needs_compiler
+def test_infinities_stay_in_their_cells() -> None:
+    given = arguments("trmm", (67, 101, 53))
+    given[0][3, 60] = np.inf
+    given[1][66, 100] = np.nan
+    given[1][0, 0] = -np.inf
+    assert_equal("trmm", blocked_kernel(SUMS["trmm"]), given)
+
+
+@needs_compiler
+def test_operands_are_read_only_where_the_source_reads() -> None:
+    text = """
+        def shifted(C, A, B):
+            for i in range(C.shape[0]):
+                for j in range(i):
+                    for k in range(A.shape[1]):
+                        C[i, j] += A[i - 1, k] * B[k, j]
+        """
+    kernel = blocked_kernel(text, tile=(16, 24, 8))
+    reference = pv.compile(function_of(text), schedule="original", target="c", register_tile=False)
+    random = np.random.default_rng(3)
+    given = [random.standard_normal(shape) for shape in ((50, 50), (49, 30), (30, 49))]
+    for expected, actual in zip(run(reference, given), run(kernel, given), strict=True):
+        np.testing.assert_allclose(expected, actual)
+
+
+@pytest.mark.parametrize(
+    ("types", "reason"),
+    [
+        ({"C": "int64", "A": "int64", "B": "int64", "alpha": "int64", "beta": "int64"}, "C holds int64"),
+        (
+            {"C": "float32", "A": "float32", "B": "float32", "alpha": "float64", "beta": "float64"},
+            "float64 and float32",
+        ),
+    ],
+)
+def test_types_that_vectors_do_not_have_are_said(types: dict[str, str], reason: str) -> None:
+    ranks = {"C": 2, "A": 2, "B": 2, "alpha": 0, "beta": 0}
+    given = {name: ArrayType(dtype, ranks[name]) for name, dtype in types.items()}
+    program = blocked_kernel(SUMS["gemm"]).specialise(given)
+    assert any(reason in note for note in program.notes)
+    assert "update_S1" not in program.text
+
+
+def test_lines_lead_back_to_the_source() -> None:
+    program = blocked_kernel(SUMS["gemm"]).program
+    lines = program.text.splitlines()
+    commented = [number for number, text in enumerate(lines, 1) if "// line" in text]
+    assert commented
+    assert set(commented) <= set(program.lines)
+    called = [number for number, text in enumerate(lines, 1) if text.strip().startswith("update_S1(")]
+    assert {program.lines[number].statement for number in called} == {"S1"}
+
+
+def test_names_of_the_user_do_not_collide() -> None:
+    text = """
+        def f(update_S0, S0_row0, S0_column0, k_start):
+            for i in range(update_S0.shape[0]):
+                for j in range(update_S0.shape[1]):
+                    for k in range(k_start):
+                        update_S0[i, j] += S0_row0[i, k] * S0_column0[k, j]
+        """
+    kernel = blocked_kernel(text)
+    given = [np.ones((30, 40)), np.ones((30, 50)), np.ones((50, 40)), 50]
+    assert (run(kernel, given)[0] == 51).all()
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", SUMS)
+def test_the_text_compiles_without_a_warning(name: str, tmp_path: Any) -> None:
+    import subprocess
+
+    toolchain = find_toolchain()
+    assert toolchain is not None
+    path = tmp_path / "program.c"
+    path.write_text(blocked_kernel(SUMS[name]).source, encoding="utf-8")
+    strict = [
+        "-std=gnu11",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-Wno-unknown-pragmas",
+        "-Wno-psabi",
+        "-fopenmp",
+        "-c",
+    ]
+    command = [*toolchain.command, *strict, str(path), "-o", str(tmp_path / "program.o")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert not done.stderr

@@ -1,0 +1,218 @@
+"""Which nests run by register tiles, what is said of it, and what keeps a nest from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import islpy as isl
+import pytest
+
+import polyviz as pv
+from polyviz.mapping import make_plan
+from polyviz.model.plan import BLOCK, Plan
+from polyviz.transform.tree import kind_of, walk
+from tests.blocked import NARROW, PLAIN, SUMS, WIDE, blocked_plan
+from tests.running import function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+REFUSED = {
+    "several statements": (
+        """
+        def f(C, D, A, B):
+            for i in range(C.shape[0]):
+                for j in range(C.shape[1]):
+                    for k in range(A.shape[1]):
+                        C[i, j] = C[i, j] + A[i, k]
+                        D[i, j] = D[i, j] + B[i, k]
+        """,
+        "no operand is used again along a row or a column",
+    ),
+    "not built on the old value": (
+        """
+        def f(C, A, B):
+            for i in range(C.shape[0]):
+                for j in range(C.shape[1]):
+                    for k in range(A.shape[1]):
+                        C[i, j] = A[i, k] * B[k, j]
+        """,
+        "the new value does not build on the old one",
+    ),
+    "a value for every point": (
+        """
+        def f(C, A, B, W):
+            for i in range(C.shape[0]):
+                for j in range(C.shape[1]):
+                    for k in range(A.shape[1]):
+                        C[i, j] += A[i, k] * B[k, j] * W[i, j]
+        """,
+        "some part of the value is different for every row and column",
+    ),
+    "a maximum": (
+        """
+        def f(C, A, B):
+            for i in range(C.shape[0]):
+                for j in range(C.shape[1]):
+                    for k in range(A.shape[1]):
+                        C[i, j] = max(C[i, j], A[i, k] * B[k, j])
+        """,
+        "some part of the value is different for every row and column",
+    ),
+    "every other column": (
+        """
+        def f(C, A, B):
+            for i in range(A.shape[0]):
+                for j in range(B.shape[1]):
+                    for k in range(A.shape[1]):
+                        C[i, 2 * j] += A[i, k] * B[k, j]
+        """,
+        "C is not updated along one loop and contiguous along another",
+    ),
+    "its own results": (
+        """
+        def f(A, B):
+            for i in range(B.shape[0]):
+                for j in range(B.shape[1]):
+                    for k in range(i):
+                        B[i, j] += A[i, k] * B[k, j]
+        """,
+        "a block would read cells that it has updated itself",
+    ),
+}
+
+
+def said(plan: Plan) -> list[str]:
+    return [decision.text for decision in plan.decisions if decision.step == "register-tile"]
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_decisions(name: str, golden: Callable[..., None]) -> None:
+    golden("\n".join(said(blocked_plan(SUMS[name])[1])))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_keeps_its_loops(name: str) -> None:
+    text, reason = REFUSED[name]
+    plan = blocked_plan(text)[1]
+    assert not plan.register_tiles
+    assert any(reason in sentence for sentence in said(plan)), said(plan)
+
+
+def test_the_last_value_of_a_temporary_is_not_lost() -> None:
+    text = """
+for i in range(n):
+    for j in range(n):
+        t = 0.0
+        for k in range(n):
+            t += A[i, k] * B[k, j]
+        C[i, j] = t
+"""
+    import numpy as np
+
+    names = {"n": 4, "A": np.ones((4, 4)), "B": np.ones((4, 4)), "C": np.ones((4, 4))}
+    kernel = pv.compile(text, target="c", namespace=names)
+    assert not kernel.plan.register_tiles
+
+
+def test_sizes_follow_from_the_caches() -> None:
+    wide, narrow = (
+        blocked_plan(SUMS["gemm"], processor)[1].register_tiles[0] for processor in (WIDE, NARROW)
+    )
+    for tile in (wide, narrow):
+        rows, columns, depth = tile.sizes
+        assert rows * depth * 8 <= tile.processor.l2 // 2
+        assert 3 * tile.processor.lanes(8) * depth * 8 <= tile.processor.l1_data
+        assert columns % 48 == 0
+    assert wide.sizes != narrow.sizes
+
+
+def test_tiles_of_the_user_are_the_blocks() -> None:
+    plan = blocked_plan(SUMS["gemm"], tile=(16, 24, 8))[1]
+    assert plan.register_tiles[0].sizes == (16, 24, 8)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"register_tile": False}, {"processor": PLAIN}, {"tile": False}],
+    ids=lambda options: next(iter(options)),
+)
+def test_register_tiles_can_be_absent(options: dict[str, Any]) -> None:
+    plan = blocked_plan(SUMS["gemm"], **options)[1]
+    assert not plan.register_tiles
+    assert not said(plan)
+
+
+def test_other_targets_have_no_register_tiles() -> None:
+    scop = pv.extract(function_of(SUMS["gemm"]))
+    dependences = pv.dependences(scop)
+    schedule = pv.schedule(scop, "pluto", dependences=dependences)
+    assert not make_plan(scop, dependences, schedule, "numba", processor=WIDE).register_tiles
+
+
+def test_operands_stay_in_place_without_packing() -> None:
+    plan = blocked_plan(SUMS["gemm"], pack=False)[1]
+    assert [tile.packed for tile in plan.register_tiles] == [False]
+    assert "read in place" in said(plan)[0]
+
+
+def test_the_three_loops_of_a_deeper_nest() -> None:
+    text = """
+        def batch(C, A, B):
+            for b in range(C.shape[0]):
+                for i in range(C.shape[1]):
+                    for j in range(C.shape[2]):
+                        for k in range(A.shape[2]):
+                            C[b, i, j] += A[b, i, k] * B[b, k, j]
+        """
+    scop, plan = blocked_plan(text)
+    (tile,) = plan.register_tiles
+    assert [scop.statement("S0").iterators[place] for place in (tile.row, tile.column, tile.depth)] == ["i", "j", "k"]
+    assert tile.coordinates[0] == "b"
+    assert [decision.text for decision in plan.decisions if decision.step == "parallel"] == [
+        "loop 0 of the band runs on all threads"
+    ]
+
+
+def test_scattered_columns_need_packing() -> None:
+    plan = blocked_plan(SUMS["syr2k"], pack=False)[1]
+    assert not plan.register_tiles
+    assert said(plan) == ["no tiles in registers: A is not contiguous along the columns, and not packed"]
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_the_order_stays_legal(name: str) -> None:
+    scop, plan = blocked_plan(SUMS[name])
+    assert pv.check(scop, plan.tree)
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_blocks_hold_instances_of_their_statement_only_once(name: str) -> None:
+    scop, plan = blocked_plan(SUMS[name])
+    for tile in plan.register_tiles:
+        domain = scop.statement(tile.statement).domain.intersect_params(scop.context)
+        assert tile.instances.is_injective()
+        assert tile.instances.range().is_subset(domain)
+    marks = [node.mark_get_id().get_name() for node in walk(plan.tree) if kind_of(node) == "mark"]
+    whole = [
+        tile.mark
+        for tile in plan.register_tiles
+        if not any(tile.mark in part.blocks for part in plan.block_tiles)
+    ]
+    assert [mark for mark in marks if mark.startswith(BLOCK)] == whole
+
+
+def test_a_pivot_is_in_no_tile_of_updates() -> None:
+    scop, plan = blocked_plan(SUMS["lu"])
+    (tiles,) = plan.block_tiles
+    assert len(tiles.blocks) == 2
+    updated = [tile.statement for tile in plan.register_tiles]
+    (pivot,) = {statement.name for statement in scop.statements} - set(updated)
+    division = scop.statement(pivot).domain
+    for node in walk(plan.tree):
+        if kind_of(node) == "mark" and node.mark_get_id().get_name() == tiles.mark:
+            prefix = node.get_prefix_schedule_union_map().intersect_domain(isl.UnionSet.from_set(division))
+            times = isl.UnionSet.from_set(tiles.tiles.intersect_params(scop.context))
+            assert prefix.intersect_range(times).is_empty()
+            return
+    pytest.fail("the mark is not in the tree")
