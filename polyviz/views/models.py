@@ -245,12 +245,13 @@ def parallelism_model(loops: Sequence[LoopParallelism]) -> Json:
         "v": VERSION,
         "kind": "parallelism",
         "shortened": [],
-        "loops": [_loop(loop) for loop in loops],
+        "loops": [loop_model(loop) for loop in loops],
     }
     return _small(model)
 
 
-def _loop(loop: LoopParallelism) -> LoopModel:
+def loop_model(loop: LoopParallelism) -> LoopModel:
+    """The verdict on one loop."""
     return {
         "loop": loop.loop,
         "depth": loop.depth,
