@@ -1,0 +1,28 @@
+/** Text whose lines can be picked: the source and the generated code. */
+
+import { element } from './dom';
+import { onPick, rove } from './roving';
+
+export interface LineList {
+  readonly root: HTMLElement;
+  mark(lit: ReadonlySet<number>): void;
+}
+
+export function lineList(label: string, text: string, first: number, pick: (line: number) => void): LineList {
+  const lines = text.replace(/\n$/, '').split('\n');
+  const options = lines.map((line, place) => {
+    const option = element(
+      'div',
+      { role: 'option', 'aria-selected': 'false', class: 'polyviz-line' },
+      element('span', { class: 'polyviz-number', 'aria-hidden': 'true' }, String(first + place)),
+      element('code', {}, line === '' ? ' ' : line)
+    );
+    onPick(option, () => pick(first + place));
+    return option;
+  });
+  const root = element('div', { role: 'listbox', 'aria-label': label, class: 'polyviz-lines' }, ...options);
+  rove(root, '[role=option]');
+  const mark = (lit: ReadonlySet<number>): void =>
+    options.forEach((option, place) => option.setAttribute('aria-selected', String(lit.has(first + place))));
+  return { root, mark };
+}

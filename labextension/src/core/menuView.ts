@@ -1,0 +1,50 @@
+/** The moves on one loop: legal ones can be made; the others say why not, and draw the pair of instances that forbids them. */
+
+import { button, element } from './dom';
+import type { Choice } from './model';
+import { NOTHING } from './selection';
+import type { Menu, State } from './state';
+
+export function menuView(state: State, menu: Menu): HTMLElement {
+  const legal = menu.choices.filter(choice => choice.legal);
+  const illegal = menu.choices.filter(choice => !choice.legal);
+  const close = button('Close', () => closeMenu(state), { class: 'polyviz-small' });
+  const root = element(
+    'div',
+    { class: 'polyviz-menu', role: 'group', 'aria-label': `Moves on loop ${menu.address}` },
+    element('p', {}, `Moves on loop ${menu.address}`, close),
+    ...legal.map(choice => allowed(state, menu, choice)),
+    illegal.length > 0 ? element('p', { class: 'polyviz-muted' }, 'Not possible here, with the reason:') : null,
+    ...illegal.map(choice => forbidden(state, choice))
+  );
+  root.addEventListener('keydown', event => {
+    if (event.key === 'Escape') {
+      event.stopPropagation();
+      closeMenu(state);
+    }
+  });
+  return root;
+}
+
+function closeMenu(state: State): void {
+  state.menu = null;
+  state.tell('choices');
+}
+
+function allowed(state: State, menu: Menu, choice: Choice): HTMLElement {
+  const apply = (): void => {
+    const variant = state.variant?.name ?? '';
+    const question = { ask: 'apply', variant, address: menu.address, move: choice.move, arguments: choice.arguments } as const;
+    state.ask(question, choice.label);
+  };
+  return button(choice.label, apply, { class: 'polyviz-move' });
+}
+
+function forbidden(state: State, choice: Choice): HTMLElement {
+  const { violation } = choice;
+  const show = (): void => state.select(violation === null ? NOTHING : { what: 'violation', violation });
+  // Still a button that works: what it does is show why.
+  const made = button(choice.label, show, { class: 'polyviz-move polyviz-illegal', 'aria-disabled': 'true' });
+  const hint = violation === null ? '' : ' Click to draw the pair.';
+  return element('div', {}, made, element('span', { class: 'polyviz-muted' }, `${choice.reason}${hint}`));
+}
