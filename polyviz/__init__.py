@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from polyviz.analysis import check, dependences
-    from polyviz.api import Comparison, compare, compile, inspect, optimize, targets
+    from polyviz.api import (
+        Comparison,
+        compare,
+        compile,
+        edit,
+        inspect,
+        optimize,
+        replay,
+        targets,
+    )
+    from polyviz.editing import Difference, Edit, difference
     from polyviz.errors import (
         ArgumentError,
         CodegenError,
@@ -42,6 +52,7 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop, Statement
     from polyviz.runtime.kernel import Kernel
     from polyviz.scheduling import register_scheduler, schedule, schedulers
+    from polyviz.transform.registry import moves, register_move
 
 __version__ = "0.1.0"
 
@@ -51,6 +62,8 @@ __all__ = [
     "CodegenError",
     "Comparison",
     "Dependences",
+    "Difference",
+    "Edit",
     "EvaluationError",
     "ExtractionError",
     "Inspector",
@@ -78,10 +91,15 @@ __all__ = [
     "compare",
     "compile",
     "dependences",
+    "difference",
+    "edit",
     "extract",
     "inspect",
+    "moves",
     "optimize",
+    "register_move",
     "register_scheduler",
+    "replay",
     "schedule",
     "schedulers",
     "targets",
@@ -89,7 +107,19 @@ __all__ = [
 
 _HOMES = {
     "polyviz.analysis": ("check", "dependences"),
-    "polyviz.api": ("Comparison", "Inspector", "compare", "compile", "extract", "inspect", "optimize", "targets"),
+    "polyviz.api": (
+        "Comparison",
+        "Inspector",
+        "compare",
+        "compile",
+        "edit",
+        "extract",
+        "inspect",
+        "optimize",
+        "replay",
+        "targets",
+    ),
+    "polyviz.editing": ("Difference", "Edit", "difference"),
     "polyviz.errors": (
         "ArgumentError",
         "CodegenError",
@@ -114,6 +144,7 @@ _HOMES = {
     "polyviz.model.scop": ("Scop", "Statement"),
     "polyviz.runtime.kernel": ("Kernel",),
     "polyviz.scheduling": ("register_scheduler", "schedule", "schedulers"),
+    "polyviz.transform.registry": ("moves", "register_move"),
 }
 _LAZY = {name: f"{module}:{name}" for module, names in _HOMES.items() for name in names}
 

@@ -59,7 +59,7 @@ class BandVisit:
 
 def visits(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> Iterator[BandVisit]:
     """Every band of ``tree`` with at least one member, in depth-first order."""
-    yield from _visit(tree.get_root(), tuple(_constraints(scop, dependences)), 0)
+    yield from _visit(tree.get_root(), tuple(constraints_of(scop, dependences)), 0)
 
 
 def forward(constraint: Constraint, rows: Rows) -> isl.Map:
@@ -84,21 +84,27 @@ def undecided(constraints: tuple[Constraint, ...], rows: Rows) -> tuple[Constrai
 def _visit(node: isl.ScheduleNode, constraints: tuple[Constraint, ...], depth: int) -> Iterator[BandVisit]:
     kind = node_kind(node)
     if kind == Kind.band and node.band_n_member() > 0:
-        rows = tuple({_name(row): row for row in maps_of(member)} for member in member_rows(node))
+        rows = rows_of(node)
         yield BandVisit(node, depth, rows, constraints)
         depth += len(rows)
         constraints = reduce(undecided, rows, constraints)
     if kind == Kind.filter:
-        constraints = _filtered(constraints, node.filter_get_filter())
+        constraints = filtered(constraints, node.filter_get_filter())
     for position in range(node.n_children()):
         yield from _visit(node.child(position), constraints, depth)
+
+
+def rows_of(band: isl.ScheduleNode) -> tuple[Rows, ...]:
+    """The members of a band, each as one map per statement to the value of the loop."""
+    return tuple({_name(row): row for row in maps_of(member)} for member in member_rows(band))
 
 
 def _name(row: isl.Map) -> str:
     return row.get_tuple_name(isl.dim_type.in_) or ""
 
 
-def _filtered(constraints: tuple[Constraint, ...], inside: isl.UnionSet) -> tuple[Constraint, ...]:
+def filtered(constraints: tuple[Constraint, ...], inside: isl.UnionSet) -> tuple[Constraint, ...]:
+    """What is left of ``constraints`` among the instances ``inside``."""
     sets = inside.get_set_list()
     kept = {part.get_tuple_name(): part for part in map(sets.get_at, range(sets.n_set()))}
     result = []
@@ -113,7 +119,8 @@ def _filtered(constraints: tuple[Constraint, ...], inside: isl.UnionSet) -> tupl
     return tuple(result)
 
 
-def _constraints(scop: Scop, dependences: Dependences) -> Iterator[Constraint]:
+def constraints_of(scop: Scop, dependences: Dependences) -> Iterator[Constraint]:
+    """All that a schedule of ``scop`` has to keep in order, the steps of reductions apart from the rest."""
     accumulating = {
         dependence.source for dependence in dependences.relations if dependence.kind == "reduction"
     }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import islpy as isl
+
 from polyviz.analysis.dependences import dependences
 from polyviz.analysis.schedule_input import schedule_times
 from polyviz.analysis.witness import (
@@ -21,8 +23,6 @@ from polyviz.model.exclusion import exclusive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import islpy as isl
 
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
@@ -48,13 +48,36 @@ def check(
 
 def _violation(scop: Scop, dependence: Dependence, times: Mapping[str, isl.Map]) -> Violation | None:
     source, sink = times[dependence.source], times[dependence.sink]
-    reversed_pairs = dependence.relation.intersect(source.lex_ge_map(sink))
-    if reversed_pairs.is_empty():
+    if not _runs_backwards(dependence.relation, source, sink):
         return None
+    reversed_pairs = dependence.relation.intersect(source.lex_ge_map(sink))
     pair = smallest_pair(reversed_pairs)
     source_time = image(source, pair.source, pair.parameters)
     sink_time = image(sink, pair.sink, pair.parameters)
     return violation_of(dependence, pair, _explanation(scop, dependence, pair, source_time, sink_time))
+
+
+def _runs_backwards(pairs: isl.Map, source: isl.Map, sink: isl.Map) -> bool:
+    """Whether some of ``pairs`` run in the wrong order, or at the same time.
+
+    Component by component: the first one settles most pairs, where one question about all of them would have as many
+    pieces as there are components.
+    """
+    for component in range(source.dim(isl.dim_type.out)):
+        first, then = _component(source, component), _component(sink, component)
+        if not pairs.intersect(first.lex_gt_map(then)).is_empty():
+            return True
+        pairs = pairs.intersect(first.apply_range(then.reverse()))
+        if pairs.is_empty():
+            return False
+    return True
+
+
+def _component(times: isl.Map, component: int) -> isl.Map:
+    """One component of the time, as a map to one number."""
+    count = times.dim(isl.dim_type.out)
+    alone = times.project_out(isl.dim_type.out, component + 1, count - component - 1)
+    return alone.project_out(isl.dim_type.out, 0, component)
 
 
 def _explanation(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from polyviz.analysis.carried import backward, forward, undecided, visits
 from polyviz.analysis.loop_names import iteration_text, loop_name
 from polyviz.analysis.witness import conflict_words, parameters_text, smallest_pair, violation_of
-from polyviz.model.dependences import LoopParallelism
+from polyviz.model.dependences import CarriedDependence, LoopParallelism
 from polyviz.model.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class _Verdict:
     nothing: bool
     only_reductions: bool
     culprits: tuple[_Culprit, ...] = ()
+    carries: tuple[CarriedDependence, ...] = ()
 
 
 def band_properties(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> tuple[BandProperties, ...]:
@@ -70,6 +72,12 @@ def band_properties(scop: Scop, dependences: Dependences, tree: isl.Schedule) ->
     ``tree`` must be a schedule of the part; whether it is legal :func:`polyviz.check` tells.
     """
     return tuple(_properties(visit) for visit in visits(scop, dependences, tree))
+
+
+def last_is_parallel(visit: BandVisit) -> bool:
+    """Whether the last member of a band carries nothing where it stands, inside the members before it."""
+    left = reduce(undecided, visit.rows[:-1], visit.constraints)
+    return _verdict(left, visit.rows[-1]).nothing
 
 
 def parallelism(
@@ -87,18 +95,16 @@ def parallelism(
 def _properties(visit: BandVisit) -> BandProperties:
     members = []
     left = visit.constraints
+    permutable = True
     for rows in visit.rows:
-        whole, here = _verdict(visit.constraints, rows), _verdict(left, rows)
+        ways = _both_ways(visit.constraints, rows)
+        permutable = permutable and all(way.backward.is_empty() for way in ways)
+        whole = _judged(visit.constraints, ways)
+        here = whole if left is visit.constraints else _verdict(left, rows)
         members.append(
             MemberProperties(whole.nothing, whole.only_reductions, here.nothing, here.only_reductions)
         )
         left = undecided(left, rows)
-    permutable = all(
-        backward(constraint, rows).is_empty()
-        for rows in visit.rows
-        for constraint in visit.constraints
-        if constraint.dependence is not None
-    )
     return BandProperties(permutable, tuple(members), visit.statements, visit.depth)
 
 
@@ -109,10 +115,29 @@ def _loops(scop: Scop, visit: BandVisit) -> Iterator[LoopParallelism]:
         left = undecided(left, rows)
 
 
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """The pairs of one constraint that a loop keeps apart, by the direction it runs them in."""
+
+    constraint: Constraint
+    forward: isl.Map
+    backward: isl.Map
+
+
+def _both_ways(constraints: tuple[Constraint, ...], rows: Rows) -> tuple[_Ways, ...]:
+    return tuple(
+        _Ways(constraint, forward(constraint, rows), backward(constraint, rows))
+        for constraint in constraints
+        if constraint.dependence is not None
+    )
+
+
 def _verdict(constraints: tuple[Constraint, ...], rows: Rows) -> _Verdict:
-    carried = [
-        (constraint, _carried(constraint, rows)) for constraint in constraints if constraint.dependence
-    ]
+    return _judged(constraints, _both_ways(constraints, rows))
+
+
+def _judged(constraints: tuple[Constraint, ...], ways: tuple[_Ways, ...]) -> _Verdict:
+    carried = [(way.constraint, way.forward.union(way.backward)) for way in ways]
     carried = [(constraint, pairs) for constraint, pairs in carried if not pairs.is_empty()]
     if not carried:
         return _Verdict(nothing=True, only_reductions=False)
@@ -127,11 +152,11 @@ def _verdict(constraints: tuple[Constraint, ...], rows: Rows) -> _Verdict:
         for found, pairs in strict or carried
         if found.dependence is not None
     ]
-    return _Verdict(nothing=False, only_reductions=not strict, culprits=tuple(culprits))
-
-
-def _carried(constraint: Constraint, rows: Rows) -> isl.Map:
-    return forward(constraint, rows).union(backward(constraint, rows))
+    names = (constraint.dependence for constraint, _ in carried if constraint.dependence is not None)
+    carries = dict.fromkeys(CarriedDependence(one.kind, one.array, one.source, one.sink) for one in names)
+    return _Verdict(
+        nothing=False, only_reductions=not strict, culprits=tuple(culprits), carries=tuple(carries)
+    )
 
 
 def _loop(scop: Scop, rows: Rows, depth: int, verdict: _Verdict) -> LoopParallelism:
@@ -154,6 +179,7 @@ def _loop(scop: Scop, rows: Rows, depth: int, verdict: _Verdict) -> LoopParallel
         reduction_parallel=verdict.only_reductions,
         witness=witness,
         explanation=explanation,
+        carries=verdict.carries,
     )
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import islpy as isl
-
 from polyviz.analysis.accesses import accesses_by_array
 from polyviz.analysis.cache_lines import line_neighbours
 from polyviz.analysis.dependences import allowance_for
@@ -22,6 +20,8 @@ from polyviz.model.isl_limits import coalesced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    import islpy as isl
 
     from polyviz.model.dependences import Dependence, Dependences
     from polyviz.model.scop import Scop

@@ -11,6 +11,7 @@ import islpy as isl
 from polyviz.analysis import dependences as find_dependences
 from polyviz.api.extracting import part_of
 from polyviz.api.targets import resolve_target
+from polyviz.editing import Edit
 from polyviz.errors import OptionError
 from polyviz.mapping import make_plan
 from polyviz.model.exclusion import exclusive
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from polyviz.model.program import FloatingPoint
     from polyviz.model.scop import Scop
 
-ScheduleChoice = str | Schedule | isl.Schedule | isl.UnionMap
+ScheduleChoice = str | Schedule | Edit | isl.Schedule | isl.UnionMap
 Tile = Sequence[int] | int | Literal[False] | None
 """Sizes per loop (the last one for deeper loops too), or one for all; False for no tiles; None: the target's choice."""
 LARGEST_TILE = 2**31 - 1
@@ -113,8 +114,10 @@ def choose_schedule(
         return find_schedule(scop, choice, dependences=dependences, **options)
     if options:
         raise OptionError(f"A schedule of your own takes no scheduler options, but {', '.join(options)} was given.")
+    if isinstance(choice, Edit):
+        choice = choice.schedule
     if not isinstance(choice, Schedule | isl.Schedule | isl.UnionMap | str):
-        raise OptionError(f"A schedule is a name, a Schedule, an isl object or isl text, not {choice!r}.")
+        raise OptionError(f"A schedule is a name, a Schedule, an edit, an isl object or isl text, not {choice!r}.")
     return adopt(scop, choice, dependences=dependences)
 
 
@@ -141,6 +144,8 @@ def named_schedules(schedules: Sequence[ScheduleChoice] | Mapping[str, ScheduleC
 def _schedule_name(choice: ScheduleChoice) -> str:
     if isinstance(choice, str) and not _is_isl_text(choice):
         return choice
+    if isinstance(choice, Edit):
+        choice = choice.schedule
     return choice.scheduler if isinstance(choice, Schedule) else "user"
 
 

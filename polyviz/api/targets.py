@@ -41,7 +41,10 @@ def resolve_target(name: str) -> str:
         hint = f": did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}, auto."
         raise OptionError(f"Unknown target {name!r}{hint}")
     if not known[name].available:
-        raise ToolchainError(f"The target {name!r} cannot run here.", reason=known[name].reason)
+        others = " or ".join(repr(other) for other, found in known.items() if found.available)
+        raise ToolchainError(
+            f"The target {name!r} cannot run here.", reason=known[name].reason, hint=f"Use the target {others} instead."
+        )
     return name
 
 

@@ -35,7 +35,8 @@ class For(LoopNode):
     """``for iterator in range(start, stop, step)``; ``step`` is a positive number.
 
     ``parallel`` names the mark that lets iterations run on different threads, empty for a serial loop. ``vector``:
-    iterations may run in one vector instruction.
+    iterations may run in one vector instruction. ``unroll``: how many iterations to write in a row, 1 for no more than
+    one.
     """
 
     iterator: str
@@ -45,6 +46,7 @@ class For(LoopNode):
     body: LoopNode
     parallel: str = ""
     vector: bool = False
+    unroll: int = 1
 
 
 @dataclass(frozen=True, slots=True)

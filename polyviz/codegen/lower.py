@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 from polyviz.codegen.full_tiles import separate_full_tiles
 from polyviz.codegen.naming import inline_single_iterations, name_loops
 from polyviz.codegen.scan import scan_schedule
+from polyviz.codegen.unroll import unrolled
 from polyviz.codegen.unskew import unskew
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def lower(scop: Scop, plan: Plan, reserved: frozenset[str]) -> LoopNode:
     """The loop IR of ``plan``; no loop variable is called like anything in ``reserved``."""
     if plan not in _scanned:
         whole = scan_schedule(plan.tree, scop.context)
-        _scanned[plan] = unskew(inline_single_iterations(separate_full_tiles(scop, plan, whole)))
+        _scanned[plan] = unrolled(unskew(inline_single_iterations(separate_full_tiles(scop, plan, whole))))
     loops = _scanned[plan]
     iterators = {statement.name: statement.iterators for statement in scop.statements}
     return name_loops(loops, iterators, reserved)

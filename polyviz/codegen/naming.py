@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from polyviz.codegen.index import linear_terms
 from polyviz.codegen.loops import (
     LOOP_PREFIX,
     Block,
@@ -103,7 +104,9 @@ def _preferred(node: For, iterators: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def _carried_name(node: For, iterators: Mapping[str, tuple[str, ...]]) -> str | None:
-    """``i`` for the iterator itself, ``i_reversed`` for its negative, ``i_skew`` where outer loops are added to it."""
+    """``i`` for the iterator itself, ``i_reversed`` for its negative, ``i_skew`` where outer loops are added to it,
+    ``i_tile`` where it is several iterations further each time.
+    """
     direct = _most_common(name for name, argument in _arguments(node, iterators) if argument == Name(node.iterator))
     if direct is not None:
         return direct
@@ -115,8 +118,15 @@ def _carried_name(node: For, iterators: Mapping[str, tuple[str, ...]]) -> str | 
     ]
     if not mixed:
         return None
-    backwards = all(argument == Unary("-", Name(node.iterator)) for _, argument in mixed)
-    return f"{_most_common(name for name, _ in mixed)}_{'reversed' if backwards else 'skew'}"
+    return f"{_most_common(name for name, _ in mixed)}_{_manner(node.iterator, [argument for _, argument in mixed])}"
+
+
+def _manner(iterator: str, arguments: list[Expression]) -> str:
+    """How the variable of a loop enters the values of a source iterator."""
+    if all(argument == Unary("-", Name(iterator)) for argument in arguments):
+        return "reversed"
+    factors = [(linear_terms(argument) or {}).get(iterator, 1) for argument in arguments]
+    return "tile" if all(factor > 1 for factor in factors) else "skew"
 
 
 def _arguments(node: For, iterators: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, Expression]]:

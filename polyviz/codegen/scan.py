@@ -21,7 +21,7 @@ from polyviz.model.expression import (
     Unary,
 )
 from polyviz.model.isl_limits import at_most
-from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, VECTOR
+from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, UNROLL, VECTOR
 from polyviz.transform.tree import bands
 
 _BINARY = {
@@ -48,14 +48,19 @@ _LOGICAL = {
     "or_else": "or",
 }
 _CONDITIONAL = ("cond", "select")
-_OPERATIONS = 3_000_000
-"""What isl may spend on one program: PolyBench needs a third of it at most, some skewed tiles would never end."""
+_OPERATIONS = 1_000_000
+"""What isl may spend on one program: PolyBench needs two thirds of it at most, some skewed tiles would never end."""
+
+
+class EndlessLoopsError(CodegenError):
+    """isl would need too long to write the loops of a schedule."""
 
 
 def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
     """The loops that visit every instance of ``tree`` in its order.
 
-    The code is valid for parameter values in ``context``. Raises ``CodegenError`` when isl cannot generate code.
+    The code is valid for parameter values in ``context``. Raises ``CodegenError`` when isl cannot generate code, and
+    ``EndlessLoopsError`` when it needs too long.
     """
     try:
         build = isl.AstBuild.from_context(context).set_iterators(_loop_identifiers(tree))
@@ -63,9 +68,10 @@ def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
             loops = build.node_from_schedule(tree)
         return _node(loops, _Place())
     except isl.Error as error:
-        raise CodegenError(
+        limit = "maximal number of operations" in str(error)
+        raise (EndlessLoopsError if limit else CodegenError)(
             "isl could not generate loops for this schedule.",
-            reason=str(error),
+            reason="it needs more steps than it may take" if limit else str(error),
             hint="Try it without tiles (`tile=False`) or with another schedule.",
         ) from error
 
@@ -218,7 +224,8 @@ def _for(node: isl.AstNode, place: _Place) -> LoopNode:
     else:
         stop, step = _stop(node), int(node.for_get_inc().get_val().to_python())
     parallel = next((mark for mark in place.marks if mark.partition(":")[0] == PARALLEL), "")
-    return For(iterator.name, start, stop, step, body, parallel, VECTOR in place.marks)
+    copies = next((mark.partition(":")[2] for mark in place.marks if mark.partition(":")[0] == UNROLL), "1")
+    return For(iterator.name, start, stop, step, body, parallel, VECTOR in place.marks, int(copies))
 
 
 def _stop(node: isl.AstNode) -> Expression:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from polyviz.errors import OptionError
 from polyviz.scheduling import schedule as find_schedule
 from polyviz.views import text
 from polyviz.views.bundles import dependences_bundle
+
+_WIDTH = 110
+_POINT = "  - "
 
 
 def explain(place: str, schedule: str = "pluto", target: str = "auto", *, code: bool = False) -> str:
@@ -30,13 +34,21 @@ def explain(place: str, schedule: str = "pluto", target: str = "auto", *, code: 
         text.scop_text(scop),
         dependences_bundle(found, scop, drawn=False)["text/plain"],
         "As written. " + text.parallelism_text(parallelism(scop, found, scop.schedule)),
-        text.schedule_text(chosen),
-        f"Under {schedule}. " + text.parallelism_text(parallelism(scop, found, chosen)),
+        _wrapped(text.schedule_text(chosen)),
     ]
     if code:
         kernel = build_kernel(scop, found, source, schedule=chosen, target=resolve_target(target))
         parts.append(f"Program for {kernel.target}\n{kernel.source}".rstrip())
     return "\n\n".join(parts)
+
+
+def _wrapped(listing: str) -> str:
+    """``listing`` with long points cut into lines; the tree, whose lines are a drawing, stays."""
+    lines = []
+    for line in listing.splitlines():
+        point = line.startswith(_POINT)
+        lines += textwrap.wrap(line, _WIDTH, subsequent_indent=" " * len(_POINT)) if point else [line]
+    return "\n".join(lines)
 
 
 def function_text(place: str) -> str:
@@ -79,7 +91,9 @@ def _chosen(path: str, name: str, functions: dict[str, ast.FunctionDef]) -> str:
         hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(functions)}."
         raise OptionError(f"{path} holds no function {name!r}: {hint}")
     if len(functions) > 1:
-        raise OptionError(f"{path} holds several functions: write {path}:{next(iter(functions))}, for example.")
+        raise OptionError(
+            f"{path} holds several functions: write {path}:{next(iter(functions))}, for example."
+        )
     return next(iter(functions))
 
 

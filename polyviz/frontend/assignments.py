@@ -179,11 +179,7 @@ class AssignmentReader:
         """``B = A`` gives the array a second name, when that is all that ever happens to the name."""
         program = self._program
         for target in node.targets:
-            if (
-                not isinstance(target, ast.Name)
-                or program.depth
-                or len(program.usage.assigned[target.id]) != 1
-            ):
+            if not isinstance(target, ast.Name) or program.depth or program.usage.bindings(target.id) != 1:
                 raise self._renamed(node, array)
             if target.id in program.arrays:
                 raise self._rebound_array(target)

@@ -74,7 +74,7 @@ class Builder:
         self.never_run: list[Span] = []
 
     def build(self, nodes: Iterable[Node]) -> tuple[Ordered, ...]:
-        """The order of all statements; ``statements``, ``never_run``, ``checks``, ``loops`` and ``notes`` are filled."""
+        """The order of all statements; the lists of what was found on the way are filled."""
         affine = AffineReader((), self._program.parameters)
         return self._block(nodes, Position(affine, affine.universe()))
 

@@ -74,7 +74,7 @@ class CreationReader:
                 reason="Its memory would have to be found anew in every iteration.",
                 hint="Make it before the loops, and set its elements where it is made now.",
             )
-        if target.id in self._program.arrays or len(self._program.usage.assigned[target.id]) > 1:
+        if target.id in self._program.arrays or self._program.usage.bindings(target.id) > 1:
             raise source.error(
                 statement,
                 f"The name `{target.id}` is given to an array and assigned again.",

@@ -39,6 +39,13 @@ _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
 
+_ELEMENTS = "Every operation is analysed element by element."
+_SLICE = Refusal(
+    "A slice here",
+    _ELEMENTS,
+    "Assign to elements that exist, such as `A[i, :] = ...`, or write the loop over these elements.",
+)
+
 
 class Scope(Protocol):
     """Where names are looked up: the program itself, or the body of a helper that is being inlined."""
@@ -202,22 +209,11 @@ class ExpressionReader:
 
     def _check_index(self, index: ast.expr) -> None:
         constant = index.value if isinstance(index, ast.Constant) else 0
-        if isinstance(index, ast.Slice) or constant is Ellipsis or constant is None:
-            what = (
-                "A slice"
-                if isinstance(index, ast.Slice)
-                else "`...`"
-                if constant is Ellipsis
-                else "A new axis"
-            )
-            raise self._refuse(
-                index,
-                Refusal(
-                    what,
-                    "Every operation is analysed element by element.",
-                    "Write the loop over these elements.",
-                ),
-            )
+        if isinstance(index, ast.Slice):
+            raise self._refuse(index, _SLICE)
+        if constant is Ellipsis or constant is None:
+            what = "`...`" if constant is Ellipsis else "A new axis"
+            raise self._refuse(index, Refusal(what, _ELEMENTS, "Write the loop over these elements."))
         if not isinstance(constant, int) or isinstance(constant, bool):
             raise self._not_an_integer(index)
 
@@ -356,7 +352,9 @@ class ExpressionReader:
         return self._error(
             node,
             f"The call of `{spelling}` is not supported.",
-            "What it reads and writes is not known.",
+            "Iterations may run in another order, and so would its output."
+            if spelling == "print"
+            else "What it reads and writes is not known.",
             hint
             or "Write its computation as plain arithmetic, or as a function with one `return` expression.",
         )

@@ -12,6 +12,7 @@ from polyviz.frontend.bounds import check_bounds
 from polyviz.frontend.build import Builder
 from polyviz.frontend.cells import Cells
 from polyviz.frontend.context import assumed, check_sizes
+from polyviz.frontend.effects import check_effect
 from polyviz.frontend.finals import final_values
 from polyviz.frontend.names import GlobalNames
 from polyviz.frontend.order import schedule_tree
@@ -22,7 +23,7 @@ from polyviz.frontend.usage import look_at
 from polyviz.model.scop import Scop
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from polyviz.frontend.nodes import Node
 
@@ -69,19 +70,21 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
         raise ExtractionError(
             "There is no statement to run.",
             text=source.text,
-            reason="Nothing is assigned to an array or a variable.",
-            hint="Write loops that assign to array elements.",
+            reason="Nothing is assigned to an element of an array or to a variable.",
+            hint="Write loops that do: `for i in range(n): A[i] = ...`.",
         )
     parameters = program.parameters.parameters
     check_sizes(parameters, sizes)
     frozen = program.parameters.frozen
-    context = assumed(parameters, {**frozen, **sizes})
+    context = _restricted(assumed(parameters, {**frozen, **sizes}), program.assumptions)
     check_bounds(program, Cells(program), builder.checks, context)
     statements = tuple(aligned(statement, context) for statement in builder.statements)
     schedule = schedule_tree(order, {statement.name: statement.domain for statement in statements})
-    finals = final_values(builder.loops, context) if source.is_cell else ()
+    visible = [loop for loop in builder.loops if loop.variable in program.usage.names]
+    finals = final_values(visible, context) if source.is_cell else ()
     liveness = liveness_of(statements, schedule, context)
     found = arrays(program, statements, liveness, context)
+    check_effect(program, found)
     return Scop(
         name=source.name,
         text=source.text,
@@ -101,6 +104,14 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
         final_iterators=finals,
         docstring=source.docstring,
     )
+
+
+def _restricted(context: isl.Set, assumptions: Iterable[isl.Set]) -> isl.Set:
+    """``context`` where all ``assumptions`` hold, over its own parameters in their order."""
+    space = context.get_space()
+    for assumption in assumptions:
+        context = context.intersect(assumption).align_params(space)
+    return context.coalesce()
 
 
 def _frozen_note(name: str, value: int) -> str:

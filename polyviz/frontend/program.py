@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Mapping
 
+    import islpy as isl
+
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
     from polyviz.frontend.usage import Usage
@@ -26,6 +28,7 @@ class Program:
 
     ``stored`` are the names that have to live in memory as scalars, because some read cannot be replaced by a known
     integer; ``demanded`` grows by those found out in this pass, after which the program is read once more.
+    ``assumptions`` are parameter values without which a statement has no meaning.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class Program:
         self.iterators: list[str] = []
         self.pending: list[Requirement] = []
         self.notes: list[str] = []
+        self.assumptions: list[isl.Set] = []
         self.result = Result()
         self.from_notebook: dict[str, None] = {}
         self.depth = 0
@@ -85,6 +89,14 @@ class Program:
         """The array behind ``name``, through aliases; None when it is no array."""
         self.meet(name)
         return self.arrays.get(self.aliases.get(name, name))
+
+    def rank(self, name: str) -> int | None:
+        """The number of dimensions of the array ``name``, not taken from the notebook yet; None for no array."""
+        known = self.arrays.get(self.aliases.get(name, name))
+        if known is not None:
+            return known.rank
+        may_come = self.source.is_cell and name not in self.environment.assigned and name not in self.aliases
+        return self.symbols.rank(name) if may_come and self.symbols.kind(name) == "array" else None
 
     def read(self, node: ast.Name) -> Expression:
         """The value of a name: an integer expression, a constant, or the scalar that holds it."""

@@ -13,6 +13,7 @@ from polyviz.frontend.loops import after_loop, counter_value, counters, read_hea
 from polyviz.frontend.nodes import Choice, Nest, Node
 from polyviz.frontend.refuse import EXPRESSIONS, statement_refusal
 from polyviz.frontend.results import read_return
+from polyviz.frontend.slices import SliceReader
 from polyviz.model.expression import Name
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class StatementReader:
         self._program = program
         self._expressions = ExpressionReader(program)
         self._assignments = AssignmentReader(program, self._expressions)
+        self._slices = SliceReader(program, self._expressions)
         self._readers: dict[type[ast.stmt], Callable[[Any], tuple[Node, ...]]] = {
             ast.Assign: self._assignments.assign,
             ast.AugAssign: self._assignments.augmented,
@@ -52,6 +54,9 @@ class StatementReader:
         return tuple(node for statement in body for node in self._statement(statement))
 
     def _statement(self, node: ast.stmt) -> tuple[Node, ...]:
+        loops = self._slices.loops(node)
+        if loops is not None:
+            return self.read(loops)
         reader = self._readers.get(type(node))
         if reader is not None:
             return reader(node)

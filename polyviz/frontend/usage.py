@@ -7,7 +7,7 @@ extent is an integer; one that is only compared may be; one that takes part in a
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -24,17 +24,23 @@ _INTEGER_CALLS = frozenset({"min", "max", "abs", "int", "len"})
 @dataclass
 class Usage:
     """Facts by name. ``subscripts`` holds the subscript counts with the first use of each; ``ranks`` exact ranks and
-    ``least_ranks`` lower bounds from ``.shape``; ``affine``, ``condition`` and ``data`` how a name is used."""
+    ``least_ranks`` lower bounds from ``.shape``; ``affine``, ``condition`` and ``data`` how a name is used;
+    ``assigned`` where each name is assigned, ``augmented`` how often by ``+=`` and its like."""
 
     subscripts: dict[str, dict[int, ast.expr]] = field(default_factory=lambda: defaultdict(dict))
     ranks: dict[str, int] = field(default_factory=dict)
     least_ranks: dict[str, int] = field(default_factory=dict)
     assigned: dict[str, list[ast.AST]] = field(default_factory=lambda: defaultdict(list))
+    augmented: Counter[str] = field(default_factory=Counter)
     loop_variables: set[str] = field(default_factory=set)
     affine: set[str] = field(default_factory=set)
     condition: set[str] = field(default_factory=set)
     data: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
+
+    def bindings(self, name: str) -> int:
+        """How often ``name`` is assigned; for an array, ``+=`` changes elements and binds nothing."""
+        return len(self.assigned[name]) - self.augmented[name]
 
     def is_array(self, name: str) -> bool:
         """Whether the program subscripts ``name`` or asks for its shape."""
@@ -98,6 +104,7 @@ class _Visitor(ast.NodeVisitor):
         self._canonical = canonical
         self._position: Position = "data"
         self._flows: list[tuple[str, ast.expr]] = []
+        self._second_names: list[tuple[str, str]] = []
 
     @contextmanager
     def _at(self, position: Position) -> Iterator[None]:
@@ -112,9 +119,9 @@ class _Visitor(ast.NodeVisitor):
 
     def spread(self) -> None:
         """An integer temporary passes its use on to the names that it is made of, and so does a second name."""
-        for target, value in self._flows:
-            if isinstance(value, ast.Name) and self.usage.is_array(target):
-                self.usage.same_array(target, value.id)
+        for target, name in self._second_names:
+            if self.usage.is_array(target):
+                self.usage.same_array(target, name)
         changed = True
         while changed:
             changed = False
@@ -212,6 +219,8 @@ class _Visitor(ast.NodeVisitor):
         names = [target for target in node.targets if isinstance(target, ast.Name)]
         if len(names) == len(node.targets) and is_integer_form(node.value):
             self._flows += [(target.id, node.value) for target in names]
+            if isinstance(node.value, ast.Name):
+                self._second_names += [(target.id, node.value.id) for target in names]
             self.usage.names |= {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
             self._lengths(node.value)
             return
@@ -234,6 +243,8 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self.visit(node.target)
+        if isinstance(node.target, ast.Name):
+            self.usage.augmented[node.target.id] += 1
         if isinstance(node.target, ast.Name) and is_integer_form(node.value):
             self._flows.append((node.target.id, node.value))
             self.usage.names |= {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}

@@ -15,15 +15,18 @@ import islpy as isl
 
 from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
-from polyviz.mapping.bands import permuted, tiled, wavefront
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import distribute_innermost, is_mixed, mark_vector
 from polyviz.mapping.locality import Locality, band_locality
+from polyviz.mapping.marked import Mapped, keep_marks
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.work import region_extents
 from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, ParallelWork, Plan
 from polyviz.model.schedule import Decision, Schedule
+from polyviz.transform.interchange import permute_members
+from polyviz.transform.tile import split_into_tiles
 from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, node_at, statements_under
+from polyviz.transform.wavefront import with_diagonal
 
 if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
@@ -52,9 +55,7 @@ def make_plan(
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
-    mapped = _Mapped(schedule.tree)
-    if schedule.scheduler != SOURCE_ORDER:
-        mapped = _transform(scop, dependences, schedule.tree, tile)
+    mapped = _mapped(scop, dependences, schedule, tile)
     storage = place_temporaries(scop, dependences, mapped.tree)
     return Plan(
         schedule=schedule,
@@ -86,15 +87,20 @@ class _BandPlan:
     serial_members: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Mapped:
-    tree: isl.Schedule
-    full_tiles: tuple[FullTiles, ...] = ()
-    work: tuple[ParallelWork, ...] = ()
-    decisions: tuple[Decision, ...] = ()
+def _mapped(scop: Scop, dependences: Dependences, schedule: Schedule, tile: Tile) -> Mapped:
+    if schedule.by_hand:
+        if tile:
+            raise OptionError("A schedule edited by hand is not tiled again: leave the option `tile` out.")
+        return keep_marks(scop, schedule.tree)
+    if schedule.scheduler == SOURCE_ORDER:
+        return Mapped(schedule.tree)
+    if schedule.superposition is not None and tile is None:
+        # Its block loops are tiles already, and the loops of its threads are meant to stay whole.
+        tile = False
+    return _transform(scop, dependences, schedule.tree, tile)
 
 
-def _transform(scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile) -> _Mapped:
+def _transform(scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile) -> Mapped:
     properties = band_properties(scop, dependences, tree)
     plans: list[_BandPlan] = []
     decisions: list[Decision] = []
@@ -109,7 +115,7 @@ def _transform(scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: T
     for number, plan in reversed(list(enumerate(plans))):
         tree, full = _apply(scop, dependences, tree, plan, number)
         full_tiles.extend(full)
-    return _Mapped(tree, tuple(full_tiles), work, tuple(decisions))
+    return Mapped(tree, tuple(full_tiles), work, tuple(decisions))
 
 
 def _work(scop: Scop, tree: isl.Schedule, plans: Sequence[_BandPlan]) -> tuple[ParallelWork, ...]:
@@ -250,12 +256,12 @@ def _apply(
     """``tree`` with one band changed; ``number`` is its place among the bands."""
     full_tiles = []
     if plan.sizes:
-        tree = tiled(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
-        tree = permuted(tree, plan.path, plan.tile_order)
+        tree = split_into_tiles(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
+        tree, _ = permute_members(tree, plan.path, plan.tile_order)
         if plan.wavefront:
-            tree = wavefront(tree, plan.path)
+            tree = with_diagonal(tree, plan.path)
     points = (*plan.path, 0) if plan.sizes else plan.path
-    tree = permuted(tree, points, plan.order)
+    tree, _ = permute_members(tree, points, plan.order)
     steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
     full = find_full_tiles(scop, tree, points, steps) if plan.sizes else None
     tree = _innermost(scop, dependences, tree, points, plan)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.model.isl_limits import solved
 from polyviz.transform.tree import Path, band_at
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 MAXIMUM_PIECES = 1
 """A condition with more disjuncts costs more than it gains."""
+_OPERATIONS = 100_000
+"""What isl may spend on the question: a condition that is hard to find has many disjuncts."""
 
 
 def find_full_tiles(scop: Scop, tree: isl.Schedule, path: Path, steps: Sequence[int]) -> isl.Set | None:
@@ -25,7 +28,7 @@ def find_full_tiles(scop: Scop, tree: isl.Schedule, path: Path, steps: Sequence[
     where there is no full tile or asking for it would not pay.
     """
     band = band_at(tree, path)
-    full = _full_prefixes(scop, band)
+    full = solved(lambda: _full_prefixes(scop, band), _OPERATIONS)
     if full is None or full.is_empty() or full.n_basic_set() > MAXIMUM_PIECES:
         return None
     return full.gist(_multiples(scop, band.get_schedule_depth(), steps))

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polyviz.analysis import band_properties, check
+from polyviz.analysis.carried import visits
+from polyviz.analysis.order_below import keeps_order_below
+from polyviz.analysis.parallelism import last_is_parallel
 from polyviz.model.plan import END, VECTOR
 from polyviz.transform.tree import (
     Path,
@@ -48,17 +50,13 @@ def distribute_innermost(
         return None
     tree, alone = isolate_member(tree, path, band.band_n_member() - 1)
     tree = band_at(tree, alone).band_sink().get_schedule()
-    if not check(scop, tree, known=dependences):
+    if not keeps_order_below(scop, dependences, tree, alone):
         return None
-    properties = band_properties(scop, dependences, tree)
-    inner = [
-        (place, found.members[-1].parallel)
-        for (place, _), found in zip(bands(tree), properties, strict=True)
-        if place[: len(alone)] == alone
-    ]
-    if not all(parallel for _, parallel in inner):
+    walk = zip(bands(tree), visits(scop, dependences, tree), strict=True)
+    inner = {place: visit for (place, _), visit in walk if place[: len(alone)] == alone}
+    if not all(map(last_is_parallel, inner.values())):
         return None
-    for place, _ in reversed(inner):
+    for place in reversed(inner):
         tree = mark_vector(tree, place)
     return tree
 

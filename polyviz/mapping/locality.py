@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.strides import AccessMotion, Row, access_rows, motions, rank, statement_rows
+from polyviz.transform.innermost import best_innermost
 from polyviz.transform.tree import Path, node_at, statements_under
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from polyviz.model.scop import Scop, Statement
-
-UNIT_SCORE, TEMPORAL_SCORE, STRIDED_SCORE, VECTOR_SCORE = 2, 4, -16, 8
-"""Weights of Pluto's scoring rule for the innermost loop (Reddy's thesis, equation 2.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,7 @@ class Locality:
 
 
 def band_locality(scop: Scop, tree: isl.Schedule, path: Path) -> Locality:
-    """Judge the band at ``path``, which has no band below it."""
+    """Judge the band at ``path``, which has no band below it; compilers run reductions in vector lanes."""
     band = node_at(tree, path)
     count = band.band_n_member()
     statements = [scop.statement(name) for name in statements_under(band)]
@@ -39,8 +37,7 @@ def band_locality(scop: Scop, tree: isl.Schedule, path: Path) -> Locality:
     inner = [statement_rows(own, statement) for statement in statements]
     known = list(zip(statements, outer, inner, strict=True))
     moves = [[_motions(*statement, member) for statement in known] for member in range(count)]
-    scores = [_score(moves[member]) for member in range(count)]
-    best = max(range(count), key=lambda member: (scores[member], member))
+    best = best_innermost(scop, tree, path, serial_lanes=True)
     helps = any(_reuses(statement, rows) for statement, rows in zip(statements, inner, strict=True))
     return Locality(best, helps or _strides_disagree(moves, best))
 
@@ -49,13 +46,6 @@ def _motions(
     statement: Statement, around: Sequence[Row], rows: Sequence[Row], member: int
 ) -> list[AccessMotion]:
     return motions(statement, [*around, *rows], len(around) + member) or []
-
-
-def _score(moves: Sequence[Sequence[AccessMotion]]) -> int:
-    weights = {"unit": UNIT_SCORE, "temporal": TEMPORAL_SCORE, "strided": STRIDED_SCORE}
-    localities = [motion.locality for statement in moves for motion in statement]
-    total = sum(weights[locality] for locality in localities)
-    return total if "strided" in localities else total + VECTOR_SCORE
 
 
 def _reuses(statement: Statement, rows: Sequence[Row]) -> bool:

@@ -128,11 +128,22 @@ class Legality(Displayable):
 
 
 @dataclass(frozen=True, slots=True)
+class CarriedDependence:
+    """A dependence, by its names, some of whose pairs lie in different iterations of a loop."""
+
+    kind: DependenceKind
+    array: str
+    source: str
+    sink: str
+
+
+@dataclass(frozen=True, slots=True)
 class LoopParallelism:
     """Whether the iterations of one loop may run at the same time.
 
     ``witness`` is a pair of iterations that forbids it, None for a parallel loop. ``reduction_parallel`` tells that
-    only reduction dependences stand in the way. ``statements`` are those inside the loop, ``depth`` counts from 0.
+    only reduction dependences stand in the way. ``statements`` are those inside the loop, ``depth`` counts from 0;
+    ``carries`` are the dependences between its iterations that no loop around it separates.
     """
 
     loop: str
@@ -142,3 +153,4 @@ class LoopParallelism:
     reduction_parallel: bool
     witness: Violation | None
     explanation: str
+    carries: tuple[CarriedDependence, ...] = ()

@@ -5,8 +5,10 @@ Everything is numbers, text and tuples of them; nothing is recomputed from them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class ComponentsDetails(TypedDict):
@@ -50,6 +52,13 @@ class FusionDetails(TypedDict, total=False):
     lost: tuple[str, ...]
     distances: tuple[int | None, ...]
     depths: Mapping[tuple[str, ...], int]
+
+
+class WeightsDetails(TypedDict):
+    """Step ``weights``: one number per iterator of each statement; heavy loops come first among equals."""
+
+    weighting: str
+    weights: Mapping[str, tuple[int, ...]]
 
 
 class FallbackDetails(TypedDict):

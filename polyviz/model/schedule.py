@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     import islpy as isl
 
+    from polyviz.model.superposition import Superposition
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -57,6 +59,9 @@ class Schedule(Displayable):
 
     ``tree`` is the isl schedule tree, ``map`` the same order as one map from instances into a common time space,
     ``bands`` the tree's bands in depth-first order with what is known of each member, ``decisions`` the log.
+    ``superposition`` is set when blocks and threads have orders of their own, of which ``tree`` is the superposed one.
+    ``by_hand`` tells an order that is kept to the letter: marks in the tree say which loops are parallel, vector or
+    unrolled, and a target adds nothing of its own.
     """
 
     scheduler: str
@@ -64,3 +69,5 @@ class Schedule(Displayable):
     map: isl.UnionMap
     bands: tuple[Band, ...]
     decisions: tuple[Decision, ...] = ()
+    superposition: Superposition | None = None
+    by_hand: bool = False

@@ -12,7 +12,7 @@ from polyviz.errors import Span, UnsupportedSyntaxError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_BESIDE = "Beside functions, a %%polyopt cell holds imports and assignments of constants only."
+_BESIDE = "Beside functions, a %%polyopt cell holds imports, assignments of constants, and calls at its end."
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,14 @@ class Cell:
     ``text`` is the whole of it, the magic line as a comment in line 1. ``before`` is ordinary Python to execute first:
     imports, new arrays and constants, helpers that other functions of the cell call. ``loops`` is the text without
     that part (blank lines, so that positions stay), and ``functions`` what is to be optimised instead of bare loops.
+    ``after`` holds the expressions at the end, such as ``print(s)``: ordinary Python to execute last.
     """
 
     text: str
     before: tuple[ast.stmt, ...]
     loops: str
     functions: tuple[CellFunction, ...] = ()
+    after: tuple[ast.Expr, ...] = ()
 
     @property
     def is_loops(self) -> bool:
@@ -57,22 +59,43 @@ def read_cell(line: str, body: str) -> Cell:
         statements = ast.parse(text).body
     except SyntaxError:
         return Cell(text, (), text)
-    functions = [node for node in statements if isinstance(node, ast.FunctionDef)]
-    if not functions:
-        first = _before_loops(statements)
-        return Cell(text, tuple(first), _blanked(text, first))
+    after = _expressions_at_end(statements)
+    body = statements[: len(statements) - len(after)]
+    functions = [node for node in body if isinstance(node, ast.FunctionDef)]
+    return _read_functions(text, body, functions, after) if functions else _read_loops(text, body, after)
+
+
+def _read_loops(text: str, body: list[ast.stmt], after: Sequence[ast.Expr]) -> Cell:
+    first = _before_loops(body)
+    if len(first) < len(body):
+        return Cell(text, tuple(first), _blanked(text, [*first, *after]), after=tuple(after))
+    # Nothing is left to optimise: the front end says what it misses, and nothing runs.
+    first = [node for node in first if _is_import(node)]
+    return Cell(text, tuple(first), _blanked(text, first))
+
+
+def _read_functions(
+    text: str, body: list[ast.stmt], functions: list[ast.FunctionDef], after: Sequence[ast.Expr]
+) -> Cell:
     names = {function.name for function in functions}
-    for node in statements:
+    for node in body:
         _check_beside(node, names, text)
     helpers = {name for function in functions for name in _names(function) & names if name != function.name}
     before = [
         node
-        for node in statements
+        for node in body
         if not isinstance(node, ast.FunctionDef) or node.name in helpers
     ]
     optimised = [function for function in functions if function.name not in helpers]
     kept = [CellFunction(node.name, _alone(node, text)) for node in optimised]
-    return Cell(text, tuple(before), "", tuple(kept))
+    return Cell(text, tuple(before), "", tuple(kept), tuple(after))
+
+
+def _expressions_at_end(statements: Sequence[ast.stmt]) -> list[ast.Expr]:
+    """The expressions behind the last other statement, each on lines of its own."""
+    found = [node for node in takewhile(lambda node: isinstance(node, ast.Expr), reversed(statements))]
+    lines = [node.lineno for node in statements]
+    return [node for node in reversed(found) if isinstance(node, ast.Expr) and lines.count(node.lineno) == 1]
 
 
 def _before_loops(statements: Sequence[ast.stmt]) -> list[ast.stmt]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from IPython.display import display
+
 from polyviz.api import extract, inspect
 from polyviz.errors import OptionError
 from polyviz.model.display import mime_bundle
@@ -29,8 +31,12 @@ def optimise_cell(
     Raises ExtractionError, OptionError, VerificationError or CancelledError, all of them with the arrays untouched.
     """
     cell = read_cell(line, body)
-    _execute(shell, cell, namespace)
-    result = _inspected(cell, namespace, options) if options.inspect else _optimised(shell, namespace, options, cell)
+    _execute(shell, cell, cell.before, namespace)
+    if options.inspect:
+        result: Any = _inspected(cell, namespace, options)
+    else:
+        result = _optimised(shell, namespace, options, cell)
+        _execute(shell, cell, cell.after, namespace)
     if options.name is not None:
         namespace[options.name] = result
     return result
@@ -61,14 +67,17 @@ def _inspected(cell: Cell, namespace: MutableMapping[str, Any], options: Options
     return inspect(part, *arguments, schedules=options.schedules)
 
 
-def _execute(shell: Any, cell: Cell, namespace: MutableMapping[str, Any]) -> None:
-    """Run the ordinary Python that stands before what is optimised, as the notebook would."""
-    if not cell.before:
+def _execute(shell: Any, cell: Cell, statements: Sequence[ast.stmt], namespace: MutableMapping[str, Any]) -> None:
+    """Run the ordinary Python around what is optimised, as the notebook would: a value at its end is displayed."""
+    if not statements:
         return
     filename = shell.compile.cache(cell.text, shell.execution_count)
-    code = compile(_module(cell.before), filename, "exec")
-    exec(code, shell.user_global_ns, namespace)
-
-
-def _module(statements: Sequence[ast.stmt]) -> ast.Module:
-    return ast.Module(body=list(statements), type_ignores=[])
+    last = statements[-1]
+    value = last.value if isinstance(last, ast.Expr) else None
+    module = ast.Module(body=list(statements[:-1] if value is not None else statements), type_ignores=[])
+    exec(compile(module, filename, "exec"), shell.user_global_ns, namespace)
+    if value is None:
+        return
+    shown = eval(compile(ast.Expression(value), filename, "eval"), shell.user_global_ns, namespace)
+    if shown is not None:
+        display(shown)

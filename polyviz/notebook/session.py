@@ -112,7 +112,7 @@ class Session:
             raise VerificationError(
                 f"{row.label} {_FAILURES.get(row.status, 'failed')}, so it was not run on your arrays. {_UNTOUCHED}.",
                 reason=row.note,
-                hint="Try another schedule (-s) or target (-t).",
+                hint=_HINTS.get(row.status, _REFUSED) if row.status != "wrong" else _wrong_hint(row),
             )
         return row
 
@@ -181,3 +181,16 @@ _FAILURES = {
     "crashed": "crashed on copies of your arrays",
     "timeout": "took too long on copies of your arrays",
 }
+_REFUSED = "The order of the loops has no part in that: see to the reason, or try another target (-t)."
+_HINTS = {
+    "crashed": "The order of the loops was proved legal, so try another target (-t).",
+    "timeout": "Try smaller arrays first, or another schedule (-s) or target (-t).",
+}
+"""What to do about a variant that came to no result, by its status."""
+
+
+def _wrong_hint(row: VariantRow) -> str:
+    """Who is to blame for another result: the target where the order is the one that was written."""
+    if row.schedule == "original":
+        return "It runs in the order that you wrote, so the target is to blame: try another one (-t)."
+    return f"Try -s original -t {row.target}: if that agrees, the schedule is to blame, and else the target."

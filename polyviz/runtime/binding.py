@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import operator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -102,6 +103,7 @@ class Binder:
     def _named(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, Any]:
         if self._positional is not None and not keywords and len(arguments) == len(self._positional):
             return dict(zip(self._positional, arguments, strict=True))  # the usual call, ten times as fast
+        self._check_keywords(keywords)
         try:
             bound = self.signature.bind(*arguments, **keywords)
         except TypeError as error:
@@ -109,8 +111,19 @@ class Binder:
         bound.apply_defaults()
         return bound.arguments
 
+    def _check_keywords(self, keywords: Mapping[str, Any]) -> None:
+        """Python would first complain of the argument that is missing because its name is misspelled."""
+        unknown = [name for name in keywords if name not in self.signature.parameters]
+        if unknown:
+            near = get_close_matches(unknown[0], self.signature.parameters, 1)
+            raise ArgumentError(
+                f"{self.scop.name}() has no argument `{unknown[0]}`{f'; did you mean `{near[0]}`?' if near else '.'}",
+                hint=f"Its signature is {self.signature}.",
+            )
+
     def _type(self, array: Array, value: Any) -> ArrayType:
         if array.rank == 0:
+            _check_number(f"{self.scop.name}(): {array.name}", array.name, value)
             return ArrayType(_scalar_type(f"{self.scop.name}(): {array.name}", value), 0)
         self._check_array(array, value)
         layout: Literal["C", "A"] = "C" if value.flags.c_contiguous else "A"
@@ -177,10 +190,11 @@ class Binder:
             return
         if not _contains(self.scop.context, parameters):
             sizes = ", ".join(f"{name} = {value}" for name, value in parameters.items())
+            assumed = str(self.scop.context).partition(":")[2].rstrip(" }").strip()
             raise ArgumentError(
-                f"{self.scop.name}(): this kernel was made for other sizes.",
-                reason=f"it assumes {self.scop.context}, the call has {sizes}",
-                hint="Compile without fixed sizes, or for these.",
+                f"{self.scop.name}(): these sizes are not what the loops assume.",
+                reason=f"They assume {assumed}; the call has {sizes}.",
+                hint="Pass arrays whose sizes fit together; sizes that were fixed for the analysis have to be these.",
             )
         if len(self._accepted) >= SIZES_REMEMBERED:
             self._accepted.clear()
@@ -233,6 +247,15 @@ def _kind(value: object) -> str:
         return "None"
     noun = type(value).__name__
     return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
+
+
+def _check_number(where: str, name: str, value: Any) -> None:
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise ArgumentError(
+            f"{where} must be a number, not an array.",
+            reason=f"Nothing subscripts `{name}`, so it is read as a number.",
+            hint=f"Write `{name}[:]` or `{name}[i]` where its elements are meant.",
+        )
 
 
 def _scalar_type(name: str, value: Any) -> str:

@@ -26,13 +26,12 @@ def explained(error: BaseException, program: Program, filename: str) -> BaseExce
         return error
     if type(error).__module__.partition(".")[0] == "numba":
         return CodegenError(
-            "numba refuses the generated program.",
-            reason=_reason(error),
+            f"numba refuses the generated program: {_reason(error)}",
             hint="Use the target `c` or `python`, or look at the text in `kernel.source`.",
         )
     where = _where(_failing_line(error.__traceback__, filename), program)
     return EvaluationError(
-        f"The loops cannot be computed with these values{where}.", reason=_reason(error), hint=_UNCHANGED
+        f"The loops cannot be computed with these values{where}: {_reason(error)}.", hint=_UNCHANGED
     )
 
 

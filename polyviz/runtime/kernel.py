@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from polyviz.analysis.bounds import check_bounds
 from polyviz.codegen.generate import generate
+from polyviz.codegen.scan import EndlessLoopsError
+from polyviz.mapping import without_tiles
 from polyviz.model.display import Displayable
 from polyviz.model.exclusion import exclusive
 from polyviz.runtime.binding import Binder, Bound
@@ -116,7 +118,17 @@ class Kernel(Displayable):
 
     @exclusive
     def specialise(self, types: Mapping[str, ArrayType]) -> Program:
-        """The program for argument ``types``; arguments that are not named are float64 and C-contiguous."""
+        """The program for argument ``types``; arguments that are not named are float64 and C-contiguous.
+
+        Where the loops of tiles would take isl too long, the kernel's plan goes on without tiles.
+        """
+        try:
+            return generate(self.scop, self.plan, types, self.floating_point)
+        except EndlessLoopsError:
+            untiled = without_tiles(self.scop, self.dependences, self.plan)
+            if untiled is None:
+                raise
+            self.plan = untiled
         return generate(self.scop, self.plan, types, self.floating_point)
 
     def with_floating_point(self, choice: FloatingPoint) -> Kernel:

@@ -35,6 +35,9 @@ INSTALL_HINT = (
     "or name a compiler in POLYVIZ_CC."
 )
 
+_OTHERWISE = "Correct it, or unset it: then gcc, clang, cc and the ziglang package are tried."
+"""What to do about a compiler of the user's own choice."""
+
 FLOATING_POINT_FLAGS: dict[FloatingPoint, tuple[str, ...]] = {
     # Neither errno nor trap flags are visible from Python; giving them up changes no value and permits vector code.
     "strict": ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
@@ -183,9 +186,9 @@ def _describe(toolchain: Toolchain) -> str:
 
 def _explain_absence(chosen: str, refusals: list[str]) -> str:
     if chosen and not refusals:
-        return f"POLYVIZ_CC is {chosen!r}, which is not a command on the PATH. {INSTALL_HINT}"
+        return f"POLYVIZ_CC names {chosen!r}, and there is no such command. {_OTHERWISE}"
     if chosen:
-        return f"POLYVIZ_CC is {chosen!r}, which does not work ({refusals[0]}). {INSTALL_HINT}"
+        return f"POLYVIZ_CC names {chosen!r}, which does not work ({refusals[0]}). {_OTHERWISE}"
     if refusals:
         return f"No C compiler works ({'; '.join(refusals)}). {INSTALL_HINT}"
     return f"No C compiler was found (looked for gcc, clang, cc and the ziglang package). {INSTALL_HINT}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -10,10 +11,11 @@ from polyviz.analysis import check
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis.schedule_input import schedule_times
 from polyviz.errors import LegalityError
-from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, VECTOR
+from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, UNROLL, VECTOR
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.scheduling.described import described
 from polyviz.scheduling.problem import SchedulingProblem
+from polyviz.transform.proof import promises
 from polyviz.transform.tree import kind_of, walk
 
 if TYPE_CHECKING:
@@ -38,12 +40,27 @@ def adopt(
             "This schedule would change the result.", reason=legality.violations[0].explanation
         )
     if isinstance(choice, Schedule) and _covers(choice.tree, scop):
+        _insist_on_promises(problem, choice.tree)
         return choice
     name = choice.scheduler if isinstance(choice, Schedule) else NAME
     tree = _without_orders(_tree(scop, choice)).intersect_domain(scop.domain)
+    _insist_on_promises(problem, tree)
     statements = tuple(statement.name for statement in scop.statements)
     decision = Decision("user", "The order was given by the user and found legal.", statements)
-    return described(problem, name, tree, (decision,))
+    adopted = described(problem, name, tree, (decision,))
+    by_hand = isinstance(choice, Schedule) and choice.by_hand
+    return replace(adopted, by_hand=by_hand or any(map(_is_wish, walk(tree))))
+
+
+def _insist_on_promises(problem: SchedulingProblem, tree: isl.Schedule) -> None:
+    """What is marked parallel or vector must be so: nobody's word is taken for it."""
+    for promise in promises(problem.scop, problem.dependences, tree):
+        if not promise.is_kept:
+            raise LegalityError(
+                f"The schedule marks a loop `{promise.mark}` that must not run so.",
+                reason=promise.reason,
+                hint="Leave the mark out, or mark another loop.",
+            )
 
 
 def _covers(tree: isl.Schedule, scop: Scop) -> bool:
@@ -53,7 +70,7 @@ def _covers(tree: isl.Schedule, scop: Scop) -> bool:
 
 
 def _without_orders(tree: isl.Schedule) -> isl.Schedule:
-    """``tree`` without the marks that code generation obeys: what is parallel is found out, not believed.
+    """``tree`` without the marks that only a target sets; those that a person may write stay, to be proven.
 
     Raises ``LegalityError`` for nodes that add instances or leave some out, which no check of the order would notice.
     """
@@ -74,7 +91,16 @@ _ORDERING_NODES = ("domain", "band", "sequence", "set", "filter", "mark", "leaf"
 
 
 def _is_order(mark: isl.ScheduleNode) -> bool:
-    return mark.mark_get_id().get_name().partition(":")[0] in (PARALLEL, VECTOR, LOCAL, POINTS, END)
+    name = mark.mark_get_id().get_name()
+    return name.partition(":")[0] in (PARALLEL, VECTOR, LOCAL, POINTS, END, UNROLL) and not _is_wish(mark)
+
+
+def _is_wish(node: isl.ScheduleNode) -> bool:
+    """A mark by which a person says how a loop is to run."""
+    if kind_of(node) != "mark":
+        return False
+    name, _, ending = node.mark_get_id().get_name().partition(":")
+    return (name in (PARALLEL, VECTOR) and not ending) or (name == UNROLL and ending.isdecimal() and int(ending) > 1)
 
 
 def _tree(scop: Scop, choice: Schedule | isl.Schedule | isl.UnionMap | str) -> isl.Schedule:

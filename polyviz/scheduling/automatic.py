@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import check
@@ -10,10 +11,12 @@ from polyviz.errors import LegalityError, OptionError, PolyvizError, SchedulingE
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.scheduling.described import described
+from polyviz.scheduling.original import Original
 from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
 from polyviz.scheduling.registry import make_scheduler
+from polyviz.transform.innermost import best_innermost, unit_stride_innermost
 from polyviz.transform.tile import tile_band
-from polyviz.transform.tree import band_at, bands
+from polyviz.transform.tree import Path, band_at, bands
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,12 +48,15 @@ def schedule(
     proposal = _proposal(scheduler, chosen, problem)
     _insist_on_legality(scheduler, problem, proposal.tree)
     result = described(problem, scheduler, proposal.tree, proposal.decisions)
-    return result if tile is None else tiled(problem, result, tile)
+    if tile is not None:
+        return tiled(problem, result, tile)
+    return replace(result, superposition=proposal.superposition)
 
 
 def tiled(problem: SchedulingProblem, result: Schedule, sizes: Sequence[int] | int) -> Schedule:
     """``result`` with every permutable band of two and more loops tiled; the last size serves all deeper loops.
 
+    Inside a tile the loop with the best strides runs innermost, unless the order is that of the source.
     Raises ``OptionError`` for sizes that are no positive integers.
     """
     wanted = (sizes,) if isinstance(sizes, int) else tuple(sizes)
@@ -64,10 +70,25 @@ def tiled(problem: SchedulingProblem, result: Schedule, sizes: Sequence[int] | i
         padded = [*wanted, *[wanted[-1]] * count][:count]
         tree, decision = tile_band(tree, path, padded)
         decisions.append(decision)
+        if result.scheduler != Original.name:
+            tree, reordered = _unit_stride_points(problem, tree, (*path, 0, 0, 0))
+            decisions += reordered
     if not places:
         decisions.append(Decision("tile", "No band of two and more loops is permutable: nothing is tiled."))
     _insist_on_legality(result.scheduler, problem, tree)
     return described(problem, result.scheduler, tree, decisions)
+
+
+def _unit_stride_points(
+    problem: SchedulingProblem, tree: isl.Schedule, path: Path
+) -> tuple[isl.Schedule, list[Decision]]:
+    """The tree with the best loop of the point band at ``path`` innermost: its tile loops keep their order."""
+    points = band_at(tree, path)
+    inside = [other for other, _ in bands(tree) if other[: len(path)] == path and other != path]
+    if inside or best_innermost(problem.scop, tree, path) == points.band_n_member() - 1:
+        return tree, []
+    tree, decision = unit_stride_innermost(problem.scop, tree, path)
+    return tree, [decision]
 
 
 def _proposal(name: str, scheduler: Scheduler, problem: SchedulingProblem) -> Proposal:

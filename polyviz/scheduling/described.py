@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from polyviz.analysis.parallelism import BandProperties, band_properties
+from polyviz.analysis.parallelism import BandProperties, band_properties, parallelism
 from polyviz.analysis.times import times_by_statement, union_of
 from polyviz.model.schedule import Band, BandMember, Decision, Schedule
+from polyviz.scheduling.explanation import LOOP, loop_decisions
 from polyviz.transform.tree import bands, marks_above, members, node_at, row_texts
 
 if TYPE_CHECKING:
@@ -22,13 +23,18 @@ Role = Literal["loop", "tile", "point"]
 def described(
     problem: SchedulingProblem, scheduler: str, tree: isl.Schedule, decisions: Sequence[Decision]
 ) -> Schedule:
-    """``tree``, which must be legal, with everything that is known of its loops."""
+    """``tree``, which must be legal, with everything that is known of its loops.
+
+    The log gets one entry per loop; entries of that kind in ``decisions`` are of an earlier tree and left out.
+    """
     properties = band_properties(problem.scop, problem.dependences, tree)
     known_tree = _flagged(tree, properties)
     described_bands = tuple(
         _band(node, known) for (_, node), known in zip(bands(known_tree), properties, strict=True)
     )
-    return Schedule(scheduler, known_tree, common_times(known_tree), described_bands, tuple(decisions))
+    loops = parallelism(problem.scop, problem.dependences, known_tree)
+    log = (*(one for one in decisions if one.step != LOOP), *loop_decisions(properties, loops))
+    return Schedule(scheduler, known_tree, common_times(known_tree), described_bands, log)
 
 
 def flagged(problem: SchedulingProblem, tree: isl.Schedule) -> isl.Schedule:

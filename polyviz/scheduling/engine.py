@@ -74,13 +74,16 @@ class Engine:
         if not cluster.band:
             return Leaf(cluster.names)
         cluster = cluster.from_zero()
-        if self.reuse:
-            first = len(graph.around) + 1
-            self.decisions += [
-                row_decision(row, number, graph) for number, row in enumerate(cluster.band, first)
-            ]
-        self.decisions.append(band_decision(cluster, graph))
+        self._explain(cluster, graph)
         return BandPlan(cluster, self._plan(graph.after(cluster.band)))
+
+    def _explain(self, cluster: Cluster, graph: DependenceGraph) -> None:
+        for number, row in enumerate(cluster.band, len(graph.around) + 1):
+            if row.fallback:
+                instead = "one that carries as many dependences as possible"
+                self.decisions.append(fallback_decision("a row with reuse", instead, row.fallback, cluster.names))
+            self.decisions.append(row_decision(row, number, graph))
+        self.decisions.append(band_decision(cluster, graph))
 
     def _cluster(self, graph: DependenceGraph) -> Cluster:
         """A band of its own for one component."""

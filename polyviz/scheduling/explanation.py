@@ -6,16 +6,30 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.model.details import BandDetails, ComponentsDetails, FallbackDetails, RowDetails
+from polyviz.model.details import (
+    BandDetails,
+    CarriedDetails,
+    ComponentsDetails,
+    FallbackDetails,
+    InstancePair,
+    LoopDetails,
+    RowDetails,
+)
 from polyviz.model.schedule import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from polyviz.analysis.parallelism import BandProperties
+    from polyviz.model.dependences import LoopParallelism, Violation
     from polyviz.scheduling.band_search import FoundRow
     from polyviz.scheduling.clusters import Cluster
     from polyviz.scheduling.graph import DependenceGraph
     from polyviz.scheduling.rows import AffineRow
+
+
+LOOP = "loop"
+"""The step of the entries about the loops of a tree."""
 
 
 def components_decision(groups: Sequence[tuple[str, ...]]) -> Decision:
@@ -31,7 +45,7 @@ def components_decision(groups: Sequence[tuple[str, ...]]) -> Decision:
 
 
 def band_decision(cluster: Cluster, graph: DependenceGraph) -> Decision:
-    """The rows of a band: each with its functions, its objective values and what was relaxed."""
+    """The rows of a band; the entries of the rows before it say how each came about."""
     rows = tuple(_row_details(row, graph) for row in cluster.band)
     kind = "close and permutable" if cluster.is_close else "carrying as much as possible"
     sentences = "; ".join(row["text"] for row in rows)
@@ -58,6 +72,52 @@ def limit_decision(inexact: int) -> Decision:
         "constraints stand in for them. What they allow is legal; better rows may have been missed."
     )
     return Decision("limit", text)
+
+
+def loop_decisions(
+    properties: Sequence[BandProperties], loops: Sequence[LoopParallelism]
+) -> tuple[Decision, ...]:
+    """One entry per loop: is it parallel, which pair of instances forbids it, and which dependences it carries.
+
+    ``properties`` and ``loops`` are those of one tree, in depth-first order.
+    """
+    places = [(band, member) for band, found in enumerate(properties) for member in range(len(found.members))]
+    return tuple(
+        _loop_decision(band, member, loop) for (band, member), loop in zip(places, loops, strict=True)
+    )
+
+
+def _loop_decision(band: int, member: int, loop: LoopParallelism) -> Decision:
+    text = loop.explanation[:1].upper() + loop.explanation[1:].rstrip(".") + "."
+    if loop.carries:
+        carried = (f"{one.kind} of {one.array} ({one.source} → {one.sink})" for one in loop.carries)
+        text += f" It carries {listed(list(carried))}."
+    details = LoopDetails(
+        band=band,
+        member=member,
+        depth=loop.depth,
+        loop=loop.loop,
+        parallel=loop.parallel,
+        reduction_parallel=loop.reduction_parallel,
+        carries=tuple(
+            CarriedDetails(kind=one.kind, array=one.array, source=one.source, sink=one.sink)
+            for one in loop.carries
+        ),
+        pair=None if loop.witness is None else _pair(loop.witness),
+    )
+    return Decision(LOOP, text, loop.statements, details)
+
+
+def _pair(witness: Violation) -> InstancePair:
+    return InstancePair(
+        kind=witness.kind,
+        array=witness.array,
+        source=witness.source,
+        source_instance=witness.source_instance,
+        sink=witness.sink,
+        sink_instance=witness.sink_instance,
+        parameters=dict(witness.parameters),
+    )
 
 
 def listed(names: Sequence[str]) -> str:
@@ -98,24 +158,15 @@ def row_text(row: AffineRow, iterators: Sequence[str], parameters: Sequence[str]
 def _row_details(row: FoundRow, graph: DependenceGraph) -> RowDetails:
     functions = {node.name: function_of(row.rows[node.name], node.domain) for node in graph.nodes}
     listing = ", ".join(f"{name}: {function}" for name, function in functions.items())
-    notes = [_verdict(row), row.note]
+    kind = "parallel" if row.coincident else "carries dependences"
     return RowDetails(
-        text=f"{listing} ({'; '.join(filter(None, notes))})",
+        text=f"{listing} ({kind})",
         functions=functions,
         objectives=dict(row.objectives),
         method=row.method,
         coincident=row.coincident,
         note=row.note,
     )
-
-
-def _verdict(row: FoundRow) -> str:
-    """What kind of row it is, and the objectives that decided."""
-    kind = "parallel" if row.coincident else "carries dependences"
-    if row.reuse is not None:  # the log explains such a row on its own
-        return kind
-    values = ", ".join(f"{name} {value}" for name, value in row.objectives.items())
-    return f"{kind}; {values}" if values else kind
 
 
 def _names(domain: isl.Set, kind: isl.dim_type) -> list[str]:

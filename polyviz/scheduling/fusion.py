@@ -47,8 +47,8 @@ class FusionRule:
 
     ``none`` merges nothing; ``max`` whatever has a common legal row; ``smart`` only where both have loops of the same
     depth, no parallel row and no band depth is lost, and some value is used again at a small constant distance.
-    ``mixed_depths`` lifts the condition on the depth; ``parallel_rows`` is the number of parallel rows that is enough,
-    so that others may be lost.
+    ``mixed_depths`` lifts the condition on the depth, and asks for a use nearby in every cluster; ``parallel_rows`` is
+    the number of parallel rows that is enough, so that others may be lost.
     """
 
     fusion: Fusion
@@ -97,8 +97,10 @@ class FusionRule:
         reason = self._objection(selection, union, inside)
         if reason is not None:
             return None, search_ended() if workbench.budget.is_spent else reason
-        if self.fusion == "smart" and not _profitable(state):
-            return None, uses_far_apart(state, selection)
+        if self.fusion == "smart":
+            apart = set(between.names) - _gaining(state)
+            if apart and (self.mixed_depths or apart == set(between.names)):
+                return None, uses_far_apart(state, selection, apart)
         return union, brings_uses_together()
 
     def _objection(
@@ -156,9 +158,14 @@ def _between(clusters: Sequence[Cluster], graph: DependenceGraph, pair: tuple[in
     ]
 
 
-def _profitable(state: BandState) -> bool:
-    """Whether some relation between different clusters has a small constant distance in every row."""
-    return any(edge.source != edge.sink and _is_near(edge, state) for edge in state.graph.close)
+def _gaining(state: BandState) -> set[str]:
+    """The clusters with a relation to another one that has a small constant distance in every row."""
+    found: set[str] = set()
+    for edge in state.graph.close:
+        ends = {edge.source, edge.sink}
+        if len(ends) > 1 and not ends <= found and _is_near(edge, state):
+            found |= ends
+    return found
 
 
 def _is_near(edge: Edge, state: BandState) -> bool:

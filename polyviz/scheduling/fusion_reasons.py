@@ -16,6 +16,7 @@ from polyviz.scheduling.rows import multi_affine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
     from polyviz.scheduling.band_search import BandState
     from polyviz.scheduling.clusters import Cluster
@@ -102,9 +103,13 @@ def search_ended() -> Reason:
     return Reason("the search for a common band was stopped at its limit", {"because": "limit"})
 
 
-def uses_far_apart(state: BandState, selection: Sequence[Cluster]) -> Reason:
-    """No relation between the parts has a small distance in the common band ``state``."""
-    between = [edge for edge in state.graph.close if edge.source != edge.sink]
+def uses_far_apart(state: BandState, selection: Sequence[Cluster], apart: AbstractSet[str]) -> Reason:
+    """No relation of the parts ``apart`` to others has a small distance in the common band ``state``."""
+    between = [
+        edge
+        for edge in state.graph.close
+        if edge.source != edge.sink and {edge.source, edge.sink} & apart
+    ]
     if not between:
         return Reason("they use no value of each other", {"because": "distance"})
     found = [(farthest(edge, state), edge) for edge in between]
@@ -112,12 +117,13 @@ def uses_far_apart(state: BandState, selection: Sequence[Cluster]) -> Reason:
     places = {f"cluster{number}": listed(cluster.names) for number, cluster in enumerate(selection)}
     row = max(range(len(distances)), key=lambda position: _size(distances[position : position + 1]))
     limit = distances[row]
-    apart = f"{limit} iterations" if limit is not None else "more iterations the larger the sizes are"
+    apart = (
+        f"up to {limit} iterations apart" if limit is not None else "farther apart the larger the sizes are,"
+    )
     text = (
         "no value is used again soon enough: even the closest uses, from "
-        f"{places.get(edge.source, edge.source)} to {places.get(edge.sink, edge.sink)}, are up to {apart} "
-        f"apart in row {row + 1}"
-    ).replace("up to more", "more")
+        f"{places.get(edge.source, edge.source)} to {places.get(edge.sink, edge.sink)}, are {apart} in row {row + 1}"
+    )
     return Reason(text, {"because": "distance", "distances": distances})
 
 

@@ -63,7 +63,7 @@ def simpler_pieces(piece: isl.BasicMap) -> list[isl.BasicMap]:
     [n] -> { S[i] -> T[j, k] : j = i }
     """
     constraints = piece.get_constraints()
-    mixed = [one for one in constraints if one.is_equality() or _involves(one, _IN) and _involves(one, _OUT)]
+    mixed = [one for one in constraints if one.is_equality() or (_involves(one, _IN) and _involves(one, _OUT))]
     source = [one for one in constraints if one not in mixed and not _involves(one, _OUT)]
     universe = isl.BasicMap.universe(piece.get_space())
     return [

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
     from polyviz.model.schedule import Decision
     from polyviz.model.scop import Scop
+    from polyviz.model.superposition import Superposition
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +32,14 @@ class SchedulingProblem:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A schedule tree that nobody has checked yet, and the decisions that led to it."""
+    """A schedule tree that nobody has checked yet, and the decisions that led to it.
+
+    ``superposition`` is what a scheduler of blocks and threads knows beside the order.
+    """
 
     tree: isl.Schedule
     decisions: tuple[Decision, ...] = ()
+    superposition: Superposition | None = None
 
 
 class Scheduler(Protocol):

@@ -34,7 +34,8 @@ class IntegerProgram:
     @property
     def steps(self) -> int:
         """What solving it once costs: see :class:`StepBudget`."""
-        return 1 + (np.count_nonzero(self.inequalities) + np.count_nonzero(self.equalities)) // 1000
+        coefficients = np.count_nonzero(self.inequalities) + np.count_nonzero(self.equalities)
+        return 1 + int(coefficients) // 1000
 
     def admits(self, solution: Matrix, extra: Matrix) -> bool:
         """Whether ``solution`` satisfies every constraint, and those of ``extra``, in exact integer arithmetic."""

@@ -21,7 +21,9 @@ _BUILT_IN: Mapping[str, str] = {
     "isl": "polyviz.scheduling.isl_scheduler:IslScheduler",
     "feautrier": "polyviz.scheduling.feautrier:Feautrier",
     "pluto": "polyviz.scheduling.pluto:Pluto",
+    "adaptive": "polyviz.scheduling.adaptive:Adaptive",
     "spatial": "polyviz.scheduling.spatial:Spatial",
+    "superposition": "polyviz.scheduling.superposed.scheduler:SuperpositionScheduler",
 }
 _REGISTRY = Registry("scheduler", ENTRY_POINT_GROUP, _BUILT_IN)
 

@@ -1,4 +1,7 @@
-"""What the reuse of cells and lines decided, as sentences with the numbers behind them."""
+"""What the reuse of cells and lines decided, as sentences with the numbers behind them.
+
+The numbers (5.1) and (5.2) are those of the integer programs in Reddy's thesis (2019), section 5.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from polyviz.scheduling.explanation import function_of, listed
 from polyviz.scheduling.reuse_rows import PER_PARAMETER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from polyviz.scheduling.band_search import FoundRow
     from polyviz.scheduling.graph import DependenceGraph, Edge
@@ -26,7 +29,7 @@ def group_decision(group: ReuseGroup) -> Decision:
     names = tuple(dict.fromkeys(placed.node for placed in group.references))
     text = (
         f"{group.label}, {_counted(group.multiplicity)} in {listed(names)}. "
-        f"Same cell again: {_where(temporal)}. Same line again: {_where(spatial)}."
+        f"Temporal, the same cell again: {_where(temporal)}. Spatial, the same line again: {_where(spatial)}."
     )
     details = ReuseDetails(
         group=group.label, references=group.multiplicity, temporal=temporal, spatial=spatial
@@ -41,7 +44,7 @@ def row_decision(found: FoundRow, number: int, graph: DependenceGraph) -> Decisi
     sentences = [f"Row {number}, {listing}, {'parallel' if found.coincident else 'carries dependences'}"]
     inner_rows = max(node.size for node in graph.nodes) > number
     sentences += [*_aim(found), *_minimised(found), *_consequences(found, inner_rows=inner_rows)]
-    sentences += [text[:1].upper() + text[1:] for text in (found.fallback, found.note) if text]
+    sentences += [text[:1].upper() + text[1:] for text in (found.note,) if text]
     reuse = found.reuse
     details = ReuseRowDetails(
         row=number,
@@ -53,7 +56,7 @@ def row_decision(found: FoundRow, number: int, graph: DependenceGraph) -> Decisi
         lost=reuse.lost if reuse else (),
         coincident=found.coincident,
         spatial=reuse is not None and reuse.spatial,
-        relaxed=found.note,
+        relaxed=reuse.relaxed if reuse else "",
         fallback=found.fallback,
     )
     return Decision("row", ". ".join(sentences) + ".", graph.names, details)
@@ -63,11 +66,8 @@ def _aim(found: FoundRow) -> list[str]:
     reuse = found.reuse
     if reuse is None:
         return []
-    aim = (
-        "Carry few groups, they stay for rows inside"
-        if reuse.aim == "few"
-        else "Carry the lines of many groups"
-    )
+    few = "Carry few groups (5.1), so that rows inside can serve them"
+    aim = few if reuse.aim == "few" else "Carry the lines of many groups (5.2)"
     if not reuse.order:
         return [f"{aim}; no reuse is left to serve"]
     order = ", ".join(
@@ -94,7 +94,8 @@ def _consequences(found: FoundRow, *, inner_rows: bool) -> list[str]:
     reuse = found.reuse
     if reuse is None:
         return []
-    sentences = []
+    relaxed = reuse.relaxed and not found.coincident
+    sentences = [f"{reuse.relaxed[:1].upper()}{reuse.relaxed[1:]}"] if relaxed else []
     if reuse.spatial:
         sentences.append(f"A spatial row: its values run along the lines of {listed(reuse.lines)}")
     elif reuse.aim == "many" and reuse.order:
@@ -110,7 +111,7 @@ def _group_details(group: RankedGroup) -> GroupDetails:
 
 def _pairs(edges: Iterable[Edge]) -> tuple[str, ...]:
     """Each relation as its distance within a statement, or as the pair of statements."""
-    return tuple(dict.fromkeys(_pair(edge) for edge in edges))
+    return tuple(sorted({_pair(edge) for edge in edges}))
 
 
 def _pair(edge: Edge) -> str:

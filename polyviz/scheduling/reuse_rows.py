@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from polyviz.scheduling.band_search import FoundRow, every_node, requirements, solve_row
+from polyviz.scheduling.program import SolveLimitError
 from polyviz.scheduling.row_problem import RowProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from polyviz.scheduling.band_search import BandState, Workbench
-    from polyviz.scheduling.graph import DependenceGraph
+    from polyviz.scheduling.graph import DependenceGraph, Edge
     from polyviz.scheduling.reuse import ReuseGroup
     from polyviz.scheduling.rows import AffineRow
     from polyviz.scheduling.solver import Solution
@@ -46,12 +47,14 @@ class RowReuse:
 
     ``aim``: to carry few groups, so that they stay for later rows, or many. ``order`` holds the groups, the most
     precious first; ``lines`` those whose lines the row runs along; ``lost`` the reuse that no later row can serve.
+    ``relaxed`` says why the row did not have to be parallel, or is empty.
     """
 
     aim: Literal["few", "many"]
     order: tuple[RankedGroup, ...]
     lines: tuple[str, ...]
     lost: tuple[str, ...]
+    relaxed: str = ""
 
     @property
     def spatial(self) -> bool:
@@ -122,21 +125,27 @@ class _Carrier:
 
     def most(self, groups: Sequence[ReuseGroup]) -> tuple[Solution, tuple[ReuseGroup, ...], bool]:
         """The row that carries the largest set of ``groups``, the set, and whether every larger one was tried."""
-        possible = [group for group in groups if self._carry((group,)) is not None]
+        alone = {group.label: self._carry((group,)) for group in groups}
+        possible = [group for group in groups if alone[group.label] is not None]
         for chosen in islice(_subsets(possible), MOST_SETS):
             solution = self._carry(chosen)
             if solution is not None:
                 return solution, chosen, True
-        return self.smallest, (), not possible
+        first = alone[possible[0].label] if possible else None
+        return (self.smallest, (), True) if first is None else (first, (possible[0],), False)
 
     def _carry(self, groups: Sequence[ReuseGroup]) -> Solution | None:
-        edges = [edge for group in groups for edge in group.spatial]
-        program = self.problem.program()
-        limit = np.concatenate(([self.smallest.objectives[0]], -program.objectives[0]))
+        """The best row that carries all ``groups``; None when there is none, or none was found within the limit."""
+        edges = [edge for group in groups for edge in _along(group)]
+        size = self.smallest.objectives[0]
+        limit = np.concatenate(([size], -self.problem.program().objectives[0]))
         given = np.vstack([limit, self.problem.carrying(edges)])
-        needed = every_node(self.problem, self.graph)
-        ideal = (self.smallest.objectives[0], 0)
-        return solve_row(self.problem, needed, self.workbench, ideal, given)[0]
+        try:
+            return solve_row(
+                self.problem, every_node(self.problem, self.graph), self.workbench, (size, 0), given
+            )[0]
+        except SolveLimitError:
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +197,11 @@ def _subsets(groups: Sequence[ReuseGroup]) -> Iterator[tuple[ReuseGroup, ...]]:
     """The larger ones first, among equals those of the more precious groups."""
     for size in range(len(groups), 0, -1):
         yield from combinations(groups, size)
+
+
+def _along(group: ReuseGroup) -> tuple[Edge, ...]:
+    """The relations that tell whether a row runs along lines: between statements they tell how these are ordered."""
+    return tuple(edge for edge in group.spatial if edge.source == edge.sink) or group.spatial
 
 
 def _is_coincident(graph: DependenceGraph, rows: Mapping[str, AffineRow]) -> bool:

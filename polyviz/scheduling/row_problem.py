@@ -18,7 +18,7 @@ from polyviz.scheduling.program import IntegerProgram
 from polyviz.scheduling.rows import AffineRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from polyviz.scheduling.farkas import ConeTable, Matrix
     from polyviz.scheduling.graph import Edge, Node
@@ -126,6 +126,16 @@ class RowProblem:
         objective = np.zeros(len(self._upper), dtype=np.int64)
         for group in columns:
             objective[list(group)] += -1 if maximise else 1
+        self._objectives.append(objective)
+
+    def prefer(self, weights: Mapping[str, Sequence[int]]) -> None:
+        """The next objective: iterators with large ``weights``, one number per iterator and node, take part."""
+        objective = np.zeros(len(self._upper), dtype=np.int64)
+        for name, numbers in weights.items():
+            unknowns = self.nodes.get(name)
+            if unknowns is not None:
+                objective[list(unknowns.negative)] -= np.array(numbers, dtype=np.int64)
+                objective[list(unknowns.positive)] -= np.array(numbers, dtype=np.int64)
         self._objectives.append(objective)
 
     def program(self) -> IntegerProgram:

@@ -27,9 +27,9 @@ class Spatial:
     """Reuse of cache lines beside reuse of cells: unit stride innermost, or across the threads of a GPU.
 
     Source: Reddy, *Polyhedral Compilation for Domain Specific Languages* (2019), section 5. ``target`` is what the
-    schedule is for; ``line`` the length of a cache line in elements. On a ``cpu``, a component that has no parallel
-    outer row and more than ``pressure_limit`` values in registers gets a row that carries all it can, and inner loops
-    need not be parallel where ``relax_inner`` is set.
+    schedule is for; ``line`` the length of a cache line in elements. On a ``cpu``, a component without a parallel
+    outer row whose ``pressure`` on registers is above ``pressure_limit`` gets a row that carries all it can, and the
+    two innermost loops need not be parallel where ``relax_inner`` is set.
     """
 
     name: ClassVar[str] = "spatial"
@@ -71,28 +71,35 @@ class UnitStrideRows:
         """The next row; None where the band ends."""
         if state.found and state.found[-1].method == "carrying":
             return None
-        if not self._wants_parallel(state):
-            return _reusing(state, workbench, coincident=False)
-        found = _reusing(state, workbench, coincident=True)
+        relaxed = self._needs_no_parallel_row(state)
+        if relaxed:
+            return _any_row(state, workbench, relaxed)
+        found, failure = _reusing(state, workbench, coincident=True)
         if found is not None:
             return found
         crowded = pressure(state.graph.reuse)
         if self.alone and crowded > self.pressure_limit:
-            return _carrying(
-                state,
-                workbench,
-                f"no row is parallel and {crowded} values want registers, more than {self.pressure_limit}",
-            )
-        found = _reusing(state, workbench, coincident=False)
-        note = "no parallel row exists: the band is one for a wavefront"
-        return found and replace(found, note="; ".join(filter(None, (found.note, note))))
+            limit = f"the pressure on registers, {crowded}, is above {self.pressure_limit}"
+            return _carrying(state, workbench, f"{failure} and {limit}")
+        room = (
+            f" and the pressure on registers, {crowded}, stays within {self.pressure_limit}"
+            if self.alone
+            else ""
+        )
+        return _any_row(
+            state, workbench, f"{failure}{room}: the band goes on and its tiles run along wavefronts"
+        )
 
-    def _wants_parallel(self, state: BandState) -> bool:
-        """One parallel row is enough, and around the last two loops starting threads costs more than it gains."""
+    def _needs_no_parallel_row(self, state: BandState) -> str:
+        """Why the next row may carry dependences; empty when a parallel one is wanted first."""
         around = (*state.graph.around, *state.found)
-        if state.found or any(row.coincident for row in around):
-            return False
-        return not (self.relax_inner and around and missing_rows(state.graph) <= 2)
+        if any(row.coincident for row in around):
+            return "coincidence is not asked for: one parallel row is enough"
+        if state.found:
+            return "coincidence is not asked for: the first row of the band is not parallel either"
+        if self.relax_inner and around and missing_rows(state.graph) <= 2:
+            return "coincidence is not asked for: so far inside, starting threads costs more than it gains"
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,21 +120,30 @@ class CoalescedRows:
         except SolveLimitError:
             found = None
         if found is None and self.alone:
-            return _carrying(
-                state, workbench, "no row is parallel, and what is carried outside frees inner rows"
-            )
+            reason = "no row is parallel; what is carried outside leaves parallel rows inside"
+            return _carrying(state, workbench, reason)
         if found is not None and found.reuse is not None and found.reuse.spatial:
             return found
-        return regular.next_row(state, workbench)
+        close = regular.next_row(state, workbench)
+        along = "no parallel row runs along lines"
+        return close and replace(close, note="; ".join(filter(None, (close.note, along))))
 
 
-def _reusing(state: BandState, workbench: Workbench, *, coincident: bool) -> FoundRow | None:
-    """Few groups give way to every row but the last one, which serves many."""
+def _reusing(state: BandState, workbench: Workbench, *, coincident: bool) -> tuple[FoundRow | None, str]:
+    """A row, or why there is none: few groups give way to every row but the last one, which serves many."""
     find = many_row if missing_rows(state.graph) == 1 else few_row
     try:
-        return find(state, workbench, coincident=coincident)
+        return find(state, workbench, coincident=coincident), "no parallel row exists"
     except SolveLimitError:
-        return None
+        return None, "the search for a parallel row was stopped at its limit"
+
+
+def _any_row(state: BandState, workbench: Workbench, relaxed: str) -> FoundRow | None:
+    """A row that need not be parallel, for the reason ``relaxed``."""
+    found, _ = _reusing(state, workbench, coincident=False)
+    if found is None or found.reuse is None:
+        return found
+    return replace(found, reuse=replace(found.reuse, relaxed=relaxed))
 
 
 def _carrying(state: BandState, workbench: Workbench, reason: str) -> FoundRow | None:

@@ -20,6 +20,7 @@ from polyviz.transform.shape import (
     sequence_of,
     shape_of,
     statements_in,
+    tidy,
     tree_of,
     with_part,
 )
@@ -71,7 +72,7 @@ class Distribute(Move):
         text = f"Loop {loop_text(rows[self.member])} is distributed: {' | '.join(names)}."
         details = {"path": self.path, "member": self.member, "groups": groups}
         decision = Decision("distribute", text, statements_under(band), details)
-        return tree_of(tree.get_domain(), changed), decision
+        return tree_of(tree.get_domain(), tidy(changed)), decision
 
 
 def _own_loops(rows: tuple[isl.UnionPwAff, ...], parts: list[Part]) -> Part:

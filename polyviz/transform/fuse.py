@@ -21,6 +21,7 @@ from polyviz.transform.shape import (
     sequence_of,
     shape_of,
     statements_in,
+    tidy,
     tree_of,
     with_part,
 )
@@ -75,7 +76,7 @@ class Fuse(Move):
         loops = "loop" if depth == 1 else f"{depth} outermost loops"
         text = f"{groups} share their {loops}."
         details = {"path": self.path, "children": self.children, "depth": depth}
-        return tree_of(tree.get_domain(), changed), Decision("fuse", text, names, details)
+        return tree_of(tree.get_domain(), tidy(changed)), Decision("fuse", text, names, details)
 
 
 def _outer(part: Part, depth: int) -> tuple[Rows, Shape]:

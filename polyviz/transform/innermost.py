@@ -52,8 +52,13 @@ class LoopScore:
         return self.statements * (references + 8 * self.vectorizable)
 
 
-def innermost_scores(scop: Scop, tree: isl.Schedule, path: Path) -> tuple[LoopScore, ...]:
-    """The score of every member of the band at ``path``, which has no band inside."""
+def innermost_scores(
+    scop: Scop, tree: isl.Schedule, path: Path, *, serial_lanes: bool = False
+) -> tuple[LoopScore, ...]:
+    """The score of every member of the band at ``path``, which has no band inside.
+
+    ``serial_lanes`` lets serial loops count as vectorizable, for targets that run reductions in vector lanes.
+    """
     band = band_at(tree, path)
     prefix = band.get_prefix_schedule_multi_union_pw_aff()
     around = prefix.dim(isl.dim_type.out)
@@ -66,13 +71,15 @@ def innermost_scores(scop: Scop, tree: isl.Schedule, path: Path) -> tuple[LoopSc
         localities = [_locality(motion) for motion in chain.from_iterable(found)]
         temporal, spatial = localities.count("temporal"), localities.count("spatial")
         other = len(localities) - temporal - spatial
-        scores.append(LoopScore(member, spatial, temporal, other, coincident and other == 0, len(statements)))
+        lanes = (coincident or serial_lanes) and other == 0
+        scores.append(LoopScore(member, spatial, temporal, other, lanes, len(statements)))
     return tuple(scores)
 
 
-def best_innermost(scop: Scop, tree: isl.Schedule, path: Path) -> int:
+def best_innermost(scop: Scop, tree: isl.Schedule, path: Path, *, serial_lanes: bool = False) -> int:
     """The member of the band at ``path`` that should run innermost; among equals the one that is there already."""
-    return max(innermost_scores(scop, tree, path), key=lambda score: (score.score, score.member)).member
+    scores = innermost_scores(scop, tree, path, serial_lanes=serial_lanes)
+    return max(scores, key=lambda score: (score.score, score.member)).member
 
 
 def unit_stride_innermost(scop: Scop, tree: isl.Schedule, path: Path) -> tuple[isl.Schedule, Decision]:

@@ -42,8 +42,8 @@ def one_band(tree: isl.Schedule, path: Path, member: int, count: int) -> tuple[i
     rows, inside = unwrapped(loops_at(shape, path))
     if not (member >= 0 and member + count <= len(rows)):
         raise OptionError(
-            f"{count} loops directly inside one another are needed at {path}, "
-            f"there are {max(0, len(rows) - member)}."
+            f"The move needs {count} loops directly inside one another; "
+            f"at {path} there are {max(0, len(rows) - member)}."
         )
     nested = loops_around(rows[member : member + count], loops_around(rows[member + count :], inside))
     changed = with_part(shape, path, loops_around(rows[:member], nested))
@@ -61,6 +61,20 @@ def _gathered(shape: Shape) -> Shape:
         rows, inside = unwrapped(shape)
         return loops_around(rows, _gathered(inside))
     return shape.with_children([_gathered(child) for child in shape.children])
+
+
+def apart(tree: isl.Schedule) -> isl.Schedule:
+    """The tree with every loop as a band of its own; what was known of the bands is forgotten."""
+    return tree_of(tree.get_domain(), _apart(shape_of(tree)))
+
+
+def _apart(shape: Shape) -> Shape:
+    if isinstance(shape, Loops):
+        inner = _apart(shape.child)
+        for row in reversed(shape.rows):
+            inner = Loops(inner, (row,))
+        return inner
+    return shape.with_children([_apart(child) for child in shape.children])
 
 
 def nested_bands(tree: isl.Schedule) -> tuple[Path, ...]:

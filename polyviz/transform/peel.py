@@ -40,7 +40,7 @@ class Peel(Move):
 
         >>> tree = isl.Schedule('{ domain: "{ S[i] : 0 <= i < 9 }", child: { schedule: "[{ S[i] -> [i] }]" } }')
         >>> print(Peel((0,)).apply(tree)[0].get_root().child(0).child(0).filter_get_filter())
-        { S[i] : i = 0 }
+        { S[i = 0] }
         """
         count = positive("The number of iterations to peel", self.count)
         if self.side not in ("first", "last"):

@@ -97,14 +97,14 @@ def move_class(name: str) -> type[Move]:
 def move_arguments(kind: type[Move]) -> dict[str, dataclasses.Field[Any]]:
     """The fields of a move that a person may set, by name: all but the place."""
     fields = dataclasses.fields(kind)
-    return {field.name: field for field in fields if field.name not in ("path", "member", "mark")}
+    return {field.name: field for field in fields if field.name not in ("path", "member", "mark", "by_path")}
 
 
 def make_move(kind: type[Move], path: Path, arguments: Mapping[str, Any]) -> Move:
     """The move at ``path``; raises ``OptionError`` for an argument, or a value of one, that it does not have."""
     known = move_arguments(kind)
     for name, value in arguments.items():
-        if name == "member":
+        if name in ("member", "by_path"):
             continue
         if name not in known:
             choices = f"; it has {', '.join(known)}" if known else ", nor any other"

@@ -61,11 +61,11 @@ def _function(amount: Amount, part: isl.Set) -> isl.PwAff:
 
 def iterator_names(part: isl.Set) -> tuple[str, ...]:
     """The names of the dimensions of one statement's instances; ``i0``, ``i1`` … where it has none."""
+    places = range(part.dim(isl.dim_type.set))
+    named = (part.has_dim_name(isl.dim_type.set, place) for place in places)
     return tuple(
-        part.get_dim_name(isl.dim_type.set, place)
-        if part.has_dim_name(isl.dim_type.set, place)
-        else f"i{place}"
-        for place in range(part.dim(isl.dim_type.set))
+        (part.get_dim_name(isl.dim_type.set, place) if has_name else None) or f"i{place}"
+        for place, has_name in zip(places, named, strict=True)
     )
 
 

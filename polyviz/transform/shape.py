@@ -160,6 +160,14 @@ def sequence_of(parts: Iterable[Part]) -> Shape:
     return flat[0].child if len(flat) == 1 else Branches(tuple(flat))
 
 
+def tidy(shape: Shape) -> Shape:
+    """``shape`` without sequences directly inside sequences: their parts stand in one."""
+    below = [tidy(child) for child in shape.children]
+    if isinstance(shape, Branches) and shape.ordered:
+        return sequence_of(part for part in below if isinstance(part, Part))
+    return shape.with_children(below)
+
+
 def joined(rows: Sequence[isl.UnionPwAff]) -> isl.UnionPwAff:
     """One row from rows of different statements."""
     result = rows[0]

@@ -22,6 +22,7 @@ from polyviz.transform.shape import (
     sequence_of,
     shape_of,
     statements_in,
+    tidy,
     tree_of,
     with_part,
 )
@@ -76,7 +77,7 @@ class Sink(Move):
         text = f"{', '.join(moved_names)} runs in {place}, at {self.point}."
         details = {"path": self.path, "child": self.child, "into": self.into, "point": self.point}
         changed = with_part(shape, self.path, sequence_of(parts))
-        return tree_of(tree.get_domain(), changed), Decision("sink", text, moved_names, details)
+        return tree_of(tree.get_domain(), tidy(changed)), Decision("sink", text, moved_names, details)
 
 
 def _has_loop(branches: Branches) -> bool:

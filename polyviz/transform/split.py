@@ -12,7 +12,7 @@ from polyviz.model.schedule import Decision
 from polyviz.transform.move import Move
 from polyviz.transform.nest import unwrapped
 from polyviz.transform.rows import Amount, checked_member, expression_row, loop_text
-from polyviz.transform.shape import Branches, Part, loops_around, loops_at, shape_of, tree_of, with_part
+from polyviz.transform.shape import Branches, Part, loops_around, loops_at, shape_of, tidy, tree_of, with_part
 from polyviz.transform.tree import Path, band_at, bands, members, statements_under
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def split_iterations(tree: isl.Schedule, path: Path, member: int, first: isl.Uni
     nested = Branches(
         (_half(rows[member:], inside, early, domain), _half(rows[member:], inside, late, domain))
     )
-    return tree_of(tree.get_domain(), with_part(shape, path, loops_around(rows[:member], nested)))
+    return tree_of(tree.get_domain(), tidy(with_part(shape, path, loops_around(rows[:member], nested))))
 
 
 def _half(rows: Rows, inside: Shape, instances: isl.UnionSet, domain: isl.UnionSet) -> Part:

@@ -51,14 +51,7 @@ class Tile(Move):
         """Two bands in place of one."""
         band = band_at(tree, self.path)
         self._validate(band.band_n_member())
-        coincident = coincident_members(band)
-        tiles = [_tile_row(row, size) for row, size in zip(members(band), self.sizes, strict=True)]
-        sizes = isl.MultiVal.zero(band.band_get_space())
-        for position, size in enumerate(self.sizes):
-            sizes = sizes.set_val(position, isl.Val(size))
-        tree = band.band_tile(sizes).get_schedule()
-        tree = replace_rows(tree, self.path, tiles, coincident=coincident)
-        tree = replace_rows(tree, (*self.path, 0), members(band), coincident=coincident)
+        tree = split_into_tiles(tree, self.path, self.sizes)
         tree = insert_mark(insert_mark(tree, (*self.path, 0), "point"), self.path, "tile")
         text = f"The loops at {self.path} are tiled by {' × '.join(map(str, self.sizes))}."
         return tree, Decision("tile", text, statements_under(band), {"path": self.path, "sizes": self.sizes})
@@ -86,5 +79,24 @@ def tile_band(tree: isl.Schedule, path: Path, sizes: Sequence[int]) -> tuple[isl
     return Tile(path, tuple(sizes)).apply(tree)
 
 
-def _tile_row(row: isl.UnionPwAff, size: int) -> isl.UnionPwAff:
-    return row.scale_down_val(isl.Val(size)).floor()
+def split_into_tiles(
+    tree: isl.Schedule, path: Path, sizes: Sequence[int], *, scaled: bool = False
+) -> isl.Schedule:
+    """The band at ``path`` as loops over tiles, and its rows as loops over points at ``(*path, 0)``, without marks.
+
+    Loops over tiles count tiles, or, when ``scaled``, run over the multiples of their size.
+    """
+    band = band_at(tree, path)
+    coincident = coincident_members(band)
+    tiles = [_tile_row(row, size, scaled=scaled) for row, size in zip(members(band), sizes, strict=True)]
+    ones = isl.MultiVal.zero(band.band_get_space())
+    for position in range(len(sizes)):
+        ones = ones.set_val(position, isl.Val(1))
+    two_bands = band.band_tile(ones).get_schedule()
+    two_bands = replace_rows(two_bands, path, tiles, coincident=coincident)
+    return replace_rows(two_bands, (*path, 0), members(band), coincident=coincident)
+
+
+def _tile_row(row: isl.UnionPwAff, size: int, *, scaled: bool) -> isl.UnionPwAff:
+    number = row.scale_down_val(isl.Val(size)).floor()
+    return number.scale_val(isl.Val(size)) if scaled else number

@@ -45,7 +45,7 @@ class Unroll(Move):
 
         >>> import islpy as isl
         >>> tree = isl.Schedule('{ domain: "{ S[i] }", child: { schedule: "[{ S[i] -> [i] }]" } }')
-        >>> print(Unroll((0,), factor=4).apply(tree)[0].get_root().child(0).mark_get_id())
+        >>> print(Unroll((0,), factor=4).apply(tree)[0].get_root().child(0).mark_get_id().get_name())
         unroll:4
         """
         factor = positive("An unroll factor", self.factor, least=2)

@@ -51,17 +51,11 @@ class Wavefront(Move):
     def apply(self, tree: isl.Schedule) -> tuple[isl.Schedule, Decision]:
         """The diagonal around the rest of the band."""
         band = band_at(tree, self.path)
-        rows = list(members(band))
-        if not 1 <= self.degree < len(rows):
-            raise OptionError(f"A band of {len(rows)} has no wavefront of degree {self.degree}.")
+        if not 1 <= self.degree < band.band_n_member():
+            raise OptionError(f"A band of {band.band_n_member()} has no wavefront of degree {self.degree}.")
         if not band.band_get_permutable():
             raise OptionError(f"The band at {self.path} is not permutable: it has no wavefront.")
-        diagonal = rows[0]
-        for row in rows[1 : self.degree + 1]:
-            diagonal = diagonal.add(row)
-        kept = coincident_members(band)[self.degree + 1 :]
-        parallel = (False, *(True,) * self.degree, *kept)
-        tree = replace_rows(tree, self.path, [diagonal, *rows[1:]], coincident=parallel)
+        tree = with_diagonal(tree, self.path, self.degree)
         freed = "the next loop is" if self.degree == 1 else f"the next {self.degree} loops are"
         text = (
             f"The first loop at {self.path} carries dependences: it became the sum of the first "
@@ -69,6 +63,17 @@ class Wavefront(Move):
         )
         details = {"path": self.path, "degree": self.degree}
         return split_band(tree, self.path, 1), Decision("wavefront", text, statements_under(band), details)
+
+
+def with_diagonal(tree: isl.Schedule, path: Path, degree: int = 1) -> isl.Schedule:
+    """The permutable band at ``path`` with the sum of its first ``degree`` + 1 rows as its first, still as one band."""
+    band = band_at(tree, path)
+    rows = list(members(band))
+    diagonal = rows[0]
+    for row in rows[1 : degree + 1]:
+        diagonal = diagonal.add(row)
+    kept = coincident_members(band)[degree + 1 :]
+    return replace_rows(tree, path, [diagonal, *rows[1:]], coincident=(False, *(True,) * degree, *kept))
 
 
 def wavefront(tree: isl.Schedule, path: Path, degree: int = 1) -> tuple[isl.Schedule, Decision]:

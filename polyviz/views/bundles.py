@@ -15,7 +15,8 @@ from polyviz.model.measurement import ComparisonData
 from polyviz.model.program import Program
 from polyviz.model.schedule import Schedule
 from polyviz.model.scop import Scop
-from polyviz.views import charts, models, text
+from polyviz.model.superposition import Superposition
+from polyviz.views import charts, models, superposition, text
 from polyviz.views.drawing import values_text
 from polyviz.views.html import details, heading, image, items, paragraph, preformatted, table
 from polyviz.views.notation import constraints
@@ -228,9 +229,19 @@ def program_bundle(program: Program) -> Bundle:
     return bundle(models.program_model(program), html, plain)
 
 
+def superposition_bundle(value: Superposition) -> Bundle:
+    """The two scattering functions per statement with the kernels they make."""
+    return bundle(
+        superposition.superposition_model(value),
+        superposition.superposition_html(value),
+        superposition.superposition_text(value),
+    )
+
+
 register_renderer(Scop, scop_bundle)
 register_renderer(Dependences, dependences_bundle)
 register_renderer(Legality, legality_bundle)
 register_renderer(Schedule, schedule_bundle)
 register_renderer(ComparisonData, comparison_bundle)
 register_renderer(Program, program_bundle)
+register_renderer(Superposition, superposition_bundle)

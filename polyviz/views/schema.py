@@ -8,6 +8,16 @@ from __future__ import annotations
 
 from typing import Any, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
+# ``get_type_hints`` looks these up when a schema is derived.
+from polyviz.views.superposition_schema import (  # noqa: TC001
+    ConditionModel,
+    LineCostModel,
+    LoopVerdictModel,
+    ScatteringModel,
+    SpaceGroupModel,
+    SuperposedKernelModel,
+)
+
 VERSION = 1
 MIME = "application/vnd.polyviz.v1+json"
 
@@ -272,6 +282,17 @@ class CombinedModel(Model):
     sections: list[SectionModel]
 
 
+class SuperpositionModel(Model):
+    """``kind`` is ``superposition``: the functions per statement, the kernels, and what led to them."""
+
+    functions: list[ScatteringModel]
+    thread_groups: list[SpaceGroupModel]
+    kernels: list[SuperposedKernelModel]
+    costs: list[LineCostModel]
+    verdicts: list[LoopVerdictModel]
+    conditions: list[ConditionModel]
+
+
 class OmittedModel(Model):
     """``kind`` is ``omitted``: the model of kind ``of`` could not be made small enough."""
 
@@ -286,6 +307,7 @@ MODELS: dict[str, type] = {
     "parallelism": ParallelismModel,
     "comparison": ComparisonModel,
     "program": ProgramModel,
+    "superposition": SuperpositionModel,
     "combined": CombinedModel,
     "omitted": OmittedModel,
 }

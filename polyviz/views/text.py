@@ -151,10 +151,13 @@ def loop_verdict(loop: LoopParallelism) -> str:
 
 
 def schedule_text(schedule: Schedule) -> str:
-    """The tree with the marks of each loop, then the decisions that led to it."""
+    """The tree with the marks of each loop, the decisions that led to it, and what is known of each loop."""
     tree = tree_text(root_of(schedule))
-    decisions = [decision_text(decision) for decision in schedule.decisions]
-    return "\n".join([f"Schedule by {schedule.scheduler}", tree, *_listed("Decisions", decisions)])
+    decisions = [decision_text(one) for one in schedule.decisions if one.step != "loop"]
+    loops = [one.text for one in schedule.decisions if one.step == "loop"]
+    return "\n".join(
+        [f"Schedule by {schedule.scheduler}", tree, *_listed("Decisions", decisions), *_listed("Loops", loops)]
+    )
 
 
 def decision_text(decision: Decision) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.errors import ArgumentError
 from tests.running import TARGETS, agree, function_of
 
 if TYPE_CHECKING:
@@ -59,12 +60,20 @@ def test_schedules_of_ones_own(target: str, name: str) -> None:
     np.testing.assert_array_equal(first, 1 + second.T)
 
 
-def test_marks_of_a_given_tree_are_not_believed() -> None:
-    band = '{ schedule: "[n] -> [{ S0[i] -> [(i)] }]", permutable: 1, coincident: [1] }'
-    for mark in ("parallel", "parallel:0", "vector"):
-        tree = domain("S0[i] : 1 <= i < n", f'{{ mark: "{mark}", child: {band} }}')
-        text = pv.compile(function_of(RUNNING), schedule=tree, target="c").source
-        assert "#pragma" not in text
+SERIAL_BAND = '{ schedule: "[n] -> [{ S0[i] -> [(i)] }]", permutable: 1, coincident: [1] }'
+
+
+@pytest.mark.parametrize("mark", ["parallel", "vector"])
+def test_marks_of_a_given_tree_are_not_believed(mark: str) -> None:
+    tree = domain("S0[i] : 1 <= i < n", f'{{ mark: "{mark}", child: {SERIAL_BAND} }}')
+    with pytest.raises(pv.LegalityError, match=f"marks a loop `{mark}` that must not run so") as error:
+        pv.compile(function_of(RUNNING), schedule=tree, target="c")
+    assert "iteration i=1 writes" in error.value.reason
+
+
+def test_marks_that_only_a_target_sets_are_left_out_of_a_given_tree() -> None:
+    tree = domain("S0[i] : 1 <= i < n", f'{{ mark: "parallel:0", child: {SERIAL_BAND} }}')
+    assert "#pragma" not in pv.compile(function_of(RUNNING), schedule=tree, target="c").source
 
 
 def test_a_schedule_of_another_part_runs_the_instances_of_this_one() -> None:
@@ -194,3 +203,30 @@ def test_one_tile_size_serves_all_loops() -> None:
     one, several = (pv.compile(function, target="python", tile=tile).source for tile in (5, (5, 5)))
     assert one == several
     assert one != pv.compile(function, target="python", tile=False).source
+
+
+SLICES = """
+def slices(x, y, steps):
+    for t in range(steps):
+        x[1:-1] = (y[:-2] + y[2:]) / 2.0
+        y[:] = x
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("schedule", ["original", "pluto"])
+def test_slices_are_loops_whose_arrays_have_to_fit(schedule: str, target: str) -> None:
+    kernel = agree(SLICES, np.arange(9.0) ** 2, np.ones(9), 3, schedule=schedule, target=target)
+    with pytest.raises(ArgumentError, match="these sizes are not what the loops assume"):
+        kernel(np.zeros(9), np.zeros(8), 3)
+
+
+def test_an_array_for_a_number_is_explained() -> None:
+    kernel = pv.compile("def fill(A, b):\n    A[:] = b\n", target="python")
+    with pytest.raises(ArgumentError) as caught:
+        kernel(np.zeros(3), np.zeros(3))
+    assert str(caught.value).splitlines() == [
+        "fill(): b must be a number, not an array.",
+        "  Why: Nothing subscripts `b`, so it is read as a number.",
+        "  Hint: Write `b[:]` or `b[i]` where its elements are meant.",
+    ]

@@ -133,6 +133,110 @@ def f(A, B, C, D, n):
 )
 
 program(
+    "fill_of_rows",
+    """
+def f(A, n):
+    for i in range(n):
+        A[i, 1:n] = 0.0
+    A[0] = 1.0
+    A[-1, ::2] = 2.0
+""",
+    A=numbers(4, 4),
+    n=4,
+)
+
+program(
+    "copy_of_slices",
+    """
+def f(x, y, n):
+    x[1 : n - 1] = y[2:n]
+    x[-3:] += y[:3]
+    y[:] = x[::-1]
+""",
+    x=numbers(7),
+    y=numbers(7),
+    n=7,
+)
+
+program(
+    "arithmetic_of_whole_arrays",
+    """
+def f(A, B, c):
+    A += B
+    B[...] = A * c + np.sqrt(np.abs(B)) / 2 - 1
+    A[1:3, 0] = B[0, 2:]
+    A[0, 0] = 5.0
+    B[0, 0] = 5.0
+""",
+    A=numbers(4, 4),
+    B=numbers(4, 4),
+    c=1.5,
+)
+
+program(
+    "values_before_the_first_is_stored",
+    """
+def f(u, T):
+    for t in range(T):
+        u[1:-1] = (u[:-2] + u[1:-1] + u[2:]) / 3.0
+    u[:] = u[0] * 2
+""",
+    u=numbers(9),
+    T=3,
+)
+
+program(
+    "whole_numbers_before_the_first_is_stored",
+    """
+def f(a):
+    a[1:] += a[:-1] * 3
+    a[1:] = a[0]
+""",
+    a=integers(9, 6),
+)
+
+program(
+    "rows_broadcast",
+    """
+def f(A, b, n):
+    A[:, 1:] = b[1:]
+    for i in range(n):
+        A[i] -= b[i]
+    A[::2, 1::2] = A[1::2, ::2]
+""",
+    A=numbers(4, 4),
+    b=numbers(4),
+    n=4,
+)
+
+program(
+    "elimination_by_slices",
+    """
+def f(L, n):
+    for k in range(n):
+        L[k + 1 : n, k] = L[k + 1 : n, k] / L[k, k]
+        for j in range(k + 1, n):
+            L[k + 1 : n, j] -= L[k + 1 : n, k] * L[k, j]
+""",
+    L=numbers(5, 5) + 9 * np.eye(5),
+    n=5,
+)
+
+program(
+    "slices_of_new_arrays",
+    """
+def f(a):
+    n = len(a)
+    B = np.zeros((n, 3))
+    B[:, 0] = a
+    B[:, 1:] = 7
+    B += 1
+    return B
+""",
+    a=numbers(4),
+)
+
+program(
     "derived_parameter",
     """
 def f(A, n, m):

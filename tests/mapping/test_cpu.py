@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from polyviz.transform.tree import Path
 
-SCHEDULERS = ("original", "isl", "feautrier", "pluto")
+SCHEDULERS = ("original", "isl", "feautrier", "pluto", "spatial")
 TILES = {"automatic": None, "small": (3, 5), "none": False}
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import polyviz as pv
-from polyviz.mapping.bands import permuted, tiled, wavefront
 from polyviz.mapping.full_tiles import find_full_tiles
-from polyviz.transform.tree import bands, members, row_texts
+from polyviz.transform.tile import split_into_tiles
+from polyviz.transform.tree import bands
 from tests.running import TARGETS, agree, function_of
 
 RECTANGLE = """
@@ -25,7 +25,7 @@ def full_tiles(text: str, sizes: tuple[int, int]) -> isl.Set:
     scop = pv.extract(function_of(text))
     tree = pv.schedule(scop, "isl").tree
     ((path, _),) = bands(tree)
-    tree = tiled(tree, path, sizes, scaled=True)
+    tree = split_into_tiles(tree, path, sizes, scaled=True)
     found = find_full_tiles(scop, tree, (*path, 0), sizes)
     assert found is not None
     return found
@@ -70,34 +70,3 @@ def test_orders_made_of_pieces_have_none() -> None:
     kernel(array, 11, 9)
     function(expected, 11, 9)
     np.testing.assert_array_equal(array, expected)
-
-
-def rows(tree: isl.Schedule) -> list[list[str]]:
-    return [[text for row in members(band) for text in row_texts(row).values()] for _, band in bands(tree)]
-
-
-BAND = '{ domain: "[n] -> { S[i, j] : 0 <= i, j < n }", child: { schedule: "[n] -> [{ S[i, j] -> [(i)] }, { S[i, j] -> [(j)] }]", permutable: 1, coincident: [ 0, 1 ] } }'  # noqa: E501
-
-
-def test_members_change_places_with_their_flags() -> None:
-    tree = permuted(isl.Schedule(BAND), (0,), (1, 0))
-    ((_, band),) = bands(tree)
-    assert rows(tree) == [["j", "i"]]
-    assert [bool(band.band_member_get_coincident(position)) for position in (0, 1)] == [True, False]
-
-
-def test_tile_loops_count_elements_or_tiles() -> None:
-    scaled = tiled(isl.Schedule(BAND), (0,), (4, 8), scaled=True)
-    counted = tiled(isl.Schedule(BAND), (0,), (4, 8), scaled=False)
-    assert rows(scaled)[1] == rows(counted)[1] == ["i", "j"]
-    assert rows(scaled)[0][0].startswith("i - (i) mod 4")
-    assert "floor" in rows(counted)[0][0]
-    context = isl.DEFAULT_CONTEXT
-    assert (context.get_tile_scale_tile_loops(), context.get_tile_shift_point_loops()) == (1, 1)
-
-
-def test_a_wavefront_adds_the_second_row_to_the_first() -> None:
-    tree = wavefront(isl.Schedule(BAND), (0,))
-    ((_, band),) = bands(tree)
-    assert rows(tree) == [["i + j", "j"]]
-    assert [bool(band.band_member_get_coincident(position)) for position in (0, 1)] == [False, True]

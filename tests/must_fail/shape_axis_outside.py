@@ -1,3 +1,3 @@
-def f(A):
+def f(A, B):
     for i in range(A.shape[2]):
-        A[i, 0] = 0.0
+        B[i] = A[i, 0]

@@ -87,7 +87,7 @@ def test_helpers_run_as_plain_python() -> None:
 
 @pytest.mark.parametrize(
     "statement",
-    ["for i in range(3):\n    A[i] = 0", "print(A)", "A[0] = 1.0", "é = first(A)", "SCALE += 1"],
+    ["for i in range(3):\n    A[i] = 0", "print(A)\nM = 3", "A[0] = 1.0", "é = first(A)", "SCALE += 1"],
     ids=["loop", "call", "element", "use of a function", "augmented"],
 )
 def test_other_statements_beside_functions_are_refused(statement: str, golden) -> None:
@@ -100,3 +100,26 @@ def test_text_that_is_not_python_is_left_to_the_front_end() -> None:
     cell = read_cell("", "for i in range(3)\n    A[i] = 0\n")
     assert cell.loops == cell.text
     assert cell.before == ()
+
+
+def after(cell: Cell) -> list[str]:
+    return [ast.unparse(node) for node in cell.after]
+
+
+def test_expressions_at_the_end_are_ordinary_python() -> None:
+    cell = read_cell("", "s = 0.0\nfor i in range(3):\n    s += A[i]\nprint(s)\ns\n")
+    assert after(cell) == ["print(s)", "s"]
+    assert cell.loops.splitlines() == ["# %%polyopt", "s = 0.0", "for i in range(3):", "    s += A[i]", "", ""]
+
+
+def test_expressions_behind_functions_too() -> None:
+    cell = read_cell("", "def f(A):\n    for i in range(len(A)):\n        A[i] = 0\nf(A)\n")
+    assert (after(cell), [function.name for function in cell.functions]) == (["f(A)"], ["f"])
+
+
+@pytest.mark.parametrize("text", ["total = A.sum()\n", "A.sum()\n", "import numpy as np\nC = np.zeros(3)\nprint(C)\n"])
+def test_a_cell_without_anything_to_optimise_runs_nothing(text: str) -> None:
+    cell = read_cell("", text)
+    assert after(cell) == []
+    assert cell.loops.splitlines()[-1] == text.splitlines()[-1]
+    assert all(line.startswith("import") for line in before(cell))

@@ -54,6 +54,46 @@ def test_help_names_every_option(notebook, capsys) -> None:
         assert word in shown
 
 
+def test_print_and_a_value_at_the_end_of_a_cell(notebook, capsys) -> None:
+    loops = "s = 0.0\nfor i in range(N):\n    s += A[i, i]\n"
+    result = notebook.run(f"%%polyopt -t python\n{loops}print('sum', s > 0)\nN + 1")
+    assert result.parts[0].row.verified
+    assert capsys.readouterr().out.startswith("sum True\n13\n")
+
+
+def test_a_function_can_be_called_at_the_end_of_its_cell(notebook) -> None:
+    notebook.namespace["v"] = np.arange(3.0)
+    notebook.run("%%polyopt -t python\ndef twice(x):\n    for i in range(len(x)):\n        x[i] = 2 * x[i]\ntwice(v)\n")
+    np.testing.assert_array_equal(notebook["v"], [0.0, 2.0, 4.0])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("total = A.sum()", ["The method `.sum()` is not supported.", "  2 | total = A.sum()", "`s += A[i]`"]),
+        ("Z = np.zeros(3)", ["There is no statement to run.", "element of an array", "for i in range(n)"]),
+    ],
+)
+def test_a_cell_without_loops_says_what_is_missing(notebook, text: str, found: list[str]) -> None:
+    message = notebook.error("%%polyopt\n" + text)
+    assert all(part in message for part in found)
+    assert "Z" not in notebook.namespace
+
+
+def test_loops_that_never_run_change_nothing(notebook) -> None:
+    before = notebook["A"].copy()
+    notebook.run("%%polyopt\nfor i in range(4, 2):\n    A[i, 0] = 1.0\n")
+    np.testing.assert_array_equal(notebook["A"], before)
+    assert "i" not in notebook.namespace
+
+
+def test_slices_leave_no_loop_variable_behind(notebook) -> None:
+    expected = notebook["B"] * 2
+    notebook.run("%%polyopt -t python\nA[:] = B * 2\n")
+    np.testing.assert_array_equal(notebook["A"], expected)
+    assert not {"i", "j"} & set(notebook.namespace)
+
+
 @pytest.mark.parametrize("cell", ["%%polyopt --help", "%%polyopt -h\n", "%%polyopt -s isl --help\nprint(1 / 0)"])
 def test_help_is_an_option_too(notebook, capsys, cell: str) -> None:
     assert notebook.run(cell) is None
@@ -241,7 +281,7 @@ CELLS = {
     "two functions to inspect": "%%polyopt --inspect\n" + "".join(
         f"def {name}(X):\n    for i in range(len(X)):\n        X[i] = 0.0\n" for name in "fg"
     ),
-    "mixed": "%%polyopt\ndef f(X):\n    for i in range(len(X)):\n        X[i] = 0.0\n\nf(A)\n",
+    "mixed": "%%polyopt\ndef f(X):\n    for i in range(len(X)):\n        X[i] = 0.0\n\nA[0] = f(A)\n",
     "inspect": "%polyinspect kernle",
     "inspect nothing": "%polyinspect",
     "schedulers": "%polyschedulers pluto",

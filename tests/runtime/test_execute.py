@@ -272,8 +272,7 @@ def test_what_has_no_result_is_told_as_an_error_of_the_package() -> None:
     with pytest.raises(pv.EvaluationError) as caught:
         kernel(array, np.arange(3))
     assert str(caught.value) == (
-        "The loops cannot be computed with these values.\n"
-        "  Why: complex division by zero\n"
+        "The loops cannot be computed with these values: complex division by zero.\n"
         "  Hint: No array was changed."
     )
     np.testing.assert_array_equal(array, [2, 4, 0])

@@ -14,6 +14,7 @@ import pytest
 
 import polyviz as pv
 from polyviz import gallery
+from polyviz.codegen import scan
 from polyviz.runtime.kernel import BOUNDS_REMEMBERED
 from tests.running import TARGETS, function_of
 
@@ -151,3 +152,26 @@ def close(expected: list[Any], actual: list[Any]) -> bool:
         np.allclose(other, one, rtol=1e-7, atol=1e-9 * (1 + np.abs(one).max()), equal_nan=True)
         for one, other in zip(expected, actual, strict=True)
     )
+
+
+def test_tiles_whose_loops_isl_cannot_write_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    function = function_of("""
+        def running(A, T, n):
+            for t in range(T):
+                for i in range(1, n - 1):
+                    for j in range(1, n - 1):
+                        A[i, j] = A[i - 1, j] + A[i, j] + A[i, j - 1] + A[i + 1, j + 1]
+    """)
+    expected, actual = np.ones((9, 9)), np.ones((9, 9))
+    function(expected, 3, 9)
+    monkeypatch.setattr(scan, "_OPERATIONS", 20_000)
+    kernel = pv.compile(function, target="python")
+    assert any(decision.step == "tile" for decision in kernel.plan.decisions)
+    kernel(actual, 3, 9)
+    np.testing.assert_allclose(actual, expected)
+    assert not any(decision.step == "tile" for decision in kernel.plan.decisions)
+    assert "fallback: the loops run without tiles, in the same order" in kernel.report()
+    monkeypatch.setattr(scan, "_OPERATIONS", 1)
+    with pytest.raises(pv.CodegenError, match=r"isl could not generate loops") as caught:
+        _ = pv.compile(function, target="python").source
+    assert caught.value.reason == "it needs more steps than it may take"

@@ -136,7 +136,7 @@ def test_a_chosen_compiler_that_is_missing_is_not_replaced_by_another(
     monkeypatch.setenv("POLYVIZ_CC", chosen)
     available, reason = toolchain_availability()
     assert not available
-    assert reason.startswith(f"POLYVIZ_CC is {chosen!r}, which is not a command on the PATH. Install gcc")
+    assert reason.startswith(f"POLYVIZ_CC names {chosen!r}, and there is no such command. Correct it")
 
 
 def test_a_chosen_compiler_that_fails_is_reported_with_its_error(
@@ -149,7 +149,7 @@ def test_a_chosen_compiler_that_fails_is_reported_with_its_error(
     monkeypatch.setenv("POLYVIZ_CC", str(broken))
     available, reason = toolchain_availability()
     assert not available
-    assert f"POLYVIZ_CC is {str(broken)!r}, which does not work " in reason
+    assert f"POLYVIZ_CC names {str(broken)!r}, which does not work " in reason
     assert "(broken: it cannot build a small program: fatal error: no stdio)" in reason
 
 

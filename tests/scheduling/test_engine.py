@@ -13,13 +13,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polyviz.analysis import dependences
-from polyviz.scheduling import Proposal, SchedulingProblem, register_scheduler, schedule
-from polyviz.scheduling.band_search import BandState, FoundRow, Workbench, requirements, solve_row
+from polyviz.scheduling import Proposal, SchedulingProblem, isl_scheduler, register_scheduler, schedule
+from polyviz.scheduling.band_search import (
+    BandState,
+    FoundRow,
+    Workbench,
+    find_band,
+    requirements,
+    solve_row,
+)
+from polyviz.scheduling.closeness import CloseRows
+from polyviz.scheduling.clusters import Cluster
 from polyviz.scheduling.components import components
 from polyviz.scheduling.engine import Engine, run_engine
 from polyviz.scheduling.farkas import cone_of
 from polyviz.scheduling.fusion import FusionRule
-from polyviz.scheduling.graph import DependenceGraph
+from polyviz.scheduling.graph import DependenceGraph, Edge, Node
 from polyviz.scheduling.independence import complement, rank
 from polyviz.scheduling.pieces import by_distance, convex_pieces
 from polyviz.scheduling.program import SolveLimitError
@@ -30,6 +39,8 @@ from tests.scheduling import kernels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from polyviz.model.scop import Scop
 
 FACTOR = st.integers(-2, 2)
 
@@ -147,15 +158,86 @@ def test_a_limit_on_the_search_is_an_error_for_the_caller() -> None:
         solve_row(problem, requirements(problem, graph), workbench)
 
 
-def test_without_steps_left_the_source_order_is_kept_and_said() -> None:
+def test_without_steps_left_isl_decides_and_it_is_said() -> None:
     part = kernels.jacobi_1d()
-    rule = FusionRule("none", Simplest())
-    engine = Engine(Simplest(), rule)
-    engine.workbench.budget.remaining = 0
-    proposal = run_engine(engine, SchedulingProblem(part, dependences(part)))
+    proposal = _without_steps(part)
+    assert proposal.tree.get_map().is_equal(schedule(part, "isl").tree.get_map())
+    fallback, last = proposal.decisions[-2:]
+    assert fallback.step == "fallback"
+    assert fallback.text == (
+        "Not this search but the scheduler of isl was used: no row that respects all dependences of S, R was found "
+        "(the search reached its limit)."
+    )
+    assert last.step == "isl"
+
+
+def test_where_isl_needs_too_long_as_well_the_source_order_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isl_scheduler, "QUICK_OPERATIONS", 10)
+    monkeypatch.setattr(isl_scheduler, "schedule_within", lambda *_: None)
+    part = kernels.jacobi_1d()
+    proposal = _without_steps(part)
     assert proposal.tree.plain_is_equal(part.schedule)
-    assert proposal.decisions[-1].step == "fallback"
-    assert "The loops keep the order of the source." in proposal.decisions[-1].text
+    assert proposal.decisions[-1].details == {
+        "failed": "isl",
+        "instead": "the order of the source",
+        "reason": "isl found no schedule within 3 s",
+    }
+
+
+def _without_steps(part: Scop) -> Proposal:
+    engine = Engine(Simplest(), FusionRule("none", Simplest()))
+    engine.workbench.budget.remaining = 0
+    return run_engine(engine, SchedulingProblem(part, dependences(part)))
+
+
+def test_fusion_leaves_steps_for_what_comes_after_it() -> None:
+    workbench = Workbench()
+    workbench.budget.remaining = 10
+    with workbench.half() as part:
+        part.budget.spend(2)
+    assert workbench.budget.remaining == 8
+
+
+def test_fusion_stops_at_its_limit_and_says_so() -> None:
+    part = kernels.pointwise_chain()
+    graph = graph_of(part)
+    rule = CloseRows()
+    clusters = [
+        Cluster((name,), find_band(graph.only([name]), rule, Workbench()).found) for name in graph.names
+    ]
+    nothing_left = Workbench()
+    nothing_left.budget.remaining = 0
+    fused, decisions = FusionRule("smart", rule).fuse(clusters, graph, nothing_left)
+    assert fused == clusters
+    assert [decision.step for decision in decisions] == ["limit"]
+
+
+HARD = isl.BasicMap(
+    "[n, m, q] -> { S[i, j, k, l] -> S[i', j', k', l'] : i' = -m + q + l and -1 + m <= j < i and k < j and 3k > n "
+    "and l > m - q + i and 0 <= l <= -3 + k and l < m and -1 + m <= j' < -m + q + l "
+    "and j' < n + m - q - l and k' < j' and 0 <= l' <= -3 + k' }"
+)
+
+
+def test_a_cone_that_takes_too_long_is_that_of_a_larger_relation() -> None:
+    cone = cone_of(HARD)
+    assert not cone.exact
+    # l > m - q + i and i' = -m + q + l: the row i goes forward, and what is left of the relation still says so.
+    forward = np.array([-1, 0, 0, 0, -1, 0, 0, 0, 1, 0, 0, 0])
+    assert (cone.inequalities @ forward >= 0).all()
+    assert (cone.equalities @ forward == 0).all()
+
+
+def test_an_inexact_cone_restricts_rows_but_bounds_no_distance() -> None:
+    relation = isl.Map.from_basic_map(HARD)
+    node = Node("S", 0, relation.domain().union(relation.range()))
+    edge = Edge("S", "S", relation)
+    graph = DependenceGraph((node,), (edge,), (edge,), (edge,))
+    workbench = Workbench()
+    row = CloseRows().next_row(BandState(graph), workbench)
+    assert row is not None
+    assert workbench.cones.inexact == 1
+    assert row.objectives["bound"] == 0
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Every kernel of the gallery under every scheduler: legal, and for pluto the very bands on record."""
+"""Every kernel of the gallery under every scheduler: legal, and for some the very bands on record."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def test_all_thirty_are_there() -> None:
     assert len(KERNELS) == 30
 
 
-# isl takes seconds for the cones of this one.
-SLOW = {("heat-3d", "isl")}
+# isl takes seconds for the cones of the one, the other has many clusters that might belong together.
+SLOW = {("heat-3d", "isl"), ("adi", "spatial")}
 CASES = [
     pytest.param(kernel, scheduler, marks=[pytest.mark.slow] if (kernel, scheduler) in SLOW else [])
     for kernel in KERNELS
-    for scheduler in ("original", "isl", "feautrier", "pluto")
+    for scheduler in ("original", "isl", "feautrier", "pluto", "spatial")
 ]
 
 
@@ -57,3 +57,12 @@ def test_every_scheduler_is_legal(kernel: str, scheduler: str) -> None:
 def test_bands_of_pluto(kernel: str, golden: Callable[[str], None]) -> None:
     part, known = analysed(kernel)
     golden("\n".join(bands_text(schedule(part, "pluto", dependences=known))))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [pytest.param(kernel, marks=[pytest.mark.slow] if kernel == "adi" else []) for kernel in KERNELS],
+)
+def test_bands_of_spatial(kernel: str, golden: Callable[[str], None]) -> None:
+    part, known = analysed(kernel)
+    golden("\n".join(bands_text(schedule(part, "spatial", dependences=known))))

@@ -48,9 +48,9 @@ def test_the_limit_falls_back_to_the_source_and_says_so(monkeypatch: pytest.Monk
     part = kernels.heat_3d()
     result = schedule(part, "isl", time_limit=0.01)
     assert result.map.is_equal(schedule(part, "original").map)
-    assert [decision.step for decision in result.decisions] == ["fallback"]
+    assert result.decisions[0].step == "fallback"
     assert result.decisions[0].text == (
-        "isl found no schedule within 0.01 s; the loops keep the order of the source."
+        "Not isl but the order of the source was used: isl found no schedule within 0.01 s."
     )
 
 

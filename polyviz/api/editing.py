@@ -1,0 +1,70 @@
+"""Schedules edited by hand: where an edit begins, and the scripts that make it again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import islpy as isl
+
+from polyviz.analysis import dependences as find_dependences
+from polyviz.api.compiling import choose_schedule
+from polyviz.api.extracting import part_of
+from polyviz.editing import Edit, replay_lines, start_edit
+from polyviz.editing.script import START, read_script
+from polyviz.errors import OptionError
+from polyviz.model.exclusion import exclusive
+from polyviz.model.schedule import Schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.api.compiling import ScheduleChoice
+
+
+@exclusive
+def edit(
+    source: object,
+    schedule: ScheduleChoice = "original",
+    *,
+    namespace: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Edit:
+    """An edit of a schedule of ``source``: a part, a function, text or a kernel.
+
+    ``schedule`` and ``options`` are those of ``compile``; the edit begins with that order. Raises what ``extract`` and
+    ``compile`` raise.
+
+    >>> loops = "def f(A):\\n    for i in range(9):\\n        for j in range(9):\\n            A[i, j] += 1"
+    >>> changed = edit(loops).apply("interchange", order=("j", "i")).apply("tile", at="j", sizes=(8, 8))
+    >>> print(changed.script(), end="")
+    schedule("original")
+    interchange(order=("j", "i"))
+    tile(at="j", sizes=(8, 8))
+    >>> changed.loops
+    ('j_tile', 'i_tile', 'j', 'i')
+    """
+    scop = part_of(source, namespace=namespace)
+    known = find_dependences(scop)
+    start = choose_schedule(scop, known, schedule, options)
+    return start_edit(scop, start, {START: _spoken(schedule), **options}, known)
+
+
+def _spoken(schedule: ScheduleChoice) -> str:
+    if isinstance(schedule, Edit):
+        schedule = schedule.schedule
+    if isinstance(schedule, Schedule):
+        return str(schedule.tree)
+    return str(schedule) if isinstance(schedule, isl.Schedule | isl.UnionMap) else schedule
+
+
+@exclusive
+def replay(source: object, script: str, *, namespace: Mapping[str, Any] | None = None) -> Edit:
+    """The edit of ``source`` that ``script``, the result of ``Edit.script``, describes; every move is checked again.
+
+    Raises ``OptionError`` for what is no script, and what a move raises, with the line.
+    """
+    calls = list(read_script(script))
+    if not calls or calls[0].name != START or len(calls[0].positional) != 1:
+        raise OptionError(f'A script begins with the schedule to start from, such as {START}("original").')
+    begun = edit(source, calls[0].positional[0], namespace=namespace, **calls[0].arguments)
+    return replay_lines(begun, calls[1:])

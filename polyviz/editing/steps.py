@@ -1,0 +1,189 @@
+"""A schedule as a sequence of named moves from the original order."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import islpy as isl
+
+from polyviz.analysis import check
+from polyviz.analysis.times import times_by_statement, union_of
+from polyviz.editing.differences import same_order
+from polyviz.editing.places import TOP
+from polyviz.editing.recovery import NamedStep, Recovery, UnreachableError
+from polyviz.editing.script import call_text, script_text
+from polyviz.editing.vectors import vector_of
+from polyviz.model.display import Displayable
+from polyviz.model.exclusion import exclusive
+from polyviz.scheduling.described import common_times
+from polyviz.transform.shape import Branches, Loops, Marked, Shape, shape_of, statements_in
+from polyviz.transform.tree import row_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from polyviz.model.dependences import Dependences, Legality
+    from polyviz.model.schedule import Decision, Schedule
+    from polyviz.model.scop import Scop
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveredStep:
+    """One move: its words, what it decided, the tree after it, and whether that order is legal."""
+
+    name: str
+    at: str | None
+    arguments: Mapping[str, Any]
+    decision: Decision
+    tree: isl.Schedule
+    legality: Legality
+
+    def __str__(self) -> str:
+        return call_text(self.name, self.at, self.arguments)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Steps(Displayable):
+    """The moves that lead from the original order of ``scop`` to ``target``.
+
+    Orders in between may be illegal, and say so. ``residual`` is empty when every move has a name of its own; else it is
+    the reason why the last move sets rows as they are.
+    """
+
+    scop: Scop
+    target: Schedule
+    steps: tuple[RecoveredStep, ...]
+    residual: str = ""
+
+    @property
+    def is_legal(self) -> bool:
+        """Whether every order in between is legal, so that an edit could make the moves one by one."""
+        return all(step.legality for step in self.steps)
+
+    @property
+    def tree(self) -> isl.Schedule:
+        """The tree after the last move."""
+        return self.steps[-1].tree if self.steps else self.scop.schedule
+
+    def script(self) -> str:
+        """The moves as a script; ``polyviz.replay`` makes them again where all orders in between are legal."""
+        return script_text({"schedule": "original"}, [str(step) for step in self.steps])
+
+    def __str__(self) -> str:
+        lines = [f"From the original order to {self.target.scheduler}: {len(self.steps)} moves"]
+        for number, step in enumerate(self.steps, start=1):
+            note = "" if step.legality else "   # not legal yet"
+            lines.append(f"{number:>3}. {step}{note}")
+        if self.residual:
+            lines.append(f"The last move sets rows as they are: {self.residual}.")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tiles:
+    """A tiled band of the target: a statement in it, the number of loops around the point loops, and the sizes."""
+
+    statement: str
+    depth: int
+    sizes: tuple[int, ...]
+
+
+@exclusive
+def recover_steps(scop: Scop, dependences: Dependences, target: Schedule) -> Steps:
+    """Named moves from the original order of ``scop`` to the order of ``target``."""
+    residual = ""
+    shape = shape_of(target.tree)
+    tiles: list[_Tiles] = []
+    untiled = _untiled(shape, statements_in(target.tree.get_domain()), 0, tiles)
+    recovery = _recovery(scop, untiled)
+    try:
+        recovery.reach(untiled, tuple(recovery.rank))
+        for tile in tiles:
+            _tile(recovery, tile)
+    except UnreachableError as error:
+        residual = str(error)
+    found = common_times(recovery.tree).intersect_params(scop.context)
+    if not residual and not same_order(found, target.map.intersect_params(scop.context)):
+        residual = "the target leaves some instances without an order among them"
+    if residual:
+        recovery.do("rows", TOP, rows=_rows(target.map, target.tree.get_domain()), whole=True)
+    return Steps(scop, target, tuple(_judged(scop, dependences, recovery.steps)), residual)
+
+
+def _recovery(scop: Scop, target: Shape) -> Recovery:
+    leaves = list(dict.fromkeys(_leaves(target, tuple(statement.name for statement in scop.statements))))
+    rank = {name: place for place, name in enumerate(leaves)}
+    rows = list(_all_rows(target))
+    targets = {name: [vector_of(row, name) for row in rows] for name in leaves}
+    return Recovery(scop, scop.schedule, rank, targets)
+
+
+def _leaves(shape: Shape, statements: tuple[str, ...]) -> Iterator[str]:
+    """The statements in the order in which the leaves of ``shape`` run."""
+    if isinstance(shape, Branches):
+        for part in shape.parts:
+            yield from _leaves(part.child, statements_in(part.instances))
+    elif shape.children:
+        yield from _leaves(shape.children[0], statements)
+    else:
+        yield from statements
+
+
+def _all_rows(shape: Shape) -> Iterator[isl.UnionPwAff]:
+    if isinstance(shape, Loops):
+        yield from shape.rows
+    for child in shape.children:
+        yield from _all_rows(child)
+
+
+def _untiled(shape: Shape, statements: tuple[str, ...], depth: int, tiles: list[_Tiles]) -> Shape:
+    """``shape`` without its tile loops, which go into ``tiles``, outer ones first."""
+    if isinstance(shape, Branches):
+        inside = [_untiled(part, statements_in(part.instances), depth, tiles) for part in shape.parts]
+        return shape.with_children(inside)
+    sizes = _tile_sizes(shape)
+    if sizes:
+        tiles.append(_Tiles(statements[0], depth, sizes))
+        points = shape.children[0].children[0].children[0]
+        return _untiled(points, statements, depth, tiles)
+    below = depth + len(shape.rows) if isinstance(shape, Loops) else depth
+    return shape.with_children([_untiled(child, statements, below, tiles) for child in shape.children])
+
+
+def _tile_sizes(shape: Shape) -> tuple[int, ...]:
+    """The sizes of a band of tile loops under its mark; empty when ``shape`` is none, or its tiles are no plain ones."""
+    if not (isinstance(shape, Marked) and shape.name == "tile" and isinstance(shape.child, Loops)):
+        return ()
+    points = shape.child.child
+    if not (isinstance(points, Marked) and points.name == "point" and isinstance(points.child, Loops)):
+        return ()
+    pairs = zip(shape.child.rows, points.child.rows, strict=False)
+    found = [_tile_size(tile, row) for tile, row in pairs]
+    whole = len(found) == len(shape.child.rows) == len(points.child.rows)
+    return tuple(size for size in found if size) if whole and all(found) else ()
+
+
+def _tile_size(tile: isl.UnionPwAff, row: isl.UnionPwAff) -> int:
+    text = next(iter(row_texts(tile).values()))
+    found = re.search(r"/(\d+)\)$", text)
+    size = int(found[1]) if found else 0
+    return size if size and tile.plain_is_equal(row.scale_down_val(isl.Val(size)).floor()) else 0
+
+
+def _tile(recovery: Recovery, tile: _Tiles) -> None:
+    loops = [loop for loop in recovery.places.loops if tile.statement in loop.names]
+    outer = [loop for loop in loops if not loop.names[tile.statement].endswith("_tile")]
+    recovery.do("tile", recovery.places.address(outer[tile.depth]), sizes=tile.sizes)
+
+
+def _rows(times: isl.UnionMap, domain: isl.UnionSet) -> tuple[str, ...]:
+    maps = union_of(times_by_statement(times).values(), domain.get_space())
+    rows = isl.MultiUnionPwAff.from_union_map(maps.intersect_domain(domain))
+    return tuple(str(rows.get_at(place).gist(domain)) for place in range(rows.dim(isl.dim_type.out)))
+
+
+def _judged(scop: Scop, dependences: Dependences, steps: list[NamedStep]) -> Iterator[RecoveredStep]:
+    for step in steps:
+        yield RecoveredStep(*step, check(scop, step.tree, known=dependences))

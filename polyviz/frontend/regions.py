@@ -1,0 +1,149 @@
+"""Parts of arrays that one assignment walks along, and the subscripts in them, as Python text would have them."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.frontend.symbols import ArrayDraft
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """``range(start, stop, step)`` along one dimension, as Python text would have it."""
+
+    start: ast.expr
+    stop: ast.expr
+    step: int
+
+    @property
+    def length(self) -> ast.expr:
+        """The number of elements where there are any."""
+        span = difference(self.stop, self.start)
+        return span if self.step == 1 else _quotient(span, self.step)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Elements of an array: per dimension one subscript, or an axis that is walked along."""
+
+    array: ArrayDraft
+    base: ast.Name
+    parts: tuple[ast.expr | Axis, ...]
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The dimensions that are walked along."""
+        return tuple(part for part in self.parts if isinstance(part, Axis))
+
+    def at(self, subscripts: Sequence[ast.expr], context: ast.expr_context) -> ast.Subscript:
+        """One element: ``subscripts`` for the axes."""
+        remaining = iter(subscripts)
+        indices = [next(remaining) if isinstance(part, Axis) else part for part in self.parts]
+        index = indices[0] if len(indices) == 1 else ast.Tuple(indices, ast.Load())
+        return ast.Subscript(ast.Name(self.base.id, ast.Load()), index, context)
+
+
+def walks(node: ast.expr) -> bool:
+    """Whether a subscript before the last one selects more than one position: it does not name dimensions in order."""
+    while isinstance(node, ast.Subscript):
+        index = node.slice
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        if any(isinstance(part, ast.Slice) or _is_ellipsis(part) for part in parts):
+            return True
+        node = node.value
+    return False
+
+
+def filled_up(indices: Sequence[ast.expr], rank: int) -> list[ast.expr]:
+    """One index per dimension: full slices for ``...`` and for what is left out at the end.
+
+    Nothing where that has no meaning here: too many subscripts, two ``...``, a new axis.
+    """
+    places = [place for place, index in enumerate(indices) if _is_ellipsis(index)]
+    missing = rank - len(indices) + len(places)
+    has_new_axis = any(isinstance(index, ast.Constant) and index.value is None for index in indices)
+    if missing < 0 or len(places) > 1 or has_new_axis:
+        return []
+    end = places[0] if places else len(indices)
+    return [*indices[:end], *[ast.Slice()] * missing, *indices[end + 1 :]]
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is Ellipsis
+
+
+def constant_of(node: ast.expr) -> int | None:
+    """The value of an integer literal, which may be negative; None for anything else."""
+    try:
+        value = ast.literal_eval(node)
+    except ValueError:
+        return None
+    return value if type(value) is int else None
+
+
+def extent_of(base: ast.Name, axis: int) -> ast.expr:
+    """``base.shape[axis]``."""
+    shape = ast.Attribute(ast.Name(base.id, ast.Load()), "shape", ast.Load())
+    return ast.Subscript(shape, ast.Constant(axis), ast.Load())
+
+
+def call_of(function: str, *arguments: ast.expr) -> ast.expr:
+    """The call of a function by its name."""
+    return ast.Call(ast.Name(function, ast.Load()), list(arguments), [])
+
+
+def difference(left: ast.expr, right: ast.expr) -> ast.expr:
+    """``left - right``, written as a person would.
+
+    >>> ast.unparse(difference(ast.parse("n - 1", mode="eval").body, ast.Constant(2)))
+    'n - 3'
+    """
+    first, second = constant_of(left), constant_of(right)
+    if first is not None and second is not None:
+        return ast.Constant(first - second)
+    if second is not None and isinstance(left, ast.BinOp) and isinstance(left.op, ast.Add | ast.Sub):
+        inner = constant_of(left.right)
+        if inner is not None:
+            return _sum(left.left, ast.Constant((inner if isinstance(left.op, ast.Add) else -inner) - second))
+    return left if second == 0 else ast.BinOp(left, ast.Sub(), right)
+
+
+def _sum(left: ast.expr, right: ast.expr) -> ast.expr:
+    first, second = constant_of(left), constant_of(right)
+    if first == 0 or second == 0:
+        return left if second == 0 else right
+    if second is not None and second < 0:
+        return ast.BinOp(left, ast.Sub(), ast.Constant(-second))
+    return ast.BinOp(left, ast.Add(), right)
+
+
+def _quotient(span: ast.expr, step: int) -> ast.expr:
+    """The number of steps in ``span``, rounded up."""
+    return ast.BinOp(
+        _sum(span, ast.Constant(step - (1 if step > 0 else -1))), ast.FloorDiv(), ast.Constant(step)
+    )
+
+
+def matching_position(axis: Axis, other: Axis, name: str) -> ast.expr:
+    """The position along ``axis`` that goes with position ``name`` along ``other``.
+
+    >>> first, second = (Axis(ast.Constant(start), ast.Name("n"), 1) for start in (3, 1))
+    >>> ast.unparse(matching_position(first, second, "i"))
+    'i + 2'
+    """
+    place = ast.Name(name, ast.Load())
+    if axis.step == other.step:
+        if ast.unparse(axis.start) == ast.unparse(other.start):
+            return place
+        return _sum(place, difference(axis.start, other.start))
+    count = difference(place, other.start)
+    if other.step != 1:
+        count = ast.BinOp(count, ast.FloorDiv(), ast.Constant(other.step))
+    if axis.step == -1:
+        return difference(axis.start, count)
+    return _sum(axis.start, ast.BinOp(count, ast.Mult(), ast.Constant(axis.step)))

@@ -1,0 +1,23 @@
+"""The way out where the loops of tiles are too complicated to be written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from polyviz.mapping.cpu import make_plan
+from polyviz.model.schedule import Decision
+
+if TYPE_CHECKING:
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.plan import Plan
+    from polyviz.model.scop import Scop
+
+
+def without_tiles(scop: Scop, dependences: Dependences, plan: Plan) -> Plan | None:
+    """The plan of the same schedule without tiles, which says so; None where ``plan`` has none already."""
+    if not any(decision.step == "tile" for decision in plan.decisions):
+        return None
+    untiled = make_plan(scop, dependences, plan.schedule, plan.target, tile=False)
+    text = "the loops run without tiles, in the same order: isl would need too long to write the loops of the tiles"
+    return replace(untiled, decisions=(*untiled.decisions, Decision("fallback", text)))

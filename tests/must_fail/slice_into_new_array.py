@@ -1,0 +1,3 @@
+def f(y):
+    x = y[:] + 1
+    return x

@@ -1,0 +1,63 @@
+"""Superpositions typed by a user: what can be read, and what is said of the rest."""
+
+from __future__ import annotations
+
+import pytest
+
+from polyviz.analysis import check
+from polyviz.errors import OptionError
+from polyviz.frontend import extract
+from polyviz.gallery import kernel
+from polyviz.model.superposition import Dimension
+from polyviz.scheduling import schedule
+from polyviz.scheduling.superposed.made import superpose
+
+PART = extract(kernel("mvt").function)
+REGULAR = {"S0": "(0, i, j)", "S1": "(1, i, j)"}
+
+
+def test_dimensions_are_read_as_they_are_printed() -> None:
+    value = superpose(PART, {"S0": "(0, floor((i + 2j)/ 8)_y)", "S1": "(1, (-i)_x)"}, REGULAR)
+    assert value.outer["S0"] == (Dimension("scalar", "0"), Dimension("loop", "i + 2j", "y", 8))
+    assert value.outer["S1"][1] == Dimension("loop", "-i", "x")
+    assert value.regular["S1"] == (Dimension("scalar", "1"), Dimension("loop", "i"), Dimension("loop", "j"))
+
+
+def test_a_plan_can_be_typed_again() -> None:
+    part = extract(kernel("jacobi-2d-alt").function)
+    found = schedule(part, "superposition").superposition
+    texts = [
+        {
+            name: "(" + ", ".join(one.text for one in dimensions) + ")"
+            for name, dimensions in functions.items()
+        }
+        for functions in (found.outer, found.regular)
+    ]
+    typed = superpose(part, *texts)
+    assert (typed.outer, typed.regular, typed.legality) == (found.outer, found.regular, found.legality)
+    assert typed.map.is_equal(found.map)
+    assert check(part, typed.tree)
+
+
+@pytest.mark.parametrize(
+    ("outer", "message"),
+    [
+        ({"S0": "(0)"}, "`S1` has no scattering function; the statements are S0, S1."),
+        (
+            {"S0": "(0)", "S1": "(0)", "T": "(0)"},
+            "`T` is no statement of this part; the statements are S0, S1.",
+        ),
+        (
+            {"S0": "(0, k_x)", "S1": "(0)"},
+            "`k_x` is no dimension of a scattering function of S0, whose iterators are: i, j.",
+        ),
+        (
+            {"S0": "(0, i*j)", "S1": "(0)"},
+            "`i*j` is no dimension of a scattering function of S0, whose iterators are: i, j.",
+        ),
+    ],
+)
+def test_what_cannot_be_read(outer: dict[str, str], message: str) -> None:
+    with pytest.raises(OptionError) as error:
+        superpose(PART, outer, REGULAR)
+    assert str(error.value) == message
