@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.api.comparing import Comparison
 from polyviz.api.inspecting import Inspector
+from polyviz.api.workbench import Workbench
 from polyviz.model.display import register_renderer
 from polyviz.runtime.kernel import Kernel
 from polyviz.views.bundles import (
@@ -20,6 +21,7 @@ from polyviz.views.bundles import (
     scop_bundle,
 )
 from polyviz.views.drawing import values_text
+from polyviz.views.schema import MIME
 
 if TYPE_CHECKING:
     from polyviz.model.display import Bundle
@@ -51,7 +53,7 @@ def inspector_bundle(inspector: Inspector) -> Bundle:
         sections.append(Section(f"Schedule by {name}", schedule_bundle(schedule)))
     for name, reason in inspector.refusals.items():
         sections.append(Section(f"No schedule by {name}", note_bundle(reason), open=True))
-    return combine(scop.name, sections)
+    return {**combine(scop.name, sections), MIME: Workbench(inspector).model()}
 
 
 def _runs(inspector: Inspector) -> str:

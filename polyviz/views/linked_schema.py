@@ -6,7 +6,7 @@ order of ``points``, so that one selection can light in all of them.
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from polyviz.views.schema import (
     MODELS,
@@ -67,7 +67,10 @@ class LinkedMemberModel(MemberModel):
 
 
 class LinkedNodeModel(TypedDict):
-    """A node of a schedule tree; ``time`` is the dimension that a sequence counts in, -1 for other nodes."""
+    """A node of a schedule tree; ``time`` is the dimension that a sequence counts in, -1 for other nodes.
+
+    ``address`` names a sequence for moves by what it runs; it is empty for other nodes.
+    """
 
     kind: str
     label: str
@@ -75,6 +78,7 @@ class LinkedNodeModel(TypedDict):
     members: list[LinkedMemberModel]
     permutable: bool
     time: int
+    address: str
     children: list[LinkedNodeModel]
 
 
@@ -114,8 +118,9 @@ class StepModel(TypedDict):
 
 
 class EditModel(TypedDict):
-    """The edit behind the first variant: its steps, how many can be made again, and the scripts that replay it."""
+    """The edit behind the variant of that name: its steps, how many can be made again, the scripts that replay it."""
 
+    variant: str
     start: str
     steps: list[StepModel]
     undone: int
@@ -124,12 +129,17 @@ class EditModel(TypedDict):
 
 
 class ChoiceModel(TypedDict):
-    """A move at one place; ``reason`` and ``violation`` say why it cannot be made."""
+    """A move at one place: what it would change, or with ``reason`` and ``violation`` why it cannot be made.
+
+    ``at`` is null for a move that its arguments place.
+    """
 
     move: str
     label: str
-    arguments: dict[str, object]
+    at: str | None
+    arguments: dict[str, Any]
     legal: bool
+    effect: str
     reason: str
     violation: ViolationModel | None
 

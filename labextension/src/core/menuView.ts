@@ -11,9 +11,9 @@ export function menuView(state: State, menu: Menu): HTMLElement {
   const close = button('Close', () => closeMenu(state), { class: 'polyviz-small' });
   const root = element(
     'div',
-    { class: 'polyviz-menu', role: 'group', 'aria-label': `Moves on loop ${menu.address}` },
-    element('p', {}, `Moves on loop ${menu.address}`, close),
-    ...legal.map(choice => allowed(state, menu, choice)),
+    { class: 'polyviz-menu', role: 'group', 'aria-label': `Moves at ${menu.address}` },
+    element('p', { class: 'polyviz-word' }, `Moves at ${menu.address}`, close),
+    ...legal.map(choice => allowed(state, choice)),
     illegal.length > 0 ? element('p', { class: 'polyviz-muted' }, 'Not possible here, with the reason:') : null,
     ...illegal.map(choice => forbidden(state, choice))
   );
@@ -31,13 +31,14 @@ function closeMenu(state: State): void {
   state.tell('choices');
 }
 
-function allowed(state: State, menu: Menu, choice: Choice): HTMLElement {
+function allowed(state: State, choice: Choice): HTMLElement {
   const apply = (): void => {
     const variant = state.variant?.name ?? '';
-    const question = { ask: 'apply', variant, address: menu.address, move: choice.move, arguments: choice.arguments } as const;
-    state.ask(question, choice.label);
+    const { move, at } = choice;
+    state.ask({ ask: 'apply', variant, at, move, arguments: choice.arguments }, `making the move “${choice.label}”`);
   };
-  return button(choice.label, apply, { class: 'polyviz-move' });
+  const effect = choice.effect === '' ? null : element('span', { class: 'polyviz-muted' }, choice.effect);
+  return element('div', { class: 'polyviz-offer' }, button(choice.label, apply, { class: 'polyviz-move' }), effect);
 }
 
 function forbidden(state: State, choice: Choice): HTMLElement {
@@ -46,5 +47,5 @@ function forbidden(state: State, choice: Choice): HTMLElement {
   // Still a button that works: what it does is show why.
   const made = button(choice.label, show, { class: 'polyviz-move polyviz-illegal', 'aria-disabled': 'true' });
   const hint = violation === null ? '' : ' Click to draw the pair.';
-  return element('div', {}, made, element('span', { class: 'polyviz-muted' }, `${choice.reason}${hint}`));
+  return element('div', { class: 'polyviz-offer' }, made, element('span', { class: 'polyviz-muted' }, `${choice.reason}${hint}`));
 }

@@ -52,6 +52,7 @@ export interface TreeNode {
   readonly members: readonly Member[];
   readonly permutable: boolean;
   readonly time: number;
+  readonly address: string;
   readonly children: readonly TreeNode[];
 }
 
@@ -138,6 +139,8 @@ export interface Edit {
 export interface Choice {
   readonly move: string;
   readonly label: string;
+  readonly at: string | null;
+  readonly effect: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly legal: boolean;
   readonly reason: string;

@@ -34,7 +34,7 @@ export interface Sheet {
   readonly radius: number;
 }
 
-const WIDEST = 640;
+const WIDEST = 680;
 const MARGIN = { left: 44, right: 28, top: 30, bottom: 40 };
 
 interface Box {

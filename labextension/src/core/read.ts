@@ -172,6 +172,7 @@ function nodeOf(value: unknown, depth: number): TreeNode {
     }),
     permutable: fields['permutable'] === true,
     time: numberOf(fields['time'], -1),
+    address: textOf(fields['address']),
     children: depth < DEEPEST ? listOf(fields['children'], child => nodeOf(child, depth + 1)) : []
   };
 }
@@ -264,6 +265,8 @@ export function readChoices(value: unknown): readonly Choice[] {
     return {
       move: textOf(fields['move']),
       label: textOf(fields['label']),
+      at: typeof fields['at'] === 'string' ? fields['at'] : null,
+      effect: textOf(fields['effect']),
       arguments: fieldsOf(fields['arguments']),
       legal: fields['legal'] === true,
       reason: textOf(fields['reason']),

@@ -20,7 +20,7 @@ export type Question =
   | {
       readonly ask: 'apply';
       readonly variant: string;
-      readonly address: string;
+      readonly at: string | null;
       readonly move: string;
       readonly arguments: Readonly<Record<string, unknown>>;
     }
@@ -118,7 +118,7 @@ export class State {
 
 const EMPTY: Variant = {
   name: '',
-  tree: { kind: '', label: '', statements: [], members: [], permutable: false, time: -1, children: [] },
+  tree: { kind: '', label: '', statements: [], members: [], permutable: false, time: -1, address: '', children: [] },
   decisions: [],
   times: new Map(),
   carried: [],

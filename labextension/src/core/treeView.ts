@@ -11,6 +11,7 @@ import type { State } from './state';
 export function treeView(state: State): HTMLElement {
   const root = element('div', {});
   let loops = new Map<string, HTMLElement>();
+  let places = new Map<string, HTMLElement>();
   let parts = new Map<HTMLElement, readonly string[]>();
   const draw = (): void => {
     const drawing = new Drawing(state);
@@ -25,6 +26,7 @@ export function treeView(state: State): HTMLElement {
     root.replaceChildren(tree);
     loops = drawing.loops;
     parts = drawing.parts;
+    places = drawing.places;
     mark();
   };
   const mark = (): void => {
@@ -38,9 +40,9 @@ export function treeView(state: State): HTMLElement {
   const showMenu = (): void => {
     root.querySelector('.polyviz-menu')?.remove();
     const menu = state.menu;
-    const item = [...loops.values()].find(one => one.dataset['address'] === menu?.address);
+    const item = menu === null ? undefined : places.get(menu.address);
     if (menu !== null && item !== undefined) {
-      item.append(menuView(state, menu));
+      item.querySelector(':scope > .polyviz-node')?.after(menuView(state, menu));
       item.querySelector<HTMLElement>('.polyviz-menu button')?.focus();
     }
   };
@@ -54,6 +56,7 @@ export function treeView(state: State): HTMLElement {
 class Drawing {
   readonly loops = new Map<string, HTMLElement>();
   readonly parts = new Map<HTMLElement, readonly string[]>();
+  readonly places = new Map<string, HTMLElement>();
 
   constructor(private readonly state: State) {}
 
@@ -65,7 +68,11 @@ class Drawing {
     }
     const first = statementNumber(this.state.model, node.statements[0] ?? '');
     const selection: Selection = { what: 'statement', statement: first };
-    const item = this.item(element('span', { class: 'polyviz-node' }, node.label), children, selection);
+    const label = element('span', { class: 'polyviz-node' }, node.label, this.opener(node.address));
+    const item = this.item(label, children, selection);
+    if (node.address !== '') {
+      this.places.set(node.address, item);
+    }
     this.parts.set(item, node.kind === 'filter' ? node.statements : []);
     return [item];
   }
@@ -91,23 +98,23 @@ class Drawing {
       element('code', {}, rowText(member)),
       ...flags,
       ...band,
-      this.opener(member)
+      this.opener(member.address)
     );
     const item = this.item(label, content, { what: 'loop', loop: id });
-    item.dataset['address'] = member.address;
+    this.places.set(member.address, item);
     this.loops.set(id, item);
     return item;
   }
 
-  private opener(member: Member): HTMLElement | null {
-    if (this.state.host === null || member.address === '') {
+  private opener(address: string): HTMLElement | null {
+    if (this.state.host === null || address === '') {
       return null;
     }
     const open = (): void => {
       const variant = this.state.variant?.name ?? '';
-      this.state.ask({ ask: 'choices', variant, address: member.address }, 'looking for moves');
+      this.state.ask({ ask: 'choices', variant, address }, 'looking for moves');
     };
-    return button('Moves…', open, { 'aria-label': `Moves on loop ${member.address}`, class: 'polyviz-small' });
+    return button('Moves…', open, { 'aria-label': `Moves at ${address}`, class: 'polyviz-small' });
   }
 
   private item(label: HTMLElement, children: HTMLElement[], selection: Selection): HTMLElement {

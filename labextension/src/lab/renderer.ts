@@ -1,0 +1,98 @@
+/**
+ * The MIME renderer. It draws the views from the JSON of the output at once, so that they are there without a kernel, in
+ * an untrusted notebook, a year later. Where the output also names a live widget, that is rendered out of sight and takes
+ * the place of the drawing only when it turns out to be alive.
+ */
+
+import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import { Widget } from '@lumino/widgets';
+
+import { Inspector } from '../core/inspector';
+import { fieldsOf } from '../core/read';
+
+export const MIME = 'application/vnd.polyviz.v1+json';
+const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
+const HTML = 'text/html';
+/** When to look whether the widget has come to life: its manager may restore it late after a reload. */
+const ATTEMPTS = [0, 700, 2000, 5000];
+
+/** Makes the renderers of other types in the same document; absent where there is no notebook. */
+export type Others = Pick<IRenderMime.IRenderer, never> & {
+  createRenderer(mimeType: string): IRenderMime.IRenderer;
+  readonly mimeTypes: readonly string[];
+};
+
+export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
+  private readonly place = document.createElement('div');
+  private drawn = '';
+  private timers: number[] = [];
+
+  constructor(private readonly others: Others | null) {
+    super();
+    this.addClass('polyviz-output');
+    this.node.append(this.place);
+  }
+
+  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    const value = model.data[MIME];
+    const content = JSON.stringify([value, model.data[WIDGET_VIEW] ?? null]);
+    if (content === this.drawn) {
+      return;
+    }
+    this.drawn = content;
+    this.stop();
+    if (fieldsOf(value)['kind'] !== 'inspector' && model.data[HTML] !== undefined && this.others !== null) {
+      await this.replace(this.others.createRenderer(HTML), model);
+      return;
+    }
+    this.place.replaceChildren(new Inspector(value).root);
+    if (model.trusted && model.data[WIDGET_VIEW] !== undefined && this.others?.mimeTypes.includes(WIDGET_VIEW)) {
+      this.timers = ATTEMPTS.map(delay => window.setTimeout(() => void this.revive(model), delay));
+    }
+  }
+
+  override dispose(): void {
+    this.stop();
+    super.dispose();
+  }
+
+  private stop(): void {
+    this.timers.forEach(timer => window.clearTimeout(timer));
+    this.timers = [];
+  }
+
+  private async replace(renderer: IRenderMime.IRenderer, model: IRenderMime.IMimeModel): Promise<void> {
+    await renderer.renderModel(model);
+    Widget.attach(renderer, this.node);
+    this.place.replaceChildren();
+  }
+
+  /** Swap the live widget in when it draws itself; when there is none, what is drawn stays. */
+  private async revive(model: IRenderMime.IMimeModel): Promise<void> {
+    if (this.others === null || this.isDisposed || !this.isAttached) {
+      return;
+    }
+    const live = this.others.createRenderer(WIDGET_VIEW);
+    live.node.style.display = 'none';
+    Widget.attach(live, this.node);
+    await live.renderModel(model).catch(() => undefined);
+    if (await appears(live.node)) {
+      this.stop();
+      this.place.replaceChildren();
+      live.node.style.display = '';
+    } else {
+      live.dispose();
+    }
+  }
+}
+
+/** Whether the widget has drawn the views within a second; a dead one leaves an error message instead. */
+async function appears(node: HTMLElement): Promise<boolean> {
+  for (let turn = 0; turn < 20; turn += 1) {
+    if (node.querySelector('.polyviz') !== null) {
+      return true;
+    }
+    await new Promise(resolve => window.setTimeout(resolve, 50));
+  }
+  return false;
+}

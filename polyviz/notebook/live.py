@@ -1,0 +1,30 @@
+"""How an inspector shows itself in a notebook that runs: the static forms, and the live widget beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyviz.api import Inspector
+from polyviz.api.shown import inspector_bundle
+from polyviz.model.display import register_renderer
+from polyviz.notebook.widget import InspectorWidget, widget_script
+
+if TYPE_CHECKING:
+    from polyviz.model.display import Bundle
+
+_VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def live_bundle(inspector: Inspector) -> Bundle:
+    """The bundle of ``inspector`` with a widget where its front end is installed, else with one hint."""
+    forms = inspector_bundle(inspector)
+    if widget_script() is None:
+        return forms
+    shown = InspectorWidget(inspector)._repr_mimebundle_()
+    view = (shown[0] if isinstance(shown, tuple) else shown)[_VIEW]
+    return {_VIEW: view, **forms}
+
+
+def register() -> None:
+    """From now on inspectors are live."""
+    register_renderer(Inspector, live_bundle)
