@@ -42,9 +42,9 @@ export function panesOf(model: Model, variant: Variant | undefined, space: Space
   });
 }
 
-/** All statements over the loops of the schedule; dimensions that never change, and those of sequences, are left out. */
+/** All statements over the loops of the schedule; loops over tiles are left out, since tiles are drawn as outlines. */
 function scheduledPane(model: Model, variant: Variant): Pane {
-  const loops = loopsOf(variant);
+  const loops = loopsOf(variant).filter(loop => loop.member.role !== 'tile');
   const dimensions = [...new Set(loops.map(loop => loop.member.time))].sort((one, other) => one - other);
   const marks = model.statements.flatMap((statement, number) =>
     (variant.times.get(statement.name) ?? []).map((time, instance) => ({

@@ -296,7 +296,7 @@ function arrow(from: Position, to: Position, kind: string, head: string, radius:
   const dx = to.x - from.x;
   const dy = to.y - from.y;
   const length = Math.hypot(dx, dy) || 1;
-  const bend = Math.min(14, length * 0.12);
+  const bend = Math.min(12, Math.max(0, length - 36) * 0.1 + 3);
   const start = { x: from.x + (dx / length) * radius, y: from.y + (dy / length) * radius };
   const end = { x: to.x - (dx / length) * (radius + 1), y: to.y - (dy / length) * (radius + 1) };
   const middle = { x: (from.x + to.x) / 2 - (dy / length) * bend, y: (from.y + to.y) / 2 + (dx / length) * bend };

@@ -26,7 +26,8 @@ export interface Live {
 
 /** A drawn inspector: it takes new models of the same loops, and answers of the kernel. */
 export class Inspector {
-  readonly root: HTMLElement = element('div', { class: 'polyviz' });
+  // The attribute asks JupyterLab to leave keys to the views: its own arrow keys would fold headings and change cells.
+  readonly root: HTMLElement = element('div', { class: 'polyviz', 'data-lm-suppress-shortcuts': 'true' });
   private state: State | null = null;
 
   constructor(value: unknown, private readonly live: Live | null = null) {

@@ -13,7 +13,12 @@ export function lineList(label: string, text: string, first: number, pick: (line
   const options = lines.map((line, place) => {
     const option = element(
       'div',
-      { role: 'option', 'aria-selected': 'false', class: 'polyviz-line' },
+      {
+        role: 'option',
+        'aria-selected': 'false',
+        'aria-label': line.trim() === '' ? 'empty line' : null,
+        class: 'polyviz-line'
+      },
       element('span', { class: 'polyviz-number', 'aria-hidden': 'true' }, String(first + place)),
       element('code', {}, line === '' ? ' ' : line)
     );
@@ -22,7 +27,13 @@ export function lineList(label: string, text: string, first: number, pick: (line
   });
   const root = element('div', { role: 'listbox', 'aria-label': label, class: 'polyviz-lines' }, ...options);
   rove(root, '[role=option]');
-  const mark = (lit: ReadonlySet<number>): void =>
+  const mark = (lit: ReadonlySet<number>): void => {
     options.forEach((option, place) => option.setAttribute('aria-selected', String(lit.has(first + place))));
+    const top = options.find((_, place) => lit.has(first + place))?.offsetTop;
+    const isSeen = top !== undefined && top >= root.scrollTop && top < root.scrollTop + root.clientHeight - 20;
+    if (top !== undefined && !isSeen) {
+      root.scrollTop = top - root.clientHeight / 2;
+    }
+  };
   return { root, mark };
 }

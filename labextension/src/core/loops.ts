@@ -33,7 +33,8 @@ export function loopId(path: string, member: number): string {
 /** The functions of a loop; statements with the same one share it. */
 export function rowText(member: Member): string {
   const names = new Map<string, string[]>();
-  for (const [statement, row] of member.rows) {
+  for (const [statement, written] of member.rows) {
+    const row = written.replace(/\(\((\w+)\)\//g, '($1/');
     names.set(row, [...(names.get(row) ?? []), statement]);
   }
   if (names.size === 1) {

@@ -45,7 +45,10 @@ function forbidden(state: State, choice: Choice): HTMLElement {
   const { violation } = choice;
   const show = (): void => state.select(violation === null ? NOTHING : { what: 'violation', violation });
   // Still a button that works: what it does is show why.
-  const made = button(choice.label, show, { class: 'polyviz-move polyviz-illegal', 'aria-disabled': 'true' });
+  const made = button(choice.label, show, {
+    class: 'polyviz-move polyviz-illegal',
+    'aria-label': `${choice.label}: not possible, show why`
+  });
   const hint = violation === null ? '' : ' Click to draw the pair.';
   return element('div', { class: 'polyviz-offer' }, made, element('span', { class: 'polyviz-muted' }, `${choice.reason}${hint}`));
 }

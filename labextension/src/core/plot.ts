@@ -142,7 +142,7 @@ function plotOf(
   const tiles = variant === undefined ? [] : tilesOf(variant, { ...pane, marks: inside }, model);
   return {
     pane,
-    title: { x: origin.x + MARGIN.left, y: origin.y + 14 },
+    title: { x: origin.x + MARGIN.left + 14, y: origin.y + 13 },
     marks: inside.map(mark => ({ key: instanceKey(mark.statement, mark.instance), mark, position: positionOf(mark) })),
     outlines: statements.map(number => outlineOf(inside.filter(mark => mark.statement === number))),
     tiles: tiles.map(outlineOf),

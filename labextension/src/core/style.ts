@@ -46,7 +46,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-status { background: var(--pv-raised); border-inline-start: 4px solid var(--pv-flow); padding: 3px 10px; margin: 6px 0; min-height: 30px; }
 .polyviz-busy:empty, .polyviz-problem:empty { display: none; }
 .polyviz-problem { color: var(--pv-violation); font-weight: 600; }
-.polyviz-lines { max-height: 320px; overflow: auto; }
+.polyviz-lines { max-height: 320px; overflow: auto; position: relative; }
 .polyviz-line { display: flex; gap: 10px; white-space: pre; cursor: pointer; padding-inline-end: 6px; min-width: max-content; border-inline-start: 3px solid transparent; }
 .polyviz-number { color: var(--pv-muted); min-width: 2.4em; text-align: end; font: 11px/1.7 var(--jp-code-font-family, monospace); }
 .polyviz [aria-selected=true] > .polyviz-node, .polyviz tr[aria-selected=true], .polyviz-line[aria-selected=true] {

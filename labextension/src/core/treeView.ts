@@ -66,6 +66,10 @@ class Drawing {
     if (node.kind === 'band') {
       return this.band(node, path, children);
     }
+    // Loops of tiles say so themselves.
+    if (node.label === 'mark tile' || node.label === 'mark point') {
+      return children;
+    }
     const first = statementNumber(this.state.model, node.statements[0] ?? '');
     const selection: Selection = { what: 'statement', statement: first };
     const label = element('span', { class: 'polyviz-node' }, node.label, this.opener(node.address));
@@ -89,7 +93,8 @@ class Drawing {
   }
 
   private loop(node: TreeNode, member: Member, place: number, id: string, content: HTMLElement[]): HTMLElement {
-    const band = place === 0 && node.members.length > 1 ? [badge(node.label, 'band')] : [];
+    const isNest = place === 0 && node.members.length > 1;
+    const band = isNest ? [badge(node.permutable ? `permutable ×${node.members.length}` : `band of ${node.members.length}`, 'band')] : [];
     const flags = flagsOf(member).map(flag => badge(flag, flag.replace(' ', '-')));
     const label = element(
       'span',
