@@ -26,11 +26,11 @@ export interface Live {
 
 /** A drawn inspector: it takes new models of the same loops, and answers of the kernel. */
 export class Inspector {
-  // The attribute asks JupyterLab to leave keys to the views: its own arrow keys would fold headings and change cells.
-  readonly root: HTMLElement = element('div', { class: 'polyviz', 'data-lm-suppress-shortcuts': 'true' });
+  readonly root: HTMLElement = element('div', { class: 'polyviz' });
   private state: State | null = null;
 
   constructor(value: unknown, private readonly live: Live | null = null) {
+    this.root.addEventListener('focusin', event => keepKeys(event.target as Element));
     this.show(value);
   }
 
@@ -72,6 +72,11 @@ export class Inspector {
       this.state.tell('choices');
     }
   }
+}
+
+/** Ask JupyterLab to leave the keys to what has the focus: its own arrow keys would fold headings and change cells. */
+function keepKeys(focused: Element): void {
+  focused.setAttribute('data-lm-suppress-shortcuts', 'true');
 }
 
 function styles(): HTMLStyleElement {
