@@ -13,10 +13,11 @@ from polyviz.views.linked_points import (
     pairs_of,
     times_of,
 )
+from polyviz.views.linked_schema import InspectorModel
 from polyviz.views.models import Json, comparison_model, loop_model
 from polyviz.views.notation import constraints
 from polyviz.views.pictures import dependence_rows, shown_values
-from polyviz.views.schema import VERSION, ComparisonModel
+from polyviz.views.schema import MODELS, VERSION, ComparisonModel
 from polyviz.views.sizes import binding
 from polyviz.views.text import left_out, parameter_source
 from polyviz.views.tree import label, root_of
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from polyviz.views.linked_schema import (
         BoundParameterModel,
         EditModel,
-        InspectorModel,
         LinkedNodeModel,
         LinkedProgramModel,
         LinkedRelationModel,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from polyviz.views.nodes import Node
     from polyviz.views.pictures import DependenceRow
 
+MODELS["inspector"] = InspectorModel
 HIGHEST = 24
 """The largest value that a slider offers: pictures of more are clipped anyway."""
 _TARGET = 160_000

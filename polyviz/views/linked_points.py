@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.views.instances import Instance, integer_points
-from polyviz.views.sizes import SET, clip
+from polyviz.views.sizes import SET, clip, extents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,13 +20,15 @@ _INPUT = isl.dim_type.in_
 _OUTPUT = isl.dim_type.out
 # Every instance is enumerated once per schedule; more than these take longer than a reader waits.
 _ENUMERATED = 5000
+# The library counts by walking over all but the innermost loop.
+_COUNTED = 5e6
 
 
 @dataclass(frozen=True, slots=True)
 class Instances:
     """The drawn instances of a statement in lexicographic order; ``domain`` holds exactly these and maybe more.
 
-    ``total`` counts all instances for the drawn values, None when there is no end of them.
+    ``total`` counts all instances for the drawn values, None when there is no end of them or too many to count.
     """
 
     domain: isl.Set
@@ -53,8 +56,11 @@ def instances_of(statement: Statement, bound: isl.Set, most: int) -> Instances:
 
 
 def _count(domain: isl.Set) -> int | None:
-    value = domain.count_val()
-    return int(value.to_python()) if value.is_int() else None
+    """How many points ``domain`` has; None where they have no end, or where counting them takes too long."""
+    box = math.prod(extents(domain))
+    if domain.is_box() and math.isfinite(box):
+        return int(math.prod(map(int, extents(domain))))
+    return int(domain.count_val().to_python()) if box <= _COUNTED else None
 
 
 def _narrowed(domain: isl.Set, iterators: Iterable[str], notes: list[str]) -> isl.Set:

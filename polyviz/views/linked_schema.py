@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 from polyviz.views.schema import (
-    MODELS,
     ComparisonModel,
     DecisionModel,
     LoopModel,
@@ -160,5 +159,3 @@ class InspectorModel(Model):
     edit: EditModel | None
     notes: list[str]
 
-
-MODELS["inspector"] = InspectorModel

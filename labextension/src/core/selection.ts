@@ -105,7 +105,7 @@ function ofInstance(model: Model, variant: Variant, number: number, instance: nu
     onlyAtInstance: true,
     loops: around.map(loop => loop.id),
     lines: linesOf(model, [number]),
-    sentence: `${instanceText(model, number, instance)}: ${statement.source}${when}. ${touching.incoming} dependences come in, ${touching.outgoing} go out.`
+    sentence: `${instanceText(model, number, instance)}: ${statement.source}${when}. Dependences: ${touching.incoming} in, ${touching.outgoing} out.`
   });
 }
 
@@ -161,7 +161,7 @@ function statementSentence(model: Model, number: number): string {
   if (statement === undefined) {
     return '';
   }
-  const times = statement.total === null ? 'without end' : `${statement.total} times for the values shown`;
+  const times = statement.total === null ? 'very many times' : `${statement.total} times for the values shown`;
   return `${statement.name}, line ${statement.line}: ${statement.source} runs ${times}, for ${statement.domain || 'one instance'}.`;
 }
 

@@ -59,8 +59,12 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-badge-parallel { border-color: var(--pv-output); color: var(--pv-output); }
 .polyviz-badge-parallel-reduction { border-color: var(--pv-reduction); color: var(--pv-reduction); }
 .polyviz-menu { border: 1px solid var(--pv-muted); background: var(--pv-raised); border-radius: 4px; padding: 6px 8px; margin: 4px 0; display: grid; gap: 4px; justify-items: start; }
-.polyviz-offer { display: flex; flex-wrap: wrap; gap: 2px 8px; align-items: center; }
-.polyviz button.polyviz-illegal { opacity: 0.75; text-decoration: line-through; margin-inline-end: 8px; }
+.polyviz-offers { display: flex; flex-wrap: wrap; gap: 4px; }
+.polyviz button.polyviz-move { font-size: 12px; padding: 1px 7px; background: var(--pv-paper); }
+.polyviz-effect { margin-inline-start: 6px; color: var(--pv-output); font-size: 11px; }
+.polyviz button.polyviz-illegal { color: var(--pv-muted); text-decoration: line-through; border-style: dashed; }
+.polyviz-reason:empty { display: none; }
+.polyviz-reason { border-inline-start: 3px solid var(--pv-violation); padding-inline-start: 8px; }
 .polyviz-scroll { overflow-x: auto; max-height: 300px; overflow-y: auto; }
 .polyviz table.polyviz-table { border-collapse: collapse; font-size: 12px; width: auto; margin: 2px 0; color: inherit; table-layout: auto; }
 .polyviz-table th, .polyviz-table td { text-align: start; padding: 2px 10px 2px 4px; border-bottom: 1px solid var(--pv-border); vertical-align: top; max-width: none; white-space: normal; }
