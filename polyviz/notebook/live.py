@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 from polyviz.api import Inspector
 from polyviz.api.shown import inspector_bundle
 from polyviz.model.display import register_renderer
+from polyviz.views.html import paragraph
 from polyviz.notebook.widget import InspectorWidget, widget_script
 
 if TYPE_CHECKING:
     from polyviz.model.display import Bundle
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
+_STATIC = "This view is static: the live one was not built. Install Node.js and run make labextension in the checkout."
 
 
 def live_bundle(inspector: Inspector) -> Bundle:
     """The bundle of ``inspector`` with a widget where its front end is installed, else with one hint."""
     forms = inspector_bundle(inspector)
     if widget_script() is None:
-        return forms
+        return {**forms, "text/html": forms["text/html"] + paragraph(_STATIC)}
     shown = InspectorWidget(inspector)._repr_mimebundle_()
     view = (shown[0] if isinstance(shown, tuple) else shown)[_VIEW]
     return {_VIEW: view, **forms}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import traitlets
 from polyviz.api.menu import choice_model
 from polyviz.api.workbench import EDITED, Workbench
 from polyviz.errors import OptionError, PolyvizError
+from polyviz.notebook.timing import Timing
 from polyviz.scheduling import schedulers
 
 if TYPE_CHECKING:
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
     from polyviz.api import Comparison, Inspector
-
-Timer = Callable[[dict[str, Any]], "Comparison"] if TYPE_CHECKING else object
-"""Verifies and times schedules by name."""
-
 
 def widget_script() -> Traversable | None:
     """The built front end; None where polyviz was installed without it."""
@@ -33,24 +29,24 @@ def widget_script() -> Traversable | None:
 class InspectorWidget(anywidget.AnyWidget):  # type: ignore[misc]
     """The views of one loop nest; ``workbench`` holds the schedules and the edit that were made in it.
 
-    ``timer`` verifies and times the schedules shown, on the arrays of the user; None where there are none.
+    The schedules can be timed when ``inspector`` knows arguments to run them on, which stay as they are.
     """
 
     model = traitlets.Dict().tag(sync=True)
     schedulers = traitlets.List().tag(sync=True)
     can_run = traitlets.Bool(False).tag(sync=True)
 
-    def __init__(self, inspector: Inspector, timer: Timer | None = None) -> None:
+    def __init__(self, inspector: Inspector) -> None:
         script = widget_script()
         if script is None:
             raise OptionError("The live view is not built here: install Node.js 20, then `make labextension`.")
         self.workbench = Workbench(inspector)
-        self._timer = timer
+        self._timing = Timing(inspector, self._report, self._timed)
         super().__init__(
             _esm=script.read_text(encoding="utf-8"),
             model=self.workbench.model(),
             schedulers=list(schedulers()),
-            can_run=timer is not None,
+            can_run=bool(inspector.arguments),
         )
         self.on_msg(self._asked)
 
@@ -97,17 +93,19 @@ class InspectorWidget(anywidget.AnyWidget):  # type: ignore[misc]
         return self._redrawn(EDITED)
 
     def _run(self, _: Mapping[str, Any]) -> None:
-        """Timing takes long, so it runs beside the kernel's main thread, which stays free for the next cell."""
-        threading.Thread(target=self._timed, name="polyviz-timing", daemon=True).start()
+        self._timing.start(self.workbench.shown())
 
-    def _timed(self) -> None:
-        assert self._timer is not None
-        try:
-            self.workbench.comparison = self._timer(self.workbench.shown()).data
-            reply = self._redrawn()
-        except PolyvizError as error:
-            reply = {"problem": f"{error.message} {error.reason}".strip()}
-        self.send({"answer": "run", "problem": "", **reply})
+    def _cancel(self, _: Mapping[str, Any]) -> None:
+        self._timing.cancel()
+
+    def _report(self, doing: str) -> None:
+        self.send({"answer": "progress", "doing": doing})
+
+    def _timed(self, comparison: Comparison | None, problem: str) -> None:
+        if comparison is not None:
+            self.workbench.comparison = comparison.data
+            self._redrawn()
+        self.send({"answer": "run", "problem": problem, "show": ""})
 
     def _redrawn(self, show: str = "") -> dict[str, Any]:
         self.model = self.workbench.model()
@@ -121,4 +119,5 @@ _ANSWERS: Mapping[str, Callable[[InspectorWidget, Mapping[str, Any]], dict[str, 
     "apply": InspectorWidget._apply,
     "history": InspectorWidget._history,
     "run": InspectorWidget._run,
+    "cancel": InspectorWidget._cancel,
 }

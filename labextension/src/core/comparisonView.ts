@@ -1,12 +1,13 @@
 /** Measured times: a table with bars on one scale, intervals as whiskers, and the verdict in words. */
 
-import { button, element, items, shape } from './dom';
+import { button, element, items, keepingFocus, shape } from './dom';
 import type { Comparison, ComparisonRow } from './model';
 import type { State } from './state';
 
 export function comparisonView(state: State): HTMLElement {
   const root = element('div', {});
-  const draw = (): void => {
+  const draw = (): void => keepingFocus(root, redraw);
+  const redraw = (): void => {
     const { comparison } = state.model;
     const run = state.host === null || !state.canRun ? [] : [runner(state, comparison !== null)];
     const none = element('p', { class: 'polyviz-muted' }, 'Nothing was timed.');
@@ -20,7 +21,9 @@ export function comparisonView(state: State): HTMLElement {
 function runner(state: State, again: boolean): HTMLElement {
   const run = button(again ? 'Time again' : 'Verify and time', () => state.ask({ ask: 'run' }, 'verifying and timing'));
   run.disabled = state.busy !== '';
-  return element('p', {}, run);
+  const cancel = button('Cancel', () => state.host?.ask({ ask: 'cancel' }));
+  cancel.disabled = state.busy === '';
+  return element('p', { class: 'polyviz-row' }, run, cancel);
 }
 
 function table(comparison: Comparison): readonly HTMLElement[] {

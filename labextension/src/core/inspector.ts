@@ -60,6 +60,11 @@ export class Inspector {
     }
   }
 
+  /** What the kernel is doing on the way to an answer. */
+  report(doing: string): void {
+    this.state?.report(doing);
+  }
+
   /** The kernel finished what it was asked for; `problem` says what went wrong. */
   answered(problem = ''): void {
     this.state?.answered(problem);

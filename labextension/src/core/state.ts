@@ -98,6 +98,11 @@ export class State {
     this.host?.ask(question);
   }
 
+  report(doing: string): void {
+    this.busy = doing;
+    this.tell('busy');
+  }
+
   answered(problem = ''): void {
     this.busy = '';
     this.problem = problem;

@@ -27,6 +27,10 @@ function render({ model, el }: Context): () => void {
   const hear = (message: unknown): void => {
     const answer = fieldsOf(message);
     const problem = textOf(answer['problem']);
+    if (answer['answer'] === 'progress') {
+      inspector.report(textOf(answer['doing']));
+      return;
+    }
     if (answer['answer'] === 'choices' && problem === '') {
       inspector.offer(textOf(answer['address']), answer['choices']);
     }

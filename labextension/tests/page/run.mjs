@@ -124,6 +124,16 @@ await scenario('time', async () => {
   await picture('time');
 });
 
+await scenario('verify and time in the background', async () => {
+  await view.locator('summary:has-text("Timing")').click();
+  await view.locator('button:has-text("Verify and time")').click();
+  await view.locator('.polyviz-bar').first().waitFor({ timeout: 60000 });
+  assert.equal(await problem(), '');
+  assert.ok((await view.locator('td:has-text("✓ agrees")').count()) >= 2);
+  await view.locator('.polyviz-bar').first().scrollIntoViewIfNeeded();
+  await picture('timing');
+});
+
 await scenario('nothing serious for axe', async () => {
   await page.evaluate(axe);
   const found = await page.evaluate(() => window.axe.run('.polyviz'));
