@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import LegalityError, OptionError
@@ -57,7 +58,9 @@ def _judged(edit: Edit, use: Use, before: tuple[int, int]) -> Choice | None:
     try:
         after = edit.apply(use.move, use.at, **use.arguments)
     except LegalityError as error:
-        return Choice(use, False, reason=f"{error.message} {error.reason}".strip(), violation=_pair(edit, use))
+        return Choice(
+            use, False, reason=f"{error.message} {error.reason}".strip(), violation=_pair(edit, use)
+        )
     except OptionError:
         return None
     return Choice(use, True, effect=_effect(before, _counts(after)))
@@ -115,10 +118,15 @@ def _shifts(edit: Edit, address: str) -> Iterator[Use]:
 
 def _of_sequence(address: str) -> Iterator[Use]:
     parts = [part.split(", ")[0] for part in address.split(_BAR)]
-    for first, second in zip(parts, parts[1:], strict=False):
+    for first, second in pairwise(parts):
         for depth in (1, 2, 3):
             loops = "the outermost loops" if depth == 1 else f"{depth} loops"
-            yield Use("fuse", f"Fuse {loops} of {first} and {second}", None, {"children": (first, second), "depth": depth})
+            yield Use(
+                "fuse",
+                f"Fuse {loops} of {first} and {second}",
+                None,
+                {"children": (first, second), "depth": depth},
+            )
         swapped = [second if part == first else first if part == second else part for part in parts]
         yield Use("reorder", f"Run {second} before {first}", None, {"order": tuple(swapped)})
 

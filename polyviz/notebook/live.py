@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from polyviz.api import Inspector
 from polyviz.api.shown import inspector_bundle
 from polyviz.model.display import register_renderer
-from polyviz.views.html import paragraph
 from polyviz.notebook.widget import InspectorWidget, widget_script
+from polyviz.views.html import paragraph
 
 if TYPE_CHECKING:
     from polyviz.model.display import Bundle
@@ -22,9 +22,9 @@ def live_bundle(inspector: Inspector) -> Bundle:
     forms = inspector_bundle(inspector)
     if widget_script() is None:
         return {**forms, "text/html": forms["text/html"] + paragraph(_STATIC)}
-    shown = InspectorWidget(inspector)._repr_mimebundle_()
-    view = (shown[0] if isinstance(shown, tuple) else shown)[_VIEW]
-    return {_VIEW: view, **forms}
+    # Only the widget knows the name of its view; its other forms are those of any widget.
+    shown: Any = InspectorWidget(inspector)._repr_mimebundle_()
+    return {_VIEW: (shown[0] if isinstance(shown, tuple) else shown)[_VIEW], **forms}
 
 
 def register() -> None:

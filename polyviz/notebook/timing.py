@@ -1,4 +1,4 @@
-"""Verifying and timing beside the kernel's main thread, so that the notebook stays usable and a run can be cancelled."""
+"""Verifying and timing beside the kernel's main thread: the notebook stays usable, and a run can be cancelled."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _PAUSE = 0.1
 class Timing:
     """Comparisons of schedules on the arguments of ``inspector``, one at a time.
 
-    ``report`` gets what is being done, ``finish`` the comparison, or None with the sentence that says why there is none;
-    both are called from another thread.
+    ``report`` gets what is being done, ``finish`` the comparison, or None with the sentence that says why there is
+    none; both are called from another thread.
     """
 
     inspector: Inspector

@@ -20,26 +20,29 @@ if TYPE_CHECKING:
 
     from polyviz.api import Comparison, Inspector
 
+
 def widget_script() -> Traversable | None:
     """The built front end; None where polyviz was installed without it."""
     script = files("polyviz").joinpath("static", "widget.js")
     return script if script.is_file() else None
 
 
-class InspectorWidget(anywidget.AnyWidget):  # type: ignore[misc]
+class InspectorWidget(anywidget.AnyWidget):
     """The views of one loop nest; ``workbench`` holds the schedules and the edit that were made in it.
 
     The schedules can be timed when ``inspector`` knows arguments to run them on, which stay as they are.
     """
 
     model = traitlets.Dict().tag(sync=True)
-    schedulers = traitlets.List().tag(sync=True)
+    schedulers: traitlets.List[str] = traitlets.List().tag(sync=True)
     can_run = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self, inspector: Inspector) -> None:
         script = widget_script()
         if script is None:
-            raise OptionError("The live view is not built here: install Node.js 20, then `make labextension`.")
+            raise OptionError(
+                "The live view is not built here: install Node.js 20, then `make labextension`."
+            )
         self.workbench = Workbench(inspector)
         self._timing = Timing(inspector, self._report, self._timed)
         super().__init__(

@@ -114,7 +114,11 @@ class _Drawing:
     def model(self, rows: Sequence[tuple[Dependence, DependenceRow]]) -> Json:
         subject = self.subject
         share = self.most_points // max(1, len(subject.scop.statements))
-        drawn = {one.name: instances_of(one, self.bound, share) for one in subject.scop.statements} if share else {}
+        drawn = (
+            {one.name: instances_of(one, self.bound, share) for one in subject.scop.statements}
+            if share
+            else {}
+        )
         model: InspectorModel = {
             "v": VERSION,
             "kind": "inspector",
@@ -123,7 +127,9 @@ class _Drawing:
             "text": subject.scop.text,
             "context": constraints(subject.scop.context),
             "parameters": self._parameters(),
-            "statements": [_statement(one, subject.scop, drawn.get(one.name)) for one in subject.scop.statements],
+            "statements": [
+                _statement(one, subject.scop, drawn.get(one.name)) for one in subject.scop.statements
+            ],
             "relations": [self._relation(found, row, drawn) for found, row in rows],
             "variants": [self._variant(one, [found for found, _ in rows], drawn) for one in subject.variants],
             "refusals": [{"name": name, "reason": why} for name, why in subject.refusals.items()],

@@ -84,7 +84,9 @@ def _high(domain: isl.Set, axis: int) -> int:
     return int(domain.dim_max_val(axis).to_python())
 
 
-def times_of(order: isl.UnionMap, bound: isl.Set, drawn: Mapping[str, Instances]) -> dict[str, list[list[int]]]:
+def times_of(
+    order: isl.UnionMap, bound: isl.Set, drawn: Mapping[str, Instances]
+) -> dict[str, list[list[int]]]:
     """The time of every drawn instance under ``order``, a map into one common time space."""
     times: dict[str, list[list[int]]] = {name: [] for name in drawn}
     maps: list[isl.Map] = []
@@ -113,9 +115,7 @@ def _coordinates(point: isl.Point) -> Instance:
     return tuple(int(point.get_coordinate_val(SET, axis).to_python()) for axis in range(rank))
 
 
-def pairs_of(
-    relation: isl.Map, source: Instances, sink: Instances, most: int
-) -> tuple[list[list[int]], int]:
+def pairs_of(relation: isl.Map, source: Instances, sink: Instances, most: int) -> tuple[list[list[int]], int]:
     """The drawn pairs of a dependence as numbers of instances, thinned evenly to ``most``, and how many there are."""
     between = relation.intersect_domain(source.domain).intersect_range(sink.domain)
     total = int(between.wrap().count_val().to_python())

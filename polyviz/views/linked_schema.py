@@ -158,4 +158,3 @@ class InspectorModel(Model):
     comparison: ComparisonModel | None
     edit: EditModel | None
     notes: list[str]
-

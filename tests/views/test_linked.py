@@ -36,21 +36,29 @@ def test_every_sample_has_a_valid_model(name):
     [variant] = model["variants"]
     for one in model["statements"]:
         assert len(variant["times"][one["name"]]) == len(one["points"])
-        assert {len(time) for time in variant["times"][one["name"]]} <= {len(variant["times"][one["name"]][0])}
+        assert {len(time) for time in variant["times"][one["name"]]} <= {
+            len(variant["times"][one["name"]][0])
+        }
 
 
 def test_pairs_are_numbers_of_instances_in_the_dependence():
     part, found = jacobi()
     model = model_of(part, found)
     points = {one["name"]: one["points"] for one in model["statements"]}
-    flow = next(one for one in model["relations"] if (one["kind"], one["source"], one["sink"]) == ("flow", "S0", "S1"))
-    [relation] = [one.relation for one in found.relations if (one.kind, one.source, one.sink) == ("flow", "S0", "S1")]
+    flow = next(
+        one for one in model["relations"] if (one["kind"], one["source"], one["sink"]) == ("flow", "S0", "S1")
+    )
+    [relation] = [
+        one.relation for one in found.relations if (one.kind, one.source, one.sink) == ("flow", "S0", "S1")
+    ]
     values = {one["name"]: one["value"] for one in model["parameters"]}
     bound = relation.intersect_params(binding(values))
     assert len(flow["pairs"]) == flow["count"] == bound.wrap().count_val().to_python()
     for source, sink in flow["pairs"]:
         ends = f"{{ S0{points['S0'][source]} -> S1{points['S1'][sink]} }}"
-        assert isl.Map(ends).is_subset(bound.project_out(isl.dim_type.param, 0, bound.dim(isl.dim_type.param)))
+        assert isl.Map(ends).is_subset(
+            bound.project_out(isl.dim_type.param, 0, bound.dim(isl.dim_type.param))
+        )
 
 
 def test_time_dimensions_of_loops_are_those_of_the_times():
@@ -68,7 +76,9 @@ def test_time_dimensions_of_loops_are_those_of_the_times():
             [one] = [one for one in model["statements"] if one["name"] == name]
             for point, time in zip(one["points"], variant["times"][name], strict=True):
                 where = dict(zip(one["iterators"], point, strict=True))
-                assert [eval(rows[name], {}, where) for _, rows in around] == [time[axis] for axis, _ in around]
+                assert [eval(rows[name], {}, where) for _, rows in around] == [
+                    time[axis] for axis, _ in around
+                ]
 
 
 def test_what_carries_a_dependence_changes_with_the_schedule():
@@ -83,7 +93,9 @@ def test_what_carries_a_dependence_changes_with_the_schedule():
 
 
 def test_a_huge_domain_is_sampled_and_says_so():
-    part = scop("", loop("i", loop("j", loop("k", loop("l", "S0")))), S0=statement("0 <= i, j, k, l < 1000000"))
+    part = scop(
+        "", loop("i", loop("j", loop("k", loop("l", "S0")))), S0=statement("0 <= i, j, k, l < 1000000")
+    )
     instances = instances_of(part.statements[0], binding({}), 500)
     assert 100 <= len(instances.points) <= 500
     assert instances.total == 10**24
