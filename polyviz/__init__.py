@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from polyviz.analysis import check, dependences
+    from polyviz.analysis import check, check_superposition, dependences
     from polyviz.api import (
         Comparison,
         compare,
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
         inspect,
         optimize,
         replay,
+        steps,
         targets,
     )
-    from polyviz.editing import Difference, Edit, difference
+    from polyviz.editing import Difference, Edit, Steps, difference
     from polyviz.errors import (
         ArgumentError,
         CodegenError,
@@ -50,8 +51,9 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences, Legality, Violation
     from polyviz.model.schedule import Band, Schedule
     from polyviz.model.scop import Scop, Statement
+    from polyviz.model.superposition import Superposition
     from polyviz.runtime.kernel import Kernel
-    from polyviz.scheduling import register_scheduler, schedule, schedulers
+    from polyviz.scheduling import register_scheduler, schedule, schedulers, superpose
     from polyviz.transform.registry import moves, register_move
 
 __version__ = "0.1.0"
@@ -80,6 +82,8 @@ __all__ = [
     "Scop",
     "Span",
     "Statement",
+    "Steps",
+    "Superposition",
     "ToolchainError",
     "UnknownNameError",
     "UnsupportedSyntaxError",
@@ -88,6 +92,7 @@ __all__ = [
     "WorkerError",
     "__version__",
     "check",
+    "check_superposition",
     "compare",
     "compile",
     "dependences",
@@ -102,11 +107,13 @@ __all__ = [
     "replay",
     "schedule",
     "schedulers",
+    "steps",
+    "superpose",
     "targets",
 ]
 
 _HOMES = {
-    "polyviz.analysis": ("check", "dependences"),
+    "polyviz.analysis": ("check", "check_superposition", "dependences"),
     "polyviz.api": (
         "Comparison",
         "Inspector",
@@ -117,9 +124,10 @@ _HOMES = {
         "inspect",
         "optimize",
         "replay",
+        "steps",
         "targets",
     ),
-    "polyviz.editing": ("Difference", "Edit", "difference"),
+    "polyviz.editing": ("Difference", "Edit", "Steps", "difference"),
     "polyviz.errors": (
         "ArgumentError",
         "CodegenError",
@@ -142,8 +150,9 @@ _HOMES = {
     "polyviz.model.dependences": ("Dependences", "Legality", "Violation"),
     "polyviz.model.schedule": ("Band", "Schedule"),
     "polyviz.model.scop": ("Scop", "Statement"),
+    "polyviz.model.superposition": ("Superposition",),
     "polyviz.runtime.kernel": ("Kernel",),
-    "polyviz.scheduling": ("register_scheduler", "schedule", "schedulers"),
+    "polyviz.scheduling": ("register_scheduler", "schedule", "schedulers", "superpose"),
     "polyviz.transform.registry": ("moves", "register_move"),
 }
 _LAZY = {name: f"{module}:{name}" for module, names in _HOMES.items() for name in names}

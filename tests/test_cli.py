@@ -90,6 +90,16 @@ def test_explain_says_everything_about_a_function(folder: Path, golden, capsys) 
     golden(capsys.readouterr().out)
 
 
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_terminal_gets_lines_that_fit(folder: Path, capsys, monkeypatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert cli.main(["explain", "kernels.py:smooth"]) == 0
+    assert cli.main(["doctor"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert max(map(len, printed)) <= columns
+
+
 def test_explain_without_code_prints_none(folder: Path, capsys) -> None:
     assert cli.main(["explain", "kernels.py:smooth"]) == 0
     assert "def smooth" not in capsys.readouterr().out

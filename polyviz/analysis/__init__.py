@@ -11,19 +11,24 @@ from polyviz.analysis.live_ranges import separate_live_ranges
 from polyviz.analysis.nesting import common_loops, loop_nests
 from polyviz.analysis.parallelism import BandProperties, MemberProperties, band_properties, parallelism
 from polyviz.analysis.reductions import Reduction, find_reductions
+from polyviz.analysis.reuse import Reuse, find_reuse
+from polyviz.analysis.superposed import check_superposition
 
 __all__ = [
     "BandProperties",
     "Footprint",
     "MemberProperties",
     "Reduction",
+    "Reuse",
     "band_properties",
     "check",
     "check_bounds",
+    "check_superposition",
     "common_loops",
     "count_points",
     "dependences",
     "find_reductions",
+    "find_reuse",
     "footprints",
     "instance_counts",
     "loop_nests",

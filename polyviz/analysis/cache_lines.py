@@ -28,8 +28,8 @@ _PER_PAIR = 400_000
 
 
 @dataclass(frozen=True, slots=True)
-class LineNeighbours:
-    """Pairs of instances that may touch one line, source to sink; not ``complete`` when the analysis was stopped."""
+class Neighbours:
+    """Pairs of instances, source to sink; not ``complete`` when the analysis was stopped at its limit."""
 
     relations: tuple[isl.Map, ...]
     complete: bool = True
@@ -71,21 +71,40 @@ def line_access(reference: Reference, elements: int) -> isl.Map:
 
 def line_neighbours(
     pattern: Iterable[Reference], elements: int, order: Order, allowance: Allowance
-) -> LineNeighbours:
+) -> Neighbours:
     """Which instances touch a line that was last touched by which: reads and writes alike, of one ``pattern``.
 
-    The relations are exact but for lines that begin anywhere; nothing is related when ``allowance`` ends.
+    The relations are exact but for lines that begin anywhere. Where statements take turns on a line, so that none
+    follows itself, each is also related to itself as if it were alone. Nothing is related when ``allowance`` ends.
     """
+    references = tuple(pattern)
+    found = _of_lines(references, elements, order, allowance)
+    following = {
+        relation.get_tuple_name(isl.dim_type.in_) for relation in found.relations if _is_own(relation)
+    }
+    for name in dict.fromkeys(reference.statement for reference in references):
+        own = [reference for reference in references if reference.statement == name]
+        if name not in following and len(own) < len(references):
+            alone = _of_lines(own, elements, order, allowance)
+            found = Neighbours(found.relations + alone.relations, found.complete and alone.complete)
+    return found
+
+
+def _of_lines(pattern: Sequence[Reference], elements: int, order: Order, allowance: Allowance) -> Neighbours:
     touched = [reference for reference in pattern if reference.subscripts]
     lines = union_of((line_access(reference, elements) for reference in touched), order.parameters)
     if lines.is_empty():
-        return LineNeighbours(())
+        return Neighbours(())
     most = _PER_PAIR * lines.n_map() ** 2
     found = allowance.attempt(lambda: _consecutive(lines, order), most)
     if found is None:
-        return LineNeighbours((), complete=False)
+        return Neighbours((), complete=False)
     domains = {relation.get_tuple_name(isl.dim_type.in_): relation.domain() for relation in maps_of(lines)}
-    return LineNeighbours(tuple(_anywhere(relation, domains) for relation in maps_of(found)))
+    return Neighbours(tuple(_anywhere(relation, domains) for relation in maps_of(found)))
+
+
+def _is_own(relation: isl.Map) -> bool:
+    return bool(relation.get_tuple_name(isl.dim_type.in_) == relation.get_tuple_name(isl.dim_type.out))
 
 
 def _to_lines(cells: isl.Space, last: int, elements: int) -> isl.Map:

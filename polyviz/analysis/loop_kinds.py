@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.analysis.reductions import same_cell
 from polyviz.analysis.witness import (
     conflict_words,
     instance_text,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from polyviz.analysis.carried import Constraint, Rows
+    from polyviz.analysis.reductions import Reduction
     from polyviz.analysis.witness import Pair
     from polyviz.model.dependences import Dependence, Violation
     from polyviz.model.scop import Scop
@@ -111,6 +113,22 @@ class Distances:
             return "reduction"
         return "sequential" if all(span.is_forward for _, span in spans) else "violation"
 
+    def reducing(self, terms: Mapping[str, Term]) -> frozenset[str]:
+        """The statements whose reductions add up values of different iterations of the row."""
+        return frozenset(
+            found.source
+            for found, span in self.spans(terms)
+            if self.is_reduction(found, terms) and not span.is_zero
+        )
+
+    def shares_cells(self, terms: Mapping[str, Term]) -> bool:
+        """Whether each reduction across the row adds up in one cell, so that partial sums of threads can be joined."""
+        return all(
+            _stays(found.reduction, terms[found.source].iterator)
+            for found, span in self.spans(terms)
+            if found.reduction is not None and not span.is_zero
+        )
+
     def is_forward(self, terms: Mapping[str, Term]) -> bool:
         """Whether the row may run in this order on one processor, reductions included."""
         return all(span.is_forward for _, span in self.spans(terms))
@@ -139,6 +157,17 @@ class Distances:
             found.dependence is None and found.source == constraint.source and found.sink in names
             for found in self.constraints
         )
+
+
+def _stays(reduction: Reduction, iterator: int) -> bool:
+    """Whether the accumulating cell is the same for all values of one iterator, the others unchanged."""
+    domain = reduction.target.domain()
+    moved = isl.Map.universe(domain.get_space().map_from_set())
+    for place in range(domain.dim(isl.dim_type.set)):
+        if place != iterator:
+            moved = moved.equate(isl.dim_type.in_, place, isl.dim_type.out, place)
+    moved = moved.intersect_domain(domain).intersect_range(domain)
+    return bool(moved.is_subset(same_cell(reduction)))
 
 
 def _negated(bound: int | None) -> int | None:

@@ -43,7 +43,13 @@ class Reference:
 
 
 def references(scop: Scop) -> tuple[Reference, ...]:
-    """The references of ``scop`` in the order of the text; those that are no functions of the loops are left out."""
+    r"""The references of ``scop`` in the order of the text; those that are no functions of the loops are left out.
+
+    >>> import polyviz as pv
+    >>> part = pv.extract("def f(A, n):\n  for i in range(1, n):\n    A[i, 0] = A[i - 1, 2 * i + 3]")
+    >>> [(one.kind, one.label, one.cell) for one in references(part)]
+    [('read', 'A[-1 + i, 2i]', ('-1 + loop0', '3 + 2loop0')), ('write', 'A[i, 0]', ('loop0', '0'))]
+    """
     found = (_reference(scop, statement, access) for statement, access in all_accesses(scop))
     return tuple(reference for reference in found if reference is not None)
 

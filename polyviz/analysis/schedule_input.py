@@ -54,10 +54,26 @@ def _of_tree(tree: isl.Schedule) -> isl.UnionMap:
     return tree.get_map().intersect_domain(tree.get_domain())
 
 
-def _parsed(scop: Scop, text: str) -> isl.UnionMap:
+def tree_of_text(text: str) -> isl.Schedule | None:
+    """The tree that ``text`` is, None for the text of a map; raises ``LegalityError`` where it does not parse."""
+    if not re.match(r"\s*\{?\s*\"?domain\"?\s*:", text):
+        return None
     try:
-        if re.match(r"\s*\{?\s*\"?domain\"?\s*:", text):
-            return _of_tree(isl.Schedule(text))
+        return isl.Schedule(text)
+    except isl.Error as error:
+        raise LegalityError(
+            "The text of the schedule is no schedule tree of isl.",
+            reason=_unbalanced_bracket(text) or "The brackets match, but isl cannot read what is between them.",
+            hint="Print `.tree` of any schedule to see one; every node but the last has a child.",
+            text=text,
+        ) from error
+
+
+def _parsed(scop: Scop, text: str) -> isl.UnionMap:
+    tree = tree_of_text(text)
+    if tree is not None:
+        return _of_tree(tree)
+    try:
         return isl.UnionMap(_with_parameters(scop, text))
     except isl.Error as error:
         raise LegalityError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polyviz.api.comparing import Comparison, compare
 from polyviz.api.compiling import compile, optimize
-from polyviz.api.editing import edit, replay
+from polyviz.api.editing import edit, replay, steps
 from polyviz.api.extracting import extract
 from polyviz.api.inspecting import Inspector, inspect
 from polyviz.api.shown import register
@@ -21,6 +21,7 @@ __all__ = [
     "inspect",
     "optimize",
     "replay",
+    "steps",
     "targets",
 ]
 

@@ -9,11 +9,12 @@ import islpy as isl
 from polyviz.analysis import dependences as find_dependences
 from polyviz.api.compiling import choose_schedule
 from polyviz.api.extracting import part_of
-from polyviz.editing import Edit, replay_lines, start_edit
+from polyviz.editing import Edit, Steps, recover_steps, replay_lines, start_edit
 from polyviz.editing.script import START, read_script
 from polyviz.errors import OptionError
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Schedule
+from polyviz.model.superposition import Superposition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,7 @@ def edit(
 def _spoken(schedule: ScheduleChoice) -> str:
     if isinstance(schedule, Edit):
         schedule = schedule.schedule
-    if isinstance(schedule, Schedule):
+    if isinstance(schedule, Schedule | Superposition):
         return str(schedule.tree)
     return str(schedule) if isinstance(schedule, isl.Schedule | isl.UnionMap) else schedule
 
@@ -68,3 +69,26 @@ def replay(source: object, script: str, *, namespace: Mapping[str, Any] | None =
         raise OptionError(f'A script begins with the schedule to start from, such as {START}("original").')
     begun = edit(source, calls[0].positional[0], namespace=namespace, **calls[0].arguments)
     return replay_lines(begun, calls[1:])
+
+
+@exclusive
+def steps(
+    source: object,
+    schedule: ScheduleChoice = "pluto",
+    *,
+    namespace: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Steps:
+    """The order of ``schedule`` as named moves from the original order of ``source``.
+
+    ``schedule`` and ``options`` are those of ``compile``. Raises what ``extract`` and ``compile`` raise.
+
+    >>> loops = "def f(A):\\n    for i in range(9):\\n        for j in range(9):\\n            A[i, j] += 1"
+    >>> print(steps(loops, "{ S0[i, j] -> [j, -i] }"))
+    From the original order to user: 2 moves
+      1. interchange(order=("j", "i"))
+      2. reversal(at="i")
+    """
+    scop = part_of(source, namespace=namespace)
+    known = find_dependences(scop)
+    return recover_steps(scop, known, choose_schedule(scop, known, schedule, options))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from polyviz.api.comparing import Comparison
 from polyviz.api.inspecting import Inspector
 from polyviz.api.workbench import Workbench
+from polyviz.editing import Difference, Edit, Steps
 from polyviz.model.display import register_renderer
 from polyviz.runtime.kernel import Kernel
 from polyviz.views.bundles import (
@@ -14,6 +15,7 @@ from polyviz.views.bundles import (
     combine,
     comparison_bundle,
     dependences_bundle,
+    listing_bundle,
     note_bundle,
     parallelism_bundle,
     program_bundle,
@@ -22,6 +24,7 @@ from polyviz.views.bundles import (
 )
 from polyviz.views.drawing import values_text
 from polyviz.views.schema import MIME
+from polyviz.views.tables import plural
 
 if TYPE_CHECKING:
     from polyviz.model.display import Bundle
@@ -67,8 +70,20 @@ def _times(count: int) -> str:
     return f"runs {count:,} times" if count != 1 else "runs once"
 
 
+def edit_bundle(edit: Edit) -> Bundle:
+    """An edit: the order as it is now, and the moves that led there."""
+    sections = [
+        Section("Schedule", schedule_bundle(edit.schedule), open=True),
+        Section("Moves", listing_bundle(edit.script()), open=True),
+    ]
+    return combine(f"{edit.scop.name}: {plural(len(edit.history), 'move')} by hand", sections)
+
+
 def register() -> None:
     """Make the values of this room known to :func:`polyviz.model.display.mime_bundle`."""
     register_renderer(Kernel, kernel_bundle)
     register_renderer(Inspector, inspector_bundle)
+    register_renderer(Edit, edit_bundle)
+    register_renderer(Steps, lambda found: listing_bundle(str(found)))
+    register_renderer(Difference, lambda found: listing_bundle(str(found)))
     register_renderer(Comparison, lambda comparison: comparison_bundle(comparison.data))

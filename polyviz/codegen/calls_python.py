@@ -39,7 +39,7 @@ NUMPY_NAMES = {
 }
 """The functions of ``math`` that raise outside their domain or range, and what NumPy calls them."""
 ROUNDINGS = {"math.floor": "floor", "math.ceil": "ceil", "math.trunc": "trunc", "round": "rint"}
-HELPERS = {"math.gamma": "gamma", "math.lgamma": "lgamma"}
+HELPERS = {"math.gamma": "gamma_function", "math.lgamma": "log_gamma_function"}
 
 
 def widened_call(function: str, arguments: list[Wide]) -> Wide:

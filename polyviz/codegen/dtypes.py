@@ -95,6 +95,15 @@ def type_named(name: str) -> Type:
     return TYPES[name]
 
 
+def numpy_name(dtype: str) -> str:
+    """What a type is called as an attribute of NumPy.
+
+    >>> numpy_name("bool"), numpy_name("int8")
+    ('bool_', 'int8')
+    """
+    return "bool_" if dtype == "bool" else dtype
+
+
 @cache
 def unify(left: Type, right: Type) -> Type:
     """The type of a variable or expression that is sometimes ``left`` and sometimes ``right``.

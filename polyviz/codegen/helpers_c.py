@@ -315,7 +315,8 @@ static inline int64_t {name}(int64_t index, int64_t extent, int64_t *failure, in
         index += extent;
     if (index >= 0 && index < extent)
         return index;
-    *failure = code;
+    if (!*failure)
+        *failure = code;
     return 0;
 }
 """

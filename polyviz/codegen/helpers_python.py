@@ -12,8 +12,8 @@ def whole_power(base, exponent):
         return np.int64(-(2**63))
     return np.int64(base) ** (int(exponent) % 2) if abs(base) == 1 else np.int64(0)
 ''',
-    "gamma": '''\
-def gamma(x):
+    "gamma_function": '''\
+def gamma_function(x):
     """``math.gamma``, with infinity and NaN where it raises."""
     try:
         return np.float64(math.gamma(x))
@@ -22,8 +22,8 @@ def gamma(x):
     except OverflowError:
         return np.float64(math.copysign(math.inf, x))
 ''',
-    "lgamma": '''\
-def lgamma(x):
+    "log_gamma_function": '''\
+def log_gamma_function(x):
     """``math.lgamma``, with infinity where it raises."""
     try:
         return np.float64(math.lgamma(x))

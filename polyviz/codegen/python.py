@@ -6,19 +6,23 @@ Both give a complete function with the original signature, so that its text can 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from keyword import kwlist
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import bound_expression, inner_iterators, placed_body, planned_body, private_name
 from polyviz.codegen.calling import checked_references, needs_checks, result_names, written_arrays
 from polyviz.codegen.definitions import read_first, unsure_results
+from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.identifiers import Identifiers, part_names
-from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.lower import lower
+from polyviz.codegen.nonzero import is_never_zero
 from polyviz.codegen.scalars_python import numpy_scalars
 from polyviz.codegen.text import TextBuilder
+from polyviz.codegen.typing import assignments
 from polyviz.codegen.widths import widened
 from polyviz.model.expression import Binary, Call, Constant, Element, Expression, Name, walk
 from polyviz.model.program import ArrayType, FloatingPoint, Program
@@ -26,6 +30,7 @@ from polyviz.model.program import ArrayType, FloatingPoint, Program
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from polyviz.model.expression import Instruction
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Array, Parameter, Scop
 
@@ -69,8 +74,8 @@ class _PythonProgram:
     uses_parallel: bool = False
     uses_index: bool = False
     cells: dict[str, str] = field(default_factory=dict)
-    """Visible scalars that a parallel loop assigns, kept in arrays of one element: what an iteration of ``prange``
-    assigns to a variable is lost."""
+    """Scalars that a parallel loop assigns and others see, kept in arrays of one element: what an iteration of
+    ``prange`` assigns to a variable is lost, or taken for a step of a reduction."""
 
     def __post_init__(self) -> None:
         self.identifiers = Identifiers(part_names(self.scop), PYTHON_RESERVED)
@@ -88,13 +93,17 @@ class _PythonProgram:
         self.numbers: frozenset[str] = frozenset()
         if self.target == "python":
             self.numbers = numpy_scalars([*self.bodies.values()], self.dtypes, self.given)
-            self.bodies = {name: widened(body, self.dtypes, self.numbers) for name, body in self.bodies.items()}
+            self.bodies = {name: self._widened(name) for name in self.bodies}
+
+    def _widened(self, statement: str) -> tuple[Instruction, ...]:
+        never_zero = partial(is_never_zero, self.scop.statement(statement))
+        return widened(self.bodies[statement], self.dtypes, self.numbers, never_zero)
 
     def program(self) -> Program:
         loops = lower(self.scop, self.plan, self.identifiers.taken)
-        if any(isinstance(node, For) and self._runs_in_parallel(node) for node in descendants(loops)):
-            finals = {final.array for final in self.plan.final_values if self.target == "numba"}
-            self.cells = {name: self.identifiers.derived(f"{name}_cell") for name in sorted(finals)}
+        if self.target == "numba":
+            kept = self._assigned_in_parallel(loops)
+            self.cells = {name: self.identifiers.derived(f"{name}_cell") for name in sorted(kept)}
         self._prologue()
         self._initial_values(loops)
         self._node(loops, 1)
@@ -116,6 +125,18 @@ class _PythonProgram:
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
             notes=(_SERIAL_NOTE,) if self.checked and self.target == "numba" else (),
         )
+
+    def _assigned_in_parallel(self, loops: LoopNode) -> set[str]:
+        """The scalars without private copies that statements inside parallel loops assign."""
+        private = {private_name(self.scop, array) for array in self.plan.locals}
+        return {
+            part.target.array
+            for node in descendants(loops)
+            if isinstance(node, For) and self._runs_in_parallel(node)
+            for instance in instances(node)
+            for part in assignments(self.bodies[instance.statement])
+            if not part.target.subscripts and part.target.array not in private
+        }
 
     @property
     def symbol(self) -> str:
@@ -159,7 +180,7 @@ class _PythonProgram:
                 self.text.add(1, f"{self.identifiers.of(parameter.name)} = {self._parameter_value(parameter)}")
         for name in sorted(self.numbers & self.given):
             argument = self.identifiers.of(name)
-            self.text.add(1, f"{argument} = np.{self.dtypes[name]}({argument})  # wraps around")
+            self.text.add(1, f"{argument} = np.{numpy_name(self.dtypes[name])}({argument})  # wraps around")
         for array in self.scop.arrays:
             if array.creation is not None:
                 self.text.add(1, f"{self.identifiers.of(array.name)} = {self._creation(array)}")
@@ -167,13 +188,11 @@ class _PythonProgram:
             name = self.identifiers.of(private_name(self.scop, expansion.array))
             extents = [self.printer.expression(bound_expression(extent)) for extent in expansion.extents]
             shape = _tuple([f"max(0, {extent})" for extent in extents])
-            dtype = self.types[expansion.array].dtype
-            dtype = "bool_" if dtype == "bool" else dtype
+            dtype = numpy_name(self.types[expansion.array].dtype)
             self.text.add(1, f"{name} = np.empty({shape}, dtype=np.{dtype})  # one copy per iteration")
         for name, cell in self.cells.items():
             initial = self.identifiers.of(name) if name in self.given else "0"
-            dtype = self.types[name].dtype
-            dtype = "bool_" if dtype == "bool" else dtype
+            dtype = numpy_name(self.types[name].dtype)
             self.text.add(1, f"{cell} = np.full(1, {initial}, dtype=np.{dtype})")
 
     def _initial_values(self, loops: LoopNode) -> None:
@@ -182,7 +201,7 @@ class _PythonProgram:
         for name in sorted((read_first(loops, self.bodies) | {*unsure_results(self.scop)}) - known):
             dtype = self.dtypes[name]
             plain = dtype in INITIAL and name not in self.numbers
-            value = INITIAL[dtype] if plain else f"np.{'bool_' if dtype == 'bool' else dtype}(0)"
+            value = INITIAL[dtype] if plain else f"np.{numpy_name(dtype)}(0)"
             self.text.add(1, f"{self.identifiers.of(name)} = {value}  # where nothing assigns it")
 
     def _parameter_value(self, parameter: Parameter) -> str:
@@ -200,8 +219,7 @@ class _PythonProgram:
             [self.printer.expression(bound_expression(extent)) for extent in array.extents if extent is not None]
         )
         fill = f", {self.printer.expression(creation.fill)}" if creation.fill is not None else ""
-        dtype = self.types[array.name].dtype
-        dtype = "bool_" if dtype == "bool" else dtype
+        dtype = numpy_name(self.types[array.name].dtype)
         return f"np.{creation.function}({shape}{fill}, dtype=np.{dtype})"
 
     def _return(self) -> None:

@@ -12,7 +12,17 @@ from functools import reduce, singledispatch
 from typing import TYPE_CHECKING
 
 from polyviz.codegen import dtypes
-from polyviz.codegen.dtypes import BOOL, C_TYPE_NAMES, COMPLEX128, FLOAT64, INT64, Type, type_named, unify
+from polyviz.codegen.dtypes import (
+    BOOL,
+    C_TYPE_NAMES,
+    COMPLEX128,
+    FLOAT64,
+    INT64,
+    UINT64,
+    Type,
+    type_named,
+    unify,
+)
 from polyviz.codegen.functions import signature
 from polyviz.errors import CodegenError, Span
 from polyviz.model.expression import (
@@ -89,6 +99,8 @@ def _(expression: Constant, environment: Environment) -> Type:
     if isinstance(value, bool):
         return BOOL
     if isinstance(value, int):
+        if 2**63 <= value < 2**64:
+            return UINT64
         if not -(2**63) <= value < 2**63:
             raise CodegenError(
                 f"The integer {value} does not fit into 64 bits.",

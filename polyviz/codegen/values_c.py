@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from polyviz.codegen.dtypes import BOOL, C_TYPE_NAMES, FLOAT32, FLOAT64, INT32, INT64, TYPES, Type
+from polyviz.codegen.dtypes import BOOL, C_TYPE_NAMES, FLOAT32, FLOAT64, INT32, INT64, TYPES, UINT64, Type
 
 PRIMARY, UNARY, PRODUCT, SUM, SHIFT, RELATION, EQUALITY = 16, 15, 13, 12, 11, 10, 9
 BIT_AND, BIT_XOR, BIT_OR, AND, OR, CONDITIONAL = 8, 7, 6, 5, 4, 3
@@ -80,6 +80,8 @@ def literal(value: bool | int | float, scalar: Type) -> Value:
     value = int(value)
     if value == -(2**63):
         return Value("(-9223372036854775807LL - 1)", PRIMARY, scalar, INT64, value)
+    if value >= 2**63:
+        return Value(f"{value}ULL", PRIMARY, scalar, UINT64, value)
     narrow = -(2**31) < value < 2**31
     text = str(value) if narrow else f"{value}LL"
     return Value(text, UNARY if value < 0 else PRIMARY, scalar, INT32 if narrow else INT64, value)

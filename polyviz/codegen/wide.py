@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyviz.codegen import dtypes
-from polyviz.codegen.dtypes import BOOL, FLOAT64, Signature, Type, unify
+from polyviz.codegen.dtypes import BOOL, FLOAT64, Signature, Type, numpy_name, unify
 from polyviz.model.expression import Binary, Call, Constant, Expression, Name, Unary
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ class Wide:
     """A widened expression: what numba's type of it is, and what it may be at run time in Python.
 
     ``strengths`` tells whether the value may be a NumPy scalar (True) or a Python number (False) of type ``stored``.
-    ``bits`` bounds the magnitude of a whole number; None where nothing but the type is known.
+    ``bits`` bounds the magnitude of a whole number; None where nothing but the type is known. ``nonzero`` tells that
+    the value is not zero, whatever happens.
     """
 
     node: Expression
@@ -48,6 +49,7 @@ class Wide:
     stored: Type
     strengths: tuple[bool, ...]
     bits: int | None = None
+    nonzero: bool = False
 
     @property
     def magnitude(self) -> int:
@@ -56,13 +58,12 @@ class Wide:
 
     def converted(self, target: Type) -> Wide:
         """The value after an explicit conversion by NumPy."""
-        name = "bool_" if target == BOOL else target.name
         node = self.node
         if isinstance(node, Constant) and target.kind == "f" and not isinstance(node.value, complex):
             node = Constant(float(node.value))
         if target == FLOAT64 and isinstance(node, Call) and node.function == "float":
             node = node.arguments[0]
-        return Wide(Call(f"numpy.{name}", (node,)), target, target, STRONG, self.bits)
+        return Wide(Call(f"numpy.{numpy_name(target.name)}", (node,)), target, target, STRONG, self.bits)
 
     def fitted(self, target: Type) -> Wide:
         """The value as ``target``; a Python number of a lower kind will do, since it takes the type it meets."""
@@ -109,7 +110,7 @@ def agrees(operator: str, typed: Signature, pair: Sequence[Wide]) -> bool:
 def _same_alone(operator: str, typed: Signature, left: Wide, right: Wide) -> bool:
     """Whether two Python numbers give what numba gives: they do not wrap, and division and powers may raise."""
     if operator in ("/", "//", "%"):
-        return bool(constant(right.node))
+        return right.nonzero or bool(constant(right.node))
     if not typed.result.is_integral:
         return operator != "**"
     return typed.result == BOOL or computed_bits(operator, left, right) <= WORD_BITS
@@ -217,6 +218,6 @@ def one_of(parts: Sequence[Wide], node: Expression) -> Wide:
     return replace(parts[0], node=node, strengths=chosen(parts), bits=max(part.magnitude for part in parts))
 
 
-def iterator(node: Name, scalar: Type) -> Wide:
+def loop_variable(node: Name, scalar: Type) -> Wide:
     """A loop variable or size."""
     return Wide(node, scalar, scalar, WEAK_ONLY, NAME_BITS)

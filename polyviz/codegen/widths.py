@@ -5,8 +5,8 @@ NumPy's scalars do not widen as numba's do: ``B[i] * 0.5`` of a ``float32`` arra
 own numbers do not wrap, and raise where they are divided by zero or too large: where two of them meet and may do so,
 one becomes a NumPy scalar, and so does every whole number that a variable carries from one statement to another.
 
-What remains different under CPython: the sign of a zero and the last places of powers and complex functions, and the
-quotient of complex numbers by zero, where numba raises.
+What remains different under CPython: the sign of a zero and the last places of powers and complex functions, the
+quotient of complex numbers by zero, where numba raises, and the smallest whole number by -1, which is 0 there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from polyviz.codegen import dtypes
 from polyviz.codegen.calls_python import power, widened_call
-from polyviz.codegen.dtypes import BOOL, Type
+from polyviz.codegen.dtypes import BOOL, UINT64, Type
 from polyviz.codegen.typing import Environment, infer
 from polyviz.codegen.wide import (
     EITHER,
@@ -35,7 +35,7 @@ from polyviz.codegen.wide import (
     compares,
     converted_pair,
     fits,
-    iterator,
+    loop_variable,
     nodes,
     one_of,
     resolutions,
@@ -60,19 +60,22 @@ from polyviz.model.expression import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 # The low bits of a whole number's result do not depend on the width it is computed in.
 MODULAR = ("+", "-", "*", "&", "|", "^")
 
 
 def widened(
-    body: Sequence[Instruction], types: Mapping[str, str], numbers: frozenset[str] = frozenset()
+    body: Sequence[Instruction],
+    types: Mapping[str, str],
+    numbers: frozenset[str] = frozenset(),
+    never_zero: Callable[[Expression], bool] | None = None,
 ) -> tuple[Instruction, ...]:
     """``body`` with conversions where CPython would compute something else than numba.
 
     ``types``: dtype names of arrays and scalars. ``numbers``: the scalars that hold NumPy's numbers
-    (``scalars_python.numpy_scalars``).
+    (``scalars_python.numpy_scalars``). ``never_zero`` tells divisors that need no care.
 
     >>> from polyviz.codegen.expressions_python import PythonExpressionPrinter
     >>> cell = (Name("i"),)
@@ -81,7 +84,7 @@ def widened(
     >>> printer.instructions(widened(body, {"A": "float32", "B": "float32"}), 0)
     ['A[i] = np.float64(B[i]) * 0.5']
     """
-    return tuple(_Widener(Environment(types), numbers).instruction(instruction) for instruction in body)
+    return tuple(_Widener(Environment(types), numbers, never_zero).instruction(instruction) for instruction in body)
 
 
 def holds_numpy(value: Expression, types: Mapping[str, str], numbers: frozenset[str]) -> bool:
@@ -93,6 +96,7 @@ def holds_numpy(value: Expression, types: Mapping[str, str], numbers: frozenset[
 class _Widener:
     environment: Environment
     numbers: frozenset[str]
+    never_zero: Callable[[Expression], bool] | None = None
     within_subscript: bool = False
 
     def instruction(self, node: Instruction) -> Instruction:
@@ -101,9 +105,9 @@ class _Widener:
                 return self._assignment(node)
             case Branch(condition, then, otherwise):
                 return Branch(self.value(condition).node, self._block(then), self._block(otherwise))
-            case Loop(_, start, stop, step, body):
-                bounds = (self._index(bound) for bound in (start, stop, step))
-                return Loop(node.iterator, *bounds, self._block(body))
+            case Loop(iterator, start, stop, step, body):
+                first, last, by = self._index(start), self._index(stop), self._index(step)
+                return Loop(iterator, first, last, by, self._block(body))
         raise TypeError(f"not an instruction: {node!r}")
 
     def _block(self, body: Iterable[Instruction]) -> tuple[Instruction, ...]:
@@ -116,7 +120,8 @@ class _Widener:
         return replace(self, within_subscript=True).value(node).node
 
     def _assignment(self, node: Assign) -> Assign:
-        target, value = self.value(node.target), self.value(node.value)
+        target = self.value(node.target)
+        value = self._divisor(node.value) if node.operator in ("/", "//", "%") else self.value(node.value)
         place = target.node
         assert isinstance(place, Element)
         if node.operator is None:
@@ -126,23 +131,24 @@ class _Widener:
         if exact and target.type != BOOL:
             return Assign(place, _low_bits(node.operator, target, value).node, node.operator)
         for choice in (value, value.converted(typed.operands[1])):
-            keeps = target.strengths == STRONG or typed.result == target.type
+            keeps = typed.result == target.type or (target.strengths == STRONG and target.type.kind not in "iu")
             if keeps and node.operator != "**" and agrees(node.operator, typed, (target, choice)):
                 return Assign(place, choice.node, node.operator)
         written = Binary(node.operator, node.target, node.value)
         return Assign(place, self._stored(target, self.value(written), written))
 
     def _stored(self, target: Wide, value: Wide, written: Expression) -> Expression:
-        """``value`` as it is assigned: a variable takes it as it is, a cell of an array converts it if it fits."""
+        """``value`` as it is assigned: a variable takes it as it is, what may not fit into a cell is converted."""
         if target.strengths != STRONG:
             return value.fitted(target.type).node
         if not isinstance(target.node, Element) or not target.node.subscripts:
             same = value.strengths == STRONG and value.stored == target.type
             return value.node if same else value.converted(target.type).node
         if not fits(value, target.type):
-            return value.converted(value.stored).node
-        whole = target.type.kind in "iu" and value.stored.is_integral and value.strengths != WEAK_ONLY
-        if not whole or np.can_cast(value.stored.name, target.type.name):
+            return value.converted(value.stored).converted(target.type).node
+        if target.type.kind not in "iu" or value.strengths == WEAK_ONLY:
+            return value.node
+        if np.can_cast(value.stored.name, target.type.name):
             return value.node
         return (
             self._as_written(written)
@@ -178,20 +184,28 @@ class _Widener:
             case Constant(number):
                 scalar = infer(node, self.environment)
                 bits = abs(number).bit_length() if isinstance(number, int) else None
-                return Wide(node, scalar, scalar, WEAK_ONLY, bits)
+                weak = Wide(node, scalar, scalar, WEAK_ONLY, bits)
+                return weak.converted(scalar) if scalar == UINT64 else weak
             case Name():
-                return iterator(node, infer(node, self.environment))
+                return loop_variable(node, infer(node, self.environment))
             case Element():
                 return self._element(node)
             case Unary(operator, operand):
                 return self._unary(operator, self.value(operand))
             case Binary("**", left, right):
                 return power(self.value(left), self.value(right))
+            case Binary("/" | "//" | "%" as operator, left, right):
+                return binary(operator, self.value(left), self._divisor(right))
             case Binary(operator, left, right):
                 return binary(operator, self.value(left), self.value(right))
             case Call(function, arguments):
                 return widened_call(function, [self.value(argument) for argument in arguments])
         return self._choice(node)
+
+    def _divisor(self, node: Expression) -> Wide:
+        value = self.value(node)
+        known = value.strengths == WEAK_ONLY and self.never_zero is not None and self.never_zero(node)
+        return replace(value, nonzero=known)
 
     def _element(self, node: Element) -> Wide:
         scalar = infer(node, self.environment)

@@ -12,6 +12,7 @@ from polyviz.analysis import parallelism
 from polyviz.api import compare, targets
 from polyviz.api.extracting import extract
 from polyviz.commands.page import html_page
+from polyviz.commands.terminal import fitted
 from polyviz.errors import OptionError
 from polyviz.gallery import kernel
 from polyviz.scheduling import schedule as find_schedule
@@ -97,9 +98,9 @@ def _play(scene: Scene) -> tuple[ComparisonData, str]:
     scop = extract(entry.function)
     found = find_dependences(scop)
     loops = parallelism(scop, found, scop.schedule)
-    print(f"As written. {text.parallelism_text(loops)}", flush=True)
+    print(fitted(f"As written. {text.parallelism_text(loops)}"), flush=True)
     chosen = find_schedule(scop, SCHEDULES[-1], dependences=found)
-    print(text.schedule_text(chosen), flush=True)
+    print(fitted(text.schedule_text(chosen)), flush=True)
     available = [name for name in TARGETS if targets()[name].available]
     comparison = compare(
         entry.function,
@@ -111,9 +112,9 @@ def _play(scene: Scene) -> tuple[ComparisonData, str]:
         progress=_show,
     )
     _erase()
-    print(comparison_text(comparison.data))
+    print(fitted(comparison_text(comparison.data)))
     for note in _left_out(scene, available):
-        print(f"  - {note}")
+        print(fitted(f"  - {note}"))
     print(flush=True)
     sections = [
         Section("Comparison", comparison_bundle(comparison.data), open=True),

@@ -3,52 +3,53 @@
 from __future__ import annotations
 
 import ast
-import textwrap
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import parallelism
 from polyviz.api.compiling import build_kernel
 from polyviz.api.extracting import extract
 from polyviz.api.targets import resolve_target
+from polyviz.commands.terminal import fitted
 from polyviz.errors import OptionError
 from polyviz.scheduling import schedule as find_schedule
 from polyviz.views import text
 from polyviz.views.bundles import dependences_bundle
 
-_WIDTH = 110
-_POINT = "  - "
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
-def explain(place: str, schedule: str = "pluto", target: str = "auto", *, code: bool = False) -> str:
+def explain(
+    place: str,
+    schedule: str = "pluto",
+    target: str = "auto",
+    *,
+    code: bool = False,
+    sizes: Mapping[str, int] | None = None,
+) -> str:
     """The explanation of the function at ``place`` (``FILE:FUNCTION``); ``code`` adds the program for ``target``.
 
-    Raises OptionError for a file or function that is not there, ExtractionError for loops that cannot be handled.
+    ``sizes`` tells values of parameters to schedulers that choose by them. Raises OptionError for a file or function
+    that is not there, ExtractionError for loops that cannot be handled.
     """
     source = function_text(place)
     scop = extract(source)
     found = find_dependences(scop)
-    chosen = find_schedule(scop, schedule, dependences=found)
+    chosen = find_schedule(scop, schedule, dependences=found, sizes=sizes)
     parts = [
         text.scop_text(scop),
         dependences_bundle(found, scop, drawn=False)["text/plain"],
         "As written. " + text.parallelism_text(parallelism(scop, found, scop.schedule)),
-        _wrapped(text.schedule_text(chosen)),
+        text.schedule_text(chosen),
     ]
+    parts = [fitted(part) for part in parts]
     if code:
         kernel = build_kernel(scop, found, source, schedule=chosen, target=resolve_target(target))
         parts.append(f"Program for {kernel.target}\n{kernel.source}".rstrip())
     return "\n\n".join(parts)
-
-
-def _wrapped(listing: str) -> str:
-    """``listing`` with long points cut into lines; the tree, whose lines are a drawing, stays."""
-    lines = []
-    for line in listing.splitlines():
-        point = line.startswith(_POINT)
-        lines += textwrap.wrap(line, _WIDTH, subsequent_indent=" " * len(_POINT)) if point else [line]
-    return "\n".join(lines)
 
 
 def function_text(place: str) -> str:

@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Literal
 
 from polyviz.analysis.times import times_by_statement
+from polyviz.model.display import Displayable
 from polyviz.model.plan import END
 from polyviz.transform.shape import Branches, Loops, Marked, Part, Shape, shape_of, statements_in
 from polyviz.transform.tree import row_texts
@@ -50,8 +51,8 @@ class Row:
         return f"{_SIGNS[self.change]} {'  ' * shown.depth}{shown.text}{before}"
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+@dataclass(frozen=True, slots=True, repr=False)
+class Difference(Displayable):
     """Two trees, node by node; true when something differs.
 
     ``rows`` follow the second tree, with what only the first one has in between. ``same_order`` tells whether all
@@ -70,8 +71,6 @@ class Difference:
         verdict = "the same order of all instances" if self.same_order else "another order of the instances"
         head = f"{self.left} → {self.right}: {verdict}"
         return "\n".join([head, *map(str, self.rows)])
-
-    __repr__ = __str__
 
 
 def difference(left: Schedule, right: Schedule) -> Difference:
@@ -94,11 +93,21 @@ def same_order(left: isl.UnionMap, right: isl.UnionMap) -> bool:
     >>> same_order(isl.UnionMap("{ S[i] -> [i] }"), isl.UnionMap("{ S[i] -> [2i + 1, 0] }"))
     True
     """
-    before, after = times_by_statement(left), times_by_statement(right)
-    if before.keys() != after.keys():
+    return refines(left, right) and refines(right, left)
+
+
+def refines(finer: isl.UnionMap, coarser: isl.UnionMap) -> bool:
+    """Whether ``finer`` orders every pair of instances that ``coarser`` orders, and orders it likewise.
+
+    >>> import islpy as isl
+    >>> refines(isl.UnionMap("{ S[i, j] -> [i, j] }"), isl.UnionMap("{ S[i, j] -> [i] }"))
+    True
+    """
+    fine, coarse = times_by_statement(finer), times_by_statement(coarser)
+    if fine.keys() != coarse.keys():
         return False
     return all(
-        _first(before, one, other).is_equal(_first(after, one, other)) for one in before for other in before
+        _first(coarse, one, other).is_subset(_first(fine, one, other)) for one in fine for other in fine
     )
 
 

@@ -227,7 +227,8 @@ def _carried(function: isl.PwAff, taken: tuple[str, ...]) -> str | None:
     if len(fresh) == 1:
         return fresh[0]
     if len(fresh) > 1:
-        return f"wave{ending}"
+        # Inside a diagonal, the loops that it is made of follow one by one.
+        return f"wave{ending}" if f"wave{ending}" not in taken else fresh[-1]
     return f"{involved[0]}{ending}" if len(involved) == 1 and re.search(r"\[\(-?\w+\)\]", text) else None
 
 

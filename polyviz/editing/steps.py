@@ -10,19 +10,20 @@ import islpy as isl
 
 from polyviz.analysis import check
 from polyviz.analysis.times import times_by_statement, union_of
-from polyviz.editing.differences import same_order
+from polyviz.editing.differences import refines, same_order
 from polyviz.editing.places import TOP
-from polyviz.editing.recovery import NamedStep, Recovery, UnreachableError
+from polyviz.editing.recovery import Recovery
 from polyviz.editing.script import call_text, script_text
 from polyviz.editing.vectors import vector_of
+from polyviz.editing.walk import NamedStep, UnreachableError
 from polyviz.model.display import Displayable
 from polyviz.model.exclusion import exclusive
 from polyviz.scheduling.described import common_times
-from polyviz.transform.shape import Branches, Loops, Marked, Shape, shape_of, statements_in
+from polyviz.transform.shape import Branches, Loops, Marked, Shape, loops_around, shape_of, statements_in
 from polyviz.transform.tree import row_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from polyviz.model.dependences import Dependences, Legality
     from polyviz.model.schedule import Decision, Schedule
@@ -48,14 +49,22 @@ class RecoveredStep:
 class Steps(Displayable):
     """The moves that lead from the original order of ``scop`` to ``target``.
 
-    Orders in between may be illegal, and say so. ``residual`` is empty when every move has a name of its own; else it is
-    the reason why the last move sets rows as they are.
+    Orders in between may be illegal, and say so. ``residual`` is empty when every move has a name of its own; else it
+    is the reason why the last move sets rows as they are.
     """
 
     scop: Scop
     target: Schedule
     steps: tuple[RecoveredStep, ...]
     residual: str = ""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the order is that of the target; if not, what the target leaves unordered is ordered as well."""
+        context = self.scop.context
+        return same_order(
+            common_times(self.tree).intersect_params(context), self.target.map.intersect_params(context)
+        )
 
     @property
     def is_legal(self) -> bool:
@@ -72,10 +81,11 @@ class Steps(Displayable):
         return script_text({"schedule": "original"}, [str(step) for step in self.steps])
 
     def __str__(self) -> str:
-        lines = [f"From the original order to {self.target.scheduler}: {len(self.steps)} moves"]
-        for number, step in enumerate(self.steps, start=1):
+        number = f"{len(self.steps)} move{'' if len(self.steps) == 1 else 's'}"
+        lines = [f"From the original order to {self.target.scheduler}: {number}"]
+        for place, step in enumerate(self.steps, start=1):
             note = "" if step.legality else "   # not legal yet"
-            lines.append(f"{number:>3}. {step}{note}")
+            lines.append(f"{place:>3}. {step}{note}")
         if self.residual:
             lines.append(f"The last move sets rows as they are: {self.residual}.")
         return "\n".join(lines)
@@ -83,11 +93,15 @@ class Steps(Displayable):
 
 @dataclass(frozen=True, slots=True)
 class _Tiles:
-    """A tiled band of the target: a statement in it, the number of loops around the point loops, and the sizes."""
+    """A tiled band of the target: a statement in it, the number of untiled loops around it, and its sizes.
+
+    The loops inside a tile run in ``order``, counted in the order of the tile loops.
+    """
 
     statement: str
     depth: int
     sizes: tuple[int, ...]
+    order: tuple[int, ...]
 
 
 @exclusive
@@ -97,7 +111,7 @@ def recover_steps(scop: Scop, dependences: Dependences, target: Schedule) -> Ste
     shape = shape_of(target.tree)
     tiles: list[_Tiles] = []
     untiled = _untiled(shape, statements_in(target.tree.get_domain()), 0, tiles)
-    recovery = _recovery(scop, untiled)
+    recovery = _recovery(scop, untiled, lambda tree: bool(check(scop, tree, known=dependences)))
     try:
         recovery.reach(untiled, tuple(recovery.rank))
         for tile in tiles:
@@ -105,19 +119,19 @@ def recover_steps(scop: Scop, dependences: Dependences, target: Schedule) -> Ste
     except UnreachableError as error:
         residual = str(error)
     found = common_times(recovery.tree).intersect_params(scop.context)
-    if not residual and not same_order(found, target.map.intersect_params(scop.context)):
-        residual = "the target leaves some instances without an order among them"
+    if not residual and not refines(found, target.map.intersect_params(scop.context)):
+        residual = "the moves that were found lead to another order"
     if residual:
         recovery.do("rows", TOP, rows=_rows(target.map, target.tree.get_domain()), whole=True)
     return Steps(scop, target, tuple(_judged(scop, dependences, recovery.steps)), residual)
 
 
-def _recovery(scop: Scop, target: Shape) -> Recovery:
+def _recovery(scop: Scop, target: Shape, is_legal: Callable[[isl.Schedule], bool]) -> Recovery:
     leaves = list(dict.fromkeys(_leaves(target, tuple(statement.name for statement in scop.statements))))
     rank = {name: place for place, name in enumerate(leaves)}
     rows = list(_all_rows(target))
     targets = {name: [vector_of(row, name) for row in rows] for name in leaves}
-    return Recovery(scop, scop.schedule, rank, targets)
+    return Recovery(scop, scop.schedule, rank, targets=targets, is_legal=is_legal)
 
 
 def _leaves(shape: Shape, statements: tuple[str, ...]) -> Iterator[str]:
@@ -143,39 +157,57 @@ def _untiled(shape: Shape, statements: tuple[str, ...], depth: int, tiles: list[
     if isinstance(shape, Branches):
         inside = [_untiled(part, statements_in(part.instances), depth, tiles) for part in shape.parts]
         return shape.with_children(inside)
-    sizes = _tile_sizes(shape)
-    if sizes:
-        tiles.append(_Tiles(statements[0], depth, sizes))
-        points = shape.children[0].children[0].children[0]
-        return _untiled(points, statements, depth, tiles)
+    band = _tiled_band(shape)
+    if band is not None:
+        loops, sizes, order = band
+        tiles.append(_Tiles(statements[0], depth, sizes, order))
+        return _untiled(loops, statements, depth, tiles)
     below = depth + len(shape.rows) if isinstance(shape, Loops) else depth
     return shape.with_children([_untiled(child, statements, below, tiles) for child in shape.children])
 
 
-def _tile_sizes(shape: Shape) -> tuple[int, ...]:
-    """The sizes of a band of tile loops under its mark; empty when ``shape`` is none, or its tiles are no plain ones."""
-    if not (isinstance(shape, Marked) and shape.name == "tile" and isinstance(shape.child, Loops)):
-        return ()
-    points = shape.child.child
-    if not (isinstance(points, Marked) and points.name == "point" and isinstance(points.child, Loops)):
-        return ()
-    pairs = zip(shape.child.rows, points.child.rows, strict=False)
-    found = [_tile_size(tile, row) for tile, row in pairs]
-    whole = len(found) == len(shape.child.rows) == len(points.child.rows)
-    return tuple(size for size in found if size) if whole and all(found) else ()
+def _tiled_band(shape: Shape) -> tuple[Shape, tuple[int, ...], tuple[int, ...]] | None:
+    """The band before it was tiled, its sizes and the order of its point loops; None for anything but a plain tile."""
+    tiles = _band_under(shape, "tile")
+    points = None if tiles is None else _band_under(tiles.child, "point")
+    if tiles is None or points is None or len(tiles.rows) != len(points.rows):
+        return None
+    sizes, homes = [], []
+    for tile in tiles.rows:
+        size, home = _size_of(tile, points.rows)
+        sizes.append(size)
+        homes.append(home)
+    if not all(sizes) or len(set(homes)) < len(homes):
+        return None
+    order = tuple(homes.index(place) for place in range(len(homes)))
+    return loops_around([points.rows[home] for home in homes], points.child), tuple(sizes), order
 
 
-def _tile_size(tile: isl.UnionPwAff, row: isl.UnionPwAff) -> int:
-    text = next(iter(row_texts(tile).values()))
-    found = re.search(r"/(\d+)\)$", text)
+def _band_under(shape: Shape, mark: str) -> Loops | None:
+    inside = shape.child if isinstance(shape, Marked) and shape.name == mark else None
+    return inside if isinstance(inside, Loops) else None
+
+
+def _size_of(tile: isl.UnionPwAff, points: Sequence[isl.UnionPwAff]) -> tuple[int, int]:
+    """The size of a tile loop and the place of its point loop; zeros when it is none."""
+    found = re.search(r"/(\d+)\)$", next(iter(row_texts(tile).values())))
     size = int(found[1]) if found else 0
-    return size if size and tile.plain_is_equal(row.scale_down_val(isl.Val(size)).floor()) else 0
+    for place, row in enumerate(points):
+        if size and tile.plain_is_equal(row.scale_down_val(isl.Val(size)).floor()):
+            return size, place
+    return 0, 0
 
 
 def _tile(recovery: Recovery, tile: _Tiles) -> None:
     loops = [loop for loop in recovery.places.loops if tile.statement in loop.names]
-    outer = [loop for loop in loops if not loop.names[tile.statement].endswith("_tile")]
-    recovery.do("tile", recovery.places.address(outer[tile.depth]), sizes=tile.sizes)
+    untiled = [loop for loop in loops if not loop.names[tile.statement].endswith("_tile")]
+    recovery.do("tile", recovery.places.address(untiled[tile.depth]), sizes=tile.sizes)
+    if list(tile.order) == sorted(tile.order):
+        return
+    inside = [loop for loop in recovery.places.loops if tile.statement in loop.names]
+    points = [loop for loop in inside if not loop.names[tile.statement].endswith("_tile")][tile.depth :]
+    order = tuple(recovery.places.address(points[place]) for place in tile.order)
+    recovery.do("interchange", order=order)
 
 
 def _rows(times: isl.UnionMap, domain: isl.UnionSet) -> tuple[str, ...]:

@@ -31,6 +31,10 @@ class Vector:
             self.constant - times * other.constant,
         )
 
+    def negated(self) -> tuple[int, ...]:
+        """The factors of the negative of this function."""
+        return tuple(-factor for factor in self.factors)
+
     def text(self, iterators: Sequence[str]) -> str:
         """The function as a person writes it.
 
@@ -60,10 +64,14 @@ def vector_of(row: isl.UnionPwAff, statement: str) -> Vector | None:
     for place in range(functions.n_pw_aff()):
         function = functions.get_at(place)
         if function.get_space().get_tuple_name(isl.dim_type.in_) == statement and function.n_piece() == 1:
-            pieces: list[isl.Aff] = []
-            function.foreach_piece(lambda _domain, piece: pieces.append(piece))
-            return _vector(pieces[0])
+            return _vector(_only_piece(function))
     return None
+
+
+def _only_piece(function: isl.PwAff) -> isl.Aff:
+    pieces: list[isl.Aff] = []
+    function.foreach_piece(lambda _domain, piece: pieces.append(piece))
+    return pieces[0]
 
 
 def _vector(function: isl.Aff) -> Vector | None:

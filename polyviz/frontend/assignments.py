@@ -92,6 +92,8 @@ class AssignmentReader:
             array = self._program.array(value.id) if isinstance(value, ast.Name) else None
             if array is not None and isinstance(target, ast.Name):
                 raise self._renamed(node, array)
+            if isinstance(target, ast.Name) and self._program.rank(target.id) is not None:
+                raise self._rebound_array(target)
         values = self._read_values(pairs)
         instructions: list[Instruction] = []
         if len(pairs) > 1:
@@ -158,7 +160,8 @@ class AssignmentReader:
             target,
             f"The name `{target.id}` stands for an array and is assigned here.",
             reason="One name stands for one array in the whole program.",
-            hint=f"Use another name, or set the elements: `{target.id}[i] = ...`.",
+            hint=f"Set its elements, `{target.id}[i] = ...` or all of them, `{target.id}[:] = ...`; "
+            "or use another name.",
         )
 
     def _element(self, target: ast.expr) -> Element:

@@ -10,7 +10,6 @@ import islpy as isl
 from polyviz.frontend.accesses import AccessReader, Reference
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.cells import Cells
-from polyviz.frontend.context import assumed
 from polyviz.frontend.finals import LoopRecord, LoopStep, TimeStep
 from polyviz.frontend.integers import constant_integer
 from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Requirement
@@ -98,7 +97,7 @@ class Builder:
             holds = position.affine.condition(requirement.condition)
         except NotAffine:
             raise requirement.error from None
-        context = assumed(self._program.parameters.parameters)
+        context = self._program.context()
         if not position.domain.intersect_params(context).is_subset(holds):
             raise requirement.error
 
@@ -185,10 +184,14 @@ class Builder:
     def _statement(
         self, instructions: tuple[Instruction, ...], span: Span, source: str, position: Position
     ) -> tuple[Ordered, ...]:
-        context = assumed(self._program.parameters.parameters)
+        context = self._program.context()
         if position.domain.intersect_params(context).is_empty():
             self.never_run.append(span)
-            self.notes.append(f"The statement at line {span.line} never runs: its iteration domain is empty.")
+            always = position.domain.is_empty()
+            sizes = "" if always else " for these sizes"
+            self.notes.append(
+                f"The statement at line {span.line} never runs{sizes}: its iteration domain is empty."
+            )
             return ()
         for guard in reversed(position.guards):
             instructions = (Branch(guard, instructions),)

@@ -10,7 +10,6 @@ import islpy as isl
 
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.certainty import are_negligible
-from polyviz.frontend.context import assumed
 from polyviz.frontend.integers import constant_integer
 from polyviz.frontend.reasons import why
 from polyviz.model.expression import Binary, Compare, Conditional, Constant, Element, Expression
@@ -88,7 +87,7 @@ class Cells:
         value = self._value(draft, axis, subscript, place)
         if value is None or constant is not None or not place.bounded:
             return subscript
-        context = assumed(self._program.parameters.parameters)
+        context = self._program.context()
         here = place.domain.intersect_params(context)
         negative = here.intersect(value.lt_set(value.sub(value)))
         running = here.params()

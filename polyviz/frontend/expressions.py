@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from polyviz.errors import Span, UnknownNameError
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, HINTS, PURE
 from polyviz.frontend.integers import is_float
+from polyviz.frontend.literals import literal_number
 from polyviz.frontend.refuse import EXPRESSIONS, Refusal, operator_refusal
 from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import (
@@ -146,7 +147,7 @@ class ExpressionReader:
         if isinstance(value, bool | float | complex):
             return Constant(value)
         if isinstance(value, int):
-            if value < 2**63:
+            if value < 2**64:  # from 2**63 on it is unsigned, as in numba
                 return Constant(value)
             raise self._error(
                 node,
@@ -238,8 +239,12 @@ class ExpressionReader:
         return self._error(node, f"`{array.name}` has {dimensions} but is used with {given}.", reason, hint)
 
     def _not_subscriptable(self, base: ast.expr) -> Exception:
-        if not isinstance(base, ast.Name) or not self._scope.is_local(base.id):
-            self.read(base)
+        try:
+            if not isinstance(base, ast.Name) or not self._scope.is_local(base.id):
+                self.read(base)
+        except UnknownNameError as error:
+            error.hint = "Check the spelling, or make the array first, for example with `np.zeros`."
+            raise
         name = f"`{base.id}`" if isinstance(base, ast.Name) else "This"
         return self._error(
             base,
@@ -260,6 +265,10 @@ class ExpressionReader:
 
     def _binary(self, node: ast.BinOp) -> Expression:
         operator = self.operator(node, node.op)
+        if operator == "**" and all(isinstance(literal_number(part, {}), int) for part in (node.left, node.right)):
+            computed = literal_number(node, {})
+            if isinstance(computed, float):  # Python's compiler computes it: `2 ** -1` is 0.5 under numba, too
+                return Constant(computed)
         return Binary(operator, self.read(node.left), self.read(node.right))
 
     def _compare(self, node: ast.Compare) -> Expression:

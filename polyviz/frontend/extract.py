@@ -11,7 +11,7 @@ from polyviz.frontend.assemble import aligned, arguments, arrays, liveness_of
 from polyviz.frontend.bounds import check_bounds
 from polyviz.frontend.build import Builder
 from polyviz.frontend.cells import Cells
-from polyviz.frontend.context import assumed, check_sizes
+from polyviz.frontend.context import check_sizes
 from polyviz.frontend.effects import check_effect
 from polyviz.frontend.finals import final_values
 from polyviz.frontend.names import GlobalNames
@@ -23,7 +23,7 @@ from polyviz.frontend.usage import look_at
 from polyviz.model.scop import Scop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from polyviz.frontend.nodes import Node
 
@@ -76,7 +76,7 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
     parameters = program.parameters.parameters
     check_sizes(parameters, sizes)
     frozen = program.parameters.frozen
-    context = _restricted(assumed(parameters, {**frozen, **sizes}), program.assumptions)
+    context = program.context()
     check_bounds(program, Cells(program), builder.checks, context)
     statements = tuple(aligned(statement, context) for statement in builder.statements)
     schedule = schedule_tree(order, {statement.name: statement.domain for statement in statements})
@@ -104,14 +104,6 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
         final_iterators=finals,
         docstring=source.docstring,
     )
-
-
-def _restricted(context: isl.Set, assumptions: Iterable[isl.Set]) -> isl.Set:
-    """``context`` where all ``assumptions`` hold, over its own parameters in their order."""
-    space = context.get_space()
-    for assumption in assumptions:
-        context = context.intersect(assumption).align_params(space)
-    return context.coalesce()
 
 
 def _frozen_note(name: str, value: int) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.errors import NotAffineError, UnknownNameError
+from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.environment import Known
 from polyviz.frontend.functions import HINTS
 from polyviz.frontend.integers import constant_integer, is_integral, reads_data
@@ -92,6 +93,7 @@ def read_header(program: Program, expressions: ExpressionReader, node: ast.For) 
         raise source.error(
             arguments[2], "The step of a loop cannot be 0.", hint="Use a positive or negative step."
         )
+    _assume_progress(program, step)
     return Header(node.target.id, start, stop, step)
 
 
@@ -155,17 +157,46 @@ def _step(program: Program, value: Expression) -> Expression:
     return value if known is None else Constant(known)
 
 
+def _assume_progress(program: Program, step: Expression) -> None:
+    """Python refuses the step 0; where the loop surely starts, that is a condition on the arguments."""
+    if (
+        program.depth
+        or constant_integer(step) is not None
+        or not program.parameters.is_made_of_parameters(step)
+    ):
+        return
+    try:
+        value = AffineReader((), program.parameters).value(step)
+    except NotAffine:
+        return
+    program.assumptions.append(value.ne_set(value.sub(value)).params())
+
+
 def _bound(program: Program, expressions: ExpressionReader, node: ast.expr) -> Expression:
+    array = program.array(node.id) if isinstance(node, ast.Name) else None
+    if array is not None:
+        raise program.source.error(
+            node,
+            f"The bound `{array.name}` is an array.",
+            reason="`range` takes integers only.",
+            hint=f"Write `range({array.name}.shape[0])` for a loop over its elements.",
+        )
     value = expressions.read(node)
     if is_integral(value) or (reads_data(value) and not _is_float_scalar(program, value)):
         return value
     raise program.source.error(
         node,
         f"The bound `{ast.unparse(node)}` is not an integer.",
-        reason="`range` takes integers only, and `/` gives a float.",
-        hint="Use `//` for integer division, or `int(...)`.",
+        reason=f"`range` takes integers only{', and `/` gives a float' if _divides(node) else ''}.",
+        hint="Use `//` for integer division, or `int(...)`."
+        if _divides(node)
+        else "Use an integer, or `int(...)`.",
         kind=NotAffineError,
     )
+
+
+def _divides(node: ast.expr) -> bool:
+    return any(isinstance(part, ast.Div) for part in ast.walk(node))
 
 
 def _is_float_scalar(program: Program, value: Expression) -> bool:

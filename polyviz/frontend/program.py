@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.errors import ExtractionError, UnknownNameError
+from polyviz.frontend.context import assumed
 from polyviz.frontend.environment import Environment, Known
 from polyviz.frontend.nodes import Requirement
 from polyviz.frontend.parameters import ParameterTable
@@ -46,6 +47,7 @@ class Program:
         self.stored = stored
         self.demanded: set[str] = set()
         taken = usage.names | {argument.name for argument in self.symbols.arguments}
+        self._sizes = {name: value for name, value in (sizes or {}).items() if type(value) is int}
         self.parameters = ParameterTable(taken, {**self.symbols.notebook_sizes, **(sizes or {})})
         self.environment = Environment()
         self.arrays: dict[str, ArrayDraft] = {}
@@ -72,6 +74,14 @@ class Program:
         elif kind != "unknown":
             self.scalars[name] = ArrayDraft(name, 0, "argument")
         self.environment.assigned.add(name)
+
+    def context(self) -> isl.Set:
+        """The parameter values that the program is for, over the parameters known so far."""
+        result = assumed(self.parameters.parameters, {**self.parameters.frozen, **self._sizes})
+        space = result.get_space()
+        for assumption in self.assumptions:
+            result = result.intersect(assumption).align_params(space)
+        return result.coalesce()
 
     def meet(self, name: str) -> None:
         """In a cell, a name that is read before it is assigned comes from the notebook."""

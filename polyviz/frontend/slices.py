@@ -253,14 +253,16 @@ class SliceReader:
         reader = AffineReader(tuple(self._program.iterators), self._program.parameters)
         lengths = [ast.fix_missing_locations(ast.copy_location(part.length, node)) for part in (axis, other)]
         try:
-            first, second = (reader.value(self._expressions.read(length)) for length in lengths)
+            first, second = (
+                _at_least_zero(reader.value(self._expressions.read(length))) for length in lengths
+            )
         except NotAffine:
             return
         equal = first.eq_set(second)
         depends = equal.involves_dims(isl.dim_type.set, 0, equal.dim(isl.dim_type.set))
-        if not depends and {axis.step, other.step} <= {1, -1}:
+        if not depends:
             self._program.assumptions.append(equal.params())
-        if equal.is_empty():
+        if equal.intersect(first.gt_set(first.sub(first))).is_empty():
             given, wanted = (ast.unparse(length) for length in lengths)
             raise self._program.source.error(
                 node,
@@ -304,3 +306,8 @@ def _located(statement: ast.stmt, node: ast.stmt) -> ast.stmt:
         if not hasattr(part, "lineno") and isinstance(part, ast.stmt | ast.expr):
             ast.copy_location(part, node)
     return statement
+
+
+def _at_least_zero(length: isl.PwAff) -> isl.PwAff:
+    """The number of elements: none where the bounds of a slice are the wrong way round."""
+    return length.max(length.sub(length)).coalesce()

@@ -8,7 +8,7 @@ proved for the band: permutable bands may be reordered and tiled, coincident mem
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
@@ -16,7 +16,13 @@ import islpy as isl
 from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
 from polyviz.mapping.full_tiles import find_full_tiles
-from polyviz.mapping.innermost import distribute_innermost, is_mixed, mark_vector
+from polyviz.mapping.innermost import (
+    distribute_innermost,
+    is_concurrent,
+    is_mixed,
+    is_parallel_innermost,
+    mark_vector,
+)
 from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.marked import Mapped, keep_marks
 from polyviz.mapping.storage import place_temporaries
@@ -74,7 +80,7 @@ def make_plan(
 class _BandPlan:
     """What happens to one band. ``order`` is the new order of its point loops, ``parallel`` a position in it (or in
     the tile band), ``vector`` tells that its innermost loop may use vector instructions, ``separable`` that each
-    statement may get an innermost loop of its own."""
+    statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time."""
 
     path: Path
     order: tuple[int, ...]
@@ -85,6 +91,7 @@ class _BandPlan:
     vector: bool
     separable: bool
     serial_members: int
+    concurrent: bool = False
 
 
 def _mapped(scop: Scop, dependences: Dependences, schedule: Schedule, tile: Tile) -> Mapped:
@@ -107,7 +114,12 @@ def _transform(scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: T
     for (path, band), found in zip(bands(tree), properties, strict=True):
         around = [plan for plan in plans if path[: len(plan.path)] == plan.path]
         locality = band_locality(scop, tree, path) if _is_innermost(tree, path) else None
+        if locality is not None and is_concurrent(band):
+            # Without tiles the rows that were chosen for them would be of no use.
+            locality = replace(locality, tiling_helps=True)
         plan = _plan_band(path, found, locality, around, tile)
+        if is_concurrent(band) and (plan.wavefront or not plan.sizes):
+            plan = _concurrent(plan, tile, inside=bool(around))
         plans.append(plan)
         decisions.extend(_explain(plan, statements_under(band)))
     work = _work(scop, tree, plans)
@@ -128,7 +140,9 @@ def _work(scop: Scop, tree: isl.Schedule, plans: Sequence[_BandPlan]) -> tuple[P
         rows = band.band_get_partial_schedule()
         serial = [rows.get_at(member) for member in plan.tile_order[: plan.parallel]]
         outer = [*_rows_of(band.get_prefix_schedule_multi_union_pw_aff()), *serial]
-        found.append(ParallelWork(f"{PARALLEL}:{number}", region_extents(scop, statements_under(band), outer)))
+        found.append(
+            ParallelWork(f"{PARALLEL}:{number}", region_extents(scop, statements_under(band), outer))
+        )
     return tuple(found)
 
 
@@ -168,6 +182,21 @@ def _plan_band(
         separable=innermost,
         serial_members=count if outer.parallel is None else outer.parallel,
     )
+
+
+def _concurrent(plan: _BandPlan, tile: Tile, *, inside: bool) -> _BandPlan:
+    """``plan`` for a band whose tiles can all start at once: diamonds with equal sides, points in order of time.
+
+    Without tiles threads share a loop inside the time, where it has more than one of them and is not ``inside`` others.
+    """
+    last = plan.order[-1] or 1
+    order = (0, *(member for member in range(1, len(plan.order)) if member != last), last)
+    if not plan.sizes:
+        parallel = 1 if len(order) > 2 and not inside else None
+        return replace(plan, order=order, tile_order=order, parallel=parallel, concurrent=True)
+    side = WAVEFRONT_TILE[2] if len(order) == 2 else WAVEFRONT_TILE[1]
+    sizes = plan.sizes if tile is not None else (side, side, *plan.sizes[2:])
+    return replace(plan, order=order, sizes=sizes, concurrent=True)
 
 
 def _tile_sizes(
@@ -261,7 +290,11 @@ def _apply(
         if plan.wavefront:
             tree = with_diagonal(tree, plan.path)
     points = (*plan.path, 0) if plan.sizes else plan.path
+    if plan.concurrent:
+        tree = with_diagonal(tree, points)
     tree, _ = permute_members(tree, points, plan.order)
+    if plan.concurrent:
+        plan = replace(plan, vector=is_parallel_innermost(scop, dependences, tree, points))
     steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
     full = find_full_tiles(scop, tree, points, steps) if plan.sizes else None
     tree = _innermost(scop, dependences, tree, points, plan)
@@ -299,10 +332,22 @@ def _explain(plan: _BandPlan, statements: tuple[str, ...]) -> list[Decision]:
         sizes = " x ".join(map(str, plan.sizes))
         text = f"the band is tiled by {sizes}, to reuse data while it is in cache"
         decisions.append(Decision("tile", text, statements))
-    if plan.wavefront:
-        text = "no tile loop is parallel, so tiles run along wavefronts: the first tile loop is skewed by the second"
-        decisions.append(Decision("wavefront", text, statements))
+    if plan.wavefront or plan.concurrent:
+        decisions.append(Decision("wavefront", _front_text(plan), statements))
     if plan.parallel is not None:
         kind = "tile loop" if plan.sizes else "loop"
-        decisions.append(Decision("parallel", f"{kind} {plan.parallel} of the band runs on all threads", statements))
+        decisions.append(
+            Decision("parallel", f"{kind} {plan.parallel} of the band runs on all threads", statements)
+        )
     return decisions
+
+
+def _front_text(plan: _BandPlan) -> str:
+    if not plan.concurrent:
+        return "no tile loop is parallel, so tiles run along wavefronts: the first tile loop is skewed by the second"
+    if not plan.sizes:
+        return "the first loop is the sum of the first two, the time: the loops inside it are parallel"
+    return (
+        "all tiles on a front can start at once: the first tile loop is the sum of the first two, and so is the first "
+        "loop inside a tile, the time"
+    )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from polyviz.analysis.carried import visits
 from polyviz.analysis.order_below import keeps_order_below
 from polyviz.analysis.parallelism import last_is_parallel
-from polyviz.model.plan import END, VECTOR
+from polyviz.model.plan import CONCURRENT, END, VECTOR
 from polyviz.transform.tree import (
     Path,
     band_at,
@@ -59,6 +59,18 @@ def distribute_innermost(
     for place in reversed(inner):
         tree = mark_vector(tree, place)
     return tree
+
+
+def is_parallel_innermost(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path) -> bool:
+    """Whether the last member of the band at ``path`` is parallel inside the members before it."""
+    walk = zip(bands(tree), visits(scop, dependences, tree), strict=True)
+    return next(last_is_parallel(visit) for (place, _), visit in walk if place == path)
+
+
+def is_concurrent(band: isl.ScheduleNode) -> bool:
+    """Whether a scheduler marked ``band``: its first two rows add up to a time from which all tiles can start."""
+    above = band.parent()
+    return kind_of(above) == "mark" and above.mark_get_id().get_name() == CONCURRENT
 
 
 def is_mixed(tree: isl.Schedule, path: Path) -> bool:

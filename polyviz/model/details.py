@@ -61,6 +61,18 @@ class WeightsDetails(TypedDict):
     weights: Mapping[str, tuple[int, ...]]
 
 
+class ConcurrentStartDetails(TypedDict):
+    """Step ``concurrent start``: whether tiles of the first two rows of a band start at the same time.
+
+    These rows add up to ``factor`` times ``time``, a function per statement; ``reason`` says why there is none.
+    """
+
+    found: bool
+    time: Mapping[str, str]
+    factor: int
+    reason: str
+
+
 class FallbackDetails(TypedDict):
     """Step ``fallback``: what could not be used, and what was used in its place."""
 

@@ -16,11 +16,13 @@ LOCAL = "local"
 POINTS = "points"
 END = "end"
 UNROLL = "unroll"
+CONCURRENT = "concurrent"
 """Names of the mark nodes a plan's tree carries. ``parallel`` (with a number as its ending, ``parallel:0``) and
 ``vector`` stand above a band of one member and ``end`` below it: isl writes no loop for a member whose value is fixed,
 and the next loop must not take its place. ``local`` (with the names of the temporaries as the mark's ending,
 ``local:t,s``) stands where they are declared; ``points`` (with a number as its ending) above the point loops of a
-tiled band. ``unroll`` (with the number of copies as its ending, ``unroll:4``) stands above a band of one member, too."""
+tiled band. ``unroll`` (with the number of copies as its ending, ``unroll:4``) stands above a band of one member, too.
+``concurrent`` is set by schedulers above a band whose first two rows add up to a time from which all tiles can start."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ not time but a coordinate of the grid of blocks or threads.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import islpy as isl
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Axis = Literal["x", "y", "z"]
 LoopKind = Literal["forall", "reduction", "sequential", "violation"]
 Level = Literal["block", "thread"]
+Function = TypeVar("Function", isl.Map, isl.PwAff)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,23 +82,42 @@ Scattering = tuple[Dimension, ...]
 
 def affine_map(domain: isl.Set, *expressions: str) -> isl.Map:
     """The map from the space of ``domain`` to the values of ``expressions``; raises ``isl.Error`` for bad text."""
-    return isl.Map(_function_text(domain, expressions))
+    return _with_names_of(domain, isl.Map(_function_text(domain, expressions)))
 
 
 def affine_function(domain: isl.Set, expression: str) -> isl.UnionPwAff:
     """``expression`` as a function on the space of ``domain``; raises ``isl.Error`` for bad text."""
-    return isl.UnionPwAff(_function_text(domain, (expression,)))
+    function = _with_names_of(domain, isl.PwAff(_function_text(domain, (expression,))))
+    return isl.UnionPwAff.from_pw_aff(function)
+
+
+def _with_names_of(domain: isl.Set, function: Function) -> Function:
+    for place in range(domain.dim(isl.dim_type.param)):
+        function = function.set_dim_id(
+            isl.dim_type.param, place, domain.get_dim_id(isl.dim_type.param, place)
+        )
+    for place in range(domain.dim(isl.dim_type.set)):
+        function = function.set_dim_id(isl.dim_type.in_, place, domain.get_dim_id(isl.dim_type.set, place))
+    return function
 
 
 def _function_text(domain: isl.Set, expressions: tuple[str, ...]) -> str:
-    parameters = _names(domain, isl.dim_type.param)
-    iterators = _names(domain, isl.dim_type.set)
-    values = ", ".join(f"({expression})" for expression in expressions)
-    return f"[{parameters}] -> {{ {domain.get_tuple_name()}[{iterators}] -> [{values}] }}"
+    """The function with names that isl can read: a loop may be called like a word of isl's own (``mod``, ``max``)."""
+    parameters = {name: f"p_{place}" for place, name in enumerate(_names(domain, isl.dim_type.param))}
+    iterators = {name: f"i_{place}" for place, name in enumerate(_names(domain, isl.dim_type.set))}
+    safe = {**parameters, **iterators}
+    values = [_NAME.sub(lambda found: safe.get(found[0], found[0]), text) for text in expressions]
+    source = f"{domain.get_tuple_name()}[{', '.join(iterators.values())}]"
+    target = ", ".join(f"({value})" for value in values)
+    return f"[{', '.join(parameters.values())}] -> {{ {source} -> [{target}] }}"
 
 
-def _names(domain: isl.Set, kind: isl.dim_type) -> str:
-    return ", ".join(domain.get_dim_name(kind, place) or "" for place in range(domain.dim(kind)))
+_NAME = re.compile(r"[A-Za-z_]\w*(?!\w|\s*\()")
+"""A name that is not called."""
+
+
+def _names(domain: isl.Set, kind: isl.dim_type) -> list[str]:
+    return [domain.get_dim_name(kind, place) or "" for place in range(domain.dim(kind))]
 
 
 def scattering_text(scattering: Scattering) -> str:
@@ -143,13 +164,15 @@ class Barrier:
     """A place where all threads of a block wait for each other.
 
     ``before`` and ``after`` are the numbers of the phases it separates; ``wraps`` tells that it stands at the end of a
-    sequential loop, before its next iteration. ``protects`` is a dependence between two threads that would race
-    without it; None when there is none and the barrier is left out.
+    sequential loop, before its next iteration; ``depth`` is the number of sequential loops of the kernel around it,
+    that one included. ``protects`` is a dependence between two threads that would race without it; None when there is
+    none and the barrier is left out.
     """
 
     before: int
     after: int
     wraps: bool
+    depth: int
     protects: Violation | None
 
     @property

@@ -12,21 +12,21 @@ _MAGICS = {"cell": ("polyopt",), "line": ("polyinspect", "polyschedulers", "poly
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Register the magics and their completion in ``shell``; doing it twice changes nothing."""
-    from polyviz.notebook import completion, help
+    from polyviz.notebook import completion, preparation
     from polyviz.notebook.magics import PolyvizMagics
 
     shell.register_magics(PolyvizMagics(shell))
     completion.install(shell)
-    help.install(shell)
+    preparation.install(shell)
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
     """Take the magics and their completion out of ``shell`` again."""
-    from polyviz.notebook import completion, help
+    from polyviz.notebook import completion, preparation
 
     for kind, names in _MAGICS.items():
         for name in names:
             shell.magics_manager.magics[kind].pop(name, None)
     shell.magics_manager.registry.pop("PolyvizMagics", None)
     completion.uninstall(shell)
-    help.uninstall(shell)
+    preparation.uninstall(shell)

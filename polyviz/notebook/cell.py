@@ -60,9 +60,9 @@ def read_cell(line: str, body: str) -> Cell:
     except SyntaxError:
         return Cell(text, (), text)
     after = _expressions_at_end(statements)
-    body = statements[: len(statements) - len(after)]
-    functions = [node for node in body if isinstance(node, ast.FunctionDef)]
-    return _read_functions(text, body, functions, after) if functions else _read_loops(text, body, after)
+    others = statements[: len(statements) - len(after)]
+    functions = [node for node in others if isinstance(node, ast.FunctionDef)]
+    return _read_functions(text, others, functions, after) if functions else _read_loops(text, others, after)
 
 
 def _read_loops(text: str, body: list[ast.stmt], after: Sequence[ast.Expr]) -> Cell:

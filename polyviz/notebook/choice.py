@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from polyviz.runtime.statistics import Samples, distinguishable
+from polyviz.views.tables import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -12,8 +13,16 @@ if TYPE_CHECKING:
     from polyviz.model.measurement import VariantRow
 
 
-def choose(rows: Sequence[VariantRow], runnable: Container[str]) -> tuple[str | None, str]:
-    """The label of the variant to run, and why; None when none can be trusted.
+class Choice(NamedTuple):
+    """The label of the variant to run, None when none can be trusted; ``why`` this one, and a ``remark`` to add."""
+
+    label: str | None
+    why: str = ""
+    remark: str = ""
+
+
+def choose(rows: Sequence[VariantRow], runnable: Container[str]) -> Choice:
+    """The variant to run.
 
     Among the ``runnable`` rows without fault: the fastest, or the first listed of those that the clock cannot tell
     from the fastest. A loop as written that is faster still is no variant of ours, but it is named.
@@ -23,19 +32,34 @@ def choose(rows: Sequence[VariantRow], runnable: Container[str]) -> tuple[str | 
     ...     return VariantRow(schedule, "c", "ok", True, Measurement(samples, samples[0], (samples[0], samples[-1])))
     >>> rows = [row("isl", (2.0,) * 6), row("pluto", (1.0,) * 6)]
     >>> choose(rows, {"isl/c", "pluto/c"})
-    ('pluto/c', 'the fastest')
+    Choice(label='pluto/c', why='the fastest of 2 variants', remark='')
     """
     ours = [row for row in rows if row.label in runnable and row.status == "ok"]
     timed = [row for row in ours if row.measurement is not None]
     if not timed:
-        return (ours[0].label, "the first listed, as nothing was timed") if ours else (None, "")
+        return Choice(ours[0].label, "the first listed, as nothing was timed") if ours else Choice(None)
     fastest = min(timed, key=_median)
     level = [row for row in timed if row is fastest or not _differ(row, fastest)]
-    why = "the fastest" if len(level) == 1 else "the first listed of those that the clock cannot tell apart"
-    better = [row for row in rows if row.is_baseline and _median(row) < _median(fastest) and _differ(row, fastest)]
-    if better:
-        why += f"; {min(better, key=_median).label} is faster still"
-    return level[0].label, why
+    chosen = level[0]
+    written = [row for row in rows if row.is_baseline and _median(row) < _median(chosen) and _differ(row, chosen)]
+    remark = _remark(min(written, key=_median), chosen) if written else ""
+    return Choice(chosen.label, _reason(len(level), len(timed)), remark)
+
+
+def _reason(level: int, timed: int) -> str:
+    if timed == 1:
+        return "the only variant that could be timed"
+    if level == 1:
+        return f"the fastest of {timed} variants"
+    which = f"{level} that are fastest" if level < timed else f"{timed} variants"
+    return f"the first of {which}, whose times the clock cannot tell apart"
+
+
+def _remark(written: VariantRow, chosen: VariantRow) -> str:
+    return (
+        f"the loop as written is faster at these sizes: {seconds(_median(written))} under {written.target}, "
+        f"against {seconds(_median(chosen))} for {chosen.label}"
+    )
 
 
 def _median(row: VariantRow) -> float:

@@ -80,4 +80,4 @@ def _execute(shell: Any, cell: Cell, statements: Sequence[ast.stmt], namespace: 
         return
     shown = eval(compile(ast.Expression(value), filename, "eval"), shell.user_global_ns, namespace)
     if shown is not None:
-        display(shown)
+        display(shown)  # type: ignore[no-untyped-call]  # IPython gives it no types

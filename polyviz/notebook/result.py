@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from polyviz.model.display import Bundle
     from polyviz.model.measurement import VariantRow
     from polyviz.model.scop import Scop
+    from polyviz.notebook.choice import Choice
     from polyviz.notebook.options import Show
     from polyviz.runtime.kernel import Kernel
 
@@ -43,7 +44,7 @@ class Part:
     """One loop nest of the cell.
 
     ``loops`` judges the loops as written. ``row`` is the outcome of the verification, None when there was none;
-    ``chosen`` says why this kernel was taken from ``comparison``; ``seconds`` is how long it ran in place, None for a
+    ``choice`` says why this kernel was taken from ``comparison``; ``seconds`` is how long it ran in place, None for a
     function, which runs when it is called.
     """
 
@@ -53,7 +54,7 @@ class Part:
     kernel: Kernel
     row: VariantRow | None = None
     comparison: Comparison | None = None
-    chosen: str = ""
+    choice: Choice | None = None
     seconds: float | None = None
     sizes: Mapping[str, int] = field(default_factory=dict)
 
@@ -63,7 +64,7 @@ class Part:
         variant = f"{self.kernel.schedule.scheduler} on {self.kernel.target}"
         if self.seconds is None:
             return f"{self.scop.name} is now an optimised kernel: {variant}"
-        chosen = f" ({self.chosen})" if self.chosen else ""
+        chosen = f", {self.choice.why}" if self.choice is not None else ""
         compiled = ", compilation included" if self.kernel.target == "numba" else ""
         return f"{variant}{chosen}: {self.verdict}, then ran in place in {seconds(self.seconds)}{compiled}"
 
@@ -78,6 +79,8 @@ class Part:
     def notes(self) -> tuple[str, ...]:
         """Everything assumed, approximated, skipped, or still to be done."""
         notes = [*self.scop.notes, *self.kernel.program.notes]
+        if self.choice is not None and self.choice.remark:
+            notes.append(self.choice.remark)
         if self.row is not None and self.row.note:
             notes.append(self.row.note)
         if self.seconds is None:
@@ -126,8 +129,8 @@ def _overview(part: Part) -> Bundle:
     sections = [
         *comparison,
         Section("Loops", parallelism_bundle(part.loops), open=True),
-        Section("Source and domains", scop_bundle(part.scop, part.dependences, part.sizes), open=True),
-        Section("Dependences", dependences_bundle(part.dependences, part.scop, part.sizes, drawn=False)),
+        Section("Source and domains", scop_bundle(part.scop, part.dependences, part.sizes or None), open=True),
+        Section("Dependences", dependences_bundle(part.dependences, part.scop, part.sizes or None, drawn=False)),
         Section("Schedule", schedule_bundle(part.kernel.schedule)),
         Section("Program", program_bundle(part.kernel.program)),
     ]
@@ -155,7 +158,7 @@ def _summary(part: Part) -> str:
 def _view(part: Part, show: Show) -> Bundle:
     """One view alone, under the line that says what was done."""
     views = {
-        "source": lambda: program_bundle(part.kernel.program),
+        "source": lambda: program_bundle(part.kernel.program, opened=True),
         "schedule": lambda: schedule_bundle(part.kernel.schedule),
         "tree": lambda: _tree_bundle(part),
     }

@@ -121,16 +121,24 @@ class Binder:
                 hint=f"Its signature is {self.signature}.",
             )
 
+    @property
+    def _where(self) -> str:
+        """What messages about a call begin with; a cell is not called."""
+        return "" if self.scop.is_cell else f"{self.scop.name}(): "
+
+    def _named_argument(self, name: str) -> str:
+        return f"{self._where}{name}"
+
     def _type(self, array: Array, value: Any) -> ArrayType:
         if array.rank == 0:
-            _check_number(f"{self.scop.name}(): {array.name}", array.name, value)
-            return ArrayType(_scalar_type(f"{self.scop.name}(): {array.name}", value), 0)
+            _check_number(self._named_argument(array.name), array.name, value)
+            return ArrayType(_scalar_type(self._named_argument(array.name), value), 0)
         self._check_array(array, value)
         layout: Literal["C", "A"] = "C" if value.flags.c_contiguous else "A"
         return ArrayType(_dtype_name(value.dtype), array.rank, layout)
 
     def _check_array(self, array: Array, value: Any) -> None:
-        name = f"{self.scop.name}(): {array.name}"
+        name = self._named_argument(array.name)
         if not isinstance(value, np.ndarray):
             raise ArgumentError(
                 f"{name} must be a NumPy array with {_dimensions(array.rank)}, not {_kind(value)}.",
@@ -146,7 +154,8 @@ class Binder:
         if _dtype_name(value.dtype) not in SUPPORTED_TYPES:
             raise ArgumentError(
                 f"{name} holds {value.dtype}, which generated code cannot compute with.",
-                hint=f"Supported: {', '.join(SUPPORTED_TYPES)}.",
+                hint=f"Convert it if it holds numbers, for example with {array.name}.astype(np.float64). Supported: "
+                f"{', '.join(SUPPORTED_TYPES)}.",
             )
         if array.name in self.written and not value.flags.writeable:
             raise ArgumentError(
@@ -157,14 +166,14 @@ class Binder:
         for name in self._written_arrays:
             if _overlaps_itself(given[name]):
                 raise OverlapError(
-                    f"{self.scop.name}(): several elements of {name} share one place in memory, and {name} is written.",
+                    f"{self._where}several elements of {name} share one place in memory, and {name} is written.",
                     hint=f"Pass a copy: np.ascontiguousarray({name}).",
                 )
         for first, second in self._conflicts:
             if _share_memory(given[first], given[second]):
                 written = " and ".join(name for name in (first, second) if name in self.written)
                 raise OverlapError(
-                    f"{self.scop.name}(): {first} and {second} overlap in memory, and "
+                    f"{self._where}{first} and {second} overlap in memory, and "
                     f"{written} {'is' if written in (first, second) else 'are'} written.",
                     reason="the order was proved right for arrays that do not overlap",
                     hint=f"Pass a copy of one of them, for example {second}.copy().",
@@ -182,7 +191,7 @@ class Binder:
             return int(given[source.name].shape[source.axis])
         if source.expression is not None:
             return evaluate_integer(source.expression, known)
-        return _integer(f"{self.scop.name}(): {source.name}", given[source.name])
+        return _integer(self._named_argument(source.name), given[source.name])
 
     def _check_context(self, parameters: Mapping[str, int]) -> None:
         values = tuple(parameters.values())
@@ -192,7 +201,7 @@ class Binder:
             sizes = ", ".join(f"{name} = {value}" for name, value in parameters.items())
             assumed = str(self.scop.context).partition(":")[2].rstrip(" }").strip()
             raise ArgumentError(
-                f"{self.scop.name}(): these sizes are not what the loops assume.",
+                f"{self._where}these sizes are not what the loops assume.",
                 reason=f"They assume {assumed}; the call has {sizes}.",
                 hint="Pass arrays whose sizes fit together; sizes that were fixed for the analysis have to be these.",
             )

@@ -126,8 +126,6 @@ class PythonRunner:
         self.compile_seconds = 0.0
         self.notes: tuple[str, ...] = ()
         self._function = _load_program(program, program.text)
-        # Under numba nothing warns of what has no number; CPython has to be told.
-        self._errors = {"all": "ignore"} if program.target == "python" else {}
         parallel = "parallel=True" in program.text
         self._turn: AbstractContextManager[object] = _PARALLEL_NUMBA if parallel else contextlib.nullcontext()
         self._owner = os.getpid()
@@ -144,7 +142,7 @@ class PythonRunner:
         if os.getpid() != self._owner:
             self._start_over()
         try:
-            with self._turn, np.errstate(**self._errors):
+            with self._turn, self._without_warnings():
                 result = self._function(*arguments.values())
         except BaseException as error:
             _restore(arguments, backups)
@@ -154,6 +152,10 @@ class PythonRunner:
             raise told from error
         _write_back(self.program, arguments, copied)
         return _handed_back(self.program, result, {id(arguments[name]): value for name, value in copied.items()})
+
+    def _without_warnings(self) -> AbstractContextManager[object]:
+        """Numba does not warn of overflow and the like; NumPy has to be told not to."""
+        return np.errstate(all="ignore") if self.program.target == "python" else contextlib.nullcontext()
 
     def _start_over(self) -> None:
         """In a forked child: numba would end the process where its threads are asked for, so none are."""

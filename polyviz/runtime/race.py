@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,7 +56,8 @@ class Race:
         }
         report("timing", total - 1, total)
         samples = self._time(worker, racing, rows, report)
-        return tuple(_timed(row, samples.get(row.label)) for row in rows), samples, notes
+        finished = tuple(_timed(row, samples.get(row.label)) for row in rows)
+        return finished, samples, (*notes, *_batch_notes(samples.values()))
 
     def verify(
         self, worker: Worker, reference: Baseline, entrants: Sequence[Entrant], progress: Progress | None = None
@@ -199,6 +200,14 @@ def with_speedups(
 def fastest(rows: Sequence[VariantRow], samples: Mapping[str, Samples]) -> str | None:
     """The label of the fastest row, or None inside the noise."""
     return best({row.label: samples[row.label] for row in rows if row.label in samples})
+
+
+def _batch_notes(samples: Iterable[Samples]) -> Iterator[str]:
+    """That short runs were repeated, and how often."""
+    batches = sorted(one.batch for one in samples if one.batch > 1)
+    if batches:
+        counts = str(batches[0]) if batches[0] == batches[-1] else f"{batches[0]} to {batches[-1]}"
+        yield f"short runs are repeated: each sample of them stands for {counts} runs on fresh data"
 
 
 def _chosen(row: VariantRow, entrant: Entrant) -> Variant | None:

@@ -27,7 +27,7 @@ _STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}
 class Samples:
     """Times of one variant, in seconds per run, in the order of the rounds.
 
-    Each sample is the mean of ``batch`` runs. Differences below ``resolution`` seconds cannot be seen.
+    Each sample stands for ``batch`` runs. Differences below ``resolution`` seconds cannot be seen.
     ``note`` says what limits the figures; it is empty when nothing does. Raises OptionError when a time is missing
     or not positive.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import itertools
 import math
+import statistics
 import time
 from contextlib import contextmanager
 from functools import lru_cache
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Samples", "best", "clock_resolution", "distinguishable", "interleave"]
 
-MINIMUM_TIME = 0.001
-"""Seconds a sample should take, so that reading the clock does not matter."""
+MINIMUM_TIME = 0.005
+"""Seconds a sample should take, so that neither the clock nor one short disturbance decides it."""
+
+PATIENCE = 0.05
+"""Seconds that the untimed setups of one sample may take together."""
 
 _CLEARLY_MEASURABLE = 100
 """A sample of that many clock resolutions is known to about one percent."""
@@ -34,10 +38,10 @@ def interleave(
 ) -> list[Samples]:
     """Time ``variants`` against each other: ``repeats`` samples of each, in seconds per run.
 
-    Before every sample the variant's setup runs untimed (fresh data for a kernel that works in place). A variant
-    whose setup is None may be run several times per sample, so that even a tiny one lasts ``minimum_time``. Every
-    variant runs once before anything is timed; each round starts with another variant; the garbage collector is off.
-    ``progress`` is called after each round with the rounds done and all rounds.
+    A variant runs as often per sample as it takes for ``minimum_time`` seconds, and the sample is a typical one of
+    these runs. Before every run its setup runs untimed (fresh data for a kernel that works in place); where that takes
+    much longer than the run, a sample holds fewer runs. Every variant runs once before anything is timed; each round starts with another
+    variant; the garbage collector is off. ``progress`` is called after each round with the rounds done and all rounds.
 
     Raises OptionError for no repeats or unequal lengths, and whatever a variant raises.
 
@@ -61,7 +65,10 @@ def interleave(
                 times[index].append(_sample(variants[index], setups[index], batches[index]))
             if progress is not None:
                 progress(done + 1, repeats)
-    return [_samples(seconds, batch) for seconds, batch in zip(times, batches, strict=True)]
+    return [
+        _samples(seconds, batch, apart=setup is not None)
+        for seconds, batch, setup in zip(times, batches, setups, strict=True)
+    ]
 
 
 @lru_cache(maxsize=1)
@@ -91,20 +98,25 @@ def _rotated(count: int, start: int) -> list[int]:
 
 def _warm_up(variant: Callable[[], object], setup: Callable[[], object] | None, minimum_time: float) -> int:
     """Run the variant untimed, and find out how many runs make a sample long enough."""
-    if setup is not None:
-        setup()
-        variant()
-        return 1  # a second run would find the data of the first
-    variant()
-    batch = 1
-    while (elapsed := _sample(variant, None, batch) * batch) < minimum_time:
-        batch = max(2 * batch, math.ceil(batch * minimum_time / elapsed))
+    if _sample(variant, setup, 1) >= minimum_time:
+        return 1
+    batch, most = 1, _affordable(setup)
+    while batch < most and (elapsed := _sample(variant, setup, batch) * batch) < minimum_time:
+        batch = int(min(most, max(2 * batch, math.ceil(batch * minimum_time / elapsed))))
     return batch
 
 
+def _affordable(setup: Callable[[], object] | None) -> float:
+    """How many runs of a sample their setups leave time for; one where a single setup takes long."""
+    if setup is None:
+        return math.inf
+    return max(1, round(PATIENCE / _single(setup, None)))
+
+
 def _sample(variant: Callable[[], object], setup: Callable[[], object] | None, batch: int) -> float:
+    """Seconds per run of ``batch`` runs: the median of those with a setup, else the mean."""
     if setup is not None:
-        setup()
+        return statistics.median(_single(variant, setup) for _ in range(batch))
     runs = itertools.repeat(None, batch)
     started = time.perf_counter_ns()
     for _ in runs:
@@ -113,10 +125,20 @@ def _sample(variant: Callable[[], object], setup: Callable[[], object] | None, b
     return max(elapsed, clock_resolution()) / batch
 
 
-def _samples(seconds: Sequence[float], batch: int) -> Samples:
-    resolution = clock_resolution() / batch
+def _single(variant: Callable[[], object], setup: Callable[[], object] | None) -> float:
+    """Seconds of one run after its setup."""
+    if setup is not None:
+        setup()
+    started = time.perf_counter_ns()
+    variant()
+    return max((time.perf_counter_ns() - started) * 1e-9, clock_resolution())
+
+
+def _samples(seconds: Sequence[float], batch: int, *, apart: bool) -> Samples:
+    """The times of one variant; ``apart`` tells that every run of a batch read the clock itself."""
+    resolution = clock_resolution() if apart else clock_resolution() / batch
     shortest = min(seconds)
     note = ""
     if shortest < _CLEARLY_MEASURABLE * resolution:
-        note = f"A run takes {shortest * 1e9:.0f} ns and the clock steps by {resolution * 1e9:.0f} ns: a coarse figure."
+        note = f"a coarse figure: a run takes {shortest * 1e9:.0f} ns, and the clock steps by {resolution * 1e9:.0f} ns"
     return Samples(tuple(seconds), batch, resolution, note)

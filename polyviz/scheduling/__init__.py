@@ -6,6 +6,7 @@ from polyviz.scheduling.adopted import adopt
 from polyviz.scheduling.automatic import schedule
 from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
 from polyviz.scheduling.registry import register_scheduler, schedulers
+from polyviz.scheduling.superposed.made import superpose
 
 __all__ = [
     "Proposal",
@@ -15,4 +16,5 @@ __all__ = [
     "register_scheduler",
     "schedule",
     "schedulers",
+    "superpose",
 ]

@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import islpy as isl
-
-from polyviz.analysis import check
+from polyviz.analysis import check, check_superposition
 from polyviz.analysis import dependences as find_dependences
-from polyviz.analysis.schedule_input import schedule_times
 from polyviz.errors import LegalityError
 from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, UNROLL, VECTOR
 from polyviz.model.schedule import Decision, Schedule
+from polyviz.model.superposition import Superposition
 from polyviz.scheduling.described import described
 from polyviz.scheduling.problem import SchedulingProblem
+from polyviz.scheduling.written import written_tree
 from polyviz.transform.proof import promises
 from polyviz.transform.tree import kind_of, walk
 
 if TYPE_CHECKING:
+    import islpy as isl
+
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop
 
@@ -26,14 +27,19 @@ NAME = "user"
 
 
 def adopt(
-    scop: Scop, choice: Schedule | isl.Schedule | isl.UnionMap | str, *, dependences: Dependences | None = None
+    scop: Scop,
+    choice: Schedule | Superposition | isl.Schedule | isl.UnionMap | str,
+    *,
+    dependences: Dependences | None = None,
 ) -> Schedule:
     """``choice`` as a schedule of ``scop``, which it was perhaps not made for; one without a name is called ``user``.
 
-    A map becomes one band whose members are the dimensions of its time space. Raises ``LegalityError``, with a pair
+    The times of a map become loops, and sequences where they are mere numbers. Raises ``LegalityError``, with a pair
     of instances, when the order would change the result, or when ``choice`` is no schedule of the part.
     """
     problem = SchedulingProblem(scop, dependences if dependences is not None else find_dependences(scop))
+    if isinstance(choice, Superposition):
+        return _superposed(problem, choice)
     legality = check(scop, choice, known=problem.dependences)
     if not legality:
         raise LegalityError(
@@ -43,13 +49,29 @@ def adopt(
         _insist_on_promises(problem, choice.tree)
         return choice
     name = choice.scheduler if isinstance(choice, Schedule) else NAME
-    tree = _without_orders(_tree(scop, choice)).intersect_domain(scop.domain)
+    tree = choice.tree if isinstance(choice, Schedule) else written_tree(scop, choice)
+    tree = _without_orders(tree).intersect_domain(scop.domain)
     _insist_on_promises(problem, tree)
     statements = tuple(statement.name for statement in scop.statements)
     decision = Decision("user", "The order was given by the user and found legal.", statements)
     adopted = described(problem, name, tree, (decision,))
     by_hand = isinstance(choice, Schedule) and choice.by_hand
     return replace(adopted, by_hand=by_hand or any(map(_is_wish, walk(tree))))
+
+
+def _superposed(problem: SchedulingProblem, choice: Superposition) -> Schedule:
+    legality = check_superposition(problem.scop, choice, known=problem.dependences)
+    failed = next((condition for condition in legality.conditions if condition.witness is not None), None)
+    if failed is not None and failed.witness is not None:
+        raise LegalityError(
+            f"This superposition is not legal: it is asked that {failed.asks}.",
+            reason=failed.witness.explanation,
+            hint="Its order alone, without blocks and threads, is `.tree`.",
+        )
+    decision = Decision(
+        "user", "Blocks and threads were given by the user and found legal.", tuple(choice.outer)
+    )
+    return replace(described(problem, NAME, choice.tree, (decision,)), superposition=choice)
 
 
 def _insist_on_promises(problem: SchedulingProblem, tree: isl.Schedule) -> None:
@@ -100,18 +122,6 @@ def _is_wish(node: isl.ScheduleNode) -> bool:
     if kind_of(node) != "mark":
         return False
     name, _, ending = node.mark_get_id().get_name().partition(":")
-    return (name in (PARALLEL, VECTOR) and not ending) or (name == UNROLL and ending.isdecimal() and int(ending) > 1)
-
-
-def _tree(scop: Scop, choice: Schedule | isl.Schedule | isl.UnionMap | str) -> isl.Schedule:
-    if isinstance(choice, Schedule):
-        return choice.tree
-    if isinstance(choice, isl.Schedule):
-        return choice
-    if isinstance(choice, str) and "domain" in choice.split("{", 1)[1][:12]:
-        return isl.Schedule(choice)
-    times = isl.UnionMap.empty(scop.context.get_space())
-    for time in schedule_times(scop, choice).values():
-        times = times.union(isl.UnionMap.from_map(time))
-    rows = isl.MultiUnionPwAff.from_union_map(times)
-    return isl.Schedule.from_domain(scop.domain).insert_partial_schedule(rows)
+    return (name in (PARALLEL, VECTOR) and not ending) or (
+        name == UNROLL and ending.isdecimal() and int(ending) > 1
+    )

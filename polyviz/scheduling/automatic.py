@@ -19,7 +19,7 @@ from polyviz.transform.tile import tile_band
 from polyviz.transform.tree import Path, band_at, bands
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import islpy as isl
 
@@ -34,23 +34,25 @@ def schedule(
     *,
     dependences: Dependences | None = None,
     tile: Sequence[int] | int | None = None,
+    sizes: Mapping[str, int] | None = None,
     **options: Any,
 ) -> Schedule:
     """A legal schedule of ``scop``, found by the scheduler called ``scheduler`` with its ``options``.
 
     ``dependences`` spares the dependence analysis when its result is at hand. ``tile`` tiles every permutable band of
-    two and more loops: one size per loop, outermost first, the last one repeated for deeper bands. The order is
-    checked exactly before it is handed out. Raises ``OptionError`` for unknown names and values, ``SchedulingError``
-    when the scheduler fails, ``LegalityError`` when what it proposes would change the result.
+    two and more loops: one size per loop, outermost first, the last one repeated for deeper bands. ``sizes`` tells
+    the values of parameters in the run at hand to schedulers that choose by them; the order is right for all others
+    too. It is checked exactly before it is handed out. Raises ``OptionError`` for unknown names and values,
+    ``SchedulingError`` when the scheduler fails, ``LegalityError`` when what it proposes would change the result.
     """
     chosen = make_scheduler(scheduler, options)
-    problem = SchedulingProblem(scop, dependences if dependences is not None else find_dependences(scop))
+    found = dependences if dependences is not None else find_dependences(scop)
+    problem = SchedulingProblem(scop, found, dict(sizes or {}))
     proposal = _proposal(scheduler, chosen, problem)
     _insist_on_legality(scheduler, problem, proposal.tree)
     result = described(problem, scheduler, proposal.tree, proposal.decisions)
-    if tile is not None:
-        return tiled(problem, result, tile)
-    return replace(result, superposition=proposal.superposition)
+    result = replace(result, superposition=proposal.superposition)
+    return result if tile is None else tiled(problem, result, tile)
 
 
 def tiled(problem: SchedulingProblem, result: Schedule, sizes: Sequence[int] | int) -> Schedule:
@@ -75,6 +77,11 @@ def tiled(problem: SchedulingProblem, result: Schedule, sizes: Sequence[int] | i
             decisions += reordered
     if not places:
         decisions.append(Decision("tile", "No band of two and more loops is permutable: nothing is tiled."))
+    if result.superposition is not None:
+        text = (
+            "With these tiles the loops are no longer those of blocks and threads: only their order is kept."
+        )
+        decisions.append(Decision("superposition", text))
     _insist_on_legality(result.scheduler, problem, tree)
     return described(problem, result.scheduler, tree, decisions)
 
@@ -92,7 +99,7 @@ def _unit_stride_points(
 
 
 def _proposal(name: str, scheduler: Scheduler, problem: SchedulingProblem) -> Proposal:
-    if not problem.scop.statements:
+    if problem.domain.is_empty():
         nothing = Decision("empty", "No statement ever runs: there is nothing to reorder.")
         return Proposal(problem.scop.schedule, (nothing,))
     try:

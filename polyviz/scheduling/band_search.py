@@ -150,12 +150,28 @@ def solve_row(
 
     Raises ``SolveLimitError`` when none was found within the limit.
     """
-    steps = min(ROW_STEPS, workbench.budget.remaining)
-    budget = StepBudget(steps)
-    try:
-        return best_solution(LexicographicSolver(problem.program(), budget), needed, ideal, given)
-    finally:
-        workbench.budget.remaining -= steps - budget.remaining
+    return RowSearch(problem, workbench).best(needed, ideal, given)
+
+
+class RowSearch:
+    """Solves one row problem again and again under different constraints, from a warm start."""
+
+    def __init__(self, problem: RowProblem, workbench: Workbench) -> None:
+        self.program = problem.program()
+        self._shared = workbench.budget
+        self._budget = StepBudget(0)
+        self._solver = LexicographicSolver(self.program, self._budget)
+
+    def best(
+        self, needed: list[Requirement], ideal: Sequence[int] = (), given: Matrix | None = None
+    ) -> tuple[Solution | None, bool]:
+        """As :func:`solve_row`."""
+        steps = min(ROW_STEPS, self._shared.remaining)
+        self._budget.remaining = steps
+        try:
+            return best_solution(self._solver, needed, ideal, given)
+        finally:
+            self._shared.remaining -= steps - self._budget.remaining
 
 
 def _missing(node: Node) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.scheduling.band_search import BandState, FoundRow, Workbench, solve_row
+from polyviz.scheduling.choice import STOPPED
 from polyviz.scheduling.program import SolveLimitError
 from polyviz.scheduling.row_problem import RowProblem
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from polyviz.scheduling.graph import DependenceGraph, Edge
-
-OBJECTIVES = ("relations not carried", "parameter coefficients", "iterator coefficients")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +52,9 @@ def _row(
     problem = RowProblem(graph.nodes, workbench.cones)
     problem.legality(others)
     carried = problem.carry(edges)
-    unknowns = problem.nodes.values()
-    problem.minimise(carried, maximise=True)
-    problem.minimise(*(node.parameters for node in unknowns))
-    problem.minimise(*(columns for node in unknowns for columns in (node.negative, node.positive)))
+    problem.minimise("relations not carried", carried, maximise=True)
+    problem.minimise_parameters()
+    problem.minimise_iterators()
     try:
         solution, complete = solve_row(problem, [], workbench)
     except SolveLimitError:
@@ -68,6 +66,6 @@ def _row(
         rows={name: problem.row(name, solution.values) for name in graph.names},
         method="carrying",
         coincident=False,
-        objectives=dict(zip(OBJECTIVES, (len(edges) + missed, *values), strict=True)),
-        note="" if complete else "the search was stopped at its limit: a better row may exist",
+        objectives=dict(zip(problem.objectives, (len(edges) + missed, *values), strict=True)),
+        note="" if complete else STOPPED,
     )

@@ -11,20 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from polyviz.scheduling.band_search import BandState, FoundRow, Workbench, requirements, solve_row
+from polyviz.scheduling.choice import chosen_row
 from polyviz.scheduling.program import SolveLimitError
 from polyviz.scheduling.row_problem import RowProblem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-OBJECTIVES = (
-    "bound per parameter",
-    "bound",
-    "parameter coefficients",
-    "iterator coefficients",
-    "weight of the iterators, negated",
-)
+    from polyviz.scheduling.band_search import BandState, FoundRow, Workbench
 
 NO_PARALLEL_ROW = "a parallel row was asked for: there is none"
 STOPPED_PARALLEL = "the search for a parallel row was stopped at its limit"
@@ -64,24 +58,11 @@ class CloseRows:
         problem.legality(graph.validity)
         if coincident:
             problem.coincidence(graph.coincidence)
-        bound = problem.bound(graph.proximity, legal=graph.validity)
-        unknowns = problem.nodes.values()
-        problem.minimise(bound.negative, bound.positive)
-        problem.minimise([bound.constant])
-        problem.minimise(*(node.parameters for node in unknowns))
-        problem.minimise(*(columns for node in unknowns for columns in (node.negative, node.positive)))
+        problem.minimise_distance(graph.proximity, graph.validity)
+        problem.minimise_parameters()
+        problem.minimise_iterators()
         if self.weights:
             problem.prefer(self.weights)
-        needed = requirements(problem, graph)
         # With weights no value of the last objective is known to be the best possible.
-        ideal = () if self.weights else (0, 0, 0, len(needed))
-        solution, complete = solve_row(problem, needed, workbench, ideal=ideal)
-        if solution is None:
-            return None
-        return FoundRow(
-            rows={name: problem.row(name, solution.values) for name in graph.names},
-            method="close",
-            coincident=coincident or not graph.coincidence,
-            objectives=dict(zip(OBJECTIVES, solution.objectives, strict=False)),
-            note="" if complete else "the search was stopped at its limit: a better row may exist",
-        )
+        ideal = None if self.weights else (0, 0, 0)
+        return chosen_row(problem, state, workbench, ideal=ideal, coincident=coincident)

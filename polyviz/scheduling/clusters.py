@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.model.isl_limits import coalesced
 from polyviz.scheduling.graph import DependenceGraph, Edge, Node
 from polyviz.scheduling.rows import AffineRow, composed, multi_affine
 
@@ -60,7 +61,7 @@ def cluster_graph(clusters: Sequence[Cluster], graph: DependenceGraph) -> Depend
         domain = images[0]
         for image in images[1:]:
             domain = domain.union(image)
-        nodes.append(Node(f"cluster{number}", number, domain))
+        nodes.append(Node(f"cluster{number}", number, domain, parallel=cluster.coincident_rows > 0))
     return DependenceGraph(
         tuple(nodes),
         *(
@@ -108,4 +109,4 @@ def _between_clusters(
         image = edge.relation.apply_domain(place[edge.source]).apply_range(place[edge.sink])
         key = (label[edge.source], label[edge.sink])
         united[key] = united[key].union(image) if key in united else image
-    return tuple(Edge(source, sink, relation.coalesce()) for (source, sink), relation in united.items())
+    return tuple(Edge(source, sink, coalesced(relation)) for (source, sink), relation in united.items())

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from polyviz.errors import SchedulingError
-from polyviz.model.schedule import Decision
+from polyviz.model.plan import CONCURRENT
 from polyviz.scheduling.band_search import BandState, RowRule, Workbench, find_band, missing_rows
 from polyviz.scheduling.carrying import CarryingRows
 from polyviz.scheduling.clusters import Cluster
 from polyviz.scheduling.components import components, reachability, topological
+from polyviz.scheduling.concurrent_start import with_concurrent_start
 from polyviz.scheduling.explanation import (
     band_decision,
     components_decision,
@@ -28,6 +29,7 @@ from polyviz.scheduling.problem import Proposal, SchedulingProblem
 from polyviz.scheduling.reuse_explanation import group_decision, row_decision
 
 if TYPE_CHECKING:
+    from polyviz.model.schedule import Decision
     from polyviz.scheduling.fusion import FusionRule
     from polyviz.scheduling.reuse import ReuseGroup
 
@@ -39,18 +41,20 @@ FALLBACK_SECONDS = 3.0
 class Engine:
     """Builds a schedule with ``row_rule`` for the rows of a band and ``fusion`` for what shares one.
 
-    ``reuse`` holds the groups of references for rules that look at them.
+    ``reuse`` holds the groups of references for rules that look at them. ``concurrent_start`` changes bands so that
+    their tiles start at the same time, where that can be had.
     """
 
     row_rule: RowRule
     fusion: FusionRule
     reuse: tuple[ReuseGroup, ...] = ()
+    concurrent_start: bool = False
     workbench: Workbench = field(default_factory=Workbench)
     decisions: list[Decision] = field(default_factory=list)
 
     def run(self, problem: SchedulingProblem) -> Proposal:
         """A schedule of ``problem``; raises ``SchedulingError`` when no affine one is found."""
-        self.decisions += [group_decision(group) for group in self.reuse if group.temporal or group.spatial]
+        self.decisions += [group_decision(group) for group in self.reuse if group.is_used_again]
         plan = self._plan(DependenceGraph.of(problem, self.reuse))
         return Proposal(tree_of(plan, problem.domain), self.log())
 
@@ -73,15 +77,24 @@ class Engine:
     def _part(self, cluster: Cluster, graph: DependenceGraph) -> Plan:
         if not cluster.band:
             return Leaf(cluster.names)
+        start = None
+        if self.concurrent_start and len(cluster.band) > 1:
+            start = with_concurrent_start(cluster, graph, self.workbench)
+            cluster = start.cluster
         cluster = cluster.from_zero()
         self._explain(cluster, graph)
-        return BandPlan(cluster, self._plan(graph.after(cluster.band)))
+        if start is not None:
+            self.decisions.append(start.decision)
+        mark = CONCURRENT if start is not None and start.found else ""
+        return BandPlan(cluster, self._plan(graph.after(cluster.band)), mark)
 
     def _explain(self, cluster: Cluster, graph: DependenceGraph) -> None:
         for number, row in enumerate(cluster.band, len(graph.around) + 1):
             if row.fallback:
                 instead = "one that carries as many dependences as possible"
-                self.decisions.append(fallback_decision("a row with reuse", instead, row.fallback, cluster.names))
+                self.decisions.append(
+                    fallback_decision("a row with reuse", instead, row.fallback, cluster.names)
+                )
             self.decisions.append(row_decision(row, number, graph))
         self.decisions.append(band_decision(cluster, graph))
 
@@ -95,15 +108,19 @@ class Engine:
         return self._carried(graph)
 
     def _carried(self, graph: DependenceGraph) -> Cluster:
-        names = ", ".join(graph.names)
-        text = f"No row over {names} respects all dependences well: the next one carries as many as possible."
-        self.decisions.append(Decision("fallback", text, graph.names))
+        limited = self.workbench.budget.is_spent
+        reason = (
+            "the search reached its limit"
+            if limited
+            else "no row respects all dependences and is independent"
+        )
+        instead = "one row that carries as many dependences as possible"
+        self.decisions.append(fallback_decision("a permutable band", instead, reason, graph.names))
         row = CarryingRows().next_row(BandState(graph), self.workbench)
         if row is None:
-            reason = (
-                "the search reached its limit" if self.workbench.budget.is_spent else "every row tried reverses one"
-            )
-            raise SchedulingError(f"no row that respects all dependences of {names} was found ({reason})")
+            why = "the search reached its limit" if limited else "every row tried reverses one"
+            names = ", ".join(graph.names)
+            raise SchedulingError(f"no row that respects all dependences of {names} was found ({why})")
         return Cluster(graph.names, (row,))
 
 

@@ -23,6 +23,7 @@ from polyviz.scheduling.fusion_reasons import (
     fusion_decision,
     fusion_stopped,
     no_common_row,
+    no_parallel_row,
     not_close,
     rows_lost,
     search_ended,
@@ -107,7 +108,8 @@ class FusionRule:
         self, selection: Sequence[Cluster], union: Cluster, graph: DependenceGraph
     ) -> Reason | None:
         if not union.band:
-            return no_common_row()
+            wanted = self.parallel_rows is not None and any(cluster.coincident_rows for cluster in selection)
+            return no_parallel_row() if wanted else no_common_row()
         return None if self.fusion == "max" else rows_lost(selection, union, graph, self.parallel_rows)
 
 

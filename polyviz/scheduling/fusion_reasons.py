@@ -98,6 +98,11 @@ def no_common_row() -> Reason:
     return Reason("no common row is legal", {"because": "legality"})
 
 
+def no_parallel_row() -> Reason:
+    """Some part has a parallel row, the whole would have none."""
+    return Reason("no common row is parallel", {"because": "parallelism"})
+
+
 def search_ended() -> Reason:
     """The limit of the search was reached before the common band was complete."""
     return Reason("the search for a common band was stopped at its limit", {"because": "limit"})
@@ -106,9 +111,7 @@ def search_ended() -> Reason:
 def uses_far_apart(state: BandState, selection: Sequence[Cluster], apart: AbstractSet[str]) -> Reason:
     """No relation of the parts ``apart`` to others has a small distance in the common band ``state``."""
     between = [
-        edge
-        for edge in state.graph.close
-        if edge.source != edge.sink and {edge.source, edge.sink} & apart
+        edge for edge in state.graph.close if edge.source != edge.sink and {edge.source, edge.sink} & apart
     ]
     if not between:
         return Reason("they use no value of each other", {"because": "distance"})
@@ -117,12 +120,12 @@ def uses_far_apart(state: BandState, selection: Sequence[Cluster], apart: Abstra
     places = {f"cluster{number}": listed(cluster.names) for number, cluster in enumerate(selection)}
     row = max(range(len(distances)), key=lambda position: _size(distances[position : position + 1]))
     limit = distances[row]
-    apart = (
+    how_far = (
         f"up to {limit} iterations apart" if limit is not None else "farther apart the larger the sizes are,"
     )
     text = (
         "no value is used again soon enough: even the closest uses, from "
-        f"{places.get(edge.source, edge.source)} to {places.get(edge.sink, edge.sink)}, are {apart} in row {row + 1}"
+        f"{places.get(edge.source, edge.source)} to {places.get(edge.sink, edge.sink)}, are {how_far} in row {row + 1}"
     )
     return Reason(text, {"because": "distance", "distances": distances})
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.times import maps_of
+from polyviz.model.isl_limits import coalesced
 from polyviz.scheduling.pieces import convex_pieces
 from polyviz.scheduling.rows import AffineRow, multi_affine
 
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
 class Node:
     """A statement, or a cluster acting as one, with the rows found so far over its iterators.
 
-    ``position`` is its place in the order of the source.
+    ``position`` is its place in the order of the source; ``parallel`` tells of a cluster that it has a parallel row.
     """
 
     name: str
     position: int
     domain: isl.Set
     rows: tuple[AffineRow, ...] = ()
+    parallel: bool = False
 
     @property
     def size(self) -> int:
@@ -44,11 +46,15 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Pairs of instances of two nodes that a schedule has to order, to bound or to keep together."""
+    """Pairs of instances of two nodes that a schedule has to order, to bound or to keep together.
+
+    ``distance`` is that of all pairs where they are instances of one node and have only one, as far as it is known.
+    """
 
     source: str
     sink: str
     relation: isl.Map
+    distance: tuple[int, ...] | None = None
 
     def pieces(self) -> list[Edge]:
         """The edge apart into convex relations."""
@@ -58,6 +64,8 @@ class Edge:
 
     def is_separated(self, rows: Mapping[str, Sequence[AffineRow]]) -> bool:
         """Whether ``rows`` give some pair different times."""
+        if self.distance is not None:
+            return any(row.along(self.distance) for row in rows[self.source])
         return not self.relation.is_subset(self._at_one_time(rows))
 
     def together(self, rows: Mapping[str, Sequence[AffineRow]]) -> Edge | None:
@@ -120,7 +128,7 @@ class DependenceGraph:
     @property
     def close(self) -> tuple[Edge, ...]:
         """The relations that fusion serves: one cell used again, or one cache line."""
-        return (*self.proximity, *(edge for group in self.reuse for edge in group.spatial))
+        return (*self.proximity, *(edge for group in self.reuse for edge in group.across))
 
     def only(self, names: Iterable[str]) -> DependenceGraph:
         """The nodes ``names`` and the relations inside them."""
@@ -156,7 +164,7 @@ def _edges(relation: isl.UnionMap, parameters: isl.Space) -> tuple[Edge, ...]:
         Edge(
             part.get_tuple_name(isl.dim_type.in_),
             part.get_tuple_name(isl.dim_type.out),
-            part.align_params(parameters).coalesce(),
+            coalesced(part.align_params(parameters)),
         )
         for part in maps_of(relation)
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import islpy as isl
 
+from polyviz.model.isl_limits import coalesced
+
 # Up to this many constraints the cone of a piece takes isl a few milliseconds; from twice as many on, a second.
 SIMPLE = 16
 # Pieces of one distance each are worth it only while they are few.
@@ -19,7 +21,7 @@ def convex_pieces(relation: isl.Map) -> list[isl.BasicMap]:
     >>> [str(piece) for piece in pieces]
     ['[n] -> { S[i] -> T[j] : 0 <= i < n and i <= j <= 1 + i }']
     """
-    parts = relation.remove_divs().coalesce().get_basic_map_list()
+    parts = coalesced(relation.remove_divs()).get_basic_map_list()
     return [piece for position in range(parts.n_basic_map()) for piece in _simple(parts.get_at(position))]
 
 
@@ -31,7 +33,7 @@ def by_distance(piece: isl.BasicMap) -> list[isl.BasicMap] | None:
     ['[n] -> { S[i] -> T[j] : j = 1 + i and 0 <= i < n }', '[n] -> { S[i] -> T[j] : j = i and 0 <= i < n }']
     """
     points = distances(piece)
-    return points and [_at_distance(piece, point) for point in points]
+    return None if points is None else [_at_distance(piece, point) for point in points]
 
 
 def distances(piece: isl.BasicMap) -> list[isl.Point] | None:
@@ -45,11 +47,20 @@ def distances(piece: isl.BasicMap) -> list[isl.Point] | None:
         return None
     nameless = isl.Map.from_basic_map(piece).reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
     found = nameless.deltas().project_out(isl.dim_type.param, 0, piece.dim(isl.dim_type.param))
-    if not found.is_bounded() or found.count_val().to_python() > MOST_DISTANCES:
+    if not found.is_bounded() or _is_wide(found) or found.count_val().to_python() > MOST_DISTANCES:
         return None
     points: list[isl.Point] = []
     found.foreach_point(points.append)
     return points
+
+
+def _is_wide(found: isl.Set) -> bool:
+    """Whether one dimension alone has too many values: counting points goes through all of them."""
+    return any(
+        found.dim_max_val(position).sub(found.dim_min_val(position)).to_python() >= MOST_DISTANCES
+        for position in range(found.dim(isl.dim_type.set))
+        if not found.is_empty()
+    )
 
 
 def simpler_pieces(piece: isl.BasicMap) -> list[isl.BasicMap]:
@@ -63,7 +74,9 @@ def simpler_pieces(piece: isl.BasicMap) -> list[isl.BasicMap]:
     [n] -> { S[i] -> T[j, k] : j = i }
     """
     constraints = piece.get_constraints()
-    mixed = [one for one in constraints if one.is_equality() or (_involves(one, _IN) and _involves(one, _OUT))]
+    mixed = [
+        one for one in constraints if one.is_equality() or (_involves(one, _IN) and _involves(one, _OUT))
+    ]
     source = [one for one in constraints if one not in mixed and not _involves(one, _OUT)]
     universe = isl.BasicMap.universe(piece.get_space())
     return [

@@ -24,10 +24,11 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class BandPlan:
-    """The rows of a cluster and what runs inside them."""
+    """The rows of a cluster and what runs inside them; ``mark`` is the name of a mark above the band, or empty."""
 
     cluster: Cluster
     inner: Plan
+    mark: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,7 +62,8 @@ def _planted(node: isl.ScheduleNode, plan: Plan, domains: dict[str, isl.Set]) ->
     """``node`` with ``plan`` below it; the result stands where ``node`` stood."""
     if isinstance(plan, BandPlan):
         with_band = node.insert_partial_schedule(_partial_schedule(plan.cluster, domains))
-        return _planted(with_band.child(0), plan.inner, domains).parent()
+        with_inner = _planted(with_band.child(0), plan.inner, domains).parent()
+        return with_inner.insert_mark(isl.Id(plan.mark)) if plan.mark else with_inner
     if isinstance(plan, SequencePlan):
         filters = isl.UnionSetList.alloc(isl.DEFAULT_CONTEXT, len(plan.parts))
         for part in plan.parts:

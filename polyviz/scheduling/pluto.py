@@ -19,14 +19,18 @@ class Pluto:
 
     Source: Bondhugula, Hartono, Ramanujam, Sadayappan, *A practical automatic polyhedral parallelizer and locality
     optimizer* (2008), with negative coefficients as in Pluto+ (2016). ``fusion`` decides which loop nests share a
-    band; ``parallel_first`` prefers a row without carried dependences to a closer one.
+    band; ``parallel_first`` prefers a row without carried dependences to a closer one. ``concurrent_start`` gives
+    stencils rows whose tiles, diamonds, can all start at once instead of along a wavefront. It is off: it pays for
+    some stencils (heat-3d) and not for others (fdtd-2d), whose loops over diamonds are more complicated.
     """
 
     name: ClassVar[str] = "pluto"
     fusion: Literal["none", "smart", "max"] = "smart"
     parallel_first: bool = True
+    concurrent_start: bool = False
 
     def run(self, problem: SchedulingProblem) -> Proposal:
         """Schedule ``problem``; keeps the order of the source, and says so, when no affine schedule is found."""
         rule = CloseRows(self.parallel_first)
-        return run_engine(Engine(rule, FusionRule(self.fusion, rule)), problem)
+        engine = Engine(rule, FusionRule(self.fusion, rule), concurrent_start=self.concurrent_start)
+        return run_engine(engine, problem)

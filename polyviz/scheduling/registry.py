@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Literal, TypeVar, cast, get_args, get_origin, 
 
 import islpy as isl
 
-from polyviz.errors import OptionError, SchedulingError
+from polyviz.errors import LegalityError, OptionError, SchedulingError
 from polyviz.model.registry import Registry, near
 from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
+from polyviz.scheduling.written import written_tree
 
 ENTRY_POINT_GROUP = "polyviz.schedulers"
 
@@ -34,7 +35,8 @@ def register_scheduler(name: str) -> Callable[[Definition], Definition]:
     """Make a class or a function known as the scheduler ``name``; a later definition replaces an earlier one.
 
     A class is a frozen dataclass with ``run(problem) -> Proposal``; its fields are the options. A function takes the
-    problem, and its options as keyword arguments with defaults; it returns a ``Proposal`` or an ``isl.Schedule``.
+    problem, and its options as keyword arguments with defaults; it returns a ``Proposal``, an
+    ``isl.Schedule``, or a map from instances into time, as ``isl.UnionMap`` or text.
 
     >>> from polyviz.scheduling import register_scheduler, schedulers
     >>> @register_scheduler("as-written")
@@ -101,16 +103,23 @@ class FunctionScheduler:
     options: Mapping[str, Any]
 
     def run(self, problem: SchedulingProblem) -> Proposal:
-        """Call the function; raises ``SchedulingError`` when its result is no schedule."""
+        """Call the function; raises ``SchedulingError`` when its result is no schedule of the problem."""
         result = self.function(problem, **self.options)
-        if isinstance(result, isl.Schedule):
-            return Proposal(result)
         if isinstance(result, Proposal):
             return result
-        raise SchedulingError(
-            f"The scheduler function `{self.function.__name__}` returned a {type(result).__name__}.",
-            hint="Return a Proposal or an isl.Schedule.",
-        )
+        if not isinstance(result, isl.Schedule | isl.UnionMap | str):
+            raise SchedulingError(
+                f"The scheduler function `{self.function.__name__}` returned a {type(result).__name__}.",
+                hint="Return a Proposal, an isl.Schedule, or a map into time as isl.UnionMap or text.",
+            )
+        try:
+            return Proposal(written_tree(problem.scop, result))
+        except LegalityError as error:
+            raise SchedulingError(
+                f"What the scheduler function `{self.function.__name__}` returned is no schedule: {error.message}",
+                reason=error.reason,
+                hint=error.hint,
+            ) from error
 
 
 def _check_value(scheduler: str, definition: Any, option: str, value: object) -> None:

@@ -48,13 +48,21 @@ class PlacedReference:
 class ReuseGroup:
     """The references of one pattern among the nodes of a graph, and the convex pieces of their reuse.
 
-    ``label`` is the pattern as text.
+    ``label`` is the pattern as text. ``spatial`` holds the lines that one statement uses again, which rows are judged
+    by; ``across`` those that it shares with others: where one ends on a line and another begins is an accident of where
+    lines begin, but says that a common band may pay.
     """
 
     label: str
     references: tuple[PlacedReference, ...]
     temporal: tuple[Edge, ...]
     spatial: tuple[Edge, ...]
+    across: tuple[Edge, ...]
+
+    @property
+    def is_used_again(self) -> bool:
+        """Whether any cell or line of the group is touched more than once."""
+        return bool(self.temporal or self.spatial or self.across)
 
     @property
     def multiplicity(self) -> int:
@@ -72,7 +80,8 @@ class ReuseGroup:
             self.label,
             tuple(placed for placed in self.references if placed.node in wanted),
             tuple(edge for edge in self.temporal if {edge.source, edge.sink} <= wanted),
-            tuple(edge for edge in self.spatial if {edge.source, edge.sink} <= wanted),
+            tuple(edge for edge in self.spatial if edge.source in wanted),
+            tuple(edge for edge in self.across if {edge.source, edge.sink} <= wanted),
         )
 
     def kept(self, rows: Mapping[str, Sequence[AffineRow]]) -> ReuseGroup:
@@ -81,6 +90,7 @@ class ReuseGroup:
             self,
             temporal=tuple(edge for edge in self.temporal if not edge.is_separated(rows)),
             spatial=tuple(edge for edge in self.spatial if not edge.is_separated(rows)),
+            across=tuple(edge for edge in self.across if not edge.is_separated(rows)),
         )
 
     def between(
@@ -92,7 +102,8 @@ class ReuseGroup:
     ) -> ReuseGroup:
         """The group seen from clusters of statements: statement ``name`` is part of node ``label[name]``.
 
-        ``place`` maps its instances to those of the node, and ``rows`` are the same as functions.
+        ``place`` maps its instances to those of the node, and ``rows`` are the same as functions. What happens at one
+        value of all rows of a cluster is served already.
         """
         references = tuple(
             PlacedReference(label[one.node], one.reference, around[one.node], rows[one.node])
@@ -103,9 +114,11 @@ class ReuseGroup:
             moved = (
                 edge.relation.apply_domain(place[edge.source]).apply_range(place[edge.sink]) for edge in edges
             )
-            return _distinct(piece for relation in moved for piece in _pieces(relation, uniform=False))
+            pieces = (piece for relation in moved for piece in _pieces(relation, uniform=False))
+            return _distinct(piece for piece in pieces if piece.distance is None or any(piece.distance))
 
-        return ReuseGroup(self.label, references, images(self.temporal), images(self.spatial))
+        across = tuple(edge for edge in images(self.across) if edge.source != edge.sink)
+        return ReuseGroup(self.label, references, images(self.temporal), images(self.spatial), across)
 
 
 def groups_of(reuse: Reuse) -> tuple[ReuseGroup, ...]:
@@ -132,11 +145,13 @@ def pressure(groups: Iterable[ReuseGroup]) -> int:
 
 
 def _group(label: str, pattern: PatternReuse) -> ReuseGroup:
+    spatial = _distinct(edge for relation in pattern.spatial for edge in _pieces(relation, uniform=False))
     return ReuseGroup(
         label,
         tuple(PlacedReference(reference.statement, reference) for reference in pattern.references),
         _distinct(edge for relation in pattern.temporal for edge in _pieces(relation, uniform=True)),
-        _distinct(edge for relation in pattern.spatial for edge in _pieces(relation, uniform=False)),
+        tuple(edge for edge in spatial if edge.source == edge.sink),
+        tuple(edge for edge in spatial if edge.source != edge.sink),
     )
 
 
@@ -152,29 +167,38 @@ def _pieces(relation: isl.Map, *, uniform: bool) -> Iterator[Edge]:
     for piece in convex_pieces(relation):
         found = distances(piece) if source == sink else None
         if found is not None:
-            yield from (
-                Edge(source, sink, _translation(relation.get_space(), point, parameters)) for point in found
-            )
+            yield from (_translation(relation.get_space(), point, parameters) for point in found)
         elif source != sink or not uniform:
             yield Edge(source, sink, isl.Map.from_basic_map(piece))
 
 
-def _translation(space: isl.Space, distance: isl.Point, parameters: isl.BasicSet) -> isl.Map:
+def _translation(space: isl.Space, distance: isl.Point, parameters: isl.BasicSet) -> Edge:
     """All pairs at ``distance``: a row cannot tell where they are, and many relations become one.
 
     >>> space = isl.BasicMap("{ S[i, j] -> S[k, l] }").get_space()
-    >>> print(_translation(space, isl.Set("{ [1, -1] }").sample_point(), isl.BasicSet("{ : }")))
-    { S[i, j] -> S[i' = 1 + i, j' = -1 + j] }
+    >>> edge = _translation(space, isl.Set("{ [1, -1] }").sample_point(), isl.BasicSet("{ : }"))
+    >>> print(edge.distance, edge.relation)
+    (1, -1) { S[i, j] -> S[k = 1 + i, l = -1 + j] }
     """
     functions = isl.MultiAff.identity(space)
-    for position in range(functions.dim(isl.dim_type.out)):
-        step = distance.get_coordinate_val(isl.dim_type.set, position)
+    steps = [
+        distance.get_coordinate_val(isl.dim_type.set, position)
+        for position in range(functions.dim(isl.dim_type.out))
+    ]
+    for position, step in enumerate(steps):
         functions = functions.set_aff(position, functions.get_at(position).add_constant_val(step))
-    return isl.Map.from_multi_aff(functions).intersect_params(isl.Set.from_basic_set(parameters))
+    pairs = isl.Map.from_multi_aff(functions).intersect_params(isl.Set.from_basic_set(parameters))
+    name = space.get_tuple_name(isl.dim_type.in_)
+    return Edge(name, name, pairs, tuple(step.to_python() for step in steps))
 
 
 def _distinct(edges: Iterable[Edge]) -> tuple[Edge, ...]:
-    return tuple({str(edge.relation): edge for edge in edges}.values())
+    """``edges`` without those that ask the same of a row."""
+    found: dict[object, Edge] = {}
+    for edge in edges:
+        same = str(edge.relation) if edge.distance is None else (edge.source, edge.distance)
+        found.setdefault(same, edge)
+    return tuple(found.values())
 
 
 def _linear(row: AffineRow) -> Row:

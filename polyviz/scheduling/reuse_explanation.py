@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import islpy as isl
-
 from polyviz.model.details import GroupDetails, ReuseDetails, ReuseRowDetails
 from polyviz.model.schedule import Decision
 from polyviz.scheduling.explanation import function_of, listed
-from polyviz.scheduling.reuse_rows import PER_PARAMETER
+from polyviz.scheduling.row_problem import PER_PARAMETER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 
 def group_decision(group: ReuseGroup) -> Decision:
     """The references of one pattern and the reuse between them."""
-    temporal, spatial = _pairs(group.temporal), _pairs(group.spatial)
+    temporal, spatial = _pairs(group.temporal), _pairs((*group.spatial, *group.across))
     names = tuple(dict.fromkeys(placed.node for placed in group.references))
     text = (
         f"{group.label}, {_counted(group.multiplicity)} in {listed(names)}. "
@@ -117,13 +115,9 @@ def _pairs(edges: Iterable[Edge]) -> tuple[str, ...]:
 def _pair(edge: Edge) -> str:
     if edge.source != edge.sink:
         return f"{edge.source} to {edge.sink}"
-    distance = isl.Map.from_basic_map(edge.relation.affine_hull()).deltas()
-    values = [
-        distance.plain_get_val_if_fixed(isl.dim_type.set, position)
-        for position in range(distance.dim(isl.dim_type.set))
-    ]
-    steps = ", ".join("*" if value.is_nan() else value.to_str() for value in values)
-    return f"{edge.source} at distance ({steps})"
+    if edge.distance is None:
+        return f"{edge.source} at changing distances"
+    return f"{edge.source} at distance ({', '.join(map(str, edge.distance))})"
 
 
 def _where(pairs: Sequence[str]) -> str:

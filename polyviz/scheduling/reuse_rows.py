@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from polyviz.scheduling.band_search import FoundRow, every_node, requirements, solve_row
+from polyviz.scheduling.band_search import FoundRow, RowSearch, every_node, requirements, solve_row
+from polyviz.scheduling.choice import STOPPED, is_coincident
 from polyviz.scheduling.program import SolveLimitError
 from polyviz.scheduling.row_problem import RowProblem
 
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from polyviz.scheduling.band_search import BandState, Workbench
-    from polyviz.scheduling.graph import DependenceGraph, Edge
+    from polyviz.scheduling.farkas import Matrix
+    from polyviz.scheduling.graph import DependenceGraph
     from polyviz.scheduling.reuse import ReuseGroup
     from polyviz.scheduling.rows import AffineRow
+    from polyviz.scheduling.search import Requirement
     from polyviz.scheduling.solver import Solution
 
-PER_PARAMETER = " per parameter"
-SMALL_COEFFICIENTS = ("parameter coefficients", "iterator coefficients")
 # Sets of groups that one row is asked to carry together; with more, smaller sets are not tried.
 MOST_SETS = 40
 
@@ -58,35 +59,30 @@ class RowReuse:
 
     @property
     def spatial(self) -> bool:
-        """Whether neighbouring values of the row touch neighbouring cells."""
+        """Whether the row was chosen to run along lines: neighbouring values touch neighbouring cells."""
         return bool(self.lines)
 
 
 def few_row(state: BandState, workbench: Workbench, *, coincident: bool) -> FoundRow | None:
     """The row that keeps reuse at distance zero, group by group; temporal before spatial reuse of the same group."""
     graph = state.graph
-    possible = _problem(graph, workbench, coincident=coincident)
-    if solve_row(possible, requirements(possible, graph), workbench)[0] is None:
+    if coincident and not _is_possible(graph, workbench):
         return None
     problem = _problem(graph, workbench, coincident=coincident)
     ranked = _ranked(graph)
-    names = []
     for group, _ in ranked:
         for kind, edges in (("temporal", group.temporal), ("spatial", group.spatial)):
             if edges:
-                bound = problem.bound(edges, legal=graph.validity)
-                problem.minimise(bound.negative, bound.positive)
-                problem.minimise([bound.constant])
-                names += [f"{kind} {group.label}{PER_PARAMETER}", f"{kind} {group.label}"]
-    unknowns = problem.nodes.values()
-    problem.minimise(*(node.parameters for node in unknowns))
-    problem.minimise(*(columns for node in unknowns for columns in (node.negative, node.positive)))
+                problem.minimise_distance(edges, graph.validity, f"{kind} {group.label}")
+    problem.minimise_parameters()
     needed = requirements(problem, graph)
-    ideal = (*(0 for _ in names), 0, len(needed))
+    ideal = (*(0 for _ in problem.objectives), len(needed))
+    problem.minimise_iterators()
     solution, complete = solve_row(problem, needed, workbench, ideal)
     if solution is None:
         return None
-    found = _Found(graph, problem, solution, (*names, *SMALL_COEFFICIENTS))
+    objectives = dict(zip(problem.objectives, solution.objectives, strict=True))
+    found = _Found(graph, problem, solution, objectives)
     return found.row("few", [placed for _, placed in ranked], (), complete=complete, coincident=coincident)
 
 
@@ -98,52 +94,56 @@ def many_row(state: BandState, workbench: Workbench, *, coincident: bool) -> Fou
     """
     graph = state.graph
     problem = _problem(graph, workbench, coincident=coincident)
-    unknowns = problem.nodes.values()
-    problem.minimise(*(columns for node in unknowns for columns in (node.negative, node.positive)))
-    problem.minimise(*(node.parameters for node in unknowns))
+    problem.minimise_iterators()
+    problem.minimise_parameters()
     needed = every_node(problem, graph)
-    smallest, complete = solve_row(problem, needed, workbench, (len(needed), 0))
+    search = RowSearch(problem, workbench)
+    smallest, complete = search.best(needed, (len(needed), 0))
     if smallest is None:
         return None
     ranked = _ranked(graph)
-    groups = [group for group, _ in ranked if group.spatial]
-    solution, carried, all_tried = _Carrier(graph, problem, workbench, smallest).most(groups)
-    found = _Found(graph, problem, solution, SMALL_COEFFICIENTS[::-1])
-    lines = tuple(group.label for group in carried)
+    carrying = {group.label: problem.carrying(group.spatial) for group, _ in ranked if group.spatial}
+    solution, lines, all_tried = _Carrier(search, needed, smallest, carrying).most()
+    coefficients, shifts = solution.objectives
+    objectives = {
+        "iterator coefficients": coefficients,
+        "groups whose lines are not carried": len(carrying) - len(lines),
+        "parameter coefficients": shifts,
+    }
+    found = _Found(graph, problem, solution, objectives)
     order = [placed for _, placed in ranked]
     return found.row("many", order, lines, complete=complete and all_tried, coincident=coincident)
 
 
 @dataclass(frozen=True, slots=True)
 class _Carrier:
-    """Looks for rows no larger than ``smallest`` that carry spatial groups."""
+    """Looks for rows no larger than ``smallest`` that carry groups: ``carrying`` holds the constraints of each."""
 
-    graph: DependenceGraph
-    problem: RowProblem
-    workbench: Workbench
+    search: RowSearch
+    needed: list[Requirement]
     smallest: Solution
+    carrying: Mapping[str, Matrix]
 
-    def most(self, groups: Sequence[ReuseGroup]) -> tuple[Solution, tuple[ReuseGroup, ...], bool]:
-        """The row that carries the largest set of ``groups``, the set, and whether every larger one was tried."""
-        alone = {group.label: self._carry((group,)) for group in groups}
-        possible = [group for group in groups if alone[group.label] is not None]
+    def most(self) -> tuple[Solution, tuple[str, ...], bool]:
+        """The row that carries the largest set of groups, the set, and whether every larger one was tried."""
+        alone = {group: self._carry((group,)) for group in self.carrying}
+        possible = [group for group in self.carrying if alone[group] is not None]
         for chosen in islice(_subsets(possible), MOST_SETS):
             solution = self._carry(chosen)
             if solution is not None:
                 return solution, chosen, True
-        first = alone[possible[0].label] if possible else None
+        first = alone[possible[0]] if possible else None
         return (self.smallest, (), True) if first is None else (first, (possible[0],), False)
 
-    def _carry(self, groups: Sequence[ReuseGroup]) -> Solution | None:
+    def _carry(self, groups: Sequence[str]) -> Solution | None:
         """The best row that carries all ``groups``; None when there is none, or none was found within the limit."""
-        edges = [edge for group in groups for edge in _along(group)]
+        constraints = np.vstack([self.carrying[group] for group in groups])
+        if self.search.program.admits(self.smallest.values, constraints):
+            return self.smallest
         size = self.smallest.objectives[0]
-        limit = np.concatenate(([size], -self.problem.program().objectives[0]))
-        given = np.vstack([limit, self.problem.carrying(edges)])
+        limit = np.concatenate(([size], -self.search.program.objectives[0]))
         try:
-            return solve_row(
-                self.problem, every_node(self.problem, self.graph), self.workbench, (size, 0), given
-            )[0]
+            return self.search.best(self.needed, (size, 0), np.vstack([limit, constraints]))[0]
         except SolveLimitError:
             return None
 
@@ -155,7 +155,7 @@ class _Found:
     graph: DependenceGraph
     problem: RowProblem
     solution: Solution
-    objectives: tuple[str, ...]
+    objectives: Mapping[str, int]
 
     def row(
         self,
@@ -170,9 +170,9 @@ class _Found:
         return FoundRow(
             rows=rows,
             method="close",
-            coincident=coincident or _is_coincident(self.graph, rows),
-            objectives=dict(zip(self.objectives, self.solution.objectives, strict=True)),
-            note="" if complete else "the search was stopped at its limit: a better row may exist",
+            coincident=coincident or is_coincident(self.graph, rows),
+            objectives=self.objectives,
+            note="" if complete else STOPPED,
             reuse=RowReuse(aim, tuple(order), lines, tuple(_lost(self.graph, rows))),
         )
 
@@ -185,6 +185,12 @@ def _problem(graph: DependenceGraph, workbench: Workbench, *, coincident: bool) 
     return problem
 
 
+def _is_possible(graph: DependenceGraph, workbench: Workbench) -> bool:
+    """Whether there is a coincident row at all: without bounds this is found out quickly."""
+    problem = _problem(graph, workbench, coincident=True)
+    return solve_row(problem, requirements(problem, graph), workbench)[0] is not None
+
+
 def _ranked(graph: DependenceGraph) -> list[tuple[ReuseGroup, RankedGroup]]:
     """The groups that still have reuse to serve, the most precious first."""
     rows = {node.name: node.rows for node in graph.nodes}
@@ -193,20 +199,10 @@ def _ranked(graph: DependenceGraph) -> list[tuple[ReuseGroup, RankedGroup]]:
     return sorted(ranked, key=lambda pair: (-pair[1].rank, -pair[1].multiplicity))
 
 
-def _subsets(groups: Sequence[ReuseGroup]) -> Iterator[tuple[ReuseGroup, ...]]:
+def _subsets(groups: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """The larger ones first, among equals those of the more precious groups."""
     for size in range(len(groups), 0, -1):
         yield from combinations(groups, size)
-
-
-def _along(group: ReuseGroup) -> tuple[Edge, ...]:
-    """The relations that tell whether a row runs along lines: between statements they tell how these are ordered."""
-    return tuple(edge for edge in group.spatial if edge.source == edge.sink) or group.spatial
-
-
-def _is_coincident(graph: DependenceGraph, rows: Mapping[str, AffineRow]) -> bool:
-    alone = {name: (row,) for name, row in rows.items()}
-    return not any(edge.is_separated(alone) for edge in graph.coincidence)
 
 
 def _lost(graph: DependenceGraph, rows: Mapping[str, AffineRow]) -> Iterator[str]:

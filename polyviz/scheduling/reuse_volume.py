@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
 
-from polyviz.analysis.counting import count_points
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -83,12 +81,10 @@ def _moves(relation: isl.Map, position: int) -> bool:
 
 
 def _projections(instances: isl.Set) -> list[int]:
-    """How many values each iterator takes in ``instances``."""
-    rank = instances.dim(isl.dim_type.set)
-    return [count_points(_only(instances, position, rank)) for position in range(rank)]
-
-
-def _only(instances: isl.Set, position: int, rank: int) -> isl.Set:
-    behind = instances.project_out(isl.dim_type.set, position + 1, rank - position - 1)
-    alone = behind.project_out(isl.dim_type.set, 0, position)
-    return alone.project_out(isl.dim_type.param, 0, alone.dim(isl.dim_type.param))
+    """How many values each iterator takes in ``instances``, gaps in the middle not looked for."""
+    numbers = []
+    for position in range(instances.dim(isl.dim_type.set)):
+        first, last = instances.dim_min_val(position).to_python(), instances.dim_max_val(position).to_python()
+        stride = instances.get_stride(position).to_python()
+        numbers.append((last - first) // stride + 1)
+    return numbers

@@ -10,10 +10,12 @@ optimizer* (2008), section 3; Verdoolaege and Janssens, *Scheduling for PPCG* (2
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from polyviz.model.isl_limits import solved
 from polyviz.scheduling.program import IntegerProgram
 from polyviz.scheduling.rows import AffineRow
 
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 # Larger coefficients make loops that nobody wants; a row that needs one counts as not found.
 COEFFICIENT_LIMIT = 64
 CONSTANT_LIMIT = 1_000_000
+
+PER_PARAMETER = " per parameter"
+"""What the name of the objective ends in that belongs to a bound's growth with the parameters."""
 
 
 # A linear map from unknowns to the coefficients of an affine form on an edge: (coefficient, unknown, factor), where the
@@ -57,7 +62,7 @@ class BoundUnknowns:
 class RowProblem:
     """Collects constraints and objectives; :meth:`program` closes it.
 
-    The objectives are minimised in the order in which they are added.
+    The objectives are minimised in the order in which they are added; ``objectives`` holds their names.
     """
 
     def __init__(self, nodes: Sequence[Node], cones: ConeTable) -> None:
@@ -67,6 +72,7 @@ class RowProblem:
         self._inequalities: list[Matrix] = []
         self._equalities: list[Matrix] = []
         self._objectives: list[Matrix] = []
+        self.objectives: list[str] = []
         self._order: list[int] = []
         self.bounds: list[BoundUnknowns] = []
         self.nodes = {node.name: self._add_node(node) for node in nodes}
@@ -100,7 +106,8 @@ class RowProblem:
             distance = self._distance(edge)
             self._hold(edge, limit + _negated(distance), exactly=True)
             respected = ordered.get((edge.source, edge.sink))
-            if respected is None or not edge.relation.is_subset(respected):
+            # What isl cannot decide quickly is bounded from both sides, which holds for it as well.
+            if respected is None or not solved(partial(edge.relation.is_subset, respected)):
                 self._hold(edge, limit + distance, exactly=True)
         return unknowns
 
@@ -121,12 +128,29 @@ class RowProblem:
                 rows += [cone.inequalities @ matrix, equal, -equal]
         return np.vstack(rows)
 
-    def minimise(self, *columns: Iterable[int], maximise: bool = False) -> None:
-        """The next objective: the sum of the unknowns in ``columns``."""
+    def minimise(self, name: str, *columns: Iterable[int], maximise: bool = False) -> None:
+        """The next objective, called ``name`` in the log: the sum of the unknowns in ``columns``."""
         objective = np.zeros(len(self._upper), dtype=np.int64)
         for group in columns:
             objective[list(group)] += -1 if maximise else 1
-        self._objectives.append(objective)
+        self._add_objective(name, objective)
+
+    def minimise_distance(
+        self, edges: Iterable[Edge], legal: Iterable[Edge] = (), name: str = "bound"
+    ) -> None:
+        """The next two objectives: a `bound` on the distance of ``edges``, first what grows with the parameters."""
+        bound = self.bound(edges, legal)
+        self.minimise(f"{name}{PER_PARAMETER}", bound.negative, bound.positive)
+        self.minimise(name, [bound.constant])
+
+    def minimise_parameters(self) -> None:
+        """The next objective: small coefficients of parameters."""
+        self.minimise("parameter coefficients", *(unknowns.parameters for unknowns in self.nodes.values()))
+
+    def minimise_iterators(self) -> None:
+        """The next objective: small coefficients of iterators, whatever their sign."""
+        signed = (columns for node in self.nodes.values() for columns in (node.negative, node.positive))
+        self.minimise("iterator coefficients", *signed)
 
     def prefer(self, weights: Mapping[str, Sequence[int]]) -> None:
         """The next objective: iterators with large ``weights``, one number per iterator and node, take part."""
@@ -136,7 +160,7 @@ class RowProblem:
             if unknowns is not None:
                 objective[list(unknowns.negative)] -= np.array(numbers, dtype=np.int64)
                 objective[list(unknowns.positive)] -= np.array(numbers, dtype=np.int64)
-        self._objectives.append(objective)
+        self._add_objective("weight of the iterators, negated", objective)
 
     def program(self) -> IntegerProgram:
         """The integer program of all that was asked for; ties are broken unknown by unknown.
@@ -175,6 +199,10 @@ class RowProblem:
             row[1 + positive] += factor
             row[1 + negative] -= factor
         return row
+
+    def _add_objective(self, name: str, objective: Matrix) -> None:
+        self.objectives.append(name)
+        self._objectives.append(objective)
 
     def _add_node(self, node: Node) -> NodeUnknowns:
         return NodeUnknowns(

@@ -19,6 +19,10 @@ class AffineRow:
     parameters: tuple[int, ...]
     constant: int
 
+    def along(self, distance: Sequence[int]) -> int:
+        """How much the function grows from an instance to the one at ``distance``."""
+        return sum(factor * step for factor, step in zip(self.iterators, distance, strict=True))
+
     def affine(self, space: isl.Space) -> isl.Aff:
         """The function on the set space ``space``, whose parameters are those of the row.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from polyviz.analysis.reuse import find_reuse
+from polyviz.analysis import find_reuse
 from polyviz.errors import OptionError
 from polyviz.model.schedule import Decision
 from polyviz.scheduling.band_search import missing_rows
@@ -18,6 +18,8 @@ from polyviz.scheduling.reuse import groups_of, pressure
 from polyviz.scheduling.reuse_rows import few_row, many_row
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from polyviz.scheduling.band_search import BandState, FoundRow, Workbench
     from polyviz.scheduling.problem import Proposal, SchedulingProblem
 
@@ -60,7 +62,8 @@ class Spatial:
 class UnitStrideRows:
     """Row rule for processors: one parallel row, outermost, and lines along the innermost one.
 
-    ``alone`` tells a component from clusters that are to be merged, for which no row may carry all it can.
+    ``alone`` tells a component from clusters that are to be merged: these keep a parallel row where they have one, and
+    no row of theirs carries all it can.
     """
 
     pressure_limit: int
@@ -77,18 +80,16 @@ class UnitStrideRows:
         found, failure = _reusing(state, workbench, coincident=True)
         if found is not None:
             return found
+        if not self.alone:
+            lost = any(node.parallel for node in state.graph.nodes)
+            return None if lost else _any_row(state, workbench, failure)
         crowded = pressure(state.graph.reuse)
-        if self.alone and crowded > self.pressure_limit:
+        if crowded > self.pressure_limit:
             limit = f"the pressure on registers, {crowded}, is above {self.pressure_limit}"
             return _carrying(state, workbench, f"{failure} and {limit}")
-        room = (
-            f" and the pressure on registers, {crowded}, stays within {self.pressure_limit}"
-            if self.alone
-            else ""
-        )
-        return _any_row(
-            state, workbench, f"{failure}{room}: the band goes on and its tiles run along wavefronts"
-        )
+        room = f"the pressure on registers, {crowded}, stays within {self.pressure_limit}"
+        wavefront = "the band goes on and its tiles run along wavefronts"
+        return _any_row(state, workbench, f"{failure} and {room}: {wavefront}")
 
     def _needs_no_parallel_row(self, state: BandState) -> str:
         """Why the next row may carry dependences; empty when a parallel one is wanted first."""
@@ -97,7 +98,7 @@ class UnitStrideRows:
             return "coincidence is not asked for: one parallel row is enough"
         if state.found:
             return "coincidence is not asked for: the first row of the band is not parallel either"
-        if self.relax_inner and around and missing_rows(state.graph) <= 2:
+        if self.relax_inner and self.alone and around and missing_rows(state.graph) <= 2:
             return "coincidence is not asked for: so far inside, starting threads costs more than it gains"
         return ""
 
@@ -115,13 +116,11 @@ class CoalescedRows:
         regular = CloseRows()
         if any(row.method != "carrying" for row in (*state.graph.around, *state.found)):
             return regular.next_row(state, workbench)
-        try:
-            found = many_row(state, workbench, coincident=True)
-        except SolveLimitError:
-            found = None
+        found, failure = _attempt(many_row, state, workbench, coincident=True)
         if found is None and self.alone:
-            reason = "no row is parallel; what is carried outside leaves parallel rows inside"
-            return _carrying(state, workbench, reason)
+            return _carrying(
+                state, workbench, f"{failure}; what is carried outside leaves parallel rows inside"
+            )
         if found is not None and found.reuse is not None and found.reuse.spatial:
             return found
         close = regular.next_row(state, workbench)
@@ -130,8 +129,14 @@ class CoalescedRows:
 
 
 def _reusing(state: BandState, workbench: Workbench, *, coincident: bool) -> tuple[FoundRow | None, str]:
-    """A row, or why there is none: few groups give way to every row but the last one, which serves many."""
+    """A row, or why there is no parallel one: few groups give way to every row but the last one, which serves many."""
     find = many_row if missing_rows(state.graph) == 1 else few_row
+    return _attempt(find, state, workbench, coincident=coincident)
+
+
+def _attempt(
+    find: Callable[..., FoundRow | None], state: BandState, workbench: Workbench, *, coincident: bool
+) -> tuple[FoundRow | None, str]:
     try:
         return find(state, workbench, coincident=coincident), "no parallel row exists"
     except SolveLimitError:

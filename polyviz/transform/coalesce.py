@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Coalesce(Move):
-    """One loop in place of ``member`` of the band at ``path`` and the loop directly inside it.
+    """Make one loop of two nested ones, over all their iterations.
 
-    The new loop counts ``outer * extent + inner``, which is affine only when the inner loop has a known number of
-    iterations: for a symbolic one fix its size first (``sizes=`` of ``extract``). It never changes the order.
+    It takes the place of ``member`` of the band at ``path`` and the loop directly inside it. The new loop counts
+    ``outer * extent + inner``, which is affine only when the inner loop has a known number of iterations: for a
+    symbolic one fix its size first (``sizes=`` of ``extract``). It never changes the order.
     """
 
     name: ClassVar[str] = "coalesce"

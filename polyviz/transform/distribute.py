@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Distribute(Move):
-    """Give the children of a sequence loops of their own: ``member`` of the band at ``path`` and all loops inside it.
+    """Give statements that share a loop loops of their own, one after the other.
 
-    The sequence is the one directly inside these loops. ``groups`` holds the positions of the children that stay
-    together, in the order in which the groups shall run; without it every child is on its own.
+    Distributed are ``member`` of the band at ``path`` and all loops inside it. The sequence is the one directly
+    inside these loops. ``groups`` holds the positions of the children that stay together, in the order in which the
+    groups shall run; without it every child is on its own.
     """
 
     name: ClassVar[str] = "distribute"

@@ -36,10 +36,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fuse(Move):
-    """Fuse the ``depth`` outermost loops of several children of the sequence at ``path``.
+    """Let loops that run one after the other become one, ``depth`` loops deep.
 
-    ``children`` are their positions, in the order in which they run inside the fused loops, which take the place of
-    the first. Iterations with equal values of the loops run together: shift or scale first where they should not.
+    ``children`` are their positions in the sequence at ``path``, in the order in which they run inside the fused
+    loops, which take the place of the first. Iterations with equal values of the loops run together: shift or scale
+    first where they should not.
     """
 
     name: ClassVar[str] = "fuse"

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Interchange(Move):
-    """Permute the members of the band at ``path``: position ``k`` gets the member that was at ``order[k]``.
+    """Run the loops of a nest in another order.
 
-    Legal wherever the band is permutable.
+    Position ``k`` of the band at ``path`` gets the member that was at ``order[k]``; legal wherever it is permutable.
     """
 
     name: ClassVar[str] = "interchange"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError
-from polyviz.transform.shape import Loops, Shape, loops_around, loops_at, shape_of, tree_of, with_part
+from polyviz.transform.rows import loop_text
+from polyviz.transform.shape import Loops, Marked, Shape, loops_around, loops_at, shape_of, tree_of, with_part
 from polyviz.transform.tree import Path, band_at, bands
 
 if TYPE_CHECKING:
@@ -41,10 +42,14 @@ def one_band(tree: isl.Schedule, path: Path, member: int, count: int) -> tuple[i
     shape = shape_of(tree)
     rows, inside = unwrapped(loops_at(shape, path))
     if not (member >= 0 and member + count <= len(rows)):
-        raise OptionError(
-            f"The move needs {count} loops directly inside one another; "
-            f"at {path} there are {max(0, len(rows) - member)}."
-        )
+        if isinstance(inside, Marked):
+            raise OptionError(
+                f"The mark `{inside.name}` stands between the loops: make this move before marking."
+            )
+        found = max(0, len(rows) - member)
+        verb = "is" if found == 1 else "are"
+        there = f"from loop {loop_text(rows[member])} on there {verb} {found}" if found else "there is none"
+        raise OptionError(f"The move needs {count} loops directly inside one another; {there}.")
     nested = loops_around(rows[member : member + count], loops_around(rows[member + count :], inside))
     changed = with_part(shape, path, loops_around(rows[:member], nested))
     return tree_of(tree.get_domain(), changed), (*path, 0) if member else path

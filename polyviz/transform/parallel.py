@@ -30,11 +30,11 @@ MarkName = Literal["parallel", "vector"]
 
 @dataclass(frozen=True, slots=True)
 class Parallel(Move):
-    """Let the iterations of the loop ``member`` of the band at ``path`` run at the same time.
+    """Let the iterations of a loop run in parallel threads; legal when the loop carries no dependence.
 
-    ``mark`` is ``parallel`` for threads and ``vector`` for lanes; it becomes a mark node directly above the loop,
-    which becomes a band of its own. Legal when the loop carries no dependence; ``reductions`` lets those of
-    reductions pass, for a target that combines partial results.
+    It is the loop ``member`` of the band at ``path``. ``mark`` is ``parallel`` for threads and ``vector`` for
+    lanes; it becomes a mark node directly above the loop, which becomes a band of its own. Legal when the loop
+    carries no dependence; ``reductions`` lets those of reductions pass, for a target that combines partial results.
     """
 
     name: ClassVar[str] = "parallel"

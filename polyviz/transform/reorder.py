@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reorder(Move):
-    """Permute the children of the sequence at ``path``: position ``k`` gets the child that was at ``order[k]``."""
+    """Run what stands one after the other in another order.
+
+    Position ``k`` of the sequence at ``path`` gets the child that was at ``order[k]``.
+    """
 
     name: ClassVar[str] = "reorder"
     parts: ClassVar[tuple[str, ...]] = ("order",)

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SetRows(Move):
-    """Replace the rows of the band at ``path`` by ``rows``, isl text of one function per statement.
+    """Let loops run over rows as the user writes them, isl text of one function per statement.
 
-    ``"{ S0[i, j] -> [(j)]; S1[i, j] -> [(j + 1)] }"`` is one row. With ``whole`` the subtree at ``path`` becomes
-    one band of these rows and nothing inside it.
+    They are those of the band at ``path``: ``"{ S0[i, j] -> [(j)]; S1[i, j] -> [(j + 1)] }"`` is one row. With
+    ``whole`` the subtree at ``path`` becomes one band of these rows and nothing inside it.
     """
 
     name: ClassVar[str] = "rows"

@@ -168,6 +168,21 @@ def tidy(shape: Shape) -> Shape:
     return shape.with_children(below)
 
 
+def pruned(shape: Shape, instances: isl.UnionSet) -> Shape:
+    """``shape`` for ``instances`` only: what runs none of them is left out."""
+    if isinstance(shape, Branches):
+        kept = [
+            Part(pruned(part.child, inside), part.instances.intersect(inside.universe()))
+            for part in shape.parts
+            if not (inside := part.instances.intersect(instances)).is_empty()
+        ]
+        return kept[0].child if len(kept) == 1 else Branches(tuple(kept), shape.ordered)
+    below = [pruned(child, instances) for child in shape.children]
+    if isinstance(shape, Loops):
+        return replace(shape, child=below[0], rows=tuple(restricted(row, instances) for row in shape.rows))
+    return shape.with_children(below)
+
+
 def joined(rows: Sequence[isl.UnionPwAff]) -> isl.UnionPwAff:
     """One row from rows of different statements."""
     result = rows[0]

@@ -34,10 +34,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sink(Move):
-    """Move a child of the sequence at ``path`` into the outermost loop of another child, at iteration ``point``.
+    """Move a statement into a loop that runs before or after it, at iteration ``point``.
 
-    ``child`` and ``into`` are their positions; ``point`` is an affine expression over the sizes and the iterators of
-    what is moved. It runs before the rest of that iteration if it ran before the loop, and after it if it ran after.
+    ``child`` and ``into`` are positions in the sequence at ``path``; ``point`` is an affine expression over the
+    sizes and the iterators of what is moved. It runs before the rest of that iteration if it ran before the loop,
+    and after it if it ran after.
     """
 
     name: ClassVar[str] = "sink"

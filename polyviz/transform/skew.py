@@ -16,10 +16,11 @@ from polyviz.transform.tree import Path, band_at, bands, members, replace_rows, 
 
 @dataclass(frozen=True, slots=True)
 class Skew(Move):
-    """Add ``factor`` times the loop ``by`` to the loop ``member`` of the band at ``path`` (counted from 0).
+    """Shift a loop along another one: add ``factor`` times the loop ``by`` to it.
 
-    Adding an outer loop to an inner one never changes the order; the other way round it may. ``by`` counts the members
-    of the band at ``by_path``, of the same band without it; with ``statements`` only these are skewed.
+    It is the loop ``member`` of the band at ``path`` (counted from 0). Adding an outer loop to an inner one never
+    changes the order; the other way round it may. ``by`` counts the members of the band at ``by_path``, of the same
+    band without it; with ``statements`` only these are skewed.
     """
 
     name: ClassVar[str] = "skew"

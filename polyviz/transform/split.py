@@ -12,7 +12,17 @@ from polyviz.model.schedule import Decision
 from polyviz.transform.move import Move
 from polyviz.transform.nest import unwrapped
 from polyviz.transform.rows import Amount, checked_member, expression_row, loop_text
-from polyviz.transform.shape import Branches, Part, loops_around, loops_at, shape_of, tidy, tree_of, with_part
+from polyviz.transform.shape import (
+    Branches,
+    Part,
+    loops_around,
+    loops_at,
+    pruned,
+    shape_of,
+    tidy,
+    tree_of,
+    with_part,
+)
 from polyviz.transform.tree import Path, band_at, bands, members, statements_under
 
 if TYPE_CHECKING:
@@ -83,4 +93,5 @@ def split_iterations(tree: isl.Schedule, path: Path, member: int, first: isl.Uni
 
 
 def _half(rows: Rows, inside: Shape, instances: isl.UnionSet, domain: isl.UnionSet) -> Part:
-    return Part(loops_around(rows, inside), instances.gist(domain).coalesce())
+    nest = pruned(loops_around(rows, inside), instances)
+    return Part(nest, instances.gist(domain.intersect(instances.universe())).coalesce())

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tile(Move):
-    """Tile the band at ``path`` with ``sizes``, one per member, outermost first.
+    """Run the loops of a band tile by tile, with ``sizes`` per loop, outermost first.
 
     The tile band counts tiles (``floor(row / size)``), the point band keeps the rows. Marks ``tile`` and ``point``
     stand above them: the mark ``tile`` takes ``path``, the tile band is at ``(*path, 0)``, the point band at

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wavefront(Move):
-    """Replace the first row of the permutable band at ``path`` by its sum with the ``degree`` rows after it.
+    """Run a permutable band along its diagonals, so that the ``degree`` loops after the first become parallel.
 
-    Every dependence that any of these rows carried is then carried by the first, so the next ``degree`` rows are
-    parallel. The diagonal stays at ``path`` as a band of one; the others follow as a band at ``(*path, 0)``.
+    The first row of the band at ``path`` becomes its sum with the ``degree`` rows after it. Every dependence that
+    any of these rows carried is then carried by the first, so the next ``degree`` rows are parallel. The diagonal
+    stays at ``path`` as a band of one; the others follow as a band at ``(*path, 0)``.
     """
 
     name: ClassVar[str] = "wavefront"

@@ -76,6 +76,11 @@ def note_bundle(note: str) -> Bundle:
     return bundle(None, paragraph(note), note)
 
 
+def listing_bundle(lines: str) -> Bundle:
+    """Text whose lines and indentation matter: a script, a tree with signs in front."""
+    return bundle(None, preformatted(lines), lines)
+
+
 def scop_bundle(
     scop: Scop, dependences: Dependences | None = None, sizes: Mapping[str, int] | None = None
 ) -> Bundle:
@@ -167,9 +172,11 @@ def _dependences_html(
 def schedule_bundle(schedule: Schedule) -> Bundle:
     """The schedule tree and the decisions that led to it."""
     html = heading(f"Schedule by {schedule.scheduler}") + f"<div>{tree_html(root_of(schedule))}</div>"
-    decisions = [text.decision_text(decision) for decision in schedule.decisions]
+    decisions, loops = text.log_texts(schedule)
     if decisions:
         html += details(plural(len(decisions), "decision"), items(decisions))
+    if loops:
+        html += details(plural(len(loops), "loop"), items(loops))
     return bundle(models.schedule_model(schedule), html, text.schedule_text(schedule))
 
 
@@ -196,7 +203,7 @@ def parallelism_bundle(loops: Sequence[LoopParallelism]) -> Bundle:
     """For each loop whether it is parallel, and why not."""
     rows = [
         [
-            "\u2003" * loop.depth + loop.loop,
+            "\u00a0\u00a0\u00a0" * loop.depth + loop.loop,
             text.loop_verdict(loop),
             ", ".join(loop.statements),
             text.loop_sentence(loop),
@@ -219,12 +226,11 @@ def comparison_bundle(data: ComparisonData) -> Bundle:
     return bundle(models.comparison_model(data), html, comparison_text(data))
 
 
-def program_bundle(program: Program) -> Bundle:
-    """The generated text, folded, with what the code generator could not do."""
+def program_bundle(program: Program, *, opened: bool = False) -> Bundle:
+    """The generated text, folded unless ``opened``, with what the code generator could not do."""
     lines = plural(len(program.text.splitlines()), "line")
-    html = details(f"{program.name} for {program.target}, {lines}", preformatted(program.text)) + items(
-        program.notes
-    )
+    title = f"{program.name} for {program.target}, {lines}"
+    html = details(title, preformatted(program.text), opened=opened) + items(program.notes)
     plain = "\n".join([program.text.rstrip("\n"), *(f"- {note}" for note in program.notes)])
     return bundle(models.program_model(program), html, plain)
 

@@ -168,6 +168,7 @@ def _barrier(barrier: Barrier) -> BarrierModel:
         "before": barrier.before,
         "after": barrier.after,
         "wraps": barrier.wraps,
+        "depth": barrier.depth,
         "protects": _sentence(barrier.protects),
     }
 

@@ -48,6 +48,7 @@ class BarrierModel(TypedDict):
     before: int
     after: int
     wraps: bool
+    depth: int
     protects: str
 
 

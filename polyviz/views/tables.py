@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,11 +46,13 @@ def seconds(value: float) -> str:
 
 
 def three_digits(value: float) -> str:
-    """A positive number with three digits, without an exponent.
+    """A positive number with three digits, a small one with two, without an exponent.
 
-    >>> three_digits(1.2345), three_digits(12.345), three_digits(1234.5)
-    ('1.23', '12.3', '1234')
+    >>> three_digits(1.2345), three_digits(12.345), three_digits(1234.5), three_digits(0.00234)
+    ('1.23', '12.3', '1234', '0.0023')
     """
+    if 0 < value < 0.1:
+        return f"{value:.{1 - math.floor(math.log10(value))}f}"
     if value >= 99.95:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"

@@ -153,11 +153,21 @@ def loop_verdict(loop: LoopParallelism) -> str:
 def schedule_text(schedule: Schedule) -> str:
     """The tree with the marks of each loop, the decisions that led to it, and what is known of each loop."""
     tree = tree_text(root_of(schedule))
-    decisions = [decision_text(one) for one in schedule.decisions if one.step != "loop"]
-    loops = [one.text for one in schedule.decisions if one.step == "loop"]
+    decisions, loops = log_texts(schedule)
     return "\n".join(
         [f"Schedule by {schedule.scheduler}", tree, *_listed("Decisions", decisions), *_listed("Loops", loops)]
     )
+
+
+def log_texts(schedule: Schedule) -> tuple[list[str], list[str]]:
+    """The decisions that led to a schedule, and what its log says of each loop, as lines."""
+    decisions = [decision_text(one) for one in schedule.decisions if one.step != "loop"]
+    loops = [
+        f"{', '.join(one.statements)}: {one.text[:1].lower()}{one.text[1:]}"
+        for one in schedule.decisions
+        if one.step == "loop"
+    ]
+    return decisions, loops
 
 
 def decision_text(decision: Decision) -> str:

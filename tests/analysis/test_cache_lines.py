@@ -85,6 +85,22 @@ def test_only_completed_references_stay_within_an_iteration_of_the_outer_loops()
     )
 
 
+def test_statements_that_take_turns_on_a_line_follow_themselves_too() -> None:
+    part = scop(
+        "n",
+        loop("i", "S", "R"),
+        S=statement("0 <= i < n", writes="A[i]"),
+        R=statement("0 <= i < n", reads="A[i]", writes="B[i]"),
+    )
+    group = next(group for group in by_pattern(references(part)) if group[0].label == "A[i]")
+    assert neighbours(part, group, 8).is_equal(
+        isl.UnionMap(
+            "[n] -> { S[i] -> R[i] : 0 <= i < n; R[i] -> S[i + 1] : 0 <= i < n - 1;"
+            " S[i] -> S[i + 1] : 0 <= i < n - 1; R[i] -> R[i + 1] : 0 <= i < n - 1 }"
+        )
+    )
+
+
 def test_relations_stay_inside_the_domains() -> None:
     """Lines that begin anywhere would also relate an iteration before the first one."""
     part = strided(1)
@@ -169,3 +185,17 @@ def test_an_analysis_that_would_take_too_long_is_said() -> None:
     group = by_pattern(references(part))[0]
     result = line_neighbours(group, 8, order_of(part), Allowance(-1))
     assert (result.relations, result.complete) == ((), False)
+
+
+def test_reuse_whose_reference_is_hard_to_tell_is_kept_whole_and_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    part = kernels.seidel_2d()
+    known = dependences(part)
+    monkeypatch.setattr("polyviz.analysis.reuse.solved", lambda compute: None)
+    reuse = find_reuse(part, known)
+    assert reuse.notes == (
+        "The reuse of A[-1 + i, j], A[i, j], A[1 + i, j] is not known exactly: the analysis would take too long.",
+    )
+    found = union_of(reuse.patterns[0].temporal, part.context.get_space())
+    assert found.is_equal(known.flow.union(known.input))

@@ -174,6 +174,8 @@ def test_steps_that_the_program_computes_keep_their_loop_whole(target: str) -> N
     assert any("the condition `prime[i]` depends on data" in note for note in kernel.scop.notes)
     kernel = agree(EVERY, np.arange(10.0), 10, 3, target=target)
     assert any("the step `-k` becomes known only with the call" in note for note in kernel.scop.notes)
+    with pytest.raises(ArgumentError, match="these sizes are not what the loops assume"):
+        kernel(np.arange(10.0), 10, 0)
 
 
 def test_a_step_of_known_value_is_exact() -> None:
@@ -230,3 +232,25 @@ def test_an_array_for_a_number_is_explained() -> None:
         "  Why: Nothing subscripts `b`, so it is read as a number.",
         "  Hint: Write `b[:]` or `b[i]` where its elements are meant.",
     ]
+
+
+@pytest.mark.parametrize("schedule", ["original", "isl", "pluto"])
+def test_sizes_that_leave_some_or_all_statements_without_iterations(schedule: str) -> None:
+    text = "def f(A, n):\n    for i in range(n):\n        A[i] = 1.0\n    for i in range(3):\n        A[i] += 2.0\n"
+    for program, expected in ((text, 2.0), (text.replace("range(3)", "range(n)"), 0.0)):
+        kernel = pv.compile(program, schedule=schedule, target="python", sizes={"n": 0})
+        array = np.zeros(3)
+        kernel(array, 0)
+        np.testing.assert_array_equal(array, expected)
+        assert any("never runs for these sizes" in note for note in kernel.scop.notes)
+
+
+def test_slices_may_be_empty_and_have_to_be_equally_long() -> None:
+    kernel = pv.compile("def f(x, y, n, m):\n    x[1:n] = y[0:m]\n    x[::2] = y[1::3]\n", target="python")
+    one, other = np.arange(2.0), np.arange(3.0)
+    kernel(one, other, 0, 0)
+    np.testing.assert_array_equal(one, [1.0, 1.0])
+    with pytest.raises(ArgumentError, match="these sizes are not what the loops assume"):
+        kernel(one, other, 2, 2)
+    with pytest.raises(ArgumentError, match="these sizes are not what the loops assume"):
+        kernel(np.arange(3.0), other, 0, 0)

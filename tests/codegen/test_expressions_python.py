@@ -109,7 +109,7 @@ def test_unknown_functions_and_wide_integers_are_refused():
     with pytest.raises(CodegenError, match=r"`math\.factorial` cannot be called"):
         PRINTER.expression(Call("math.factorial", (Name("n"),)))
     with pytest.raises(CodegenError, match="does not fit into 64 bits"):
-        PRINTER.expression(Constant(2**63))
+        PRINTER.expression(Constant(2**64))
 
 
 def test_typical_bodies_read_well(golden):

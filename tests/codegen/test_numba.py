@@ -48,3 +48,21 @@ def test_the_text_alone_is_the_function() -> None:
     first, second, result = np.ones((3, 4)), np.ones((4, 5)), np.ones((3, 5))
     copied(2.0, 0.5, result, first, second)
     np.testing.assert_array_equal(result, 8.5)
+
+
+@pytest.mark.parametrize(("change", "value"), [("s = A[i] - s", 2.0), ("s = A[i]", 3.0), ("s += A[i]", 4.0)])
+def test_a_scalar_that_one_iteration_of_a_parallel_loop_changes(change: str, value: float) -> None:
+    """numba would forget the value, or take it for a reduction that it does not know."""
+    function = function_of(f"""
+        def once(A, B, n):
+            s = 1.0
+            for i in range(n):
+                B[i] = A[i] * 2
+                if 2 * i == n:
+                    {change}
+            return s
+    """)
+    schedule = "[n] -> { S0[] -> [0, 0, 0]; S1[i] -> [1, i, 0]; S2[i] -> [1, i, 1] }"
+    kernel = pv.compile(function, schedule=schedule, target="numba", tile=False)
+    assert "prange(n)" in kernel.source
+    assert kernel(np.arange(6.0), np.zeros(6), 6) == value

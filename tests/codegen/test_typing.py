@@ -177,7 +177,7 @@ def test_expressions_have_the_type_that_numba_compiles_them_to(text, dtype):
             "float64",
             "The function `math.sqr` cannot be called in generated code.\n  Hint: Did you mean `math.sqrt`?",
         ),
-        ("a + 9223372036854775808", "int64", "The integer 9223372036854775808 does not fit into 64 bits."),
+        ("a + 18446744073709551616", "int64", "The integer 18446744073709551616 does not fit into 64 bits."),
         ("a + b", "int64", "The type of `b` is not known."),
         ("a + 1", "float16", "Arrays of dtype `float16` cannot be handled."),
     ],

@@ -203,3 +203,12 @@ for c in range(K[i]):
 def subscripted(element, printer):
     inner = ", ".join(map(printer.expression, element.subscripts))
     return f"{element.array}[{inner}]" if inner else element.array
+
+
+def test_divisors_that_cannot_be_zero_stay_as_they_are():
+    nodes = body("A[i] = i / n + 1.0 / (i + 1) + L[i] // n + i % n\nA[i] /= n\nL[i] %= i\n", READABLE)
+    printer = PythonExpressionPrinter({}, subscripted)
+    plain = printer.instructions(widened(nodes, READABLE, never_zero=lambda _: True), 0)
+    assert plain == printer.instructions(nodes, 0)
+    careful = printer.instructions(widened(nodes, READABLE, never_zero=lambda node: node != Name("n")), 0)
+    assert careful[0] == "A[i] = i / np.float64(n) + 1.0 / (i + 1) + L[i] // n + i % np.int64(n)"

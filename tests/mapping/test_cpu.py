@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 import pytest
 
 import polyviz as pv
@@ -93,6 +94,41 @@ def test_no_tiles_when_switched_off() -> None:
 def test_sizes_of_tiles_are_positive() -> None:
     with pytest.raises(pv.OptionError, match="Tile sizes are positive numbers, not 0, 4"):
         plan_of("gemm", tile=(0, 4))
+
+
+def test_diamonds_have_equal_sides_and_their_points_run_in_the_order_of_time() -> None:
+    scop = pv.extract(function_of(SOURCES["jacobi_2d"]))
+    dependences = pv.dependences(scop)
+    schedule = pv.schedule(scop, "pluto", dependences=dependences, concurrent_start=True)
+    plan = make_plan(scop, dependences, schedule, "c")
+    assert_sound(scop, dependences, plan)
+    assert plan.decisions[0].text.startswith("the band is tiled by 64 x 64 x 256")
+    assert "all tiles on a front can start at once" in plan.decisions[1].text
+    assert len(marked(plan, VECTOR)) == 1
+
+
+def test_without_tiles_the_loops_inside_the_time_are_parallel() -> None:
+    scop = pv.extract(function_of(SOURCES["jacobi_2d"]))
+    dependences = pv.dependences(scop)
+    schedule = pv.schedule(scop, "pluto", dependences=dependences, concurrent_start=True)
+    plan = make_plan(scop, dependences, schedule, "c", tile=False)
+    assert_sound(scop, dependences, plan)
+    assert len(marked(plan, PARALLEL)) == len(marked(plan, VECTOR)) == 1
+
+
+@pytest.mark.parametrize("target", ["python", pytest.param("c", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("tiles", [(4, 4, 3), False])
+@pytest.mark.parametrize("kernel", ["jacobi-1d", "jacobi-2d"])
+def test_diamonds_compute_the_same(kernel: str, tiles: tuple[int, ...] | Literal[False], target: str) -> None:
+    entry = gallery.kernel(kernel)
+    compiled = pv.compile(entry.function, schedule="pluto", target=target, tile=tiles, concurrent_start=True)
+    text = "all tiles on a front" if tiles else "the loops inside it are parallel"
+    assert any(text in decision.text for decision in compiled.plan.decisions)
+    arrays = [np.random.default_rng(3).random((14,) * (1 + (kernel == "jacobi-2d"))) for _ in range(2)]
+    expected = [array.copy() for array in arrays]
+    compiled(7, *arrays)
+    entry.function(7, *expected)
+    np.testing.assert_allclose(arrays, expected)
 
 
 def test_a_loop_that_carries_its_dependence_is_not_parallel() -> None:

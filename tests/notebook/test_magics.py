@@ -102,6 +102,24 @@ def test_help_is_an_option_too(notebook, capsys, cell: str) -> None:
     assert "Run the loops of the cell in another order" in shown
 
 
+@pytest.mark.parametrize("above", ["x = 1\n", "# first\n", "import math\n\n"])
+def test_a_magic_below_the_first_line_is_explained(notebook, above: str) -> None:
+    notebook._read()
+    outcome = notebook.shell.run_cell(f"{above}%%polyopt\nfor i in range(N):\n    A[i, 0] = 1.0\n")
+    assert isinstance(outcome.error_before_exec, OptionError)
+    assert notebook._read().strip().startswith("OptionError: %%polyopt has to be the first line of its cell")
+
+
+def test_the_name_of_the_magic_in_a_string_is_left_alone(notebook) -> None:
+    notebook.run('text = """\n%%polyopt\n"""')
+    assert notebook["text"] == "\n%%polyopt\n"
+
+
+def test_the_program_alone_is_shown_unfolded(notebook) -> None:
+    shown = notebook.run("%%polyopt -t python -s isl --show source\n" + TRANSPOSE)._repr_mimebundle_()
+    assert "<details open" in shown["text/html"]
+
+
 def test_a_schedule_of_ones_own_by_text_and_by_name(notebook) -> None:
     expected = notebook["A"].T + 1.0
     result = notebook.run('%%polyopt -t python -s "{ S0[i, j] -> [j, i] }"\n' + TRANSPOSE)

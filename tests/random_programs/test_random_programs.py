@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from tests.random_programs.program import Program
 
 SCHEDULES = ("original", "isl", "pluto")
-QUICK = [Variant("original", "python"), Variant("isl", "python"), Variant("pluto", "c")]
+QUICK = [
+    Variant("original", "python"),
+    Variant("isl", "python"),
+    Variant("spatial", "python"),
+    Variant("superposition", "python"),
+    Variant("pluto", "c"),
+]
 NATIVE = [Variant(schedule, "c") for schedule in SCHEDULES]
 PATIENCE = 120.0
 """Seconds that a variant may take where other tests keep the machine busy: only a hang is meant."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.random_programs.generator import SMALL, generate
 from tests.random_programs.oracle import Variant, judge
 
@@ -9,4 +11,17 @@ from tests.random_programs.oracle import Variant, judge
 def test_copies_of_a_temporary_where_no_loop_runs() -> None:
     """Their number is a choice between two expressions, and negative for these sizes."""
     outcomes = judge(generate(1021, SMALL), [Variant("original", "c")])
+    assert [outcome.kind for outcome in outcomes] == ["equal", "equal"]
+
+
+@pytest.mark.slow
+def test_a_scalar_that_the_text_mentions_before_it_assigns_it() -> None:
+    """isl puts the reading under a condition that never holds in front."""
+    outcomes = judge(generate(154), [Variant("isl", "numba")])
+    assert [outcome.kind for outcome in outcomes] == ["equal", "equal"]
+
+
+@pytest.mark.slow
+def test_tiles_whose_loops_isl_cannot_write() -> None:
+    outcomes = judge(generate(25, SMALL), [Variant("isl", "python")])
     assert [outcome.kind for outcome in outcomes] == ["equal", "equal"]

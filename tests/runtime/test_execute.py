@@ -231,14 +231,15 @@ TWO_TABLES = """
 @pytest.mark.parametrize(
     ("target", "sentence"),
     [
-        ("python", "A subscript of B is out of range (line 4)."),
+        ("c", "A subscript of A is out of range (line 3)."),
+        ("python", "A subscript of A is out of range (line 3)."),
         ("numba", "A subscript of A is out of range (line 3), or a subscript of B is out of range (line 4)."),
     ],
 )
 def test_one_of_several_subscripts_out_of_range(target: str, sentence: str) -> None:
     kernel = pv.compile(function_of(TWO_TABLES), target=target)
     with pytest.raises(pv.OutOfBoundsError) as caught:
-        kernel(np.zeros(6), np.zeros(3), np.array([1, 2]))
+        kernel(np.zeros(2), np.zeros(3), np.array([1, 2]))
     assert caught.value.message == sentence
 
 
@@ -374,6 +375,43 @@ NUMBERS = {
             return s
         """,
         (np.array([200, 100, 255, 254], np.uint8), np.zeros(4, np.uint8), np.zeros(300, np.int64)),
+    ),
+    "divisors that may be zero": (
+        """
+        def divided(A, K, n, m):
+            for i in range(n):
+                A[i] = i / n + 1 / (i + 1) + n % (n - i) + i / (i - 1) + i // m + n % m
+                for j in range(K[i]):
+                    A[i] += 1 / j + j // n
+        """,
+        (np.zeros(4), np.array([0, 2, 1, 3]), 4, 0),
+    ),
+    "unsigned hash": (
+        """
+        def hashed(A, K):
+            h = 14695981039346656037
+            for i in range(A.shape[0]):
+                h = (h ^ np.uint64(A[i])) * np.uint64(1099511628211)
+                K[i] = (K[i] ^ 0x9E3779B97F4A7C15) >> 3
+            return h
+        """,
+        (np.arange(5, dtype=np.uint8), np.arange(5) - 2),
+    ),
+    "literals": (
+        "def literals(A):\n    for i in range(A.shape[0]):\n        A[i] = 2 ** -1 + 10 ** 2 + (-7) // 2 + 7.5 // -2",
+        (np.zeros(3),),
+    ),
+    "narrow cells": (
+        """
+        def narrow(A, B, x):
+            for i in range(A.shape[0]):
+                A[i] <<= 3
+                B[i] = A[i] * x
+                A[i] **= 2
+                B[i] += 0.5
+                A[i] = i * 1000 - 100
+        """,
+        (np.array([100, -100, 127, -128], np.int8), np.zeros(4, np.int16), 1e3),
     ),
     "whole parts": (
         """

@@ -57,12 +57,32 @@ def test_a_tiny_variant_without_setup_is_run_in_batches(clock: Clock) -> None:
     assert samples.note == ""
 
 
-def test_a_tiny_variant_with_setup_is_not_batched_and_says_how_coarse_it_is(clock: Clock) -> None:
-    calls = []
-    [samples] = interleave([lambda: clock.spend(250)], [lambda: calls.append(1)], 5)
+def test_a_tiny_variant_is_batched_with_a_setup_before_every_run(clock: Clock) -> None:
+    runs = []
+
+    def variant() -> None:
+        runs.append("run")
+        clock.spend(2_000)
+
+    [samples] = interleave([variant], [lambda: runs.append("fresh")], 5, minimum_time=0.001)
+    assert samples.batch == 500
+    assert runs[-2:] == ["fresh", "run"]
+    assert runs.count("run") >= 5 * 500
+    assert all(runs[place - 1] == "fresh" for place, what in enumerate(runs) if what == "run")
+    assert samples.seconds == pytest.approx((2e-6,) * 5)
+    assert samples.resolution == pytest.approx(100e-9)
+
+
+def test_slow_setups_leave_room_for_fewer_runs(clock: Clock) -> None:
+    [samples] = interleave([lambda: clock.spend(2_000)], [lambda: clock.spend(10_000_000)], 2)
+    assert samples.batch == 5
+    [samples] = interleave([lambda: clock.spend(2_000)], [lambda: clock.spend(10**9)], 2)
     assert samples.batch == 1
-    assert len(calls) == 6
-    assert samples.note == "A run takes 250 ns and the clock steps by 100 ns: a coarse figure."
+
+
+def test_a_run_near_the_steps_of_the_clock_says_how_coarse_it_is(clock: Clock) -> None:
+    [samples] = interleave([lambda: clock.spend(250)], [lambda: None], 5)
+    assert samples.note == "a coarse figure: a run takes 250 ns, and the clock steps by 100 ns"
 
 
 def test_a_run_that_the_clock_does_not_see_counts_as_one_step(clock: Clock) -> None:
@@ -72,7 +92,7 @@ def test_a_run_that_the_clock_does_not_see_counts_as_one_step(clock: Clock) -> N
 
 def test_the_garbage_collector_rests_and_comes_back_even_after_a_failure() -> None:
     seen: list[bool] = []
-    interleave([lambda: seen.append(gc.isenabled())], [lambda: None], 2)
+    interleave([lambda: seen.append(gc.isenabled())], [lambda: None], 2, minimum_time=0.0)
     assert seen == [False] * 3
     assert gc.isenabled()
     with pytest.raises(ZeroDivisionError):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
 
 import polyviz as pv
 from polyviz.analysis import check, dependences
@@ -13,6 +15,7 @@ from polyviz.scheduling import schedule
 from polyviz.scheduling.adaptive import known_sizes
 from polyviz.scheduling.problem import SchedulingProblem
 from polyviz.scheduling.reuse_volume import reuse_weights
+from tests.analysis.programs import Program, programs
 from tests.scheduling import kernels
 
 if TYPE_CHECKING:
@@ -98,13 +101,15 @@ def test_the_weights_are_in_the_log() -> None:
     assert decision.details == {"weighting": "extent", "weights": {"S0": (18, 34)}}
 
 
-def test_without_sizes_it_says_what_to_give() -> None:
-    with pytest.raises(OptionError) as caught:
-        schedule(pv.extract(OUTER_SUM), "adaptive")
-    assert caught.value.message == (
-        "The scheduler `adaptive` decides by the sizes, and those of n, m are not known."
+def test_without_sizes_the_order_is_that_of_pluto_and_the_log_says_what_to_give() -> None:
+    part = pv.extract(OUTER_SUM, sizes={"n": 5})
+    result = schedule(part, "adaptive")
+    assert result.map.is_equal(schedule(part, "pluto").map)
+    assert result.decisions[0].step == "fallback"
+    assert result.decisions[0].text == (
+        "Not the reuse of each loop but the order of Pluto was used: not every size is known, give them as "
+        'sizes={"m": 1000}.'
     )
-    assert 'sizes={"n": 1000, "m": 1000}' in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -131,3 +136,42 @@ def test_known_programs_stay_legal_for_all_sizes(kernel: str, weighting: str) ->
     part = kernels.KERNELS[kernel]()
     sizes = {parameter.name: 20 + number for number, parameter in enumerate(part.parameters)}
     assert check(part, schedule(part, "adaptive", weights=weighting, sizes=sizes))
+
+
+def test_strided_loops_count_the_values_they_take() -> None:
+    strided = """
+def every_second(A, B, n):
+    for i in range(0, n, 2):
+        for j in range(n):
+            A[i, j] = B[i]
+"""
+    part = pv.extract(strided, sizes={"n": 10})
+    # B[i] is read again along j: from 5 values of i and 9 of the 10 values of j, as a source and as a sink.
+    assert weights_of(part, "extent") == (10, 18)
+    assert weights_of(part, "retained") == (10, 0)
+
+
+@settings(max_examples=15)
+@given(programs())
+def test_random_programs_are_scheduled_legally(program: Program) -> None:
+    part = program.scop()
+    known = dependences(part)
+    sizes = {parameter.name: 9 for parameter in part.parameters}
+    assert check(part, schedule(part, "adaptive", dependences=known, sizes=sizes).map, known=known), str(
+        program
+    )
+
+
+def test_the_sizes_of_a_run_are_those_of_its_arguments() -> None:
+    arguments = np.zeros((5, 9)), np.ones(5), np.ones(9), 5, 9
+
+    comparison = pv.compare(
+        OUTER_SUM, *arguments, schedules=("adaptive",), targets=("python",), baselines=("python",), repeats=1
+    )
+
+    assert [row.verified for row in comparison.rows if row.label == "adaptive/python"] == [True]
+    weights = next(
+        each for each in comparison.kernels["adaptive/python"].schedule.decisions if each.step == "weights"
+    )
+    assert "S0: i 18, j 34" in weights.text
+    assert "adaptive" in pv.inspect(OUTER_SUM, *arguments, schedules=("adaptive",)).schedules

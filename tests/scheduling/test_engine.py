@@ -22,6 +22,8 @@ from polyviz.scheduling.band_search import (
     requirements,
     solve_row,
 )
+from polyviz.scheduling.carrying import CarryingRows
+from polyviz.scheduling.choice import chosen_row
 from polyviz.scheduling.closeness import CloseRows
 from polyviz.scheduling.clusters import Cluster
 from polyviz.scheduling.components import components
@@ -30,7 +32,7 @@ from polyviz.scheduling.farkas import cone_of
 from polyviz.scheduling.fusion import FusionRule
 from polyviz.scheduling.graph import DependenceGraph, Edge, Node
 from polyviz.scheduling.independence import complement, rank
-from polyviz.scheduling.pieces import by_distance, convex_pieces
+from polyviz.scheduling.pieces import by_distance, convex_pieces, distances
 from polyviz.scheduling.program import SolveLimitError
 from polyviz.scheduling.registry import unregister_scheduler
 from polyviz.scheduling.row_problem import RowProblem
@@ -147,13 +149,29 @@ def test_simple_relations_and_those_of_any_distance_stay_whole() -> None:
     assert len(convex_pieces(isl.Map("{ S[i] -> S[j] : 0 <= i < 9 and i < j <= i + 2 }"))) == 1
 
 
+def test_distances_without_an_end_in_sight_are_not_counted_point_by_point() -> None:
+    """A million of them, one dimension at a time."""
+    wide = isl.BasicMap("{ S[i, j] -> S[k, l] : 0 <= i < k < 1000 and 0 <= j < l < 1000 }")
+    assert distances(wide) is None
+
+
+def test_carrying_what_each_statement_needs_does_not_space_them_out() -> None:
+    state = BandState(graph_of(kernels.jacobi_2d()))
+    together = CarryingRows().next_row(state, Workbench())
+    apart = CarryingRows(own_first=True).next_row(state, Workbench())
+    assert together is not None
+    assert apart is not None
+    assert {name: row.iterators[0] for name, row in together.rows.items()} == {"S": 2, "R": 2}
+    assert {name: row.iterators[0] for name, row in apart.rows.items()} == {"S": 1, "R": 1}
+
+
 def test_a_limit_on_the_search_is_an_error_for_the_caller() -> None:
     graph = graph_of(kernels.matmul()).only(["R"])
     workbench = Workbench()
     workbench.budget.remaining = 1
     problem = RowProblem(graph.nodes, workbench.cones)
     problem.legality(graph.validity)
-    problem.minimise(problem.nodes["R"].positive)
+    problem.minimise("one", problem.nodes["R"].positive)
     with pytest.raises(SolveLimitError):
         solve_row(problem, requirements(problem, graph), workbench)
 
@@ -237,7 +255,7 @@ def test_an_inexact_cone_restricts_rows_but_bounds_no_distance() -> None:
     row = CloseRows().next_row(BandState(graph), workbench)
     assert row is not None
     assert workbench.cones.inexact == 1
-    assert row.objectives["bound"] == 0
+    assert (row.objectives["bound per parameter"], row.objectives["bound"]) == (0, 0)
 
 
 @dataclass(frozen=True)
@@ -247,17 +265,11 @@ class Simplest:
     def next_row(self, state: BandState, workbench: Workbench) -> FoundRow | None:
         problem = RowProblem(state.graph.nodes, workbench.cones)
         problem.legality(state.graph.validity)
-        problem.minimise(
-            *(part for node in problem.nodes.values() for part in (node.negative, node.positive))
-        )
+        problem.minimise_iterators()
         try:
-            solution, _ = solve_row(problem, requirements(problem, state.graph), workbench)
+            return chosen_row(problem, state, workbench)
         except SolveLimitError:
             return None
-        if solution is None:
-            return None
-        rows = {name: problem.row(name, solution.values) for name in state.graph.names}
-        return FoundRow(rows, "close", False, {"coefficients": solution.objectives[0]})
 
 
 @pytest.fixture

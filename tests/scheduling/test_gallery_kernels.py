@@ -37,19 +37,21 @@ SLOW = {("heat-3d", "isl"), ("adi", "spatial")}
 CASES = [
     pytest.param(kernel, scheduler, marks=[pytest.mark.slow] if (kernel, scheduler) in SLOW else [])
     for kernel in KERNELS
-    for scheduler in ("original", "isl", "feautrier", "pluto", "spatial")
+    for scheduler in ("original", "isl", "feautrier", "pluto", "adaptive", "spatial")
 ]
 
 
 @pytest.mark.parametrize(("kernel", "scheduler"), CASES)
 def test_every_scheduler_is_legal(kernel: str, scheduler: str) -> None:
     part, known = analysed(kernel)
-    result = schedule(part, scheduler, dependences=known)
+    sizes = {parameter.name: 20 + number for number, parameter in enumerate(part.parameters)}
+    options = {"sizes": sizes} if scheduler == "adaptive" else {}
+    result = schedule(part, scheduler, dependences=known, **options)
     assert check(part, result.map, known=known)
     assert not [
         decision.text
         for decision in result.decisions
-        if decision.step == "fallback" and "source" in decision.text
+        if decision.step == "fallback" and "order of the source" in decision.text
     ]
 
 

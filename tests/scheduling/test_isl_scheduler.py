@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+
 import islpy as isl
 import pytest
 from hypothesis import given, settings
 
 from polyviz.analysis import check, dependences
-from polyviz.scheduling import isl_scheduler, schedule
+from polyviz.scheduling import SchedulingProblem, isl_process, isl_scheduler, schedule
+from polyviz.scheduling.isl_scheduler import IslScheduler
 from tests.analysis.programs import Program, programs
 from tests.scheduling import kernels
 
@@ -77,3 +82,74 @@ def test_random_programs_are_scheduled_legally(program: Program) -> None:
     part = program.scop()
     known = dependences(part)
     assert check(part, schedule(part, "isl", dependences=known).map, known=known), str(program)
+
+
+TEMPORARIES = kernels.scop(
+    "n, m",
+    kernels.loop("r", kernels.loop("p", "S", kernels.loop("s", "R")), kernels.loop("p", "T")),
+    S=kernels.statement("0 <= r < n and 0 <= p < m", writes="sum[p]"),
+    R=kernels.statement("0 <= r < n and 0 <= p, s < m", reads="sum[p] A[r, s] C[s, p]", writes="sum[p]"),
+    T=kernels.statement("0 <= r < n and 0 <= p < m", reads="sum[p]", writes="A[r, p]"),
+)
+"""A row of temporaries that every iteration of r fills and uses again."""
+
+
+def test_live_ranges_in_another_order_are_used_only_where_the_exact_dependences_allow_it() -> None:
+    refused = schedule(TEMPORARIES, "isl", reorder_live_ranges=True)
+    fallback, found = refused.decisions[:2]
+    assert fallback.step == "fallback"
+    assert "memory that is used again could not be proved private" in fallback.text
+    assert found.step == "isl"
+    assert "live ranges" not in found.text
+    assert refused.map.is_equal(schedule(TEMPORARIES, "isl").map)
+
+
+def test_live_ranges_may_keep_their_order() -> None:
+    result = schedule(kernels.jacobi_1d(), "isl", reorder_live_ranges=True)
+    assert result.decisions[0].text.endswith("live ranges in any order.")
+    assert check(kernels.jacobi_1d(), result)
+
+
+def test_only_dependences_that_pass_no_value_become_conditional() -> None:
+    part = kernels.jacobi_1d()
+    problem = SchedulingProblem(part, dependences(part))
+    constraints = IslScheduler(reorder_live_ranges=True)._constraints(problem)
+    assert constraints.get_validity().is_equal(problem.dependences.flow)
+    memory = problem.dependences.anti.union(problem.dependences.output)
+    assert constraints.get_conditional_validity().is_equal(memory)
+    assert constraints.get_conditional_validity_condition().is_equal(problem.dependences.flow)
+
+
+def test_band_depth_is_an_option_that_reaches_isl() -> None:
+    assert IslScheduler(maximize_band_depth=True)._options()["schedule_maximize_band_depth"] == 1
+    assert IslScheduler(outer_coincidence=True, serialize=True)._options() == {
+        "schedule_outer_coincidence": 1,
+        "schedule_serialize_sccs": 1,
+        "schedule_maximize_band_depth": 0,
+    }
+
+
+def test_relations_of_many_constraints_are_left_to_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    monkeypatch.setattr(isl_scheduler, "QUICK_CONSTRAINTS", 3)
+    monkeypatch.setattr(isl_scheduler, "schedule_within", lambda *arguments: asked.append(arguments[-1]))
+    result = schedule(kernels.matmul(), "isl", time_limit=7.0)
+    assert asked == [7.0]
+    assert result.decisions[0].step == "fallback"
+
+
+def test_the_process_ends_at_its_limit_though_nobody_waits_for_it() -> None:
+    """Its parent was killed, say: the request is there, but no one stops the process from outside."""
+    part = kernels.heat_3d()
+    constraints = IslScheduler()._constraints(SchedulingProblem(part, dependences(part)))
+    request = json.dumps({"constraints": str(constraints), "options": {}, "seconds": 0.001})
+    ended = subprocess.run(
+        [sys.executable, isl_process.__file__],
+        input=request,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert ended.stdout == ended.stderr == ""

@@ -9,6 +9,7 @@ import islpy as isl
 import pytest
 
 from polyviz.errors import LegalityError, OptionError, SchedulingError
+from polyviz.frontend import extract
 from polyviz.model.registry import announced
 from polyviz.scheduling import Proposal, SchedulingProblem, register_scheduler, schedule, schedulers
 from polyviz.scheduling.registry import ENTRY_POINT_GROUP, make_scheduler, unregister_scheduler
@@ -130,6 +131,26 @@ def test_a_wrong_result_is_named(cell: str) -> None:
     register_scheduler(cell)(lambda problem: 42)
     with pytest.raises(SchedulingError, match="returned a int"):
         schedule(matmul(), cell)
+
+
+def test_a_map_into_time_is_a_result(cell: str) -> None:
+    register_scheduler(cell)(lambda problem: "{ S[i, j] -> [j, i] }")
+    with pytest.raises(SchedulingError, match="`<lambda>` returned is no schedule"):
+        schedule(matmul(), cell)
+
+    part = extract("def f(A):\n    for i in range(9):\n        A[i] = 0.0")
+    register_scheduler(cell)(lambda problem: "{ S0[i] -> [-i] }")
+    assert str(schedule(part, cell).map) == "{ S0[i] -> [-i] : 0 <= i <= 8 }"
+
+
+def test_a_map_that_reverses_a_dependence_is_refused_with_the_name(cell: str) -> None:
+    part = extract("def f(A):\n    for i in range(1, 9):\n        A[i] = A[i - 1]")
+    register_scheduler(cell)(lambda problem: "{ S0[i] -> [-i] }")
+    with pytest.raises(
+        LegalityError, match=f"The scheduler `{cell}` proposed an order that would change"
+    ) as error:
+        schedule(part, cell)
+    assert "S0[1] writes A[1], which S0[2] reads" in error.value.reason
 
 
 def test_entry_points_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

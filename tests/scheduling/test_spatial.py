@@ -12,6 +12,8 @@ from polyviz import gallery
 from polyviz.analysis import check, dependences
 from polyviz.errors import OptionError
 from polyviz.scheduling import schedule
+from polyviz.scheduling.program import SolveLimitError
+from polyviz.scheduling.reuse_rows import few_row
 from tests.analysis.programs import Program, programs
 from tests.running import agree
 from tests.scheduling import kernels
@@ -79,6 +81,14 @@ def test_lu_runs_along_its_rows_in_a_band_for_wavefronts() -> None:
         "no parallel row exists and the pressure on registers, 11, stays within 28: "
         "the band goes on and its tiles run along wavefronts"
     )
+
+
+def test_lines_shared_with_other_statements_do_not_shift_rows() -> None:
+    """Where one statement ends on a line and the next begins is an accident: cholesky keeps its loops as they are."""
+    part = pv.extract(gallery.kernel("cholesky").function)
+    (band,) = schedule(part, "spatial").bands
+    assert rows_of(band, "S0") == ["i", "j", "k"]
+    assert rows_of(band, "S2") == ["i", "i", "k"]
 
 
 def test_seidel_is_skewed_as_by_pluto() -> None:
@@ -192,6 +202,47 @@ def test_a_gpu_falls_back_to_close_rows_where_no_parallel_row_runs_along_lines()
     assert "No parallel row runs along lines" in decisions(result, "row")[0]
 
 
+def test_fusion_may_lose_parallel_loops_but_not_the_last() -> None:
+    """The second sweep reads a neighbour in both dimensions: only columns can be shared without a barrier."""
+    sweeps = kernels.scop(
+        "n",
+        kernels.loop("i", kernels.loop("j", "S")),
+        kernels.loop("i", kernels.loop("j", "R")),
+        S=kernels.statement("0 <= i, j < n", writes="A[i, j]"),
+        R=kernels.statement("1 <= i < n - 1 and 0 <= j < n", reads="A[i-1, j] A[i+1, j]", writes="B[i, j]"),
+    )
+    (band,) = schedule(sweeps, "spatial").bands
+    assert [member.coincident for member in band.members] == [True, False]
+    assert rows_of(band, "S")[0] == rows_of(band, "R")[0] == "j"
+
+
+def test_fusion_that_would_leave_no_parallel_loop_is_refused_for_that() -> None:
+    sweeps = kernels.scop(
+        "n",
+        kernels.loop("i", "S"),
+        kernels.loop("i", "R"),
+        S=kernels.statement("0 <= i < n", writes="A[i]"),
+        R=kernels.statement("1 <= i < n - 1", reads="A[i-1] A[i+1]", writes="B[i]"),
+    )
+    result = schedule(sweeps, "spatial")
+    assert len(result.bands) == 2
+    assert decisions(result, "fusion") == ["S and R stay apart: no common row is parallel."]
+
+
+def test_clusters_that_gain_nothing_stay_out() -> None:
+    """R is used by Q at once, S only after all of it: the three have a common order, but S has no place in it."""
+    part = kernels.scop(
+        "n",
+        kernels.loop("i", "S"),
+        kernels.loop("i", "R"),
+        kernels.loop("i", "Q"),
+        S=kernels.statement("0 <= i < n", reads="D[i]", writes="A[i]"),
+        R=kernels.statement("0 <= i < n", reads="A[n-1]", writes="B[i]"),
+        Q=kernels.statement("0 <= i < n", reads="B[i]", writes="C[i]"),
+    )
+    assert [band.statements for band in schedule(part, "spatial").bands] == [("S",), ("Q", "R")]
+
+
 def test_longer_lines_relate_longer_strides() -> None:
     part = kernels.scop(
         "n",
@@ -205,6 +256,32 @@ def test_longer_lines_relate_longer_strides() -> None:
 def test_a_line_holds_at_least_one_element() -> None:
     with pytest.raises(OptionError, match="at least one element, not 0"):
         schedule(kernels.matmul(), "spatial", line=0)
+
+
+def test_a_search_stopped_at_its_limit_is_not_called_impossible(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*arguments: Any, coincident: bool) -> Any:
+        if coincident:
+            raise SolveLimitError
+        return few_row(*arguments, coincident=False)
+
+    monkeypatch.setattr("polyviz.scheduling.spatial.few_row", stopped)
+    first, *_ = details(schedule(kernels.lu(), "spatial"))
+    assert first["relaxed"].startswith("the search for a parallel row was stopped at its limit")
+
+
+def test_with_more_groups_than_can_be_tried_one_is_carried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No row runs along the lines of both; without trying either, the more precious group is served."""
+    part = kernels.scop(
+        "n",
+        kernels.loop("i", kernels.loop("j", "S")),
+        S=kernels.statement("0 <= i, j < n", reads="A[i, j] A[i, j + 1] B[j, i]", writes="C[i, 0]"),
+    )
+    monkeypatch.setattr("polyviz.scheduling.reuse_rows.MOST_SETS", 0)
+    first, *_ = details(schedule(part, "spatial", target="gpu"))
+    assert len(first["lines"]) == 1
+    assert (
+        "The search was stopped at its limit" in decisions(schedule(part, "spatial", target="gpu"), "row")[0]
+    )
 
 
 def test_reuse_that_is_not_known_is_said() -> None:

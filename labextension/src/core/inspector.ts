@@ -24,6 +24,9 @@ export interface Live {
   readonly canRun: boolean;
 }
 
+/** The event that tells whoever holds the views that another model is shown; its detail is the JSON. */
+export const SHOWN = 'polyviz-shown';
+
 /** A drawn inspector: it takes new models of the same loops, and answers of the kernel. */
 export class Inspector {
   readonly root: HTMLElement = element('div', { class: 'polyviz' });
@@ -44,6 +47,7 @@ export class Inspector {
     }
     if (this.state !== null && this.state.model.text === reading.model.text) {
       this.state.replace(reading.model);
+      this.root.dispatchEvent(new CustomEvent(SHOWN, { bubbles: true, detail: value }));
       return;
     }
     this.state = new State(reading.model, this.live?.host ?? null);

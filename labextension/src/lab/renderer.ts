@@ -5,9 +5,10 @@
  */
 
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import type { JSONObject, ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { Widget } from '@lumino/widgets';
 
-import { Inspector } from '../core/inspector';
+import { Inspector, SHOWN } from '../core/inspector';
 import { fieldsOf } from '../core/read';
 
 export const MIME = 'application/vnd.polyviz.v1+json';
@@ -25,21 +26,24 @@ export type Others = Pick<IRenderMime.IRenderer, never> & {
 export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   private readonly place = document.createElement('div');
   private drawn = '';
+  private model: IRenderMime.IMimeModel | null = null;
   private timers: number[] = [];
 
   constructor(private readonly others: Others | null) {
     super();
     this.addClass('polyviz-output');
     this.node.append(this.place);
+    this.node.addEventListener(SHOWN, event => this.keep((event as CustomEvent<JSONObject>).detail));
   }
 
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     const value = model.data[MIME];
-    const content = JSON.stringify([value, model.data[WIDGET_VIEW] ?? null]);
+    const content = contentOf(model.data);
     if (content === this.drawn) {
       return;
     }
     this.drawn = content;
+    this.model = model;
     this.stop();
     if (fieldsOf(value)['kind'] !== 'inspector' && model.data[HTML] !== undefined && this.others !== null) {
       await this.replace(this.others.createRenderer(HTML), model);
@@ -54,6 +58,15 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   override dispose(): void {
     this.stop();
     super.dispose();
+  }
+
+  /** Put what the live view shows now into the output, so that the saved notebook holds the last state. */
+  private keep(value: JSONObject): void {
+    if (this.model !== null) {
+      const data = { ...this.model.data, [MIME]: value };
+      this.drawn = contentOf(data);
+      this.model.setData({ data });
+    }
   }
 
   private stop(): void {
@@ -84,6 +97,11 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
       live.dispose();
     }
   }
+}
+
+/** What decides whether an output has to be drawn again. */
+function contentOf(data: ReadonlyPartialJSONObject): string {
+  return JSON.stringify([data[MIME] ?? null, data[WIDGET_VIEW] ?? null]);
 }
 
 /** Whether the widget has drawn the views within a second; a dead one leaves an error message instead. */

@@ -162,6 +162,7 @@ await scenario('reload with the kernel alive', async () => {
   assert.equal(await page.locator('text=Error displaying widget >> visible=true').count(), 0);
   await view.locator('.polyviz-point').nth(3).click();
   assert.match(await sentence(), /^S0\[/);
+  assert.equal(await view.locator('input[aria-label="Schedule by hand"]').count(), 1);
   console.log(`      moves offered after the reload: ${await view.locator('button:has-text("Moves")').count()}`);
   await picture('reloaded');
 });
@@ -174,6 +175,9 @@ await scenario('reload without a kernel', async () => {
   assert.equal(await view.count(), 1);
   assert.equal(await view.locator('button:has-text("Moves")').count(), 0);
   assert.equal(await page.locator('text=Error displaying widget >> visible=true').count(), 0);
+  assert.match(await view.locator('.polyviz-script').textContent(), /apply\("tile"/);
+  assert.equal(await view.locator('.polyviz-bar').count(), 5);
+  await view.locator('input[aria-label="Schedule original"]').check();
   await view.locator('[role=treeitem] > .polyviz-node:has-text("loop i")').first().click();
   assert.match(await sentence(), /Loop i is not parallel: it carries the flow dependence of S0 on itself through A, distance \(1, -1\)/);
   await picture('without-kernel');

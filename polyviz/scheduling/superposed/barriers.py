@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from polyviz.analysis.loop_kinds import inside, pair_violation, row_maps
+from polyviz.analysis.loop_kinds import pair_violation, row_maps
 from polyviz.model.superposition import Barrier
-from polyviz.scheduling.superposed.phases import Phase, Place, phases_of, places_of
+from polyviz.scheduling.superposed.phases import Phase, Place, gaps_of, phases_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,33 +41,31 @@ def barriers_of(
     """
     phases = phases_of(parts)
     hazards = list(_hazards(phases, constraints, rows))
-    places = places_of(phases)
-    kept = {place for place, *_ in places}
+    gaps = gaps_of(phases)
+    kept = {gap.place for gap in gaps}
     barriers = []
-    for place, before, after, wraps in places:
-        unprotected = [found for found in hazards if not found.passes & (kept - {place})]
+    for gap in gaps:
+        unprotected = [found for found in hazards if not found.passes & (kept - {gap.place})]
         protects = None
         if unprotected:
             found = unprotected[0]
             protects = pair_violation(rows.scop, found.constraint, found.pairs, ", in another thread")
         else:
-            kept.discard(place)
-        barriers.append(Barrier(before, after, wraps, protects))
+            kept.discard(gap.place)
+        barriers.append(Barrier(gap.before, gap.after, gap.wraps, gap.depth, protects))
     return tuple(barriers)
 
 
 def _hazards(
     phases: Sequence[Phase], constraints: Sequence[Constraint], rows: SuperposedRows
 ) -> Iterator[_Hazard]:
-    for source in phases:
-        for sink in phases:
-            names = (*source.group.names, *sink.group.names)
-            for found in inside(constraints, names):
-                if found.source not in source.group.names or found.sink not in sink.group.names:
-                    continue
-                pairs = _in_different_threads(found, rows)
-                if found.dependence is not None and not pairs.is_empty():
-                    yield from _by_loops(source, sink, found, pairs, rows)
+    phase_of = {name: phase for phase in phases for name in phase.group.names}
+    for found in constraints:
+        if found.dependence is None:
+            continue
+        pairs = _in_different_threads(found, rows)
+        if not pairs.is_empty():
+            yield from _by_loops(phase_of[found.source], phase_of[found.sink], found, pairs, rows)
 
 
 def _in_different_threads(found: Constraint, rows: SuperposedRows) -> isl.Map:
@@ -83,18 +81,17 @@ def _by_loops(
 ) -> Iterator[_Hazard]:
     """The pairs apart by the outermost sequential loop whose iterations they cross."""
     level = 0
-    while True:
-        one, other = source.way[level], sink.way[level]
-        if one.position != other.position or level + 1 == min(len(source.way), len(sink.way)):
+    while source.number != sink.number or level + 1 < len(source.way):
+        if source.way[level].position != sink.way[level].position:
             break
         level += 1
-        terms = source.way[level].terms
-        assert terms is not None
-        ends = row_maps(rows.scop, {**terms, **(sink.way[level].terms or {})})
+        stop = source.way[level]
+        assert stop.terms is not None
+        ends = row_maps(rows.scop, {name: stop.terms[name] for name in (found.source, found.sink)})
         first, second = ends[found.source], ends[found.sink]
         later = pairs.intersect(first.lex_lt_map(second))
         if not later.is_empty():
-            end = Place(source.way[level].sequence, source.way[level].length - 1)
+            end = Place(stop.sequence, stop.length - 1)
             yield _Hazard(found, later, source.after(level) | {end} | sink.before(level))
         pairs = pairs.intersect(first.apply_range(second.reverse()))
     if source.number != sink.number and not pairs.is_empty():

@@ -47,7 +47,8 @@ class BlockSearch:
         self.bench.log("recursion", text, scene.names)
         inner = self.parts(scene.within(self.bench.scop, kept.serial, ()))
         if not any(group.loops for group, _ in groups_of(inner)):
-            return self._single(scene, "none of its loops is forall, not even inside its sequential loops")
+            reason = "none of its loops is forall, not even inside its sequential loops (skewed rows are not tried)"
+            return self._single(scene, reason)
         self.bench.log("host", f"the host runs the sequential loop {row} around the launches.", scene.names)
         return Serial(scene.names, kept.serial, inner)
 

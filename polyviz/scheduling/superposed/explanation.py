@@ -21,7 +21,7 @@ def privatization_decisions(dependences: Dependences) -> Iterator[Decision]:
         loops = "outermost loop" if found.depth == 1 else f"{found.depth} outermost loops"
         text = (
             f"{found.array} is expanded: each iteration of its {loops} gets a copy, since a single one would put all "
-            f"iterations in order ({found.reason})."
+            f"iterations in order. {found.reason}"
         )
         yield Decision("expansion", text)
 

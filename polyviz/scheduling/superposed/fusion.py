@@ -70,8 +70,14 @@ def _merged(first: Group, second: Group, scop: Scop) -> Group:
 
 def _joined(one: ParallelLoop, other: ParallelLoop) -> ParallelLoop:
     terms = {**one.terms, **other.terms}
-    ordered = one.ordered and other.ordered
-    return ParallelLoop(terms, one.kind, one.weight + other.weight, one.depth + other.depth, ordered)
+    return ParallelLoop(
+        terms,
+        one.kind,
+        one.weight + other.weight,
+        one.depth + other.depth,
+        one.reducing | other.reducing,
+        one.ordered and other.ordered,
+    )
 
 
 def _arrays(group: Group, scop: Scop) -> set[str]:

@@ -144,13 +144,18 @@ def _keep(candidates: Sequence[Candidate]) -> Kept:
         uses = {(name, term.iterator) for name, term in candidate.terms.items()}
         if uses & taken:
             continue
-        if candidate.kind in ("forall", "reduction"):
+        if candidate.kind in ("forall", "reduction") and candidate.shared:
             loop = ParallelLoop(
-                candidate.terms, candidate.kind, candidate.weight, candidate.depth, candidate.ordered
+                candidate.terms,
+                candidate.kind,
+                candidate.weight,
+                candidate.depth,
+                candidate.reducing,
+                candidate.ordered,
             )
             parallel.append(loop)
             taken |= uses
-        elif candidate.kind == "sequential" and serial is None:
+        elif candidate.kind != "violation" and candidate.ordered and serial is None:
             serial = candidate.terms
             taken |= uses
     return Kept(tuple(parallel), serial)
@@ -161,4 +166,5 @@ def _verdict_text(rows: str, candidate: Candidate, verdict: LoopVerdict) -> str:
     distances = f"; distances {', '.join(texts)}" if texts else ""
     pair = f", for instance {verdict.witness.explanation}" if verdict.witness else ""
     changed = " (reversed or shifted)" if candidate.changed else ""
-    return f"row {rows}{changed} is {_SAYS[candidate.kind]}{distances}{pair}."
+    moving = "" if candidate.shared else ", but its cells move along the row: threads cannot share it"
+    return f"row {rows}{changed} is {_SAYS[candidate.kind]}{moving}{distances}{pair}."

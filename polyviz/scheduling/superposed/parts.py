@@ -23,18 +23,21 @@ class ParallelLoop:
     """A row that is forall or a reduction over some statements.
 
     ``weight`` is the sum of the cost derivatives of its iterators (the lower, the better for neighbouring threads),
-    ``depth`` the sum of their places. ``ordered``: run by one thread, it respects the order of the source.
+    ``depth`` the sum of their places. ``reducing`` are the statements that accumulate across its iterations.
+    ``ordered``: run by one thread, it respects the order of the source.
     """
 
     terms: Mapping[str, Term]
     kind: LoopKind
     weight: Fraction
     depth: int
+    reducing: frozenset[str] = frozenset()
     ordered: bool = True
 
     def only(self, names: Sequence[str]) -> ParallelLoop:
         """The loop over fewer statements."""
-        return replace(self, terms={name: self.terms[name] for name in names})
+        terms = {name: self.terms[name] for name in names}
+        return replace(self, terms=terms, reducing=self.reducing.intersection(names))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from polyviz.scheduling.superposed.parts import Group, Part, Serial
@@ -19,6 +20,17 @@ class Place:
 
     sequence: int
     position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A place with the phases before and after it, the number of loops around it, and whether it ends a loop."""
+
+    place: Place
+    before: int
+    after: int
+    depth: int
+    wraps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +74,21 @@ def phases_of(parts: Sequence[Part]) -> tuple[Phase, ...]:
     return tuple(Phase(number, group, way) for number, (group, way) in enumerate(found))
 
 
-def places_of(phases: Sequence[Phase]) -> tuple[tuple[Place, int, int, bool], ...]:
-    """Every place with the phases before and after it, and whether it is the end of a loop; ends come last."""
-    between: dict[Place, tuple[int, int]] = {}
-    ends: dict[Place, tuple[int, int]] = {}
-    for stop in dict.fromkeys(
-        (stop.sequence, stop.length, stop.terms is None) for phase in phases for stop in phase.way
-    ):
-        sequence, length, outermost = stop
-        members = {other.number: _position(other, sequence) for other in phases}
-        inside = [number for number, position in members.items() if position is not None]
-        if not outermost:
-            ends[Place(sequence, length - 1)] = (inside[-1], inside[0])
-        for place in range(length - 1):
-            before = [number for number in inside if members[number] == place]
-            after = [number for number in inside if members[number] == place + 1]
-            between[Place(sequence, place)] = (before[-1], after[0])
-    inner = tuple((place, *numbers, False) for place, numbers in between.items())
-    return (*inner, *((place, *numbers, True) for place, numbers in ends.items()))
+def gaps_of(phases: Sequence[Phase]) -> tuple[Gap, ...]:
+    """Every place for a barrier; the ends of loops come last."""
+    between: list[Gap] = []
+    ends: list[Gap] = []
+    stops = {stop.sequence: (depth, stop) for phase in phases for depth, stop in enumerate(phase.way)}
+    for sequence, (depth, stop) in sorted(stops.items()):
+        parts = [
+            [phase.number for phase in phases if _is_in(phase, sequence, place)]
+            for place in range(stop.length)
+        ]
+        for place, (before, after) in enumerate(pairwise(parts)):
+            between.append(Gap(Place(sequence, place), before[-1], after[0], depth))
+        if depth:
+            ends.append(Gap(Place(sequence, stop.length - 1), parts[-1][-1], parts[0][0], depth, wraps=True))
+    return (*between, *ends)
 
 
 def without_host_loops(parts: Sequence[Part], host: Sequence[Mapping[str, Term]]) -> tuple[Part, ...]:
@@ -95,8 +104,8 @@ def without_host_loops(parts: Sequence[Part], host: Sequence[Mapping[str, Term]]
     return tuple(result)
 
 
-def _position(phase: Phase, sequence: int) -> int | None:
-    return next((stop.position for stop in phase.way if stop.sequence == sequence), None)
+def _is_in(phase: Phase, sequence: int, position: int) -> bool:
+    return any((stop.sequence, stop.position) == (sequence, position) for stop in phase.way)
 
 
 def _walk(

@@ -29,14 +29,20 @@ MOST_VISITS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A tested combination; ``changed`` when it had to be reversed or shifted to be legal."""
+    """A tested combination; ``changed`` when it had to be reversed or shifted to be legal.
+
+    ``shared``: where it is a reduction, each of its cells stays the same along the row, so that threads can share it.
+    The other fields are those of :class:`polyviz.scheduling.superposed.parts.ParallelLoop`.
+    """
 
     terms: Terms
     kind: LoopKind
     weight: Fraction
     depth: int
+    reducing: frozenset[str]
     ordered: bool
     changed: bool
+    shared: bool
 
     @property
     def priority(self) -> tuple[bool, Fraction, int]:
@@ -104,8 +110,17 @@ class RowSearch:
             if other is not None:
                 terms, kind, changed = other, self.distances.kind(other), True
         weight = sum((self._derivative(name, place) for name, place in places.items()), Fraction(0))
-        ordered = self.distances.is_forward(terms)
-        return Candidate(terms, kind, weight, sum(places.values()), ordered, changed)
+        is_reduction = kind == "reduction"
+        return Candidate(
+            terms=terms,
+            kind=kind,
+            weight=weight,
+            depth=sum(places.values()),
+            reducing=self.distances.reducing(terms) if is_reduction else frozenset(),
+            ordered=self.distances.is_forward(terms),
+            changed=changed,
+            shared=not is_reduction or self.distances.shares_cells(terms),
+        )
 
     def _derivative(self, name: str, place: int) -> Fraction:
         return list(self.costs[name].derivatives.values())[place]

@@ -58,7 +58,7 @@ def space_dimensions(scop: Scop, group: Group, name: str, tiles: Mapping[Axis, i
 
 def _space(scop: Scop, name: str, axis: Axis, loop: ParallelLoop, tile: int | None) -> Dimension:
     text = loop.terms[name].text(scop.statement(name).iterators)
-    return Dimension("loop", text, axis, tile, reduction=loop.kind == "reduction", ordered=loop.ordered)
+    return Dimension("loop", text, axis, tile, reduction=name in loop.reducing, ordered=loop.ordered)
 
 
 def _scattered(

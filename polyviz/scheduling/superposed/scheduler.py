@@ -51,26 +51,31 @@ class SuperpositionScheduler:
     def run(self, problem: SchedulingProblem) -> Proposal:
         """The superposed order of ``problem``; the value behind it is ``Proposal.superposition``."""
         sizes = Sizes(_sizes("tile_sizes", self.tile_sizes, 2), _sizes("threads", self.threads, 3))
-        search = _Search(problem, sizes)
+        search = _Search.of(problem, sizes)
         superposition = search.superposition()
         return Proposal(superposition.tree, tuple(search.decisions), superposition)
 
 
-@dataclass(slots=True, init=False)
+@dataclass(slots=True)
 class _Search:
     problem: SchedulingProblem
     sizes: Sizes
     constraints: tuple[Constraint, ...]
-    decisions: list[Decision]
     benches: Mapping[Level, Workbench]
+    decisions: list[Decision]
 
-    def __init__(self, problem: SchedulingProblem, sizes: Sizes) -> None:
-        self.problem, self.sizes = problem, sizes
+    @classmethod
+    def of(cls, problem: SchedulingProblem, sizes: Sizes) -> _Search:
+        """A search that has not begun; its log says what is known before."""
         found = constraints_of(problem.scop, problem.dependences)
-        self.constraints = tuple(one for one in found if not one.pairs.is_empty())
         costs = {statement.name: line_cost(statement) for statement in problem.scop.statements}
-        self.benches = {level: Workbench(problem.scop, level, costs) for level in _LEVELS}
-        self.decisions = [*privatization_decisions(problem.dependences), *cost_decisions(costs.values())]
+        return cls(
+            problem,
+            sizes,
+            constraints=tuple(one for one in found if not one.pairs.is_empty()),
+            benches={level: Workbench(problem.scop, level, costs) for level in _LEVELS},
+            decisions=[*privatization_decisions(problem.dependences), *cost_decisions(costs.values())],
+        )
 
     def superposition(self) -> Superposition:
         """Both searches and what follows from them."""

@@ -27,12 +27,12 @@ _Rows = tuple[tuple[str, Dimension], ...]
 def tree_of(domain: isl.UnionSet, scatterings: Mapping[str, Scattering]) -> isl.Schedule:
     """The order of ``scatterings`` over ``domain`` as a tree.
 
-    Tiled dimensions stand under a mark ``tile``, what is inside the tiles under a mark ``point``. A reduction that would
+    Tiled dimensions stand under a mark ``tile``, what is inside them under a mark ``point``. A reduction that would
     add up out of order stays with the loops that follow it.
 
     >>> tree = tree_of(isl.UnionSet("{ S[i] : 0 <= i < 9 }"), {"S": (Dimension("loop", "i", tile=4),)})
-    >>> print(tree.get_map())
-    { S[i] -> [floor((i)/4)] : 0 <= i <= 8 }
+    >>> print(tree.get_root().child(0).child(0).band_get_partial_schedule())
+    [{ S[i] -> [(floor((i)/4))] }]
     """
     parts = domain.get_set_list()
     sets = {part.get_tuple_name(): part for part in map(parts.get_at, range(parts.n_set()))}

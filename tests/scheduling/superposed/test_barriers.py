@@ -16,7 +16,7 @@ from polyviz.gallery import kernel
 from polyviz.scheduling import schedule
 from polyviz.scheduling.superposed.barriers import barriers_of
 from polyviz.scheduling.superposed.parts import Group, ParallelLoop, Part, Serial
-from polyviz.scheduling.superposed.phases import phases_of, places_of
+from polyviz.scheduling.superposed.phases import gaps_of, phases_of
 from polyviz.scheduling.superposed.scatterings import regular_scatterings
 from tests.builders import loop, scop, statement
 
@@ -71,10 +71,32 @@ def test_the_result_of_a_reduction_is_waited_for() -> None:
     assert between.protects.array in ("tmp", "y")
 
 
-def test_no_barrier_between_launches() -> None:
-    assert kernel_barriers("jacobi-2d") == [(), ()] or not any(
-        barrier.needed for found in kernel_barriers("jacobi-2d") for barrier in found
+def test_the_thread_of_the_last_share_waits_for_the_sum_too() -> None:
+    """The reader sits where the last value was added, but the sum is complete in another thread."""
+
+    def last_column(A, s, B):
+        n = s.shape[0]
+        for i in range(n):
+            for j in range(n):
+                s[i] += A[i, j]
+        for i in range(n):
+            for j in range(n - 1, n):
+                B[i, j] = s[i]
+
+    part = extract(last_column)
+    sums = Group(
+        ("S0",),
+        (
+            ParallelLoop({"S0": Term(1)}, "reduction", 0, 1, reducing=frozenset({"S0"})),
+            ParallelLoop({"S0": Term(0)}, "forall", 0, 0),
+        ),
     )
+    assert barriers(part, (sums, group("S1", 1, 0))) == [(0, 1, False, True)]
+    assert barriers(part, (group("S0", 1, 0), group("S1", 1, 0))) == [(0, 1, False, False)]
+
+
+def test_no_barrier_between_launches() -> None:
+    assert kernel_barriers("jacobi-2d") == [(), ()]
 
 
 def chain(second: str, third: str) -> Scop:
@@ -140,13 +162,13 @@ def test_places_of_nested_loops() -> None:
     )
     phases = phases_of(parts)
     assert [phase.number for phase in phases] == [0, 1, 2, 3, 4]
-    assert sorted((before, after, wraps) for _, before, after, wraps in places_of(phases)) == [
-        (0, 1, False),
-        (1, 2, False),
-        (2, 3, False),
-        (3, 1, True),
-        (3, 2, True),
-        (3, 4, False),
+    assert sorted((gap.before, gap.after, gap.wraps, gap.depth) for gap in gaps_of(phases)) == [
+        (0, 1, False, 0),
+        (1, 2, False, 1),
+        (2, 3, False, 2),
+        (3, 1, True, 1),
+        (3, 2, True, 2),
+        (3, 4, False, 0),
     ]
 
 

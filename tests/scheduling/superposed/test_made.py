@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+import polyviz as pv
 from polyviz.analysis import check
-from polyviz.errors import OptionError
+from polyviz.errors import LegalityError, OptionError
 from polyviz.frontend import extract
 from polyviz.gallery import kernel
 from polyviz.model.superposition import Dimension
 from polyviz.scheduling import schedule
 from polyviz.scheduling.superposed.made import superpose
+from tests.running import agree
 
 PART = extract(kernel("mvt").function)
 REGULAR = {"S0": "(0, i, j)", "S1": "(1, i, j)"}
@@ -61,3 +63,16 @@ def test_what_cannot_be_read(outer: dict[str, str], message: str) -> None:
     with pytest.raises(OptionError) as error:
         superpose(PART, outer, REGULAR)
     assert str(error.value) == message
+
+
+def test_a_typed_plan_runs() -> None:
+    outer = {"S0": "(0, floor(i/4)_x)", "S1": "(1, floor(j/4)_x)"}
+    other = {"S0": "(0, floor(i/4)_x)", "S1": "(0, floor(i/4)_x)"}
+    made = superpose(PART, other, {"S0": "(0, i_y, j)", "S1": "(1, i_x, j)"})
+    data = kernel("mvt").arguments({"n": 7}, seed=1)
+    kernel_made = agree(kernel("mvt").function, *data, target="python", schedule=made)
+    assert kernel_made.schedule.superposition is made
+    with pytest.raises(LegalityError) as error:
+        pv.compile(kernel("mvt").function, schedule=superpose(PART, outer, REGULAR), target="python")
+    assert "blocks of one kernel do not depend on each other" in str(error.value)
+    assert error.value.hint == "Its order alone, without blocks and threads, is `.tree`."

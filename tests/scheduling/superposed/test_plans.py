@@ -138,7 +138,7 @@ def test_a_chain_runs_in_one_thread() -> None:
     (reason,) = [decision.text for decision in result.decisions if decision.step == "fallback"]
     assert reason == (
         "Block level: {S} runs in a single block, as none of its loops is forall, not even inside its "
-        "sequential loops."
+        "sequential loops (skewed rows are not tried)."
     )
 
 
@@ -152,6 +152,23 @@ def test_no_barriers_where_nothing_coalesces() -> None:
     value = schedule(part, "superposition").superposition
     assert value.notation() == "S: (0, floor(i/256)_x, 0, i_x, j, 0)"
     assert not value.kernels[0].barriers
+
+
+def test_an_accumulation_into_moving_cells_is_no_work_for_a_tree() -> None:
+    """Threads along i would add to each other's cells: blocks run along j, and i is left to the host."""
+
+    def product_of_polynomials(a, b, c):
+        for i in range(a.shape[0]):
+            for j in range(b.shape[0]):
+                c[i + j] += a[i] * b[j]
+
+    part = extract(product_of_polynomials)
+    result = schedule(part, "superposition")
+    assert texts(result.superposition.thread_groups) == ["{S0}: x j, under i"]
+    assert texts(tuple(found.blocks for found in result.superposition.kernels)) == ["{S0}: x j, under i"]
+    assert result.superposition.legality
+    said = [decision.text for decision in result.decisions if decision.step == "combination"]
+    assert any("its cells move along the row: threads cannot share it" in text for text in said)
 
 
 def test_sizes_of_the_user() -> None:
@@ -169,6 +186,23 @@ def test_sizes_that_make_no_sense(option: str, values: tuple[float, ...]) -> Non
     part = extract(kernel("gemm").function)
     with pytest.raises(OptionError, match=f"Option `{option}` of scheduler `superposition`"):
         schedule(part, "superposition", **{option: values})
+
+
+def test_loops_may_be_called_like_words_of_isl() -> None:
+    part = extract(
+        "def f(A, mod):\n    for floor in range(mod):\n        for max in range(mod):\n            A[floor, max] += 1"
+    )
+    result = schedule(part, "superposition")
+    assert (
+        result.superposition.notation() == "S0: (0, floor(floor/32)_y, floor(max/32)_x, 0, floor_y, max_x, 0)"
+    )
+    assert check(part, result)
+
+
+def test_tiles_of_another_kind_are_told() -> None:
+    result = schedule(extract(kernel("gemm").function), "superposition", tile=8)
+    assert result.superposition is None
+    assert any("no longer those of blocks and threads" in decision.text for decision in result.decisions)
 
 
 def test_more_threads_than_a_block_holds_are_told() -> None:

@@ -1,0 +1,3 @@
+def f(A, B):
+    for i in range(A):
+        B[i] = A[i]

@@ -1,0 +1,4 @@
+def f(A, B, n):
+    for i in range(n):
+        A[i] = B[i]
+    A = A + B

@@ -1,0 +1,1 @@
+{ domain: "[n] -> { S[i, j] : 0 <= i, j < n; R[i, j, k] : 0 <= i, j, k < n }", child: { mark: "vector", child: { sequence: [ { filter: "[n] -> { S[i, j] }" }, { filter: "[n] -> { R[i, j, k] }", child: { schedule: "[n] -> [{ R[i, j, k] -> [(k)] }]" } } ] } } }

@@ -1,0 +1,1 @@
+{ domain: "[n] -> { S[i, j] : 0 <= i, j < n; R[i, j, k] : 0 <= i, j, k < n }", child: { sequence: [ { filter: "[n] -> { R[i, j, k] }", child: { schedule: "[n] -> [{ R[i, j, k] -> [(i)] }, { R[i, j, k] -> [(j)] }, { R[i, j, k] -> [(k)] }]" } }, { filter: "[n] -> { S[i, j] }" } ] } }

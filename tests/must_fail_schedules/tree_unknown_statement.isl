@@ -1,0 +1,1 @@
+{ domain: "[n] -> { T[i] : 0 <= i < n }", child: { schedule: "[n] -> [{ T[i] -> [(i)] }]" } }
