@@ -61,10 +61,11 @@ def not_close(selection: Sequence[Cluster]) -> Reason:
 
 def depths_differ(selection: Sequence[Cluster], graph: DependenceGraph) -> Reason | None:
     """Loop nests of different depth, if that is what they are."""
-    depths = {cluster.names: _depth(cluster, graph) for cluster in selection}
-    if len(set(depths.values())) == 1:
+    depths = tuple(_depth(cluster, graph) for cluster in selection)
+    if len(set(depths)) == 1:
         return None
-    text = ", ".join(f"{listed(names)}: {depth}" for names, depth in depths.items())
+    pairs = zip(selection, depths, strict=True)
+    text = ", ".join(f"{listed(cluster.names)}: {depth}" for cluster, depth in pairs)
     return Reason(f"their loops have different depths ({text})", {"because": "depth", "depths": depths})
 
 
