@@ -1,74 +1,38 @@
-"""The menu of moves at one place of a schedule: the uses that a person tries first, each with its verdict."""
+"""The menu of moves at one loop as the linked views show it: in words, with the effect or the pair that forbids it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from polyviz.errors import LegalityError, OptionError
 from polyviz.views.models import violation_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from polyviz.editing import Edit
-    from polyviz.model.dependences import Violation
+    from polyviz.editing import Choice, Edit
     from polyviz.views.linked_schema import ChoiceModel
 
-_SMALL_TILE, _USUAL_TILE = 4, 32
-_UNROLLED = 4
-_BAR = " | "
 
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A move with arguments, at ``at``, or placed by its arguments alone."""
-
-    move: str
-    label: str
-    at: str | None
-    arguments: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A use with its verdict: what it would change, or why it cannot be made and the pair that forbids it."""
-
-    use: Use
-    legal: bool
-    effect: str = ""
-    reason: str = ""
-    violation: Violation | None = None
-
-
-def menu(edit: Edit, address: str) -> tuple[Choice, ...]:
-    """The moves that make sense at ``address`` of ``edit``, legal or not; a sequence is addressed by its statements.
-
-    Raises ``OptionError`` when there is no such place.
-    """
-    uses = _of_sequence(address) if _BAR in address else _of_loop(edit, address)
+def menu(edit: Edit, address: str) -> list[ChoiceModel]:
+    """What can be done with the loop ``address`` of ``edit``; raises ``OptionError`` when there is no such loop."""
     before = _counts(edit)
-    judged = (_judged(edit, use, before) for use in uses)
-    return tuple(choice for choice in judged if choice is not None)
+    return [_model(edit, choice, before) for choice in edit.choices(address)]
 
 
-def _judged(edit: Edit, use: Use, before: tuple[int, int]) -> Choice | None:
-    """The verdict on a use; None where it makes no sense."""
-    try:
-        after = edit.apply(use.move, use.at, **use.arguments)
-    except LegalityError as error:
-        return Choice(
-            use, False, reason=f"{error.message} {error.reason}".strip(), violation=_pair(edit, use)
-        )
-    except OptionError:
-        return None
-    return Choice(use, True, effect=_effect(before, _counts(after)))
-
-
-def _pair(edit: Edit, use: Use) -> Violation | None:
-    violations = edit.check(use.move, use.at, **use.arguments).violations
-    return violations[0] if violations else None
+def _model(edit: Edit, choice: Choice, before: tuple[int, int]) -> ChoiceModel:
+    words = dict(choice.arguments)
+    violations = () if choice.is_legal else edit.check(choice.name, choice.at, **words).violations
+    after = _counts(edit.apply(choice.name, choice.at, **words)) if choice.is_legal else before
+    return {
+        "move": choice.name,
+        "label": move_label(choice.name, choice.arguments),
+        "at": choice.at,
+        "arguments": words,
+        "legal": choice.is_legal,
+        "effect": _effect(before, after),
+        "reason": choice.reason,
+        "violation": violation_model(violations[0]) if violations else None,
+    }
 
 
 def _effect(before: tuple[int, int], after: tuple[int, int]) -> str:
@@ -83,64 +47,33 @@ def _counts(edit: Edit) -> tuple[int, int]:
     return len(members), sum(member.coincident for member in members)
 
 
-def _of_loop(edit: Edit, address: str) -> Iterator[Use]:
-    inside = edit.inside(address)
-    yield Use("parallel", "Run in parallel", address, {})
-    yield Use("vector", "Run in vector lanes", address, {})
-    for size in (_SMALL_TILE, _USUAL_TILE):
-        for count in range(len(inside) + 1, 0, -1):
-            names = ", ".join((address, *inside)[:count])
-            yield Use("tile", f"Tile {names} by {size}", address, {"sizes": (size,) * count})
-    for other in inside:
-        yield Use("interchange", f"Interchange with {other}", None, {"order": (other, address)})
-        yield Use("skew", f"Skew {other} by {address}", other, {"by": address, "factor": 1})
-        yield Use("skew", f"Skew {address} by {other}", address, {"by": other, "factor": 1})
-    for degree in range(1, len(inside) + 1):
-        loops = ", ".join((address, *inside)[: degree + 1])
-        yield Use("wavefront", f"Wavefront over {loops}", address, {"degree": degree})
-    yield Use("reversal", "Reverse", address, {})
-    yield Use("distribute", "Distribute", address, {})
-    yield Use("unroll-and-jam", f"Unroll and jam by {_UNROLLED}", address, {"factor": _UNROLLED})
-    yield Use("unroll", f"Unroll by {_UNROLLED}", address, {"factor": _UNROLLED})
-    yield Use("peel", "Peel the first iteration", address, {"count": 1, "side": "first"})
-    yield Use("peel", "Peel the last iteration", address, {"count": 1, "side": "last"})
-    yield from _shifts(edit, address)
+def move_label(name: str, arguments: Mapping[str, Any]) -> str:
+    """A move in words.
+
+    >>> move_label("tile", {"sizes": (4, 4)})
+    'Tile by 4 × 4'
+    >>> move_label("shift", {"amount": 1, "statements": ("S0",)})
+    'Shift by 1 for S0'
+    >>> move_label("unroll-and-jam", {})
+    'Unroll and jam'
+    """
+    words = [_PHRASES.get(key, f"{key} {{}}").format(_spoken(key, value)) for key, value in arguments.items()]
+    return " ".join([name.replace("-", " ").capitalize(), *words])
 
 
-def _shifts(edit: Edit, address: str) -> Iterator[Use]:
-    """Shifting all statements alike changes nothing, so each is offered by itself."""
-    statements = edit.statements_in(address)
-    for name in statements if len(statements) > 1 else ():
-        for amount in (1, -1):
-            label = f"Shift {name} by {amount}"
-            yield Use("shift", label, address, {"amount": amount, "statements": (name,)})
+_PHRASES = {
+    "sizes": "by {}",
+    "size": "by {}",
+    "factor": "by {}",
+    "amount": "by {}",
+    "by": "by {}",
+    "order": "to {}",
+    "children": "{}",
+    "statements": "for {}",
+}
 
 
-def _of_sequence(address: str) -> Iterator[Use]:
-    parts = [part.split(", ")[0] for part in address.split(_BAR)]
-    for first, second in pairwise(parts):
-        for depth in (1, 2, 3):
-            loops = "the outermost loops" if depth == 1 else f"{depth} loops"
-            yield Use(
-                "fuse",
-                f"Fuse {loops} of {first} and {second}",
-                None,
-                {"children": (first, second), "depth": depth},
-            )
-        swapped = [second if part == first else first if part == second else part for part in parts]
-        yield Use("reorder", f"Run {second} before {first}", None, {"order": tuple(swapped)})
-
-
-def choice_model(choice: Choice) -> ChoiceModel:
-    """The JSON of a choice, for the linked views."""
-    use = choice.use
-    return {
-        "move": use.move,
-        "label": use.label,
-        "at": use.at,
-        "arguments": dict(use.arguments),
-        "legal": choice.legal,
-        "effect": choice.effect,
-        "reason": choice.reason,
-        "violation": None if choice.violation is None else violation_model(choice.violation),
-    }
+def _spoken(key: str, value: object) -> str:
+    if isinstance(value, tuple | list):
+        return (" × " if key == "sizes" else ", ").join(str(item) for item in value)
+    return str(value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.api.compiling import build_kernel, choose_schedule
 from polyviz.api.menu import menu
-from polyviz.editing import start_edit
+from polyviz.editing import recover_steps, start_edit
 from polyviz.editing.script import START
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.model.exclusion import exclusive
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.api.inspecting import Inspector
-    from polyviz.api.menu import Choice
     from polyviz.editing import Edit
     from polyviz.model.measurement import ComparisonData
     from polyviz.model.program import Program
     from polyviz.model.schedule import Schedule
-    from polyviz.views.linked_schema import EditModel
+    from polyviz.views.linked_schema import ChoiceModel, EditModel
     from polyviz.views.models import Json
 
+_ORIGINAL = "original"
 EDITED = "by hand"
 """The name of the schedule that moves were made on."""
 
@@ -75,13 +75,26 @@ class Workbench:
         found = self.inspector
         self.schedules[name] = choose_schedule(found.scop, found.dependences, name, {})
 
-    def choices(self, variant: str, address: str) -> tuple[Choice, ...]:
+    def choices(self, variant: str, address: str) -> list[ChoiceModel]:
         """The moves at ``address`` of a variant; raises ``OptionError`` when there is no such variant or place."""
         return menu(self._editing(variant), address)
 
     def apply(self, variant: str, move: str, at: str | None, arguments: Mapping[str, Any]) -> None:
         """Make a move on a variant; one on another variant than before begins a new history."""
         self.edit = self._editing(variant).apply(move, at, **arguments)
+
+    def as_moves(self, variant: str) -> None:
+        """Make the order of a variant by named moves from the original order, which becomes the history.
+
+        Raises ``LegalityError`` where an order in between is illegal: then there is nothing to replay step by step.
+        """
+        found = self.inspector
+        steps = recover_steps(found.scop, found.dependences, self.schedule(variant)).steps
+        start = choose_schedule(found.scop, found.dependences, _ORIGINAL, {})
+        edit = start_edit(found.scop, start, {START: _ORIGINAL}, found.dependences)
+        for step in steps:
+            edit = edit.apply(step.name, step.at, **step.arguments)
+        self.edit = edit
 
     def go_to(self, position: int) -> None:
         """Undo or redo until ``position`` moves are made; raises ``OptionError`` when there are not so many."""

@@ -86,15 +86,6 @@ class Edit(Displayable):
         """The address of every loop, in the order of the tree."""
         return self._places.names()
 
-    def inside(self, address: Address) -> tuple[str, ...]:
-        """The addresses of the loops inside the loop at ``address``, in the order of the tree."""
-        outer = self._places.loop(address)
-        return tuple(self._places.address(one) for one in self._places.loops if outer.key in one.around)
-
-    def statements_in(self, address: Address) -> tuple[str, ...]:
-        """The statements inside the loop at ``address``."""
-        return tuple(sorted(self._places.loop(address).names))
-
     @property
     def history(self) -> tuple[str, ...]:
         """The moves so far, one line each."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
-from polyviz.api.menu import choice_model
 from polyviz.api.workbench import EDITED, Workbench
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.notebook.timing import Timing
@@ -83,12 +82,15 @@ class InspectorWidget(anywidget.AnyWidget):
 
     def _choices(self, question: Mapping[str, Any]) -> dict[str, Any]:
         address = str(question["address"])
-        found = self.workbench.choices(str(question["variant"]), address)
-        return {"address": address, "choices": [choice_model(choice) for choice in found]}
+        return {"address": address, "choices": self.workbench.choices(str(question["variant"]), address)}
 
     def _apply(self, question: Mapping[str, Any]) -> dict[str, Any]:
         arguments = {str(name): value for name, value in question["arguments"].items()}
         self.workbench.apply(str(question["variant"]), str(question["move"]), question["at"], arguments)
+        return self._redrawn(EDITED)
+
+    def _moves(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        self.workbench.as_moves(str(question["variant"]))
         return self._redrawn(EDITED)
 
     def _history(self, question: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,6 +122,7 @@ _ANSWERS: Mapping[str, Callable[[InspectorWidget, Mapping[str, Any]], dict[str, 
     "values": InspectorWidget._values,
     "choices": InspectorWidget._choices,
     "apply": InspectorWidget._apply,
+    "moves": InspectorWidget._moves,
     "history": InspectorWidget._history,
     "run": InspectorWidget._run,
     "cancel": InspectorWidget._cancel,

@@ -227,7 +227,6 @@ def _node(node: Node, time: int, addresses: Iterator[str]) -> LinkedNodeModel:
         ],
         "permutable": node.permutable,
         "time": time if counts else -1,
-        "address": " | ".join(", ".join(child.statements) for child in node.children) if counts else "",
         "children": [_node(child, below, addresses) for child in node.children],
     }
 

@@ -66,10 +66,7 @@ class LinkedMemberModel(MemberModel):
 
 
 class LinkedNodeModel(TypedDict):
-    """A node of a schedule tree; ``time`` is the dimension that a sequence counts in, -1 for other nodes.
-
-    ``address`` names a sequence for moves by what it runs; it is empty for other nodes.
-    """
+    """A node of a schedule tree; ``time`` is the dimension that a sequence counts in, -1 for other nodes."""
 
     kind: str
     label: str
@@ -77,7 +74,6 @@ class LinkedNodeModel(TypedDict):
     members: list[LinkedMemberModel]
     permutable: bool
     time: int
-    address: str
     children: list[LinkedNodeModel]
 
 

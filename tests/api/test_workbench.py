@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 import polyviz as pv
-from polyviz.api.menu import choice_model, menu
+from polyviz.api.menu import menu
 from polyviz.api.workbench import EDITED, Workbench
 from polyviz.errors import OptionError
 from polyviz.views.schema import json_schema
@@ -34,19 +34,17 @@ def bench():
 
 
 def labels(choices, *, legal):
-    return {choice.use.label for choice in choices if choice.legal is legal}
+    return {choice["label"] for choice in choices if choice["legal"] is legal}
 
 
 def test_legal_moves_and_others_with_their_pair(bench):
     choices = bench.choices("original", "i")
-    assert {"Skew j by i", "Tile i by 4", "Unroll by 4"} <= labels(choices, legal=True)
-    assert {"Run in parallel", "Interchange with j", "Tile i, j by 4"} <= labels(choices, legal=False)
-    [interchange] = [choice for choice in choices if choice.use.label == "Interchange with j"]
-    pair = interchange.violation
-    assert pair is not None
-    assert (pair.source_instance, pair.sink_instance) == ((1, 2), (2, 1))
-    assert "A[1, 2]" in interchange.reason
-    assert json.loads(json.dumps(choice_model(interchange)))["violation"]["source_instance"] == [1, 2]
+    assert {"Skew by i", "Tile by 4", "Unroll"} <= labels(bench.choices("original", "j"), legal=True)
+    assert {"Parallel", "Interchange to j, i", "Tile by 4 × 4"} <= labels(choices, legal=False)
+    [interchange] = [choice for choice in choices if choice["label"] == "Interchange to j, i"]
+    assert interchange["violation"]["source_instance"] == [1, 2]
+    assert interchange["violation"]["sink_instance"] == [2, 1]
+    assert "A[1, 2]" in interchange["reason"]
 
 
 def test_a_legal_move_is_in_the_history_the_tree_and_the_script(bench):
@@ -93,14 +91,20 @@ def test_a_move_on_another_schedule_begins_a_new_history(bench):
     assert len(edit["steps"]) == 1
 
 
-def test_sequences_are_fused_and_reordered():
+def test_an_automatic_schedule_as_moves():
+    bench = Workbench(pv.inspect(SWEEP, schedules=("isl",)))
+    bench.as_moves("isl")
+    edit = bench.model()["edit"]
+    assert edit["start"] == "original"
+    assert edit["steps"]
+    assert bench.schedule(EDITED).map.is_equal(bench.schedule("isl").map)
+
+
+def test_loops_side_by_side_are_fused_and_reordered():
     bench = Workbench(pv.inspect(TWO, schedules=("original",)))
-    tree = bench.model()["variants"][0]["tree"]
-    [sequence] = [child for child in tree["children"] if child["kind"] == "sequence"]
-    assert sequence["address"] == "S0 | S1"
-    choices = bench.choices("original", sequence["address"])
-    assert labels(choices, legal=True) == {"Fuse the outermost loops of S0 and S1"}
-    assert labels(choices, legal=False) == {"Run S1 before S0"}
+    choices = bench.choices("original", "S0.i")
+    assert "Fuse S0, S1" in labels(choices, legal=True)
+    assert "Reorder to S1, S0" in labels(choices, legal=False)
 
 
 def test_other_sizes_and_wrong_ones(bench):
@@ -126,9 +130,5 @@ def test_a_saved_file_holds_the_model(bench, tmp_path):
 
 def test_effects_tell_how_many_loops_are_parallel():
     edit = pv.edit(SWEEP, "original").apply("skew", "j", by="i", factor=1)
-    [wave] = [
-        choice
-        for choice in menu(edit, "i")
-        if choice.use.move == "tile" and choice.use.label == "Tile i, j by 4"
-    ]
-    assert wave.effect == "loops: 2 → 4, parallel: 1 → 2"
+    [tile] = [choice for choice in menu(edit, "i") if choice["label"] == "Tile by 4 × 4"]
+    assert tile["effect"] == "loops: 2 → 4, parallel: 1 → 2"

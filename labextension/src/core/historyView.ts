@@ -1,6 +1,6 @@
 /** The moves made so far: undo, redo, a slider over them, and the script that makes them again without the widget. */
 
-import { button, element } from './dom';
+import { button, element, keepingFocus } from './dom';
 import type { Edit } from './model';
 import type { State } from './state';
 
@@ -9,11 +9,22 @@ export function historyView(state: State): HTMLElement {
   const draw = (): void => {
     const edit = state.model.edit;
     const none = state.host === null ? 'Nothing was edited.' : 'Nothing edited yet: choose a move on a loop of the tree.';
-    root.replaceChildren(...(edit === null ? [element('p', { class: 'polyviz-muted' }, none)] : drawn(state, edit)));
+    const history = edit === null ? [element('p', { class: 'polyviz-muted' }, none)] : drawn(state, edit);
+    root.replaceChildren(...replay(state), ...history);
   };
-  state.on(['model'], draw);
+  state.on(['model', 'variant'], () => keepingFocus(root, draw));
   draw();
   return root;
+}
+
+/** A schedule that was found automatically can be taken apart into moves, and followed with the slider. */
+function replay(state: State): readonly HTMLElement[] {
+  const variant = state.variant?.name ?? '';
+  if (state.host === null || variant === '' || variant === state.model.edit?.variant) {
+    return [];
+  }
+  const ask = (): void => state.ask({ ask: 'moves', variant }, `looking for the moves that make ${variant}`);
+  return [element('p', {}, button(`Show ${variant} as moves from the original`, ask))];
 }
 
 function drawn(state: State, edit: Edit): readonly HTMLElement[] {

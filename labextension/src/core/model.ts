@@ -52,7 +52,6 @@ export interface TreeNode {
   readonly members: readonly Member[];
   readonly permutable: boolean;
   readonly time: number;
-  readonly address: string;
   readonly children: readonly TreeNode[];
 }
 

@@ -172,7 +172,6 @@ function nodeOf(value: unknown, depth: number): TreeNode {
     }),
     permutable: fields['permutable'] === true,
     time: numberOf(fields['time'], -1),
-    address: textOf(fields['address']),
     children: depth < DEEPEST ? listOf(fields['children'], child => nodeOf(child, depth + 1)) : []
   };
 }

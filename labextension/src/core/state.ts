@@ -24,6 +24,7 @@ export type Question =
       readonly move: string;
       readonly arguments: Readonly<Record<string, unknown>>;
     }
+  | { readonly ask: 'moves'; readonly variant: string }
   | { readonly ask: 'history'; readonly position: number }
   | { readonly ask: 'run' }
   | { readonly ask: 'cancel' };
@@ -123,7 +124,7 @@ export class State {
 
 const EMPTY: Variant = {
   name: '',
-  tree: { kind: '', label: '', statements: [], members: [], permutable: false, time: -1, address: '', children: [] },
+  tree: { kind: '', label: '', statements: [], members: [], permutable: false, time: -1, children: [] },
   decisions: [],
   times: new Map(),
   carried: [],

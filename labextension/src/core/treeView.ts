@@ -72,11 +72,8 @@ class Drawing {
     }
     const first = statementNumber(this.state.model, node.statements[0] ?? '');
     const selection: Selection = { what: 'statement', statement: first };
-    const label = element('span', { class: 'polyviz-node' }, node.label, this.opener(node.address));
+    const label = element('span', { class: 'polyviz-node' }, node.label);
     const item = this.item(label, children, selection);
-    if (node.address !== '') {
-      this.places.set(node.address, item);
-    }
     this.parts.set(item, node.kind === 'filter' ? node.statements : []);
     return [item];
   }

@@ -64,7 +64,7 @@ await scenario('a forbidden move shows its pair', async () => {
   await view.locator('button[aria-label="Moves at i"]').click();
   await view.locator('.polyviz-menu').waitFor();
   await settled();
-  const forbidden = view.locator('.polyviz-illegal:has-text("Interchange with j")');
+  const forbidden = view.locator('.polyviz-illegal:has-text("Interchange to j, i")');
   assert.match(await forbidden.getAttribute('aria-label'), /not possible/);
   await forbidden.click();
   assert.equal(await view.locator('.polyviz-ring').count(), 2);
@@ -74,7 +74,8 @@ await scenario('a forbidden move shows its pair', async () => {
 });
 
 await scenario('a legal move, undo and redo', async () => {
-  await view.locator('.polyviz-move:has-text("Skew j by i")').first().click();
+  await view.locator('button[aria-label="Moves at j"]').click();
+  await view.locator('.polyviz-move:has-text("Skew by i")').click();
   await view.locator('input[aria-label="Schedule by hand"]').waitFor();
   await settled();
   assert.equal(await problem(), '');
@@ -89,7 +90,7 @@ await scenario('a legal move, undo and redo', async () => {
 
 await scenario('a tiled schedule in its own space', async () => {
   await view.locator('button[aria-label="Moves at i"]').click();
-  await view.locator('.polyviz-move:has-text("Tile i, j by 4")').click();
+  await view.locator('.polyviz-move:has-text("Tile by 4 × 4")').click();
   await page.waitForFunction(() => document.querySelectorAll('.polyviz-tile').length > 2);
   await settled();
   await picture('tiles');
@@ -111,6 +112,23 @@ await scenario('another scheduler', async () => {
   await view.locator('select[aria-label="Scheduler to add"]').selectOption('isl');
   await view.locator('button[aria-label^="Add the schedule"]').click();
   await view.locator('input[aria-label="Schedule isl"]:checked').waitFor();
+});
+
+await scenario('an automatic schedule as steps', async () => {
+  await view.locator('input[aria-label="Schedule pluto"]').check();
+  await view.locator('button:has-text("Show pluto as moves")').click();
+  await view.locator('input[aria-label="Schedule by hand"]:checked').waitFor();
+  await settled();
+  assert.equal(await problem(), '');
+  const slider = view.locator('input[aria-label="Moves made"]');
+  await slider.focus();
+  await page.keyboard.press('Home');
+  await view.locator('button:has-text("Undo")[disabled]').waitFor();
+  assert.ok((await view.locator('.polyviz-undone').count()) >= 1);
+  await picture('steps');
+  await slider.focus();
+  await page.keyboard.press('End');
+  await view.locator('button:has-text("Redo")[disabled]').waitFor();
 });
 
 await scenario('time', async () => {
@@ -175,7 +193,7 @@ await scenario('reload without a kernel', async () => {
   assert.equal(await view.count(), 1);
   assert.equal(await view.locator('button:has-text("Moves")').count(), 0);
   assert.equal(await page.locator('text=Error displaying widget >> visible=true').count(), 0);
-  assert.match(await view.locator('.polyviz-script').textContent(), /apply\("tile"/);
+  assert.match(await view.locator('.polyviz-script').textContent(), /edit\.apply/);
   assert.equal(await view.locator('.polyviz-bar').count(), 5);
   await view.locator('input[aria-label="Schedule original"]').check();
   await view.locator('[role=treeitem] > .polyviz-node:has-text("loop i")').first().click();

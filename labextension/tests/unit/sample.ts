@@ -18,7 +18,6 @@ export function sample(): Record<string, unknown> {
     members: [],
     permutable: false,
     time: -1,
-    address: '',
     children: [],
     ...extra
   });
