@@ -28,6 +28,7 @@ from polyviz.views.tables import plural
 
 if TYPE_CHECKING:
     from polyviz.model.display import Bundle
+    from polyviz.views.models import Json
 
 
 def kernel_bundle(kernel: Kernel) -> Bundle:
@@ -41,8 +42,11 @@ def kernel_bundle(kernel: Kernel) -> Bundle:
     return {**combine(title, sections), "text/plain": kernel.report()}
 
 
-def inspector_bundle(inspector: Inspector) -> Bundle:
-    """Everything that was found about a loop nest, and every schedule, or the reason why there is none."""
+def inspector_bundle(inspector: Inspector, model: Json | None = None) -> Bundle:
+    """Everything that was found about a loop nest, and every schedule, or the reason why there is none.
+
+    ``model`` is the JSON of the linked views where it is already known.
+    """
     scop, found = inspector.scop, inspector.dependences
     sizes = inspector.sizes or None
     sections = [
@@ -56,7 +60,7 @@ def inspector_bundle(inspector: Inspector) -> Bundle:
         sections.append(Section(f"Schedule by {name}", schedule_bundle(schedule)))
     for name, reason in inspector.refusals.items():
         sections.append(Section(f"No schedule by {name}", note_bundle(reason), open=True))
-    return {**combine(scop.name, sections), MIME: Workbench(inspector).model()}
+    return {**combine(scop.name, sections), MIME: model or Workbench(inspector).model()}
 
 
 def _runs(inspector: Inspector) -> str:

@@ -19,12 +19,14 @@ _STATIC = "This view is static: the live one was not built. Install Node.js and 
 
 def live_bundle(inspector: Inspector) -> Bundle:
     """The bundle of ``inspector`` with a widget where its front end is installed, else with one hint."""
-    forms = inspector_bundle(inspector)
     if widget_script() is None:
+        forms = inspector_bundle(inspector)
         return {**forms, "text/html": forms["text/html"] + paragraph(_STATIC)}
     # Only the widget knows the name of its view; its other forms are those of any widget.
-    shown: Any = InspectorWidget(inspector)._repr_mimebundle_()
-    return {_VIEW: (shown[0] if isinstance(shown, tuple) else shown)[_VIEW], **forms}
+    widget = InspectorWidget(inspector)
+    shown: Any = widget._repr_mimebundle_()
+    view = (shown[0] if isinstance(shown, tuple) else shown)[_VIEW]
+    return {_VIEW: view, **inspector_bundle(inspector, widget.model)}
 
 
 def register() -> None:

@@ -7,6 +7,7 @@ import type { Position } from './geometry';
 import { KINDS, markerOf, markerPath } from './palette';
 import { layOut, type AxisLine, type PlacedMark, type Sheet } from './plot';
 import { instanceKey, instanceNumber, instanceText, NOTHING, statementNumber } from './selection';
+import { saveButtons } from './savePicture';
 import { sliceControls } from './sliceControls';
 import type { Space, State } from './state';
 
@@ -63,7 +64,9 @@ class DomainView {
     const controls = sliceControls(panes, this.slices, slice);
     const notes = [...new Set(panes.flatMap(pane => pane.notes))];
     const drawing = panes.length > 0 ? this.drawing(sheet) : element('p', {}, 'No instance to draw for these values.');
-    this.root.replaceChildren(this.spaces(), drawing, this.caption, controls);
+    const save = saveButtons(() => this.state.model.name, () => this.root.querySelector<SVGSVGElement>('svg.polyviz-picture'));
+    const bottom = element('div', { class: 'polyviz-row' }, this.caption, ...save);
+    this.root.replaceChildren(this.spaces(), drawing, bottom, controls);
     this.root.append(...[items(notes)].filter(one => one !== null));
     this.mark();
   }

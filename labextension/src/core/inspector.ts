@@ -11,6 +11,7 @@ import { historyView } from './historyView';
 import type { Model } from './model';
 import { readChoices, readModel } from './read';
 import { NOTHING } from './selection';
+import { sideView } from './sideView';
 import { State, type Host } from './state';
 import { STYLE } from './style';
 import { timeView } from './timeView';
@@ -128,7 +129,7 @@ function folded(state: State): readonly HTMLElement[] {
   const history = folding('History and script', state.model.edit !== null, historyView(state));
   state.on(['model'], () => (history.open ||= state.model.edit !== null));
   const timing = folding('Timing', state.model.comparison !== null, comparisonView(state));
-  const parts = [history, folding('Why?', false, whyView(state)), timing];
+  const parts = [history, folding('Why?', false, whyView(state)), folding('Side by side', false, sideView(state)), timing];
   const notes = items(notesOf(state.model));
   return notes === null ? parts : [...parts, folding('Notes', false, notes)];
 }

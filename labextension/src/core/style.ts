@@ -71,6 +71,8 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-table tbody tr { background: none; cursor: pointer; }
 .polyviz-table td svg { vertical-align: middle; }
 .polyviz-script { background: var(--pv-raised); padding: 6px; overflow: auto; max-height: 240px; }
+.polyviz-differs { color: var(--pv-anti); font-weight: 700; }
+.polyviz-row > .polyviz-caption { min-width: 8em; }
 .polyviz-undone { opacity: 0.6; }
 .polyviz-folding { margin: 4px 0; }
 .polyviz-folding summary { font-weight: 600; cursor: pointer; }

@@ -152,6 +152,24 @@ await scenario('verify and time in the background', async () => {
   await picture('timing');
 });
 
+await scenario('side by side', async () => {
+  await view.locator('summary:has-text("Side by side")').click();
+  assert.equal(await view.locator('details:has-text("Side by side") th[scope=col]').count() >= 4, true);
+  assert.ok((await view.locator('.polyviz-differs').count()) >= 1);
+  await view.locator('.polyviz-differs').first().scrollIntoViewIfNeeded();
+  await picture('side-by-side');
+});
+
+await scenario('a picture as a file', async () => {
+  for (const kind of ['SVG', 'PNG']) {
+    const [file] = await Promise.all([page.waitForEvent('download'), view.locator(`button:has-text("Save ${kind}")`).click()]);
+    await file.saveAs(`${folder}/saved.${kind.toLowerCase()}`);
+  }
+  const saved = readFileSync(`${folder}/saved.svg`, 'utf8');
+  assert.match(saved, /fill="rgb/);
+  assert.doesNotMatch(saved, /var\(--/);
+});
+
 await scenario('nothing serious for axe', async () => {
   await page.evaluate(axe);
   const found = await page.evaluate(() => window.axe.run('.polyviz'));
