@@ -61,7 +61,8 @@ class DomainView {
       this.slices.set(pane.key, slices);
       keepingFocus(this.root, () => this.draw());
     };
-    const controls = sliceControls(panes, this.slices, slice);
+    const isOpen = this.root.querySelector('details')?.open ?? false;
+    const controls = sliceControls(panes, this.slices, isOpen, slice);
     const notes = [...new Set(panes.flatMap(pane => pane.notes))];
     const drawing = panes.length > 0 ? this.drawing(sheet) : element('p', {}, 'No instance to draw for these values.');
     const save = saveButtons(() => this.state.model.name, () => this.root.querySelector<SVGSVGElement>('svg.polyviz-picture'));

@@ -40,7 +40,12 @@ export function rowText(member: Member): string {
   if (names.size === 1) {
     return [...names.keys()][0] ?? '';
   }
-  return [...names].map(([row, statements]) => `${statements.join(', ')}: ${row}`).join('; ');
+  return [...names].map(([row, statements]) => `${named(statements)}: ${row}`).join('; ');
+}
+
+/** Many statements are named by the first and the last: the views light all of them anyway. */
+function named(statements: readonly string[]): string {
+  return statements.length <= 3 ? statements.join(', ') : `${statements[0]} … ${statements.at(-1)}`;
 }
 
 export function flagsOf(member: Member): readonly string[] {
@@ -66,10 +71,10 @@ function isInside(loop: Loop, relation: Relation): boolean {
 export function carriersText(model: Model, variant: Variant, relation: number): string {
   const loops = loopsOf(variant).filter(loop => carries(loop, variant, model, relation));
   const dimensions = variant.carried[relation] ?? [];
-  const named = loops.map(loop => rowText(loop.member));
+  const rows = loops.map(loop => rowText(loop.member));
   const covered = new Set(loops.map(loop => loop.member.time));
   const rest = dimensions.some(dimension => !covered.has(dimension)) ? ['the order of statements'] : [];
-  return [...named.map(name => `loop ${name}`), ...rest].join(', ') || '–';
+  return [...rows.map(row => `loop ${row}`), ...rest].join(', ') || '–';
 }
 
 /** One sentence: why a loop is, or is not, parallel. */

@@ -1,18 +1,18 @@
 /** Sliders that hold a dimension at one value; at their left end they draw all of it. */
 
 import type { Axis, Pane, Slices } from './clouds';
-import { element } from './dom';
+import { element, folding } from './dom';
 
 export function sliceControls(
   panes: readonly Pane[],
   slices: ReadonlyMap<string, Slices>,
+  isOpen: boolean,
   change: (pane: Pane, slices: Slices) => void
 ): HTMLElement {
   const controls = panes
-    .filter(pane => pane.axes.length > 1 && pane.axes.some(axis => axis.high > axis.low))
-    .filter(pane => pane.axes.length > 2)
+    .filter(pane => pane.axes.length > 2 && pane.axes.some(axis => axis.high > axis.low))
     .map(pane => ofPane(pane, slices.get(pane.key) ?? new Map<number, number>(), change));
-  return element('div', {}, ...controls);
+  return controls.length > 2 ? folding('Slices', isOpen, ...controls) : element('div', {}, ...controls);
 }
 
 function ofPane(pane: Pane, slices: Slices, change: (pane: Pane, slices: Slices) => void): HTMLElement {

@@ -52,6 +52,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz [aria-selected=true] > .polyviz-node, .polyviz tr[aria-selected=true], .polyviz-line[aria-selected=true] {
   background: var(--pv-lit); border-inline-start-color: var(--pv-lit-edge);
 }
+.polyviz-tree { max-height: 460px; overflow: auto; }
 .polyviz-tree, .polyviz-tree ul { list-style: none; margin: 0; padding-inline-start: 0; }
 .polyviz-tree ul { padding-inline-start: 16px; border-inline-start: 1px solid var(--pv-border); margin-inline-start: 6px; }
 .polyviz-node { display: inline-flex; flex-wrap: wrap; gap: 2px 7px; align-items: center; padding: 1px 5px; border-radius: 3px; border-inline-start: 3px solid transparent; cursor: pointer; }
