@@ -14,7 +14,7 @@ from polyviz.editing.script import START
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.model.exclusion import exclusive
 from polyviz.scheduling import schedulers
-from polyviz.views.linked import Subject, Variant, inspector_model
+from polyviz.views.linked import Sketch, Subject, Variant, inspector_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,9 @@ class Workbench:
     comparison: ComparisonData | None = None
     edit: Edit | None = None
     schedules: dict[str, Schedule] = field(default_factory=dict)
-    _programs: dict[int, tuple[Schedule, Program | None, tuple[str, ...]]] = field(default_factory=dict)
+    _variants: dict[str, Variant] = field(default_factory=dict)
+    _edited: tuple[Edit, Schedule] | None = None
+    _sketch: Sketch = field(default_factory=Sketch)
 
     def __post_init__(self) -> None:
         self.schedules = {**self.inspector.schedules, **self.schedules}
@@ -64,7 +66,7 @@ class Workbench:
             comparison=self.comparison,
             edit=self._edit_model(),
         )
-        return inspector_model(subject, self.values)
+        return inspector_model(subject, self.values, self._sketch)
 
     def save(self, path: str | Path) -> None:
         """Write the views to a file; one that ends in ``.polyviz.json`` opens in JupyterLab without a kernel."""
@@ -120,7 +122,11 @@ class Workbench:
 
     def shown(self) -> dict[str, Schedule]:
         """The schedules by the names under which they are shown."""
-        return {**self.schedules, **({} if self.edit is None else {EDITED: self.edit.schedule})}
+        if self.edit is None:
+            return self.schedules
+        if self._edited is None or self._edited[0] is not self.edit:
+            self._edited = (self.edit, self.edit.schedule)
+        return {**self.schedules, EDITED: self._edited[1]}
 
     def _editing(self, variant: str) -> Edit:
         if variant == EDITED and self.edit is not None:
@@ -131,11 +137,11 @@ class Workbench:
         return start_edit(found.scop, schedule, {START: start}, found.dependences)
 
     def _variant(self, name: str, schedule: Schedule) -> Variant:
-        known = self._programs.get(id(schedule))
-        if known is None or known[0] is not schedule:
-            known = (schedule, self._program(schedule), self._addresses(name, schedule))
-            self._programs[id(schedule)] = known
-        return Variant(name, schedule, known[1], known[2])
+        known = self._variants.get(name)
+        if known is None or known.schedule is not schedule:
+            known = Variant(name, schedule, self._program(schedule), self._addresses(name, schedule))
+            self._variants[name] = known
+        return known
 
     def _program(self, schedule: Schedule) -> Program | None:
         found = self.inspector

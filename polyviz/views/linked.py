@@ -78,15 +78,38 @@ class Subject:
     edit: EditModel | None = None
 
 
-def inspector_model(subject: Subject, values: Mapping[str, int] | None = None) -> Json:
+@dataclass(slots=True)
+class Sketch:
+    """What does not change with the schedules: instances, pairs and the table of dependences for the sizes drawn.
+
+    Whoever draws the same loops again keeps it; it is forgotten when other sizes are drawn.
+    """
+
+    values: Mapping[str, int] | None = None
+    rows: list[tuple[Dependence, DependenceRow]] = field(default_factory=list)
+    drawn: dict[int, dict[str, Instances]] = field(default_factory=dict)
+    relations: dict[int, list[LinkedRelationModel]] = field(default_factory=dict)
+
+    def begin(self, values: Mapping[str, int]) -> None:
+        """Forget everything that was drawn for other sizes."""
+        if self.values != values:
+            self.values = values
+            self.rows, self.drawn, self.relations = [], {}, {}
+
+
+def inspector_model(
+    subject: Subject, values: Mapping[str, int] | None = None, sketch: Sketch | None = None
+) -> Json:
     """The JSON of the linked views, below the limit of all models.
 
     ``values`` are parameter values to draw for; without them small ones are chosen that show the shape.
     """
     chosen = dict(values) if values is not None else shown_values(subject.scop, subject.sizes or None)
-    rows = _rows(subject, chosen)
+    sketch = sketch or Sketch()
+    sketch.begin(chosen)
+    sketch.rows = sketch.rows or _rows(subject, chosen)
     for points, pairs in _BUDGETS:
-        model = _Drawing(subject, chosen, points, pairs).model(rows)
+        model = _Drawing(subject, chosen, points, pairs, sketch).model()
         if size(model) <= _TARGET:
             break
     return fit(model)
@@ -106,19 +129,15 @@ class _Drawing:
     values: Mapping[str, int]
     most_points: int
     most_pairs: int
+    sketch: Sketch
 
     @property
     def bound(self) -> isl.Set:
         return binding(self.values, self.subject.scop.context.get_ctx())
 
-    def model(self, rows: Sequence[tuple[Dependence, DependenceRow]]) -> Json:
+    def model(self) -> Json:
         subject = self.subject
-        share = self.most_points // max(1, len(subject.scop.statements))
-        drawn = (
-            {one.name: instances_of(one, self.bound, share) for one in subject.scop.statements}
-            if share
-            else {}
-        )
+        drawn = self._instances()
         model: InspectorModel = {
             "v": VERSION,
             "kind": "inspector",
@@ -130,8 +149,8 @@ class _Drawing:
             "statements": [
                 _statement(one, subject.scop, drawn.get(one.name)) for one in subject.scop.statements
             ],
-            "relations": [self._relation(found, row, drawn) for found, row in rows],
-            "variants": [self._variant(one, [found for found, _ in rows], drawn) for one in subject.variants],
+            "relations": self._relations(drawn),
+            "variants": [self._variant(one, drawn) for one in subject.variants],
             "refusals": [{"name": name, "reason": why} for name, why in subject.refusals.items()],
             "loops": [loop_model(loop) for loop in subject.loops],
             "comparison": _comparison(subject.comparison),
@@ -139,6 +158,21 @@ class _Drawing:
             "notes": [*subject.scop.notes, *left_out(subject.dependences), *subject.dependences.notes],
         }
         return cast("Json", model)
+
+    def _instances(self) -> dict[str, Instances]:
+        """The instances of each statement, as many as its share of the budget allows."""
+        statements = self.subject.scop.statements
+        share = self.most_points // max(1, len(statements))
+        if share and share not in self.sketch.drawn:
+            self.sketch.drawn[share] = {one.name: instances_of(one, self.bound, share) for one in statements}
+        return self.sketch.drawn.get(share, {})
+
+    def _relations(self, drawn: Mapping[str, Instances]) -> list[LinkedRelationModel]:
+        if self.most_pairs not in self.sketch.relations:
+            self.sketch.relations[self.most_pairs] = [
+                self._relation(found, row, drawn) for found, row in self.sketch.rows
+            ]
+        return self.sketch.relations[self.most_pairs]
 
     def _parameters(self) -> list[BoundParameterModel]:
         return [
@@ -171,11 +205,10 @@ class _Drawing:
             "pairs": pairs,
         }
 
-    def _variant(
-        self, variant: Variant, relations: Sequence[Dependence], drawn: Mapping[str, Instances]
-    ) -> VariantModel:
+    def _variant(self, variant: Variant, drawn: Mapping[str, Instances]) -> VariantModel:
         schedule = variant.schedule
         order = maps_by_statement(schedule.map)
+        relations = [found for found, _ in self.sketch.rows]
         return {
             "name": variant.name,
             "tree": _node(root_of(schedule), 0, iter(variant.addresses)),

@@ -116,10 +116,13 @@ def _coordinates(point: isl.Point) -> Instance:
 
 
 def pairs_of(relation: isl.Map, source: Instances, sink: Instances, most: int) -> tuple[list[list[int]], int]:
-    """The drawn pairs of a dependence as numbers of instances, thinned evenly to ``most``, and how many there are."""
+    """The drawn pairs of a dependence as numbers of instances, thinned to ``most``, and how many there are.
+
+    Of very many only the nearest sinks are taken: enumerating all of them is what takes most of the time.
+    """
     between = relation.intersect_domain(source.domain).intersect_range(sink.domain)
     total = int(between.wrap().count_val().to_python())
-    if total > _ENUMERATED * 2:
+    if total > 2 * most:
         between = between.lexmin()
     if int(between.wrap().count_val().to_python()) > _ENUMERATED * 10:
         return [], total

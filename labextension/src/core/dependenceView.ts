@@ -90,6 +90,15 @@ function tableOf(state: State): [HTMLElement, () => void] {
   return [rows.length > 0 ? element('div', { class: 'polyviz-scroll' }, table) : none, mark];
 }
 
+/** How many pairs there are for the sizes drawn, and how many of them are. */
+function countText(relation: Relation): string {
+  const drawn = relation.pairs.length;
+  if (relation.count === null) {
+    return drawn > 0 ? `${drawn} drawn` : '';
+  }
+  return drawn < relation.count ? `${relation.count}, ${drawn} drawn` : String(relation.count);
+}
+
 function rowOf(state: State, relation: Relation, number: number): HTMLTableRowElement {
   const carried = state.variant === undefined ? '' : carriersText(state.model, state.variant, number);
   const row = element(
@@ -100,7 +109,7 @@ function rowOf(state: State, relation: Relation, number: number): HTMLTableRowEl
     element('td', {}, `${relation.source} → ${relation.sink}`),
     element('td', {}, element('code', {}, relation.distances.join(', ') || relation.relation)),
     element('td', {}, carried),
-    element('td', {}, relation.count === null ? '' : String(relation.count))
+    element('td', {}, countText(relation))
   );
   onPick(row, () => {
     const isChosen = state.selection.what === 'relation' && state.selection.relation === number;
