@@ -57,6 +57,8 @@ def files(folder):
     )
     shown = nbformat.v4.new_code_cell("1", outputs=[output])
     nbformat.write(live, folder / "live.ipynb")
+    plain = notebook([nbformat.v4.new_code_cell(SETUP), nbformat.v4.new_code_cell(LOOPS.partition("\n")[2])])
+    nbformat.write(plain, folder / "command.ipynb")
     nbformat.write(notebook([shown]), folder / "hostile.ipynb")
     (folder / "saved.polyviz.json").write_text(json.dumps(model))
     (folder / "newer.polyviz.json").write_text(json.dumps({**model, "v": 99}))
@@ -127,6 +129,7 @@ def wait_for(address, server):
 
 @pytest.mark.browser
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_linked_views_in_jupyterlab(tmp_path):
     built()
     command = [node(), str(FRONT_END / "tests" / "page" / "run.mjs")]
@@ -141,7 +144,7 @@ def test_linked_views_in_jupyterlab(tmp_path):
             check=False,
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=500,
         )
     print(done.stdout)
     assert done.returncode == 0, done.stdout + done.stderr

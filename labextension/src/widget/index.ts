@@ -16,10 +16,24 @@ interface Context {
   readonly el: HTMLElement;
 }
 
+/** How long a kernel that is alive may take for one step, in milliseconds. */
+const PATIENCE = 60_000;
+const SILENT = 'The kernel does not answer: it is busy with another cell, or gone. Run this cell again to reconnect.';
+
 function render({ model, el }: Context): () => void {
+  let patience: number | undefined;
+  const wait = (): void => {
+    window.clearTimeout(patience);
+    patience = window.setTimeout(() => inspector.answered(SILENT), PATIENCE);
+  };
   const names = model.get('schedulers');
   const inspector = new Inspector(model.get('model'), {
-    host: { ask: question => model.send(question) },
+    host: {
+      ask: question => {
+        model.send(question);
+        wait();
+      }
+    },
     schedulers: Array.isArray(names) ? names.map(textOf) : [],
     canRun: model.get('can_run') === true
   });
@@ -27,8 +41,10 @@ function render({ model, el }: Context): () => void {
   const hear = (message: unknown): void => {
     const answer = fieldsOf(message);
     const problem = textOf(answer['problem']);
+    window.clearTimeout(patience);
     if (answer['answer'] === 'progress') {
       inspector.report(textOf(answer['doing']));
+      wait();
       return;
     }
     if (answer['answer'] === 'choices' && problem === '') {
@@ -43,6 +59,7 @@ function render({ model, el }: Context): () => void {
   return () => {
     model.off('change:model', redraw);
     model.off('msg:custom', hear);
+    window.clearTimeout(patience);
   };
 }
 

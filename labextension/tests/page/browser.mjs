@@ -14,7 +14,7 @@ const QUIET = [
 export async function open(executablePath) {
   const browser = await chromium.launch({ executablePath, headless: true, args: QUIET });
   const page = await browser.newPage({ viewport: { width: 1400, height: 1300 } });
-  page.setDefaultTimeout(30000);
+  page.setDefaultTimeout(60000);
   return { browser, page };
 }
 

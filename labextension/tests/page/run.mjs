@@ -219,6 +219,17 @@ await scenario('reload without a kernel', async () => {
   await picture('without-kernel');
 });
 
+await scenario('the command puts the magic on a cell and runs it', async () => {
+  await openFile(page, url, 'command.ipynb');
+  await kernelIsIdle(page);
+  await execute(page, 'notebook:run-cell-and-select-next');
+  await page.locator('.jp-cell-toolbar [data-command="polyviz:inspect-cell"]').first().waitFor();
+  await picture('toolbar');
+  await execute(page, 'polyviz:inspect-cell');
+  await view.locator('.polyviz-point').first().waitFor();
+  assert.match(await page.locator('.jp-Cell .cm-content').nth(1).innerText(), /^%%polyopt --inspect/);
+});
+
 await scenario('an untrusted notebook with hostile names', async () => {
   await openFile(page, url, 'hostile.ipynb');
   await view.first().waitFor();

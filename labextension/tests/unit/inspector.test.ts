@@ -86,7 +86,7 @@ test('a hidden kind takes its arrows and its rows away', () => {
   box.checked = false;
   box.dispatchEvent(new Event('change'));
   expect(all('.polyviz-arrow.polyviz-flow.polyviz-hidden').length).toBe(4);
-  expect(all('tbody tr').every(row => row.hidden)).toBe(true);
+  expect(all('table[aria-label="Dependences"] tbody tr').every(row => row.hidden)).toBe(true);
 });
 
 test('steps light one iteration after the other', () => {
