@@ -94,17 +94,23 @@ def move_class(name: str) -> type[Move]:
     return definition
 
 
+_PLACES = ("path", "member", "by_path")
+"""Fields that say where; people give an address instead."""
+_FIXED = ("mark", "reductions")
+"""Fields that a name stands for (``parallel``, ``vector``), or that only a target can keep."""
+
+
 def move_arguments(kind: type[Move]) -> dict[str, dataclasses.Field[Any]]:
     """The fields of a move that a person may set, by name: all but the place."""
     fields = dataclasses.fields(kind)
-    return {field.name: field for field in fields if field.name not in ("path", "member", "mark", "by_path")}
+    return {field.name: field for field in fields if field.name not in (*_PLACES, *_FIXED)}
 
 
 def make_move(kind: type[Move], path: Path, arguments: Mapping[str, Any]) -> Move:
     """The move at ``path``; raises ``OptionError`` for an argument, or a value of one, that it does not have."""
     known = move_arguments(kind)
     for name, value in arguments.items():
-        if name in ("member", "by_path"):
+        if name in _PLACES:
             continue
         if name not in known:
             choices = f"; it has {', '.join(known)}" if known else ", nor any other"

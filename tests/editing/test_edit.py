@@ -224,6 +224,25 @@ def test_a_mark_between_two_loops_is_in_the_way() -> None:
     assert "The mark `vector` stands between the loops" in marked.why_not("interchange", order=("S1.j", "k"))
 
 
+def test_copies_are_counted_where_the_tree_is_shown() -> None:
+    assert "mark unroll 3" in repr(edit(GEMM).apply("unroll", "k", factor=3).schedule)
+
+
+def test_two_marks_on_one_loop() -> None:
+    both = edit(GEMM).apply("vector", "S1.j").apply("unroll", "S1.j", factor=4)
+    kernel = runs_like_the_original(GEMM, both, "c")
+    assert "#pragma omp simd" in kernel.source
+    assert "j + 3" in kernel.source
+    threads = edit(GEMM).apply("unroll", "i", factor=2).apply("parallel", "i")
+    for target in ("c", "numba"):
+        runs_like_the_original(GEMM, threads, target)
+
+
+def test_a_marked_loop_that_is_taken_apart_is_no_loop_any_more() -> None:
+    marked = edit(GEMM).apply("parallel", "i")
+    assert "no loop stands under the mark `parallel`" in marked.why_not("split", "i", point=3)
+
+
 def test_an_edit_shows_its_order_and_its_moves(golden: Callable[..., None]) -> None:
     golden(repr(edit(GEMM).apply("distribute", "i").apply("interchange", "S1", order=("j", "k"))))
 
