@@ -128,3 +128,16 @@ def test_only_a_kernel_makes_views_live(monkeypatch):
     assert not display._has_front_end()
     shell.kernel = object()
     assert display._has_front_end()
+
+
+@pytest.mark.slow
+def test_an_exported_page_shows_the_static_pictures(script):
+    import nbformat
+    from nbconvert import HTMLExporter
+
+    forms = live.live_bundle(pv.inspect(COPY, schedules=("original",)))
+    cell = nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("display_data", forms)])
+    page, _ = HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))
+    assert 'alt="Iteration domain of S0 over i' in page
+    assert "data:image/svg+xml" in page
+    assert forms[VIEW]["model_id"] not in page
