@@ -25,6 +25,9 @@ LOOPS = """%%polyopt --inspect -s original,pluto
 for i in range(1, n):
     for j in range(1, n - 1):
         A[i, j] = A[i - 1, j + 1] + B[i, j]"""
+VALUES = """import polyviz as pv
+part = pv.extract("def f(A):\\n    for i in range(1, A.shape[0]):\\n        A[i] = A[i - 1]")
+part"""
 FUNCTION = """
 def smooth(A, B):
     for i in range(1, A.shape[0]):
@@ -59,6 +62,8 @@ def files(folder):
     nbformat.write(live, folder / "live.ipynb")
     plain = notebook([nbformat.v4.new_code_cell(SETUP), nbformat.v4.new_code_cell(LOOPS.partition("\n")[2])])
     nbformat.write(plain, folder / "command.ipynb")
+    values = [VALUES, "pv.dependences(part)"]
+    nbformat.write(notebook([nbformat.v4.new_code_cell(text) for text in values]), folder / "values.ipynb")
     nbformat.write(notebook([shown]), folder / "hostile.ipynb")
     (folder / "saved.polyviz.json").write_text(json.dumps(model))
     (folder / "newer.polyviz.json").write_text(json.dumps({**model, "v": 99}))

@@ -10,7 +10,7 @@ export const RANK = -20;
 const extension: IRenderMime.IExtension = {
   id: 'polyviz-lab:mime',
   description: 'Draws saved polyviz views.',
-  rendererFactory: { safe: true, mimeTypes: [MIME], createRenderer: () => new PolyvizRenderer(null) },
+  rendererFactory: { safe: true, mimeTypes: [MIME], createRenderer: options => new PolyvizRenderer(null, options.sanitizer) },
   rank: RANK,
   dataType: 'json',
   fileTypes: [{ name: 'polyviz', displayName: 'polyviz view', mimeTypes: [MIME], extensions: ['.polyviz.json'], fileFormat: 'json' }],

@@ -29,7 +29,10 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   private model: IRenderMime.IMimeModel | null = null;
   private timers: number[] = [];
 
-  constructor(private readonly others: Others | null) {
+  constructor(
+    private readonly others: Others | null,
+    private readonly sanitizer: IRenderMime.ISanitizer | null = null
+  ) {
     super();
     this.addClass('polyviz-output');
     this.node.append(this.place);
@@ -45,8 +48,8 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     this.drawn = content;
     this.model = model;
     this.stop();
-    if (fieldsOf(value)['kind'] !== 'inspector' && model.data[HTML] !== undefined && this.others !== null) {
-      await this.replace(this.others.createRenderer(HTML), model);
+    if (fieldsOf(value)['kind'] !== 'inspector' && typeof model.data[HTML] === 'string') {
+      await this.showStatic(model.data[HTML], model);
       return;
     }
     this.place.replaceChildren(new Inspector(value).root);
@@ -74,10 +77,18 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     this.timers = [];
   }
 
-  private async replace(renderer: IRenderMime.IRenderer, model: IRenderMime.IMimeModel): Promise<void> {
-    await renderer.renderModel(model);
-    Widget.attach(renderer, this.node);
+  /** Kinds without linked views are shown as they would be without this renderer: as their static page. */
+  private async showStatic(html: string, model: IRenderMime.IMimeModel): Promise<void> {
     this.place.replaceChildren();
+    if (this.others !== null) {
+      const renderer = this.others.createRenderer(HTML);
+      await renderer.renderModel(model);
+      Widget.attach(renderer, this.place);
+    } else if (this.sanitizer !== null) {
+      const page = new DOMParser().parseFromString(this.sanitizer.sanitize(html), 'text/html');
+      this.addClass('jp-RenderedHTMLCommon');
+      this.place.append(...page.body.childNodes);
+    }
   }
 
   /** Swap the live widget in when it draws itself; when there is none, what is drawn stays. */

@@ -230,6 +230,16 @@ await scenario('the command puts the magic on a cell and runs it', async () => {
   assert.match(await page.locator('.jp-Cell .cm-content').nth(1).innerText(), /^%%polyopt --inspect/);
 });
 
+await scenario('other results keep their static page', async () => {
+  await openFile(page, url, 'values.ipynb');
+  await kernelIsIdle(page);
+  await execute(page, 'notebook:run-all-cells');
+  await page.locator('.jp-OutputArea-output img[alt^="Iteration domain"]').first().waitFor();
+  assert.ok((await page.locator('.jp-OutputArea-output table').count()) >= 2);
+  assert.equal(await page.locator('.polyviz-card').count(), 0);
+  await picture('values');
+});
+
 await scenario('an untrusted notebook with hostile names', async () => {
   await openFile(page, url, 'hostile.ipynb');
   await view.first().waitFor();
