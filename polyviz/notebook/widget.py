@@ -66,7 +66,7 @@ class InspectorWidget(anywidget.AnyWidget):
             reply = answer(self, question)
         except PolyvizError as error:
             reply = {"problem": f"{error.message} {error.reason}".strip()}
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             reply = {"problem": f"The view asked for something that does not exist: {error}."}
         if reply is not None:
             self.send({"answer": kind, "problem": "", **reply})

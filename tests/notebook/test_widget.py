@@ -61,6 +61,7 @@ def test_questions_change_the_model(shown):
         {"ask": "values", "values": {"n": 3}},
         {"ask": "values", "values": {"A_shape_0": "many"}},
         {"ask": "values"},
+        {"ask": "values", "values": [3]},
         {"ask": "choices", "variant": "original", "address": "k"},
         {"ask": "apply", "variant": "original", "at": "i", "move": "fly", "arguments": {}},
         {"ask": "history", "position": 4},

@@ -79,7 +79,7 @@ function tableOf(state: State): [HTMLElement, () => void] {
   const head = element('tr', {}, ...HEADINGS.map(name => element('th', { scope: 'col' }, name)));
   const body = element('tbody', {}, ...rows);
   rove(body, 'tr');
-  const table = element('table', { class: 'polyviz-table', role: 'grid', 'aria-label': 'Dependences' }, element('thead', {}, head), body);
+  const table = element('table', { class: 'polyviz-table', role: 'grid', 'aria-multiselectable': 'true', 'aria-label': 'Dependences' }, element('thead', {}, head), body);
   const none = element('p', {}, 'No dependence: any order is legal.');
   const mark = (): void =>
     rows.forEach((row, number) => {

@@ -25,7 +25,7 @@ export function lineList(label: string, text: string, first: number, pick: (line
     onPick(option, () => pick(first + place));
     return option;
   });
-  const root = element('div', { role: 'listbox', 'aria-label': label, class: 'polyviz-lines' }, ...options);
+  const root = element('div', { role: 'listbox', 'aria-multiselectable': 'true', 'aria-label': label, class: 'polyviz-lines' }, ...options);
   rove(root, '[role=option]');
   const mark = (lit: ReadonlySet<number>): void => {
     options.forEach((option, place) => option.setAttribute('aria-selected', String(lit.has(first + place))));

@@ -1,7 +1,7 @@
 /** What the reader has chosen; views listen to it and redraw only what depends on what changed. */
 
 import type { Choice, Model, Variant } from './model';
-import { lightOf, NOTHING, type Light, type Selection } from './selection';
+import { instanceNumber, lightOf, NOTHING, type Light, type Selection } from './selection';
 
 export type Space = 'source' | 'schedule';
 
@@ -113,13 +113,27 @@ export class State {
   /** A new model of the same loops: what still exists stays selected. */
   replace(model: Model): void {
     const name = this.variant?.name;
-    const selected = this.selection.what === 'violation' || this.selection.what === 'loop' ? NOTHING : this.selection;
+    const selected = stillThere(this.selection, this.model, model);
     this.model = model;
     this.variantNumber = Math.max(0, model.variants.findIndex(one => one.name === name));
     this.selection = selected;
     this.menu = null;
     this.tell('model', 'variant', 'selection', 'choices');
   }
+}
+
+/** The same selection in another model: an iteration is found again by its coordinates, loops of another tree are not. */
+function stillThere(selection: Selection, before: Model, after: Model): Selection {
+  if (selection.what === 'violation' || selection.what === 'loop') {
+    return NOTHING;
+  }
+  if (selection.what !== 'instance') {
+    return selection;
+  }
+  const statement = before.statements[selection.statement];
+  const place = statement?.points[selection.instance] ?? [];
+  const instance = instanceNumber(after, statement?.name ?? '', place);
+  return instance < 0 ? NOTHING : { ...selection, instance };
 }
 
 const EMPTY: Variant = {

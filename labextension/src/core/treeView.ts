@@ -18,6 +18,7 @@ export function treeView(state: State): HTMLElement {
     const variant = state.variant;
     const tree = element('ul', {
       role: 'tree',
+      'aria-multiselectable': 'true',
       'aria-label': `Schedule tree of ${variant?.name ?? 'nothing'}`,
       class: 'polyviz-tree'
     });

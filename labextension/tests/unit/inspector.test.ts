@@ -135,6 +135,17 @@ test('a new model of the same loops keeps the schedule that is shown', () => {
   expect(find('.polyviz-name').textContent).toBe('renamed');
 });
 
+test('an iteration stays selected when other sizes are drawn', () => {
+  const view = draw(sample(), []);
+  all('.polyviz-point')[4]!.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  expect(sentence()).toMatch(/^S0\[1, 1\]/);
+  const model = sample();
+  const [statement] = model['statements'] as { points: number[][] }[];
+  statement!.points = statement!.points.filter(([i]) => i! > 0);
+  view.show(model);
+  expect(sentence()).toMatch(/^S0\[1, 1\]/);
+});
+
 test('every control has a name', () => {
   draw(sample(), []);
   for (const control of all('button, input, select')) {
