@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 _INPUT = isl.dim_type.in_
 _OUTPUT = isl.dim_type.out
-# Every instance is enumerated once per schedule; more than these take longer than a reader waits.
-_ENUMERATED = 5000
+# More pairs of instances than these take longer to enumerate than a reader waits.
+_ENUMERATED = 50_000
 # The library counts by walking over all but the innermost loop.
 _COUNTED = 5e6
 
 
 @dataclass(frozen=True, slots=True)
 class Instances:
-    """The drawn instances of a statement in lexicographic order; ``domain`` holds exactly these and maybe more.
+    """The drawn instances of a statement in lexicographic order; ``domain`` holds exactly these.
 
     ``total`` counts all instances for the drawn values, None when there is no end of them or too many to count.
     """
@@ -43,15 +43,16 @@ class Instances:
 
 
 def instances_of(statement: Statement, bound: isl.Set, most: int) -> Instances:
-    """At most ``most`` instances of ``statement`` for the parameter values in ``bound``."""
+    """At most ``most`` instances of ``statement`` for the parameter values in ``bound``.
+
+    Of more, a window is taken and not every third one: a dependence is drawn only where both of its ends are.
+    """
     domain = statement.domain.intersect_params(bound)
     total = _count(domain)
     window = clip(domain, statement.iterators)
     notes = list(window.cuts)
-    inside = _narrowed(window.domain, statement.iterators, notes)
-    points, found = integer_points(inside, most)
-    if len(points) < found:
-        notes.append(f"{len(points)} of {found} instances, evenly chosen")
+    inside = _narrowed(window.domain, statement.iterators, most, notes)
+    points, _ = integer_points(inside, most)
     return Instances(inside, tuple(points), total, tuple(notes))
 
 
@@ -63,10 +64,10 @@ def _count(domain: isl.Set) -> int | None:
     return int(domain.count_val().to_python()) if box <= _COUNTED else None
 
 
-def _narrowed(domain: isl.Set, iterators: Iterable[str], notes: list[str]) -> isl.Set:
-    """``domain``, cut along its widest loops until its instances can be enumerated."""
+def _narrowed(domain: isl.Set, iterators: Iterable[str], most: int, notes: list[str]) -> isl.Set:
+    """``domain``, cut along its widest loops until at most ``most`` instances are left."""
     names = list(iterators)
-    while int(domain.count_val().to_python()) > _ENUMERATED:
+    while int(domain.count_val().to_python()) > most:
         spans = [(_high(domain, axis) - _low(domain, axis), axis) for axis in range(len(names))]
         _, axis = max(spans)
         last = (_low(domain, axis) + _high(domain, axis)) // 2
@@ -124,13 +125,13 @@ def pairs_of(relation: isl.Map, source: Instances, sink: Instances, most: int) -
     total = int(between.wrap().count_val().to_python())
     if total > 2 * most:
         between = between.lexmin()
-    if int(between.wrap().count_val().to_python()) > _ENUMERATED * 10:
+    if int(between.wrap().count_val().to_python()) > _ENUMERATED:
         return [], total
     rank = relation.dim(_INPUT)
     sources, sinks = source.numbers, sink.numbers
     numbered = (
         [sources[pair[:rank]], sinks[pair[rank:]]]
-        for pair in integer_points(between.wrap(), _ENUMERATED * 10)[0]
+        for pair in integer_points(between.wrap(), _ENUMERATED)[0]
         if pair[:rank] in sources and pair[rank:] in sinks
     )
     pairs = list(numbered)
