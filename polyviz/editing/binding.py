@@ -158,6 +158,7 @@ class _Request:
         own = [self._loop()] if "member" in _field_names(self.kind) else []
         found = [*own, *(loop for loops in named.values() for loop in loops)]
         involved = sorted({loop.key: loop for loop in found}.values(), key=lambda loop: loop.depth)
+        _refuse_idle_order(self.kind, named, self.places)
         if not involved:
             raise OptionError(f"Say which loops `{self.kind.name}` is about: {', '.join(self.kind.loops)}.")
         _refuse_strangers(self.places, involved)
@@ -227,6 +228,14 @@ def _refuse_strangers(places: Places, involved: list[Loop]) -> None:
             raise OptionError(
                 f"Loops `{places.address(loop)}` and `{places.address(last)}` are not inside one another."
             )
+
+
+def _refuse_idle_order(kind: type[Move], named: Mapping[str, list[Loop]], places: Places) -> None:
+    """An order names at least two loops, each once."""
+    order = [loop.key for loop in named.get("order", [])]
+    if order and (len(order) < 2 or len(set(order)) < len(order)):
+        spoken = ", ".join(f"`{places.address(loop)}`" for loop in named["order"])
+        raise OptionError(f"The order of `{kind.name}` names two or more loops, each once, not {spoken}.")
 
 
 def _full_order(named: tuple[int, ...], tree: isl.Schedule, path: Path) -> tuple[int, ...]:

@@ -87,8 +87,8 @@ def move_class(name: str) -> type[Move]:
     >>> move_class("strip_mine").name
     'strip-mine'
     """
-    known = _REGISTRY.names()
-    definition = _REGISTRY.definition(name if name in known else name.replace("_", "-"))
+    spelled = isinstance(name, str) and name not in _REGISTRY.names()
+    definition = _REGISTRY.definition(name.replace("_", "-") if spelled else name)
     if not (isinstance(definition, type) and issubclass(definition, Move)):
         raise OptionError(f"The move `{name}` is no class that derives from polyviz.transform.move.Move.")
     return definition
@@ -121,6 +121,10 @@ def make_move(kind: type[Move], path: Path, arguments: Mapping[str, Any]) -> Mov
 
 def _check_value(move: str, field: dataclasses.Field[Any], value: object) -> None:
     # Annotations are text here, and only the plain ones say what a value must be.
+    if str(field.type) in ("tuple[int, ...]", "tuple[str, ...]") and not isinstance(value, tuple):
+        raise OptionError(
+            f"Argument `{field.name}` of move `{move}` is {value!r}; it must be a tuple such as ({value!r},)."
+        )
     expected = {"int": int, "bool": bool, "str": str}.get(str(field.type))
     if expected is None:
         return
