@@ -45,7 +45,8 @@ def _union_map(scop: Scop, schedule: Schedule | isl.Schedule | isl.UnionMap | st
         return _parsed(scop, schedule)
     raise LegalityError(
         "A schedule is a polyviz Schedule, an isl.Schedule, an isl.UnionMap or isl text, "
-        f"not a value of type {type(schedule).__name__}."
+        f"not a value of type {type(schedule).__name__}.",
+        hint="The schedule of an edit or of a kernel is its `.schedule`.",
     )
 
 

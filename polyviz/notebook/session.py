@@ -23,7 +23,7 @@ from polyviz.notebook.result import Part
 from polyviz.runtime.binding import Binder
 from polyviz.runtime.race import Entrant, Race
 from polyviz.runtime.variants import Baseline
-from polyviz.runtime.worker import CancelledError, TimeLimitError, Worker, shared_worker
+from polyviz.runtime.worker import CancelledError, NoMemoryError, TimeLimitError, Worker, shared_worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, MutableMapping
@@ -167,10 +167,10 @@ class Session:
 
 @contextmanager
 def _patience() -> Iterator[None]:
-    """Say what can be done when the loop as written takes too long to be compared with."""
+    """Say what can be done when the loop as written takes too long, or too much memory, to be compared with."""
     try:
         yield
-    except TimeLimitError as error:
+    except (TimeLimitError, NoMemoryError) as error:
         hint = "Try smaller arrays first, or leave the check out with --no-verify."
         raise VerificationError(f"{error.message} {_UNTOUCHED}.", hint=hint) from None
 
