@@ -14,7 +14,7 @@ TESTS ?= not gpu
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo install test fast lint bench test-gpu constraints clean
+.PHONY: help demo install labextension wheel test fast lint bench test-gpu constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -24,7 +24,12 @@ demo: $(VENV)/.installed ## install from this checkout and run the main job on r
 
 install: $(VENV)/.installed-test ## install this checkout with everything the checks need
 
-test: lint ## every check that needs no GPU: lint, types, import contracts, tests with a cold and a warm cache
+labextension: $(VENV)/.front-end ## build the live views; needs Node.js and npm, without which everything is static
+
+wheel: labextension ## a wheel in dist/ with the live views that were built
+	@$(PIP) wheel . --no-deps --wheel-dir dist
+
+test: lint labextension ## every check that needs no GPU: lint, types, import contracts, tests with a cold and a warm cache
 	@POLYVIZ_CACHE_DIR=$$(mktemp -d) && export POLYVIZ_CACHE_DIR && trap 'rm -rf "$$POLYVIZ_CACHE_DIR"' EXIT && \
 	echo "== all tests, cold cache" && $(PYTEST) -m "$(TESTS)" && \
 	echo "== quick tests, warm cache" && $(PYTEST) -q $(QUICK)
@@ -54,6 +59,16 @@ $(VENV)/.installed-test: $(VENV)/.installed
 	@$(PIP) install --editable '.[test]' --constraint $(CONSTRAINTS)
 	@touch $@
 
+# The front end is optional: without npm, or where its packages cannot be fetched, that is said and the rest goes on.
+$(VENV)/.front-end: $(shell find labextension/src labextension/style labextension/*.* -type f) | $(BIN)/python
+	@if ! command -v npm >/dev/null; then echo "== no live views: Node.js and npm are not installed"; \
+	elif ! (cd labextension && echo "== fetching the packages of the front end" && npm ci --ignore-scripts --silent); then \
+	    echo "== no live views: the packages of the front end cannot be fetched"; \
+	else cd labextension && npm run --silent build && cd .. && \
+	    mkdir -p $(VENV)/share/jupyter/labextensions && \
+	    rm -rf $(VENV)/share/jupyter/labextensions/polyviz-lab && \
+	    ln -s "$(CURDIR)/polyviz/labextension" $(VENV)/share/jupyter/labextensions/polyviz-lab && touch $@; fi
+
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "No Python found: apt-get install python3 python3-venv" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -73,5 +88,6 @@ constraints: ## write down the newest versions that install together
 	@rm -rf $(VENV)-constraints
 
 clean: ## remove the environment and what tools leave behind
+	@rm -rf labextension/node_modules labextension/lib polyviz/labextension polyviz/static
 	@rm -rf $(VENV) $(VENV)-constraints build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

@@ -29,7 +29,7 @@ class Inspector(Displayable):
 
     ``loops`` judges every source loop; ``schedules`` holds one value per scheduler that succeeded, ``refusals`` the
     reason of each that did not. ``sizes`` are the parameter values of the arguments, and ``counts`` how often each
-    statement runs for them; both are empty without arguments.
+    statement runs for them; both are empty without arguments. ``arguments`` and ``namespace`` are those given.
     """
 
     scop: Scop
@@ -39,6 +39,8 @@ class Inspector(Displayable):
     refusals: Mapping[str, str]
     sizes: Mapping[str, int] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
+    arguments: tuple[Any, ...] = ()
+    namespace: Mapping[str, Any] | None = None
 
 
 @exclusive
@@ -69,4 +71,5 @@ def inspect(
         except PolyvizError as error:
             refusals[name] = error.message
     counts = instance_counts(scop, sizes) if arguments else {}
-    return Inspector(scop, found, parallelism(scop, found, scop.schedule), results, refusals, sizes, counts)
+    loops = parallelism(scop, found, scop.schedule)
+    return Inspector(scop, found, loops, results, refusals, sizes, counts, arguments, namespace)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.api.comparing import Comparison
 from polyviz.api.inspecting import Inspector
+from polyviz.api.workbench import Workbench
 from polyviz.editing import Difference, Edit, Steps
 from polyviz.model.display import register_renderer
 from polyviz.runtime.kernel import Kernel
@@ -22,10 +23,12 @@ from polyviz.views.bundles import (
     scop_bundle,
 )
 from polyviz.views.drawing import values_text
+from polyviz.views.schema import MIME
 from polyviz.views.tables import plural
 
 if TYPE_CHECKING:
     from polyviz.model.display import Bundle
+    from polyviz.views.models import Json
 
 
 def kernel_bundle(kernel: Kernel) -> Bundle:
@@ -39,8 +42,11 @@ def kernel_bundle(kernel: Kernel) -> Bundle:
     return {**combine(title, sections), "text/plain": kernel.report()}
 
 
-def inspector_bundle(inspector: Inspector) -> Bundle:
-    """Everything that was found about a loop nest, and every schedule, or the reason why there is none."""
+def inspector_bundle(inspector: Inspector, model: Json | None = None) -> Bundle:
+    """Everything that was found about a loop nest, and every schedule, or the reason why there is none.
+
+    ``model`` is the JSON of the linked views where it is already known.
+    """
     scop, found = inspector.scop, inspector.dependences
     sizes = inspector.sizes or None
     sections = [
@@ -54,7 +60,7 @@ def inspector_bundle(inspector: Inspector) -> Bundle:
         sections.append(Section(f"Schedule by {name}", schedule_bundle(schedule)))
     for name, reason in inspector.refusals.items():
         sections.append(Section(f"No schedule by {name}", note_bundle(reason), open=True))
-    return combine(scop.name, sections)
+    return {**combine(scop.name, sections), MIME: model or Workbench(inspector).model()}
 
 
 def _runs(inspector: Inspector) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 SIZE = 32
 """The tile size that is proposed."""
+SMALL_SIZE = 4
+"""The tile size that is proposed beside it: its tiles can be seen in a picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,10 @@ def _proposals(name: str, places: Places, loop: Loop) -> Iterator[tuple[str | No
         around = [other for other in places.loops if other.key in loop.around]
         yield from ((at, {"by": places.address(outer)}) for outer in around)
     elif name == "tile":
-        yield at, {"sizes": (SIZE,) * len(nest)}
+        yield from ((at, {"sizes": (size,) * len(nest)}) for size in (SIZE, SMALL_SIZE))
+    elif name == "shift" and len(loop.names) > 1:
+        # All statements alike would change no order.
+        yield from ((at, {"amount": 1, "statements": (statement,)}) for statement in sorted(loop.names))
     else:
         yield at, {}
 

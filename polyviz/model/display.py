@@ -6,6 +6,7 @@ The model must not import the views (they read the model). A value that wants to
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +25,18 @@ def register_renderer(kind: type, renderer: Callable[[Any], Bundle]) -> None:
 def mime_bundle(value: object) -> Bundle:
     """The MIME bundle of ``value`` from the nearest registered type; raises ``LookupError`` when there is none."""
     import_module("polyviz.views.bundles")
+    if _has_front_end():
+        import_module("polyviz.notebook.live").register()
     for kind in type(value).__mro__:
         if kind in _renderers:
             return _renderers[kind](value)
     raise LookupError(f"nothing is registered that can show a {type(value).__name__}")
+
+
+def _has_front_end() -> bool:
+    """Whether this process is the kernel of a notebook, where a view can be live."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return getattr(shell, "kernel", None) is not None
 
 
 class Displayable:

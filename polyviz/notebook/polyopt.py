@@ -64,7 +64,7 @@ def _inspected(cell: Cell, namespace: MutableMapping[str, Any], options: Options
     text = cell.loops if cell.is_loops else cell.functions[0].text
     part = extract(text, namespace=namespace, sizes=options.sizes or None)
     arguments = arguments_of(part, namespace) if cell.is_loops else ()
-    return inspect(part, *arguments, schedules=options.schedules)
+    return inspect(part, *arguments, schedules=options.schedules, namespace=namespace)
 
 
 def _execute(shell: Any, cell: Cell, statements: Sequence[ast.stmt], namespace: MutableMapping[str, Any]) -> None:

@@ -221,12 +221,13 @@ def legality_model(legality: Legality) -> Json:
         "kind": "legality",
         "shortened": [],
         "legal": bool(legality),
-        "violations": [_violation(found) for found in legality.violations],
+        "violations": [violation_model(found) for found in legality.violations],
     }
     return _small(model)
 
 
-def _violation(found: Violation) -> ViolationModel:
+def violation_model(found: Violation) -> ViolationModel:
+    """Two instances in the wrong order."""
     return {
         "kind": found.kind,
         "array": found.array,
@@ -245,12 +246,13 @@ def parallelism_model(loops: Sequence[LoopParallelism]) -> Json:
         "v": VERSION,
         "kind": "parallelism",
         "shortened": [],
-        "loops": [_loop(loop) for loop in loops],
+        "loops": [loop_model(loop) for loop in loops],
     }
     return _small(model)
 
 
-def _loop(loop: LoopParallelism) -> LoopModel:
+def loop_model(loop: LoopParallelism) -> LoopModel:
+    """The verdict on one loop."""
     return {
         "loop": loop.loop,
         "depth": loop.depth,
@@ -258,7 +260,7 @@ def _loop(loop: LoopParallelism) -> LoopModel:
         "parallel": loop.parallel,
         "reduction_parallel": loop.reduction_parallel,
         "explanation": loop.explanation,
-        "witness": None if loop.witness is None else _violation(loop.witness),
+        "witness": None if loop.witness is None else violation_model(loop.witness),
     }
 
 

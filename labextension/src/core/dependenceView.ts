@@ -1,0 +1,119 @@
+/** The dependences as a table: filtered by kind and array, each with its distances and what carries it. */
+
+import { element, shape } from './dom';
+import { carriersText } from './loops';
+import type { Relation } from './model';
+import { KINDS } from './palette';
+import { onPick, rove } from './roving';
+import { NOTHING } from './selection';
+import type { State } from './state';
+
+export function isShown(state: State, relation: Relation): boolean {
+  return !state.hiddenKinds.has(relation.kind) && !state.hiddenArrays.has(relation.array);
+}
+
+export function dependenceView(state: State): HTMLElement {
+  const root = element('div', {});
+  let mark = (): void => undefined;
+  const draw = (): void => {
+    const [table, marker] = tableOf(state);
+    root.replaceChildren(filters(state), table);
+    mark = marker;
+    mark();
+  };
+  state.on(['model', 'variant'], draw);
+  state.on(['selection', 'filter'], () => mark());
+  draw();
+  return root;
+}
+
+function filters(state: State): HTMLElement {
+  const kinds = [...new Set(state.model.relations.map(one => one.kind))];
+  const arrays = [...new Set(state.model.relations.map(one => one.array))];
+  const ofKinds = group('Kinds', kinds, state.hiddenKinds, hidden => (state.hiddenKinds = hidden), state);
+  const ofArrays = group('Arrays', arrays, state.hiddenArrays, hidden => (state.hiddenArrays = hidden), state);
+  return element('div', { class: 'polyviz-row' }, ofKinds, arrays.length > 1 ? ofArrays : null);
+}
+
+function group(
+  legend: string,
+  names: readonly string[],
+  hidden: ReadonlySet<string>,
+  set: (hidden: ReadonlySet<string>) => void,
+  state: State
+): HTMLElement {
+  const off = new Set(hidden);
+  const boxes = names.map(name => {
+    const box = element('input', { type: 'checkbox' });
+    box.checked = !off.has(name);
+    box.addEventListener('change', () => {
+      if (box.checked) {
+        off.delete(name);
+      } else {
+        off.add(name);
+      }
+      set(new Set(off));
+      state.tell('filter');
+    });
+    return element('label', {}, box, KINDS.has(name) ? sample(name) : null, name);
+  });
+  return element('fieldset', { class: 'polyviz-filter' }, element('legend', {}, legend), ...boxes);
+}
+
+/** A short line in the style of a kind. */
+export function sample(kind: string): SVGElement {
+  const style = KINDS.get(kind);
+  const line = { x1: 1, y1: 6, x2: 27, y2: 6, class: `polyviz-arrow polyviz-${style ? kind : 'other'}` };
+  return shape(
+    'svg',
+    { width: 28, height: 12, 'aria-hidden': 'true' },
+    shape('line', { ...line, 'stroke-dasharray': style?.dash || null, 'stroke-width': style?.isDouble ? 4 : 2 }),
+    style?.isDouble ? shape('line', { ...line, class: 'polyviz-inner' }) : null
+  );
+}
+
+const HEADINGS = ['kind', 'array', 'source → sink', 'distance', 'carried by', 'pairs'];
+
+function tableOf(state: State): [HTMLElement, () => void] {
+  const rows = state.model.relations.map((relation, number) => rowOf(state, relation, number));
+  const head = element('tr', {}, ...HEADINGS.map(name => element('th', { scope: 'col' }, name)));
+  const body = element('tbody', {}, ...rows);
+  rove(body, 'tr');
+  const table = element('table', { class: 'polyviz-table', role: 'grid', 'aria-multiselectable': 'true', 'aria-label': 'Dependences' }, element('thead', {}, head), body);
+  const none = element('p', {}, 'No dependence: any order is legal.');
+  const mark = (): void =>
+    rows.forEach((row, number) => {
+      const relation = state.model.relations[number];
+      row.hidden = relation !== undefined && !isShown(state, relation);
+      row.setAttribute('aria-selected', String(!state.light.isEmpty && state.light.relations.has(number)));
+    });
+  return [rows.length > 0 ? element('div', { class: 'polyviz-scroll' }, table) : none, mark];
+}
+
+/** How many pairs there are for the sizes drawn, and how many of them are. */
+function countText(relation: Relation): string {
+  const drawn = relation.pairs.length;
+  if (relation.count === null) {
+    return drawn > 0 ? `${drawn} drawn` : '';
+  }
+  return drawn < relation.count ? `${relation.count}, ${drawn} drawn` : String(relation.count);
+}
+
+function rowOf(state: State, relation: Relation, number: number): HTMLTableRowElement {
+  const carried = state.variant === undefined ? '' : carriersText(state.model, state.variant, number);
+  const row = element(
+    'tr',
+    { tabindex: -1, 'aria-selected': 'false' },
+    element('td', {}, sample(relation.kind), ` ${relation.kind}`),
+    element('td', {}, element('code', {}, relation.array)),
+    element('td', {}, `${relation.source} → ${relation.sink}`),
+    element('td', {}, element('code', {}, relation.distances.join(', ') || relation.relation)),
+    element('td', {}, carried),
+    element('td', {}, countText(relation))
+  );
+  onPick(row, () => {
+    const isChosen = state.selection.what === 'relation' && state.selection.relation === number;
+    state.select(isChosen ? NOTHING : { what: 'relation', relation: number });
+  });
+  return row;
+}

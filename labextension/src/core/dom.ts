@@ -1,0 +1,72 @@
+/** Elements without markup: every text from a model becomes a text node or an attribute value, never HTML. */
+
+export type Child = Node | string | null;
+export type Attributes = Readonly<Record<string, string | number | boolean | null>>;
+
+const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
+
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[Name] {
+  return fill(document.createElement(name), attributes, children);
+}
+
+export function shape<Name extends keyof SVGElementTagNameMap>(
+  name: Name,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): SVGElementTagNameMap[Name] {
+  return fill(document.createElementNS(SVG_NAMESPACE, name), attributes, children);
+}
+
+function fill<Made extends Element>(made: Made, attributes: Attributes, children: readonly Child[]): Made {
+  for (const [name, value] of Object.entries(attributes)) {
+    setAttribute(made, name, value);
+  }
+  made.append(...children.filter((child): child is Node | string => child !== null));
+  return made;
+}
+
+export function setAttribute(target: Element, name: string, value: string | number | boolean | null): void {
+  if (value === null || value === false) {
+    target.removeAttribute(name);
+  } else {
+    target.setAttribute(name, value === true ? '' : String(value));
+  }
+}
+
+export function button(label: string, act: () => void, attributes: Attributes = {}): HTMLButtonElement {
+  const made = element('button', { type: 'button', ...attributes }, label);
+  made.addEventListener('click', act);
+  return made;
+}
+
+/** A folding part with its own heading. */
+export function folding(summary: string, open: boolean, ...children: readonly Child[]): HTMLDetailsElement {
+  return element('details', { open, class: 'polyviz-folding' }, element('summary', {}, summary), ...children);
+}
+
+export function items(sentences: readonly string[]): HTMLUListElement | null {
+  return sentences.length > 0 ? element('ul', {}, ...sentences.map(one => element('li', {}, one))) : null;
+}
+
+let counter = 0;
+
+/** An id that no other element of this page has. */
+export function freshId(purpose: string): string {
+  counter += 1;
+  return `polyviz-${purpose}-${counter}`;
+}
+
+/** Redraw below `root` and give the focus back to the control that had it, found again by its label. */
+export function keepingFocus(root: HTMLElement, redraw: () => void): void {
+  const active = root.contains(document.activeElement) ? document.activeElement : null;
+  const label = active?.getAttribute('aria-label') ?? null;
+  redraw();
+  if (label !== null) {
+    const again = [...root.querySelectorAll<HTMLElement>('[aria-label]')];
+    again.find(one => one.getAttribute('aria-label') === label)?.focus();
+  }
+}

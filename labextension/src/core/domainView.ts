@@ -1,0 +1,314 @@
+/** Iterations as points, with the exact hull per statement, tiles as outlines, and dependences as arrows. */
+
+import { firstSlices, panesOf, type Pane, type Slices } from './clouds';
+import { isShown } from './dependenceView';
+import { element, freshId, items, keepingFocus, shape } from './dom';
+import type { Position } from './geometry';
+import { KINDS, markerOf, markerPath } from './palette';
+import { layOut, type AxisLine, type PlacedMark, type Sheet } from './plot';
+import { instanceKey, instanceNumber, instanceText, NOTHING, statementNumber } from './selection';
+import { saveButtons } from './savePicture';
+import { sliceControls } from './sliceControls';
+import type { Space, State } from './state';
+
+/** From this many arrows on, they step back until one is picked. */
+const CROWDED = 140;
+
+export function domainView(state: State): HTMLElement {
+  return new DomainView(state).root;
+}
+
+interface DrawnArrow {
+  readonly relation: number;
+  readonly source: string;
+  readonly sink: string;
+  readonly element: SVGElement;
+}
+
+class DomainView {
+  readonly root = element('div', {});
+  private readonly caption = element('p', { class: 'polyviz-caption', 'aria-live': 'polite' }, ' ');
+  private slices = new Map<string, Slices>();
+  private points = new Map<string, SVGElement>();
+  private placed = new Map<string, PlacedMark>();
+  private arrows: readonly DrawnArrow[] = [];
+  private violation = shape('g', {});
+  private cursor: string | null = null;
+
+  constructor(private readonly state: State) {
+    state.on(['model', 'variant', 'space'], () => this.restart());
+    state.on(['selection', 'filter', 'moment'], () => this.mark());
+    this.restart();
+  }
+
+  /** Slices depend on what is drawn, so another space or schedule begins with its own. */
+  private restart(): void {
+    const panes = this.panes();
+    this.slices = new Map(panes.map(pane => [pane.key, firstSlices(pane)]));
+    this.draw();
+  }
+
+  private panes(): readonly Pane[] {
+    return panesOf(this.state.model, this.state.variant, this.state.space);
+  }
+
+  private draw(): void {
+    const panes = this.panes();
+    const sheet = layOut(panes, this.slices, this.state.model, this.state.variant);
+    this.points = new Map();
+    this.placed = new Map();
+    const slice = (pane: Pane, slices: Slices): void => {
+      this.slices.set(pane.key, slices);
+      keepingFocus(this.root, () => this.draw());
+    };
+    const isOpen = this.root.querySelector('details')?.open ?? false;
+    const controls = sliceControls(panes, this.slices, isOpen, slice);
+    const notes = [...new Set(panes.flatMap(pane => pane.notes))];
+    const drawing = panes.length > 0 ? this.drawing(sheet) : element('p', {}, 'No instance to draw for these values.');
+    const save = saveButtons(() => this.state.model.name, () => this.root.querySelector<SVGSVGElement>('svg.polyviz-picture'));
+    const bottom = element('div', { class: 'polyviz-row' }, this.caption, ...save);
+    this.root.replaceChildren(this.spaces(), drawing, bottom, controls);
+    this.root.append(...[items(notes)].filter(one => one !== null));
+    this.mark();
+  }
+
+  private spaces(): HTMLElement {
+    const name = freshId('space');
+    const option = (space: Space, label: string): HTMLElement => {
+      const radio = element('input', { type: 'radio', name });
+      radio.checked = this.state.space === space;
+      radio.addEventListener('change', () => {
+        this.state.space = space;
+        this.state.tell('space');
+        this.root.querySelector<HTMLElement>('input:checked')?.focus();
+      });
+      return element('label', {}, radio, label);
+    };
+    return element(
+      'fieldset',
+      { class: 'polyviz-filter' },
+      element('legend', {}, 'Space'),
+      option('source', 'as written'),
+      option('schedule', 'scheduled')
+    );
+  }
+
+  private drawing(sheet: Sheet): SVGElement {
+    const heads = new Map([...KINDS.keys(), 'violation'].map(kind => [kind, freshId('head')]));
+    const names = [...new Set(sheet.plots.flatMap(plot => plot.marks.map(one => one.mark.statement)))];
+    const shown = names.map(number => this.state.model.statements[number]?.name ?? '').join(', ');
+    const svg = shape('svg', {
+      viewBox: `0 0 ${round(sheet.width)} ${round(sheet.height)}`,
+      width: round(sheet.width),
+      class: 'polyviz-picture',
+      tabindex: 0,
+      role: 'application',
+      'aria-label': `Iterations of ${shown}. Arrow keys move, Enter selects, Escape clears.`
+    });
+    svg.append(shape('defs', {}, ...[...heads].map(([kind, id]) => arrowHead(kind, id))));
+    const marks = shape('g', {});
+    for (const plot of sheet.plots) {
+      svg.append(
+        ...plot.outlines.map(corners => polygon(corners, 'polyviz-hull', sheet.radius)),
+        ...plot.tiles.map(corners => polygon(corners, 'polyviz-tile', 0)),
+        ...plot.axes.flatMap(axisShapes),
+        shape('text', { x: plot.title.x, y: plot.title.y, class: 'polyviz-title' }, plot.pane.title)
+      );
+      marks.append(...plot.marks.map(one => this.point(one, sheet.radius)));
+    }
+    const [group, arrows] = this.dependences(sheet, heads);
+    this.arrows = arrows;
+    this.violation = shape('g', {});
+    this.violation.dataset['head'] = heads.get('violation') ?? '';
+    svg.append(group, marks, this.violation);
+    this.listen(svg);
+    return svg;
+  }
+
+  private point(one: PlacedMark, radius: number): SVGElement {
+    const path = markerPath(markerOf(one.mark.statement), round(one.position.x), round(one.position.y), radius);
+    const made = shape('path', { d: path, class: 'polyviz-point', 'data-key': one.key });
+    this.points.set(one.key, made);
+    this.placed.set(one.key, one);
+    return made;
+  }
+
+  private dependences(sheet: Sheet, heads: ReadonlyMap<string, string>): [SVGElement, readonly DrawnArrow[]] {
+    const { model } = this.state;
+    const arrows: DrawnArrow[] = [];
+    const group = shape('g', {});
+    model.relations.forEach((relation, number) => {
+      const source = statementNumber(model, relation.source);
+      const sink = statementNumber(model, relation.sink);
+      for (const [from = -1, to = -1] of relation.pairs) {
+        const keys = [instanceKey(source, from), instanceKey(sink, to)] as const;
+        const ends = keys.map(key => this.placed.get(key)?.position);
+        if (ends[0] !== undefined && ends[1] !== undefined && keys[0] !== keys[1]) {
+          const made = arrow(ends[0], ends[1], relation.kind, heads.get(relation.kind) ?? '', sheet.radius);
+          arrows.push({ relation: number, source: keys[0], sink: keys[1], element: made });
+          group.append(made);
+        }
+      }
+    });
+    return [group, arrows];
+  }
+
+  private mark(): void {
+    const { light, moment, past, model } = this.state;
+    for (const [key, point] of this.points) {
+      const isLit = light.instances.has(key) || light.whole.has(this.placed.get(key)?.mark.statement ?? -1);
+      point.classList.toggle('polyviz-lit', isLit && !light.isEmpty);
+      point.classList.toggle('polyviz-dim', !isLit && !light.isEmpty);
+      point.classList.toggle('polyviz-now', moment?.has(key) ?? false);
+      point.classList.toggle('polyviz-past', past.has(key));
+    }
+    const chosen = this.state.selection.what === 'instance' ? instanceKey(this.state.selection.statement, this.state.selection.instance) : null;
+    const isCrowded = this.arrows.length > CROWDED;
+    for (const one of this.arrows) {
+      const relation = model.relations[one.relation];
+      const touches = !light.onlyAtInstance || one.source === chosen || one.sink === chosen;
+      const isLit = light.relations.has(one.relation) && touches;
+      const isAcross = one.source.split('/')[0] !== one.sink.split('/')[0] && this.state.space === 'source';
+      const isHidden = (relation !== undefined && !isShown(this.state, relation)) || (isAcross && !isLit);
+      one.element.classList.toggle('polyviz-hidden', isHidden);
+      one.element.classList.toggle('polyviz-lit', isLit);
+      one.element.classList.toggle('polyviz-dim', !isLit && (isCrowded || !light.isEmpty));
+    }
+    this.drawViolation();
+  }
+
+  /** The two instances in the wrong order, joined by an arrow of their own. */
+  private drawViolation(): void {
+    const { selection, model } = this.state;
+    this.violation.replaceChildren();
+    if (selection.what !== 'violation') {
+      return;
+    }
+    const { violation } = selection;
+    const keyOf = (name: string, instance: readonly number[]): string =>
+      instanceKey(statementNumber(model, name), instanceNumber(model, name, instance));
+    const source = this.placed.get(keyOf(violation.source, violation.sourceInstance));
+    const sink = this.placed.get(keyOf(violation.sink, violation.sinkInstance));
+    const rings = [source, sink].flatMap(one =>
+      one === undefined ? [] : [shape('circle', { cx: one.position.x, cy: one.position.y, r: 9, class: 'polyviz-ring' })]
+    );
+    this.violation.append(...rings);
+    if (source !== undefined && sink !== undefined) {
+      const head = this.violation.dataset['head'] ?? '';
+      this.violation.append(arrow(source.position, sink.position, 'violation', head, 6));
+    }
+  }
+
+  private listen(svg: SVGElement): void {
+    svg.addEventListener('click', event => this.pick((event.target as Element).getAttribute('data-key')));
+    svg.addEventListener('pointerover', event => this.tellOf((event.target as Element).getAttribute('data-key')));
+    svg.addEventListener('keydown', event => this.key(event));
+    svg.addEventListener('blur', () => this.moveCursor(null));
+  }
+
+  private pick(key: string | null): void {
+    const mark = key === null ? undefined : this.placed.get(key)?.mark;
+    this.state.select(mark === undefined ? NOTHING : { what: 'instance', statement: mark.statement, instance: mark.instance });
+  }
+
+  private tellOf(key: string | null): void {
+    const mark = key === null ? undefined : this.placed.get(key)?.mark;
+    if (mark !== undefined) {
+      this.caption.textContent = instanceText(this.state.model, mark.statement, mark.instance);
+    }
+  }
+
+  private key(event: KeyboardEvent): void {
+    const direction = DIRECTIONS.get(event.key);
+    if (direction !== undefined) {
+      this.moveCursor(this.next(direction));
+    } else if (event.key === 'Enter' || event.key === ' ') {
+      this.pick(this.cursor);
+    } else if (event.key === 'Escape') {
+      this.pick(null);
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  private moveCursor(key: string | null): void {
+    this.points.get(this.cursor ?? '')?.classList.remove('polyviz-cursor');
+    this.points.get(key ?? '')?.classList.add('polyviz-cursor');
+    this.cursor = key ?? (this.root.contains(document.activeElement) ? this.cursor : null);
+    this.tellOf(key);
+  }
+
+  /** The nearest point in a direction: along it counts once, across it three times. */
+  private next(direction: Position): string | null {
+    const here = this.placed.get(this.cursor ?? '')?.position;
+    if (here === undefined) {
+      return [...this.placed.keys()][0] ?? null;
+    }
+    let best: string | null = this.cursor;
+    let shortest = Infinity;
+    for (const [key, one] of this.placed) {
+      const x = one.position.x - here.x;
+      const y = one.position.y - here.y;
+      const along = x * direction.x + y * direction.y;
+      const across = Math.abs(x * direction.y - y * direction.x);
+      if (along > 0.5 && along + 3 * across < shortest) {
+        shortest = along + 3 * across;
+        best = key;
+      }
+    }
+    return best;
+  }
+}
+
+const DIRECTIONS: ReadonlyMap<string, Position> = new Map([
+  ['ArrowRight', { x: 1, y: 0 }],
+  ['ArrowLeft', { x: -1, y: 0 }],
+  ['ArrowUp', { x: 0, y: -1 }],
+  ['ArrowDown', { x: 0, y: 1 }]
+]);
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+function polygon(corners: readonly Position[], name: string, padding: number): SVGElement {
+  const points = corners.map(one => `${round(one.x)},${round(one.y)}`).join(' ');
+  return shape('polygon', { points, class: name, 'stroke-width': padding > 0 ? padding * 4 : null });
+}
+
+function axisShapes(axis: AxisLine): readonly SVGElement[] {
+  const numbers = axis.ticks.map(tick => shape('text', { x: round(tick.x), y: round(tick.y + 3), class: 'polyviz-tick' }, tick.text));
+  const isUpright = Math.abs(axis.to.x - axis.from.x) < 1;
+  const far = { x: axis.to.x + (isUpright ? 0 : 12), y: axis.to.y + (isUpright ? -11 : 15) };
+  const anchor = isUpright ? 'middle' : 'end';
+  return [...numbers, shape('text', { x: round(far.x), y: round(far.y), class: 'polyviz-axis', 'text-anchor': anchor }, axis.label)];
+}
+
+function arrowHead(kind: string, id: string): SVGElement {
+  const tip = shape('path', { d: 'M0 0L6 3L0 6z', class: `polyviz-head polyviz-${kind}` });
+  return shape(
+    'marker',
+    { id, viewBox: '0 0 6 6', refX: 5, refY: 3, markerWidth: 7, markerHeight: 7, orient: 'auto', markerUnits: 'userSpaceOnUse' },
+    tip
+  );
+}
+
+/** A slightly bent arrow between two marks, so that one that passes over others can be told from a chain. */
+function arrow(from: Position, to: Position, kind: string, head: string, radius: number): SVGElement {
+  const dx = to.x - from.x;
+  const dy = to.y - from.y;
+  const length = Math.hypot(dx, dy) || 1;
+  const bend = Math.min(12, Math.max(0, length - 36) * 0.1 + 3);
+  const start = { x: from.x + (dx / length) * radius, y: from.y + (dy / length) * radius };
+  const end = { x: to.x - (dx / length) * (radius + 1), y: to.y - (dy / length) * (radius + 1) };
+  const middle = { x: (from.x + to.x) / 2 - (dy / length) * bend, y: (from.y + to.y) / 2 + (dx / length) * bend };
+  const path = `M${round(start.x)} ${round(start.y)}Q${round(middle.x)} ${round(middle.y)} ${round(end.x)} ${round(end.y)}`;
+  const style = KINDS.get(kind);
+  const line = { d: path, class: `polyviz-arrow polyviz-${kind}`, 'stroke-dasharray': style?.dash || null, 'marker-end': `url(#${head})` };
+  if (!style?.isDouble) {
+    return shape('path', line);
+  }
+  return shape('g', { class: 'polyviz-double' }, shape('path', { ...line, 'stroke-width': 3.6 }), shape('path', { d: path, class: 'polyviz-arrow polyviz-inner' }));
+}

@@ -1,0 +1,140 @@
+/** The linked views of one loop nest, from JSON to elements. */
+
+import { card } from './card';
+import { codeView, sourceView } from './sourceView';
+import { comparisonView } from './comparisonView';
+import { dependenceView } from './dependenceView';
+import { domainView } from './domainView';
+import { element, folding, items } from './dom';
+import { headView, statusView } from './headView';
+import { historyView } from './historyView';
+import type { Model } from './model';
+import { readChoices, readModel } from './read';
+import { NOTHING } from './selection';
+import { sideView } from './sideView';
+import { State, type Host } from './state';
+import { STYLE } from './style';
+import { timeView } from './timeView';
+import { treeView } from './treeView';
+import { whyView } from './whyView';
+
+/** What a live kernel offers beside the model. */
+export interface Live {
+  readonly host: Host;
+  readonly schedulers: readonly string[];
+  readonly canRun: boolean;
+}
+
+/** The event that tells whoever holds the views that another model is shown; its detail is the JSON. */
+export const SHOWN = 'polyviz-shown';
+
+/** A drawn inspector: it takes new models of the same loops, and answers of the kernel. */
+export class Inspector {
+  readonly root: HTMLElement = element('div', { class: 'polyviz' });
+  private state: State | null = null;
+
+  constructor(value: unknown, private readonly live: Live | null = null) {
+    this.root.addEventListener('focusin', event => keepKeys(event.target as Element));
+    this.show(value);
+  }
+
+  /** Draw another model; what was selected stays so where it still exists. */
+  show(value: unknown): void {
+    const reading = readModel(value);
+    if ('problem' in reading) {
+      this.state = null;
+      this.root.replaceChildren(styles(), card(reading.problem));
+      return;
+    }
+    if (this.state !== null && this.state.model.text === reading.model.text) {
+      this.state.replace(reading.model);
+      this.root.dispatchEvent(new CustomEvent(SHOWN, { bubbles: true, detail: value }));
+      return;
+    }
+    this.state = new State(reading.model, this.live?.host ?? null);
+    this.state.schedulers = this.live?.schedulers ?? [];
+    this.state.canRun = this.live?.canRun ?? false;
+    this.root.replaceChildren(styles(), ...layout(this.state));
+  }
+
+  /** Show a variant by name, as after an edit. */
+  choose(name: string): void {
+    const number = this.state?.model.variants.findIndex(one => one.name === name) ?? -1;
+    if (this.state !== null && number >= 0 && number !== this.state.variantNumber) {
+      this.state.choose(number);
+    }
+  }
+
+  /** What the kernel is doing on the way to an answer. */
+  report(doing: string): void {
+    this.state?.report(doing);
+  }
+
+  /** The kernel finished what it was asked for; `problem` says what went wrong. */
+  answered(problem = ''): void {
+    this.state?.answered(problem);
+  }
+
+  /** The kernel's list of moves on a loop. */
+  offer(address: string, choices: unknown): void {
+    if (this.state !== null) {
+      this.state.menu = { address, choices: readChoices(choices) };
+      this.state.tell('choices');
+    }
+  }
+}
+
+/** Ask JupyterLab to leave the keys to what has the focus: its own arrow keys would fold headings and change cells. */
+function keepKeys(focused: Element): void {
+  focused.setAttribute('data-lm-suppress-shortcuts', 'true');
+}
+
+function styles(): HTMLStyleElement {
+  const style = element('style');
+  style.textContent = STYLE;
+  return style;
+}
+
+function layout(state: State): readonly HTMLElement[] {
+  const body = element(
+    'div',
+    { class: 'polyviz-columns' },
+    element('div', {}, section('Source', sourceView(state)), section('Schedule tree', treeView(state)), section('Generated code', codeView(state))),
+    element('div', {}, section('Domain', domainView(state), timeView(state)), section('Dependences', dependenceView(state)))
+  );
+  body.addEventListener('keydown', event => {
+    if (event.key === 'Escape') {
+      state.select(NOTHING);
+    }
+  });
+  return [title(state), headView(state), statusView(state), body, ...folded(state)];
+}
+
+function section(name: string, ...content: readonly HTMLElement[]): HTMLElement {
+  const heading = element('p', { class: 'polyviz-heading' }, name);
+  return element('section', { 'aria-label': name, class: 'polyviz-section' }, heading, ...content);
+}
+
+function title(state: State): HTMLElement {
+  const heading = element('p', { class: 'polyviz-name' });
+  const draw = (): void => {
+    heading.textContent = state.model.context === '' ? state.model.name : `${state.model.name}, for ${state.model.context}`;
+  };
+  state.on(['model'], draw);
+  draw();
+  return heading;
+}
+
+function folded(state: State): readonly HTMLElement[] {
+  const history = folding('History and script', state.model.edit !== null, historyView(state));
+  state.on(['model'], () => (history.open ||= state.model.edit !== null));
+  const timing = folding('Timing', state.model.comparison !== null, comparisonView(state));
+  const parts = [history, folding('Why?', false, whyView(state)), folding('Side by side', false, sideView(state)), timing];
+  const notes = items(notesOf(state.model));
+  return notes === null ? parts : [...parts, folding('Notes', false, notes)];
+}
+
+function notesOf(model: Model): readonly string[] {
+  const shortened = 'This view was shortened to keep the notebook small: some texts or lists are cut.';
+  return model.shortened ? [...model.notes, shortened] : model.notes;
+}

@@ -1,0 +1,39 @@
+/** Text whose lines can be picked: the source and the generated code. */
+
+import { element } from './dom';
+import { onPick, rove } from './roving';
+
+export interface LineList {
+  readonly root: HTMLElement;
+  mark(lit: ReadonlySet<number>): void;
+}
+
+export function lineList(label: string, text: string, first: number, pick: (line: number) => void): LineList {
+  const lines = text.replace(/\n$/, '').split('\n');
+  const options = lines.map((line, place) => {
+    const option = element(
+      'div',
+      {
+        role: 'option',
+        'aria-selected': 'false',
+        'aria-label': line.trim() === '' ? 'empty line' : null,
+        class: 'polyviz-line'
+      },
+      element('span', { class: 'polyviz-number', 'aria-hidden': 'true' }, String(first + place)),
+      element('code', {}, line === '' ? ' ' : line)
+    );
+    onPick(option, () => pick(first + place));
+    return option;
+  });
+  const root = element('div', { role: 'listbox', 'aria-multiselectable': 'true', 'aria-label': label, class: 'polyviz-lines' }, ...options);
+  rove(root, '[role=option]');
+  const mark = (lit: ReadonlySet<number>): void => {
+    options.forEach((option, place) => option.setAttribute('aria-selected', String(lit.has(first + place))));
+    const top = options.find((_, place) => lit.has(first + place))?.offsetTop;
+    const isSeen = top !== undefined && top >= root.scrollTop && top < root.scrollTop + root.clientHeight - 20;
+    if (top !== undefined && !isSeen) {
+      root.scrollTop = top - root.clientHeight / 2;
+    }
+  };
+  return { root, mark };
+}

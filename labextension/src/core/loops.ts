@@ -1,0 +1,107 @@
+/** The loops of a schedule tree as a flat list, and what each of them means for instances and dependences. */
+
+import type { Member, Model, Relation, TreeNode, Variant } from './model';
+
+export interface Loop {
+  /** Unique in the tree: the position of its band, and its own in the band. */
+  readonly id: string;
+  readonly member: Member;
+  readonly statements: readonly string[];
+  readonly depth: number;
+}
+
+/** All loops in depth-first order. */
+export function loopsOf(variant: Variant): readonly Loop[] {
+  const found: Loop[] = [];
+  collect(variant.tree, '0', 0, found);
+  return found;
+}
+
+function collect(node: TreeNode, path: string, depth: number, found: Loop[]): void {
+  node.members.forEach((member, place) => {
+    found.push({ id: loopId(path, place), member, statements: node.statements, depth: depth + place });
+  });
+  node.children.forEach((child, place) =>
+    collect(child, `${path}.${place}`, depth + node.members.length, found)
+  );
+}
+
+export function loopId(path: string, member: number): string {
+  return `${path}:${member}`;
+}
+
+/** The functions of a loop; statements with the same one share it. */
+export function rowText(member: Member): string {
+  const names = new Map<string, string[]>();
+  for (const [statement, written] of member.rows) {
+    const row = written.replace(/\(\((\w+)\)\//g, '($1/');
+    names.set(row, [...(names.get(row) ?? []), statement]);
+  }
+  if (names.size === 1) {
+    return [...names.keys()][0] ?? '';
+  }
+  return [...names].map(([row, statements]) => `${named(statements)}: ${row}`).join('; ');
+}
+
+/** Many statements are named by the first and the last: the views light all of them anyway. */
+function named(statements: readonly string[]): string {
+  return statements.length <= 3 ? statements.join(', ') : `${statements[0]} … ${statements.at(-1)}`;
+}
+
+export function flagsOf(member: Member): readonly string[] {
+  const role = member.role === 'tile' || member.role === 'point' ? [member.role] : [];
+  if (member.coincident) {
+    return [...role, 'parallel'];
+  }
+  return member.reductionParallel ? [...role, 'parallel reduction'] : role;
+}
+
+/** Whether `loop` carries the relation with this number: whether its order is what keeps source before sink. */
+export function carries(loop: Loop, variant: Variant, model: Model, relation: number): boolean {
+  const found = model.relations[relation];
+  const dimensions = variant.carried[relation] ?? [];
+  return found !== undefined && isInside(loop, found) && dimensions.includes(loop.member.time);
+}
+
+function isInside(loop: Loop, relation: Relation): boolean {
+  return loop.statements.includes(relation.source) && loop.statements.includes(relation.sink);
+}
+
+/** What carries a relation, in words: loops, or the order of statements. */
+export function carriersText(model: Model, variant: Variant, relation: number): string {
+  const loops = loopsOf(variant).filter(loop => carries(loop, variant, model, relation));
+  const dimensions = variant.carried[relation] ?? [];
+  const rows = loops.map(loop => rowText(loop.member));
+  const covered = new Set(loops.map(loop => loop.member.time));
+  const rest = dimensions.some(dimension => !covered.has(dimension)) ? ['the order of statements'] : [];
+  return [...rows.map(row => `loop ${row}`), ...rest].join(', ') || '–';
+}
+
+/** One sentence: why a loop is, or is not, parallel. */
+export function whyOf(model: Model, variant: Variant, loop: Loop): string {
+  const name = rowText(loop.member);
+  const carried = model.relations.filter((_, number) => carries(loop, variant, model, number));
+  const ordering = carried.filter(one => one.kind !== 'reduction');
+  if (loop.member.coincident) {
+    return carried.length === 0
+      ? `Loop ${name} is parallel: it carries no dependence.`
+      : `Loop ${name} is parallel: what it seems to carry, ${described(carried)}, goes through private copies.`;
+  }
+  if (loop.member.reductionParallel) {
+    const arrays = [...new Set(carried.map(one => one.array))].join(', ');
+    return `Loop ${name} is parallel as a reduction: it carries only the accumulation into ${arrays || 'its result'}, whose steps may be reordered.`;
+  }
+  return ordering.length === 0
+    ? `Loop ${name} stays in order.`
+    : `Loop ${name} is not parallel: it carries ${described(ordering)}.`;
+}
+
+function described(relations: readonly Relation[]): string {
+  const shown = relations.slice(0, 3).map(one => {
+    const ends = one.source === one.sink ? `of ${one.source} on itself` : `from ${one.source} to ${one.sink}`;
+    const distance = one.distances[0] === undefined ? '' : `, distance ${one.distances[0]}`;
+    return `the ${one.kind} dependence ${ends} through ${one.array}${distance}`;
+  });
+  const more = relations.length > 3 ? `, and ${relations.length - 3} more` : '';
+  return shown.join('; ') + more;
+}

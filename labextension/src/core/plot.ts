@@ -1,0 +1,186 @@
+/** Where everything of the domain view lies in the picture: panes beside each other, each with its scale and axes. */
+
+import { drawnAxes, isInSlice, tilesOf, type Axis, type Mark, type Pane, type Slices } from './clouds';
+import { hull, project, type Position } from './geometry';
+import type { Model, Variant } from './model';
+import { instanceKey } from './selection';
+
+export interface PlacedMark {
+  readonly key: string;
+  readonly mark: Mark;
+  readonly position: Position;
+}
+
+export interface AxisLine {
+  readonly label: string;
+  readonly from: Position;
+  readonly to: Position;
+  readonly ticks: readonly (Position & { readonly text: string })[];
+}
+
+export interface Plot {
+  readonly pane: Pane;
+  readonly title: Position;
+  readonly marks: readonly PlacedMark[];
+  readonly outlines: readonly (readonly Position[])[];
+  readonly tiles: readonly (readonly Position[])[];
+  readonly axes: readonly AxisLine[];
+}
+
+export interface Sheet {
+  readonly plots: readonly Plot[];
+  readonly width: number;
+  readonly height: number;
+  readonly radius: number;
+}
+
+const WIDEST = 680;
+const MARGIN = { left: 44, right: 28, top: 30, bottom: 40 };
+
+interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Lays the panes out in rows. */
+export function layOut(
+  panes: readonly Pane[],
+  slices: ReadonlyMap<string, Slices>,
+  model: Model,
+  variant: Variant | undefined
+): Sheet {
+  const plots: Plot[] = [];
+  let left = 0;
+  let top = 0;
+  let rowHeight = 0;
+  let width = 0;
+  let radius = 5;
+  for (const pane of panes) {
+    const own = slices.get(pane.key) ?? new Map<number, number>();
+    const sketch = sketchOf(pane, own, panes.length);
+    if (left > 0 && left + sketch.width > WIDEST) {
+      left = 0;
+      top += rowHeight;
+      rowHeight = 0;
+    }
+    plots.push(plotOf(sketch, pane, own, { x: left, y: top }, model, variant));
+    left += sketch.width;
+    rowHeight = Math.max(rowHeight, sketch.height);
+    width = Math.max(width, left);
+    radius = Math.min(radius, Math.max(2.2, sketch.unit * 0.2));
+  }
+  return { plots, width: Math.max(width, 160), height: Math.max(top + rowHeight, 60), radius };
+}
+
+interface Sketch {
+  readonly shown: readonly number[];
+  readonly box: Box;
+  readonly unit: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The size of a pane: wide ones are drawn with a smaller unit. */
+function sketchOf(pane: Pane, slices: Slices, count: number): Sketch {
+  const shown = drawnAxes(pane, slices);
+  const corners = cornersOf(shown.map(number => pane.axes[number]!)).map(project);
+  const box = boxOf(corners);
+  const room = count > 1 ? 250 : 420;
+  const unit = Math.max(4, Math.min(38, room / Math.max(1, box.width), 260 / Math.max(1, box.height)));
+  return {
+    shown,
+    box,
+    unit,
+    width: Math.max(box.width * unit + MARGIN.left + MARGIN.right, 110),
+    height: box.height * unit + MARGIN.top + MARGIN.bottom
+  };
+}
+
+function cornersOf(axes: readonly Axis[]): readonly (readonly number[])[] {
+  return axes.reduce<readonly (readonly number[])[]>(
+    (corners, axis) => corners.flatMap(corner => [[...corner, axis.low], [...corner, axis.high]]),
+    [[]]
+  );
+}
+
+function boxOf(positions: readonly Position[]): Box {
+  const xs = positions.map(one => one.x);
+  const ys = positions.map(one => one.y);
+  const left = Math.min(...xs, Infinity);
+  const top = Math.min(...ys, Infinity);
+  return { left, top, width: Math.max(...xs, -Infinity) - left, height: Math.max(...ys, -Infinity) - top };
+}
+
+function plotOf(
+  sketch: Sketch,
+  pane: Pane,
+  slices: Slices,
+  origin: Position,
+  model: Model,
+  variant: Variant | undefined
+): Plot {
+  const pixel = (place: readonly number[]): Position => {
+    const flat = project(place);
+    return {
+      x: origin.x + MARGIN.left + (flat.x - sketch.box.left) * sketch.unit,
+      y: origin.y + MARGIN.top + (flat.y - sketch.box.top) * sketch.unit
+    };
+  };
+  const count = model.statements.length;
+  const isShared = new Set(pane.marks.map(mark => mark.statement)).size > 1;
+  const positionOf = (mark: Mark): Position => {
+    const at = pixel(sketch.shown.map(axis => mark.place[axis] ?? 0));
+    // Statements may share a point of the schedule's space: beside each other they can all be seen.
+    const shift = isShared ? (mark.statement - (count - 1) / 2) * Math.min(0.24, 0.8 / count) * sketch.unit : 0;
+    return { x: at.x + shift, y: at.y };
+  };
+  const inside = pane.marks.filter(mark => isInSlice(mark, slices));
+  const outlineOf = (marks: readonly Mark[]): readonly Position[] => hull(marks.map(positionOf));
+  const statements = [...new Set(inside.map(mark => mark.statement))];
+  const tiles = variant === undefined ? [] : tilesOf(variant, { ...pane, marks: inside }, model);
+  return {
+    pane,
+    title: { x: origin.x + MARGIN.left + 14, y: origin.y + 13 },
+    marks: inside.map(mark => ({ key: instanceKey(mark.statement, mark.instance), mark, position: positionOf(mark) })),
+    outlines: statements.map(number => outlineOf(inside.filter(mark => mark.statement === number))),
+    tiles: tiles.map(outlineOf),
+    axes: sketch.shown.map((number, order) => axisLine(pane, sketch.shown, number, order, pixel))
+  };
+}
+
+const OFFSETS: readonly (readonly Position[])[] = [
+  [{ x: 0, y: 16 }],
+  [{ x: 0, y: 18 }, { x: -18, y: 0 }],
+  [{ x: -2, y: 16 }, { x: 12, y: 10 }, { x: -16, y: 0 }]
+];
+
+/** An axis beside the picture, from the low corner along one dimension. */
+function axisLine(
+  pane: Pane,
+  shown: readonly number[],
+  number: number,
+  order: number,
+  pixel: (place: readonly number[]) => Position
+): AxisLine {
+  const axis = pane.axes[number]!;
+  const offset = OFFSETS[shown.length - 1]?.[order] ?? { x: 0, y: 0 };
+  // In three dimensions the axis into the page starts where the first one ends, outside of the picture.
+  const start = shown.map((other, place) => {
+    const { low, high } = pane.axes[other]!;
+    return shown.length === 3 && order === 1 && place === 0 ? high : low;
+  });
+  const at = (value: number): Position => {
+    const moved = pixel(start.map((low, place) => (place === order ? value : low)));
+    return { x: moved.x + offset.x, y: moved.y + offset.y };
+  };
+  const step = Math.max(1, Math.ceil((axis.high - axis.low) / 6));
+  const values = Array.from({ length: Math.floor((axis.high - axis.low) / step) + 1 }, (_, place) => axis.low + place * step);
+  return {
+    label: axis.label,
+    from: at(axis.low),
+    to: at(axis.high),
+    ticks: values.map(value => ({ ...at(value), text: String(value) }))
+  };
+}

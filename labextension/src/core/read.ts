@@ -1,0 +1,275 @@
+/**
+ * From JSON of unknown origin to a model. A notebook file may come from anywhere, so nothing is taken on trust: what is
+ * missing or of another type becomes empty, and what cannot be a model at all becomes a sentence for the reader.
+ */
+
+import {
+  VERSION,
+  type Choice,
+  type Comparison,
+  type ComparisonRow,
+  type Edit,
+  type Model,
+  type Point,
+  type Program,
+  type Relation,
+  type SourceLoop,
+  type Statement,
+  type TreeNode,
+  type Variant,
+  type Violation
+} from './model';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export type Reading = { readonly model: Model } | { readonly problem: string };
+
+const DEEPEST = 64;
+
+export function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function numberOf(value: unknown, otherwise = 0): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+function listOf<T>(value: unknown, read: (item: unknown) => T): readonly T[] {
+  return Array.isArray(value) ? value.map(item => read(item)) : [];
+}
+
+const texts = (value: unknown): readonly string[] => listOf(value, textOf);
+const point = (value: unknown): Point => listOf(value, item => numberOf(item));
+
+function mapOf<T>(value: unknown, read: (item: unknown) => T): ReadonlyMap<string, T> {
+  return new Map(Object.entries(fieldsOf(value)).map(([key, item]) => [key, read(item)]));
+}
+
+/** The model in `value`, or the sentence that says why there is none. */
+export function readModel(value: unknown): Reading {
+  const fields = fieldsOf(value);
+  const version = fields['v'];
+  if (typeof version !== 'number') {
+    return { problem: 'This is no polyviz view: it carries no version.' };
+  }
+  if (version > VERSION) {
+    return {
+      problem: `This view was saved by a newer polyviz (format ${version}; this one reads ${VERSION}). Upgrade polyviz to see it.`
+    };
+  }
+  if (fields['kind'] !== 'inspector') {
+    return { problem: `A polyviz view of kind “${textOf(fields['kind']) || 'unknown'}” has no linked views.` };
+  }
+  if (!Array.isArray(fields['statements']) || !Array.isArray(fields['variants'])) {
+    return { problem: 'This polyviz view is damaged: its statements or schedules are missing.' };
+  }
+  return { model: modelOf(fields) };
+}
+
+function modelOf(fields: Fields): Model {
+  return {
+    name: textOf(fields['name']),
+    text: textOf(fields['text']),
+    context: textOf(fields['context']),
+    parameters: listOf(fields['parameters'], item => {
+      const one = fieldsOf(item);
+      const value = numberOf(one['value']);
+      return {
+        name: textOf(one['name']),
+        source: textOf(one['source']),
+        value,
+        low: numberOf(one['low'], value),
+        high: numberOf(one['high'], value)
+      };
+    }),
+    statements: listOf(fields['statements'], statementOf),
+    relations: listOf(fields['relations'], relationOf),
+    variants: listOf(fields['variants'], variantOf),
+    refusals: listOf(fields['refusals'], item => {
+      const one = fieldsOf(item);
+      return { name: textOf(one['name']), reason: textOf(one['reason']) };
+    }),
+    loops: listOf(fields['loops'], loopOf),
+    comparison: fields['comparison'] ? comparisonOf(fields['comparison']) : null,
+    edit: fields['edit'] ? editOf(fields['edit']) : null,
+    notes: texts(fields['notes']),
+    shortened: Array.isArray(fields['shortened']) && fields['shortened'].length > 0
+  };
+}
+
+function statementOf(value: unknown): Statement {
+  const fields = fieldsOf(value);
+  const iterators = texts(fields['iterators']);
+  const points = listOf(fields['points'], point).filter(one => one.length === iterators.length);
+  return {
+    name: textOf(fields['name']),
+    iterators,
+    domain: textOf(fields['domain']),
+    source: textOf(fields['source']),
+    line: numberOf(fields['line']),
+    endLine: numberOf(fields['end_line']),
+    loopLines: point(fields['loop_lines']),
+    points,
+    total: numberOrNull(fields['total']),
+    notes: texts(fields['notes'])
+  };
+}
+
+function relationOf(value: unknown): Relation {
+  const fields = fieldsOf(value);
+  return {
+    kind: textOf(fields['kind']),
+    array: textOf(fields['array']),
+    source: textOf(fields['source']),
+    sink: textOf(fields['sink']),
+    distances: texts(fields['distances']),
+    relation: textOf(fields['relation']),
+    count: numberOrNull(fields['count']),
+    pairs: listOf(fields['pairs'], point)
+  };
+}
+
+function variantOf(value: unknown): Variant {
+  const fields = fieldsOf(value);
+  return {
+    name: textOf(fields['name']),
+    tree: nodeOf(fields['tree'], 0),
+    decisions: listOf(fields['decisions'], item => {
+      const one = fieldsOf(item);
+      return { step: textOf(one['step']), text: textOf(one['text']), statements: texts(one['statements']) };
+    }),
+    times: mapOf(fields['times'], item => listOf(item, point)),
+    carried: listOf(fields['carried'], point),
+    program: fields['program'] ? programOf(fields['program']) : null,
+    notes: texts(fields['notes'])
+  };
+}
+
+function nodeOf(value: unknown, depth: number): TreeNode {
+  const fields = fieldsOf(value);
+  return {
+    kind: textOf(fields['kind']),
+    label: textOf(fields['label']),
+    statements: texts(fields['statements']),
+    members: listOf(fields['members'], item => {
+      const one = fieldsOf(item);
+      return {
+        rows: mapOf(one['rows'], textOf),
+        coincident: one['coincident'] === true,
+        reductionParallel: one['reduction_parallel'] === true,
+        role: textOf(one['role']),
+        time: numberOf(one['time'], -1),
+        address: textOf(one['address'])
+      };
+    }),
+    permutable: fields['permutable'] === true,
+    time: numberOf(fields['time'], -1),
+    children: depth < DEEPEST ? listOf(fields['children'], child => nodeOf(child, depth + 1)) : []
+  };
+}
+
+function programOf(value: unknown): Program {
+  const fields = fieldsOf(value);
+  const lines = Object.entries(fieldsOf(fields['lines'])).map(
+    ([line, statement]): [number, string] => [Number(line), textOf(statement)]
+  );
+  return {
+    target: textOf(fields['target']),
+    text: textOf(fields['text']),
+    lines: new Map(lines),
+    notes: texts(fields['notes'])
+  };
+}
+
+function loopOf(value: unknown): SourceLoop {
+  const fields = fieldsOf(value);
+  return {
+    loop: textOf(fields['loop']),
+    depth: numberOf(fields['depth']),
+    statements: texts(fields['statements']),
+    parallel: fields['parallel'] === true,
+    reductionParallel: fields['reduction_parallel'] === true,
+    explanation: textOf(fields['explanation']),
+    witness: fields['witness'] ? violationOf(fields['witness']) : null
+  };
+}
+
+function violationOf(value: unknown): Violation {
+  const fields = fieldsOf(value);
+  return {
+    kind: textOf(fields['kind']),
+    array: textOf(fields['array']),
+    source: textOf(fields['source']),
+    sourceInstance: point(fields['source_instance']),
+    sink: textOf(fields['sink']),
+    sinkInstance: point(fields['sink_instance']),
+    explanation: textOf(fields['explanation'])
+  };
+}
+
+function comparisonOf(value: unknown): Comparison {
+  const fields = fieldsOf(value);
+  return {
+    rows: listOf(fields['rows'], rowOf),
+    baseline: textOf(fields['baseline']),
+    best: textOf(fields['best']),
+    verdict: textOf(fields['verdict']),
+    machine: textOf(fields['machine']),
+    notes: texts(fields['notes'])
+  };
+}
+
+function rowOf(value: unknown): ComparisonRow {
+  const fields = fieldsOf(value);
+  return {
+    label: textOf(fields['label']),
+    status: textOf(fields['status']),
+    verified: typeof fields['verified'] === 'boolean' ? fields['verified'] : null,
+    median: numberOrNull(fields['median']),
+    interval: Array.isArray(fields['interval']) ? point(fields['interval']) : null,
+    speedup: numberOrNull(fields['speedup']),
+    speedupInterval: Array.isArray(fields['speedup_interval']) ? point(fields['speedup_interval']) : null,
+    note: textOf(fields['note']),
+    isBaseline: fields['is_baseline'] === true
+  };
+}
+
+function editOf(value: unknown): Edit {
+  const fields = fieldsOf(value);
+  return {
+    variant: textOf(fields['variant']),
+    start: textOf(fields['start']),
+    steps: listOf(fields['steps'], item => {
+      const one = fieldsOf(item);
+      return { text: textOf(one['text']), decision: textOf(one['decision']) };
+    }),
+    undone: numberOf(fields['undone']),
+    script: textOf(fields['script']),
+    python: textOf(fields['python'])
+  };
+}
+
+/** The moves that a kernel answers with. */
+export function readChoices(value: unknown): readonly Choice[] {
+  return listOf(value, item => {
+    const fields = fieldsOf(item);
+    return {
+      move: textOf(fields['move']),
+      label: textOf(fields['label']),
+      at: typeof fields['at'] === 'string' ? fields['at'] : null,
+      effect: textOf(fields['effect']),
+      arguments: fieldsOf(fields['arguments']),
+      legal: fields['legal'] === true,
+      reason: textOf(fields['reason']),
+      violation: fields['violation'] ? violationOf(fields['violation']) : null
+    };
+  });
+}

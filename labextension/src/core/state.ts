@@ -1,0 +1,147 @@
+/** What the reader has chosen; views listen to it and redraw only what depends on what changed. */
+
+import type { Choice, Model, Variant } from './model';
+import { instanceNumber, lightOf, NOTHING, type Light, type Selection } from './selection';
+
+export type Space = 'source' | 'schedule';
+
+/** Parts of the state a view may depend on. */
+export type Change = 'model' | 'variant' | 'selection' | 'filter' | 'space' | 'moment' | 'choices' | 'busy';
+
+/** What a live kernel can be asked for; absent in a saved notebook. */
+export interface Host {
+  ask(question: Question): void;
+}
+
+export type Question =
+  | { readonly ask: 'schedule'; readonly name: string }
+  | { readonly ask: 'values'; readonly values: Readonly<Record<string, number>> }
+  | { readonly ask: 'choices'; readonly variant: string; readonly address: string }
+  | {
+      readonly ask: 'apply';
+      readonly variant: string;
+      readonly at: string | null;
+      readonly move: string;
+      readonly arguments: Readonly<Record<string, unknown>>;
+    }
+  | { readonly ask: 'moves'; readonly variant: string }
+  | { readonly ask: 'history'; readonly position: number }
+  | { readonly ask: 'run' }
+  | { readonly ask: 'cancel' };
+
+export interface Menu {
+  readonly address: string;
+  readonly choices: readonly Choice[];
+}
+
+export class State {
+  model: Model;
+  host: Host | null;
+  schedulers: readonly string[] = [];
+  variantNumber = 0;
+  selection: Selection = NOTHING;
+  hiddenKinds: ReadonlySet<string> = new Set();
+  hiddenArrays: ReadonlySet<string> = new Set();
+  space: Space = 'source';
+  moment: ReadonlySet<string> | null = null;
+  past: ReadonlySet<string> = new Set();
+  menu: Menu | null = null;
+  canRun = false;
+  busy = '';
+  problem = '';
+  private known: Light | null = null;
+  private readonly listeners: { readonly changes: readonly Change[]; readonly act: () => void }[] = [];
+
+  constructor(model: Model, host: Host | null) {
+    this.model = model;
+    this.host = host;
+  }
+
+  get variant(): Variant | undefined {
+    return this.model.variants[this.variantNumber];
+  }
+
+  get light(): Light {
+    const variant = this.variant ?? EMPTY;
+    this.known ??= lightOf(this.model, variant, this.selection);
+    return this.known;
+  }
+
+  on(changes: readonly Change[], act: () => void): void {
+    this.listeners.push({ changes, act });
+  }
+
+  tell(...changes: readonly Change[]): void {
+    this.known = null;
+    for (const listener of this.listeners) {
+      if (listener.changes.some(change => changes.includes(change))) {
+        listener.act();
+      }
+    }
+  }
+
+  select(selection: Selection): void {
+    this.selection = selection;
+    this.tell('selection');
+  }
+
+  choose(variantNumber: number): void {
+    this.variantNumber = variantNumber;
+    this.selection = NOTHING;
+    this.menu = null;
+    this.tell('variant', 'selection', 'choices');
+  }
+
+  ask(question: Question, busy: string): void {
+    this.busy = busy;
+    this.problem = '';
+    this.tell('busy');
+    this.host?.ask(question);
+  }
+
+  report(doing: string): void {
+    this.busy = doing;
+    this.tell('busy');
+  }
+
+  answered(problem = ''): void {
+    this.busy = '';
+    this.problem = problem;
+    this.tell('busy');
+  }
+
+  /** A new model of the same loops: what still exists stays selected. */
+  replace(model: Model): void {
+    const name = this.variant?.name;
+    const selected = stillThere(this.selection, this.model, model);
+    this.model = model;
+    this.variantNumber = Math.max(0, model.variants.findIndex(one => one.name === name));
+    this.selection = selected;
+    this.menu = null;
+    this.tell('model', 'variant', 'selection', 'choices');
+  }
+}
+
+/** The same selection in another model: an iteration is found again by its coordinates, loops of another tree are not. */
+function stillThere(selection: Selection, before: Model, after: Model): Selection {
+  if (selection.what === 'violation' || selection.what === 'loop') {
+    return NOTHING;
+  }
+  if (selection.what !== 'instance') {
+    return selection;
+  }
+  const statement = before.statements[selection.statement];
+  const place = statement?.points[selection.instance] ?? [];
+  const instance = instanceNumber(after, statement?.name ?? '', place);
+  return instance < 0 ? NOTHING : { ...selection, instance };
+}
+
+const EMPTY: Variant = {
+  name: '',
+  tree: { kind: '', label: '', statements: [], members: [], permutable: false, time: -1, children: [] },
+  decisions: [],
+  times: new Map(),
+  carried: [],
+  program: null,
+  notes: []
+};

@@ -1,0 +1,109 @@
+/**
+ * The look of the views. Colours come from the host's theme where it has one; those of dependences are the palette of
+ * the static pictures, with lighter twins on dark themes, and never the only sign.
+ */
+export const STYLE = `
+.polyviz {
+  --pv-ink: var(--jp-ui-font-color1, var(--vscode-foreground, #1b1b1b));
+  --pv-muted: var(--jp-ui-font-color2, var(--vscode-descriptionForeground, #5c5c5c));
+  --pv-paper: var(--jp-layout-color1, var(--vscode-editor-background, #ffffff));
+  --pv-raised: var(--jp-layout-color2, var(--vscode-editorWidget-background, #f2f2f2));
+  --pv-border: var(--jp-border-color1, var(--vscode-widget-border, #c4c4c4));
+  --pv-flow: #0072B2; --pv-anti: #D55E00; --pv-output: #00795a; --pv-reduction: #AA4499; --pv-other: #5c5c5c;
+  --pv-violation: #c00028; --pv-lit: #fff3c4; --pv-lit-edge: #8a6100; --pv-hull: #eef4fa; --pv-now: #E69F00;
+  color: var(--pv-ink); background: var(--pv-paper); font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif);
+  padding: 8px; box-sizing: border-box; container-type: inline-size;
+}
+body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-dark .polyviz {
+  --pv-flow: #56B4E9; --pv-anti: #ff9a4d; --pv-output: #3fd0a4; --pv-reduction: #dd8fcf; --pv-other: #bdbdbd;
+  --pv-violation: #ff7a8a; --pv-lit: #574a14; --pv-lit-edge: #f0c95c; --pv-hull: #22303c;
+}
+.polyviz *, .polyviz *::before { box-sizing: border-box; }
+.polyviz p { margin: 3px 0; }
+.polyviz ul, .polyviz ol { margin: 2px 0; padding-inline-start: 20px; }
+.polyviz code, .polyviz pre { font-family: var(--jp-code-font-family, monospace); font-size: 12px; background: none; color: inherit; padding: 0; }
+.polyviz [hidden] { display: none; }
+.polyviz-name { font-size: 15px; font-weight: 600; }
+.polyviz-heading, .polyviz-word { font-weight: 600; }
+.polyviz-muted, .polyviz-caption { color: var(--pv-muted); }
+.polyviz-columns { display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; }
+@container (min-width: 820px) { .polyviz-columns { grid-template-columns: minmax(300px, 5fr) minmax(0, 7fr); } }
+.polyviz-section { border: 1px solid var(--pv-border); border-radius: 4px; padding: 6px 8px; margin-bottom: 10px; }
+.polyviz-row, .polyviz-filter { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: center; }
+.polyviz-filter { border: 0; margin: 2px 0; padding: 0; min-width: 0; }
+.polyviz-filter legend { float: left; font-weight: 600; padding: 0; margin-inline-end: 10px; }
+.polyviz label { display: inline-flex; gap: 5px; align-items: center; }
+.polyviz input[type=range] { width: 110px; accent-color: var(--pv-flow); }
+.polyviz input.polyviz-wide { flex: 1 1 140px; min-width: 100px; }
+.polyviz button, .polyviz select {
+  font: inherit; color: var(--pv-ink); background: var(--pv-raised); border: 1px solid var(--pv-muted); border-radius: 3px;
+  padding: 2px 9px; min-height: 24px; cursor: pointer;
+}
+.polyviz button:disabled { opacity: 0.55; cursor: default; }
+.polyviz button.polyviz-small { padding: 0 6px; margin-inline-start: 8px; font-size: 12px; }
+.polyviz button.polyviz-link { border: 0; background: none; padding: 0; text-align: start; text-decoration: underline dotted; }
+.polyviz :focus-visible { outline: 2px solid var(--pv-flow); outline-offset: 1px; }
+.polyviz-status { background: var(--pv-raised); border-inline-start: 4px solid var(--pv-flow); padding: 3px 10px; margin: 6px 0; min-height: 30px; }
+.polyviz-busy:empty, .polyviz-problem:empty { display: none; }
+.polyviz-problem { color: var(--pv-violation); font-weight: 600; }
+.polyviz-lines { max-height: 320px; overflow: auto; position: relative; }
+.polyviz-line { display: flex; gap: 10px; white-space: pre; cursor: pointer; padding-inline-end: 6px; min-width: max-content; border-inline-start: 3px solid transparent; }
+.polyviz-number { color: var(--pv-muted); min-width: 2.4em; text-align: end; font: 11px/1.7 var(--jp-code-font-family, monospace); }
+.polyviz [aria-selected=true] > .polyviz-node, .polyviz tr[aria-selected=true], .polyviz-line[aria-selected=true] {
+  background: var(--pv-lit); border-inline-start-color: var(--pv-lit-edge);
+}
+.polyviz-tree { max-height: 460px; overflow: auto; }
+.polyviz-tree, .polyviz-tree ul { list-style: none; margin: 0; padding-inline-start: 0; }
+.polyviz-tree ul { padding-inline-start: 16px; border-inline-start: 1px solid var(--pv-border); margin-inline-start: 6px; }
+.polyviz-node { display: inline-flex; flex-wrap: wrap; gap: 2px 7px; align-items: center; padding: 1px 5px; border-radius: 3px; border-inline-start: 3px solid transparent; cursor: pointer; }
+.polyviz-badge { border: 1px solid var(--pv-muted); border-radius: 8px; padding: 0 6px; font-size: 11px; white-space: nowrap; }
+.polyviz-badge-parallel { border-color: var(--pv-output); color: var(--pv-output); }
+.polyviz-badge-parallel-reduction { border-color: var(--pv-reduction); color: var(--pv-reduction); }
+.polyviz-menu { border: 1px solid var(--pv-muted); background: var(--pv-raised); border-radius: 4px; padding: 6px 8px; margin: 4px 0; display: grid; gap: 4px; justify-items: start; }
+.polyviz-offers { display: flex; flex-wrap: wrap; gap: 4px; }
+.polyviz button.polyviz-move { font-size: 12px; padding: 1px 7px; background: var(--pv-paper); }
+.polyviz-effect { margin-inline-start: 6px; color: var(--pv-output); font-size: 11px; }
+.polyviz button.polyviz-illegal { color: var(--pv-muted); text-decoration: line-through; border-style: dashed; }
+.polyviz-reason:empty { display: none; }
+.polyviz-reason { border-inline-start: 3px solid var(--pv-violation); padding-inline-start: 8px; }
+.polyviz-scroll { overflow-x: auto; max-height: 300px; overflow-y: auto; }
+.polyviz table.polyviz-table { border-collapse: collapse; font-size: 12px; width: auto; margin: 2px 0; color: inherit; table-layout: auto; }
+.polyviz-table th, .polyviz-table td { text-align: start; padding: 2px 10px 2px 4px; border-bottom: 1px solid var(--pv-border); vertical-align: top; max-width: none; white-space: normal; }
+.polyviz-table tbody tr { background: none; cursor: pointer; }
+.polyviz-table td svg { vertical-align: middle; }
+.polyviz-script { background: var(--pv-raised); padding: 6px; overflow: auto; max-height: 240px; }
+.polyviz-differs { color: var(--pv-anti); font-weight: 700; }
+.polyviz-row > .polyviz-caption { min-width: 8em; }
+.polyviz-undone { opacity: 0.6; }
+.polyviz-folding { margin: 4px 0; }
+.polyviz-folding summary { font-weight: 600; cursor: pointer; }
+.polyviz-card { border: 1px solid var(--pv-border); border-inline-start: 4px solid var(--pv-anti); padding: 6px 12px; }
+.polyviz-picture { max-width: 100%; height: auto; display: block; }
+.polyviz-picture text { fill: var(--pv-ink); font-size: 12px; }
+.polyviz-picture text.polyviz-title { font-weight: 600; }
+.polyviz-picture text.polyviz-tick { fill: var(--pv-muted); font-size: 10px; text-anchor: middle; }
+.polyviz-picture text.polyviz-axis { font-family: var(--jp-code-font-family, monospace); font-style: italic; }
+.polyviz-hull { fill: var(--pv-hull); stroke: var(--pv-hull); stroke-linejoin: round; }
+.polyviz-tile { fill: none; stroke: var(--pv-muted); stroke-width: 1; stroke-dasharray: 2 2; }
+.polyviz-point { fill: var(--pv-ink); stroke: var(--pv-paper); stroke-width: 0.5; cursor: pointer; }
+.polyviz-point.polyviz-past { fill: var(--pv-muted); fill-opacity: 0.45; }
+.polyviz-point.polyviz-dim { fill-opacity: 0.3; }
+.polyviz-point.polyviz-lit { stroke: var(--pv-lit-edge); stroke-width: 2.5; fill-opacity: 1; }
+.polyviz-point.polyviz-now { fill: var(--pv-now); stroke: var(--pv-ink); stroke-width: 2; fill-opacity: 1; }
+.polyviz-point.polyviz-cursor { stroke: var(--pv-flow); stroke-width: 4; }
+.polyviz-arrow { fill: none; stroke: var(--pv-other); stroke-width: 1.3; pointer-events: none; }
+.polyviz-flow { stroke: var(--pv-flow); } .polyviz-anti { stroke: var(--pv-anti); } .polyviz-output { stroke: var(--pv-output); }
+.polyviz-reduction { stroke: var(--pv-reduction); } .polyviz-violation { stroke: var(--pv-violation); stroke-width: 3; }
+.polyviz-arrow.polyviz-inner { stroke: var(--pv-paper); stroke-width: 1.6; }
+.polyviz-head { stroke: none; fill: var(--pv-other); }
+.polyviz-head.polyviz-flow { fill: var(--pv-flow); } .polyviz-head.polyviz-anti { fill: var(--pv-anti); }
+.polyviz-head.polyviz-output { fill: var(--pv-output); } .polyviz-head.polyviz-reduction { fill: var(--pv-reduction); }
+.polyviz-head.polyviz-violation { fill: var(--pv-violation); }
+.polyviz-ring { fill: none; stroke: var(--pv-violation); stroke-width: 2.5; }
+.polyviz-picture .polyviz-dim.polyviz-arrow, .polyviz-picture .polyviz-dim.polyviz-double { opacity: 0.14; }
+.polyviz-picture .polyviz-lit.polyviz-arrow { stroke-width: 2.2; }
+.polyviz-hidden { display: none; }
+.polyviz-bar { fill: var(--pv-flow); } .polyviz-whisker { stroke: var(--pv-ink); fill: none; stroke-width: 1.4; }
+@media (prefers-reduced-motion: no-preference) { .polyviz-point { transition: fill-opacity 80ms, stroke-width 80ms; } }
+@media (forced-colors: active) { .polyviz [aria-selected=true] > .polyviz-node, .polyviz-line[aria-selected=true] { outline: 2px solid Highlight; } }
+`;

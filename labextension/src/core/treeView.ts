@@ -1,0 +1,142 @@
+/** The schedule tree: nodes, the loops of each band with their rows and flags, and the menu of moves on each loop. */
+
+import { button, element } from './dom';
+import { flagsOf, loopId, rowText } from './loops';
+import { menuView } from './menuView';
+import type { Member, TreeNode } from './model';
+import { onPick, rove } from './roving';
+import { statementNumber, type Selection } from './selection';
+import type { State } from './state';
+
+export function treeView(state: State): HTMLElement {
+  const root = element('div', {});
+  let loops = new Map<string, HTMLElement>();
+  let places = new Map<string, HTMLElement>();
+  let parts = new Map<HTMLElement, readonly string[]>();
+  const draw = (): void => {
+    const drawing = new Drawing(state);
+    const variant = state.variant;
+    const tree = element('ul', {
+      role: 'tree',
+      'aria-multiselectable': 'true',
+      'aria-label': `Schedule tree of ${variant?.name ?? 'nothing'}`,
+      class: 'polyviz-tree'
+    });
+    tree.append(...(variant === undefined ? [] : drawing.node(variant.tree, '0')));
+    rove(tree, '[role=treeitem]');
+    root.replaceChildren(tree);
+    loops = drawing.loops;
+    parts = drawing.parts;
+    places = drawing.places;
+    mark();
+  };
+  const mark = (): void => {
+    const light = state.light;
+    loops.forEach((item, id) => item.setAttribute('aria-selected', String(light.loops.has(id))));
+    parts.forEach((names, item) => {
+      const isLit = !light.isEmpty && names.length === 1 && names.every(name => light.statements.has(statementNumber(state.model, name)));
+      item.setAttribute('aria-selected', String(isLit));
+    });
+  };
+  const showMenu = (): void => {
+    root.querySelector('.polyviz-menu')?.remove();
+    const menu = state.menu;
+    const item = menu === null ? undefined : places.get(menu.address);
+    if (menu !== null && item !== undefined) {
+      item.querySelector(':scope > .polyviz-node')?.after(menuView(state, menu));
+      item.querySelector<HTMLElement>('.polyviz-menu button')?.focus();
+    }
+  };
+  state.on(['model', 'variant'], draw);
+  state.on(['selection'], mark);
+  state.on(['choices'], showMenu);
+  draw();
+  return root;
+}
+
+class Drawing {
+  readonly loops = new Map<string, HTMLElement>();
+  readonly parts = new Map<HTMLElement, readonly string[]>();
+  readonly places = new Map<string, HTMLElement>();
+
+  constructor(private readonly state: State) {}
+
+  /** The items of a node: those of its loops one inside the other, then its children. */
+  node(node: TreeNode, path: string): HTMLElement[] {
+    const children = node.children.flatMap((child, place) => this.node(child, `${path}.${place}`));
+    if (node.kind === 'band') {
+      return this.band(node, path, children);
+    }
+    // Loops of tiles say so themselves.
+    if (node.label === 'mark tile' || node.label === 'mark point') {
+      return children;
+    }
+    const first = statementNumber(this.state.model, node.statements[0] ?? '');
+    const selection: Selection = { what: 'statement', statement: first };
+    const label = element('span', { class: 'polyviz-node' }, node.label);
+    const item = this.item(label, children, selection);
+    this.parts.set(item, node.kind === 'filter' ? node.statements : []);
+    return [item];
+  }
+
+  private band(node: TreeNode, path: string, inside: HTMLElement[]): HTMLElement[] {
+    let content = inside;
+    for (let place = node.members.length - 1; place >= 0; place -= 1) {
+      const member = node.members[place];
+      if (member !== undefined) {
+        content = [this.loop(node, member, place, loopId(path, place), content)];
+      }
+    }
+    return content;
+  }
+
+  private loop(node: TreeNode, member: Member, place: number, id: string, content: HTMLElement[]): HTMLElement {
+    const isNest = place === 0 && node.members.length > 1;
+    const band = isNest ? [badge(node.permutable ? `permutable ×${node.members.length}` : `band of ${node.members.length}`, 'band')] : [];
+    const flags = flagsOf(member).map(flag => badge(flag, flag.replace(' ', '-')));
+    const label = element(
+      'span',
+      { class: 'polyviz-node' },
+      element('span', { class: 'polyviz-word' }, 'loop '),
+      element('code', {}, rowText(member)),
+      ...flags,
+      ...band,
+      this.opener(member.address)
+    );
+    const item = this.item(label, content, { what: 'loop', loop: id });
+    this.places.set(member.address, item);
+    this.loops.set(id, item);
+    return item;
+  }
+
+  private opener(address: string): HTMLElement | null {
+    if (this.state.host === null || address === '') {
+      return null;
+    }
+    const open = (): void => {
+      const variant = this.state.variant?.name ?? '';
+      this.state.ask({ ask: 'choices', variant, address }, 'looking for moves');
+    };
+    return button('Moves…', open, { 'aria-label': `Moves at ${address}`, class: 'polyviz-small' });
+  }
+
+  private item(label: HTMLElement, children: HTMLElement[], selection: Selection): HTMLElement {
+    const group = children.length > 0 ? element('ul', { role: 'group' }, ...children) : null;
+    const item = element('li', { role: 'treeitem', 'aria-selected': 'false', tabindex: -1 }, label, group);
+    if (children.length > 0) {
+      item.setAttribute('aria-expanded', 'true');
+    }
+    onPick(label, () => this.state.select(selection));
+    item.addEventListener('keydown', event => {
+      if (event.target === item && (event.key === 'Enter' || event.key === ' ')) {
+        event.preventDefault();
+        this.state.select(selection);
+      }
+    });
+    return item;
+  }
+}
+
+function badge(text: string, kind: string): HTMLElement {
+  return element('span', { class: `polyviz-badge polyviz-badge-${kind}` }, text);
+}

@@ -1,0 +1,127 @@
+/**
+ * The MIME renderer. It draws the views from the JSON of the output at once, so that they are there without a kernel, in
+ * an untrusted notebook, a year later. Where the output also names a live widget, that is rendered out of sight and takes
+ * the place of the drawing only when it turns out to be alive.
+ */
+
+import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import type { JSONObject, ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import { Widget } from '@lumino/widgets';
+
+import { Inspector, SHOWN } from '../core/inspector';
+import { fieldsOf } from '../core/read';
+
+export const MIME = 'application/vnd.polyviz.v1+json';
+const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
+const HTML = 'text/html';
+/** When to look whether the widget has come to life: its manager may restore it late after a reload. */
+const ATTEMPTS = [0, 700, 2000, 5000];
+
+/** Makes the renderers of other types in the same document; absent where there is no notebook. */
+export type Others = Pick<IRenderMime.IRenderer, never> & {
+  createRenderer(mimeType: string): IRenderMime.IRenderer;
+  readonly mimeTypes: readonly string[];
+};
+
+export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
+  private readonly place = document.createElement('div');
+  private drawn = '';
+  private model: IRenderMime.IMimeModel | null = null;
+  private timers: number[] = [];
+
+  constructor(
+    private readonly others: Others | null,
+    private readonly sanitizer: IRenderMime.ISanitizer | null = null
+  ) {
+    super();
+    this.addClass('polyviz-output');
+    this.node.append(this.place);
+    this.node.addEventListener(SHOWN, event => this.keep((event as CustomEvent<JSONObject>).detail));
+  }
+
+  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    const value = model.data[MIME];
+    const content = contentOf(model.data);
+    if (content === this.drawn) {
+      return;
+    }
+    this.drawn = content;
+    this.model = model;
+    this.stop();
+    if (fieldsOf(value)['kind'] !== 'inspector' && typeof model.data[HTML] === 'string') {
+      await this.showStatic(model.data[HTML], model);
+      return;
+    }
+    this.place.replaceChildren(new Inspector(value).root);
+    if (model.trusted && model.data[WIDGET_VIEW] !== undefined && this.others?.mimeTypes.includes(WIDGET_VIEW)) {
+      this.timers = ATTEMPTS.map(delay => window.setTimeout(() => void this.revive(model), delay));
+    }
+  }
+
+  override dispose(): void {
+    this.stop();
+    super.dispose();
+  }
+
+  /** Put what the live view shows now into the output, so that the saved notebook holds the last state. */
+  private keep(value: JSONObject): void {
+    if (this.model !== null) {
+      const data = { ...this.model.data, [MIME]: value };
+      this.drawn = contentOf(data);
+      this.model.setData({ data });
+    }
+  }
+
+  private stop(): void {
+    this.timers.forEach(timer => window.clearTimeout(timer));
+    this.timers = [];
+  }
+
+  /** Kinds without linked views are shown as they would be without this renderer: as their static page. */
+  private async showStatic(html: string, model: IRenderMime.IMimeModel): Promise<void> {
+    this.place.replaceChildren();
+    if (this.others !== null) {
+      const renderer = this.others.createRenderer(HTML);
+      await renderer.renderModel(model);
+      Widget.attach(renderer, this.place);
+    } else if (this.sanitizer !== null) {
+      const page = new DOMParser().parseFromString(this.sanitizer.sanitize(html), 'text/html');
+      this.addClass('jp-RenderedHTMLCommon');
+      this.place.append(...page.body.childNodes);
+    }
+  }
+
+  /** Swap the live widget in when it draws itself; when there is none, what is drawn stays. */
+  private async revive(model: IRenderMime.IMimeModel): Promise<void> {
+    if (this.others === null || this.isDisposed || !this.isAttached) {
+      return;
+    }
+    const live = this.others.createRenderer(WIDGET_VIEW);
+    live.node.style.display = 'none';
+    Widget.attach(live, this.node);
+    await live.renderModel(model).catch(() => undefined);
+    if (await appears(live.node)) {
+      this.stop();
+      this.place.replaceChildren();
+      live.node.style.display = '';
+    } else {
+      live.dispose();
+    }
+  }
+}
+
+/** What decides whether an output has to be drawn again. */
+function contentOf(data: ReadonlyPartialJSONObject): string {
+  return JSON.stringify([data[MIME] ?? null, data[WIDGET_VIEW] ?? null]);
+}
+
+/** Whether the widget has drawn the views within a second; a dead one leaves an error message instead. */
+async function appears(node: HTMLElement): Promise<boolean> {
+  for (let turn = 0; turn < 20; turn += 1) {
+    if (node.querySelector('.polyviz') !== null) {
+      return true;
+    }
+    await new Promise(resolve => window.setTimeout(resolve, 50));
+  }
+  return false;
+}

@@ -1,0 +1,66 @@
+/** The live host: an anywidget whose model holds the JSON, and whose messages are questions to the kernel. */
+
+import { Inspector } from '../core/inspector';
+import { fieldsOf, textOf } from '../core/read';
+
+/** What anywidget hands to `render`; only what is used here. */
+interface WidgetModel {
+  get(name: string): unknown;
+  on(event: string, act: (message: unknown) => void): void;
+  off(event: string, act: (message: unknown) => void): void;
+  send(message: unknown): void;
+}
+
+interface Context {
+  readonly model: WidgetModel;
+  readonly el: HTMLElement;
+}
+
+/** How long a kernel that is alive may take for one step, in milliseconds. */
+const PATIENCE = 60_000;
+const SILENT = 'The kernel does not answer: it is busy with another cell, or gone. Run this cell again to reconnect.';
+
+function render({ model, el }: Context): () => void {
+  let patience: number | undefined;
+  const wait = (): void => {
+    window.clearTimeout(patience);
+    patience = window.setTimeout(() => inspector.answered(SILENT), PATIENCE);
+  };
+  const names = model.get('schedulers');
+  const inspector = new Inspector(model.get('model'), {
+    host: {
+      ask: question => {
+        model.send(question);
+        wait();
+      }
+    },
+    schedulers: Array.isArray(names) ? names.map(textOf) : [],
+    canRun: model.get('can_run') === true
+  });
+  const redraw = (): void => inspector.show(model.get('model'));
+  const hear = (message: unknown): void => {
+    const answer = fieldsOf(message);
+    const problem = textOf(answer['problem']);
+    window.clearTimeout(patience);
+    if (answer['answer'] === 'progress') {
+      inspector.report(textOf(answer['doing']));
+      wait();
+      return;
+    }
+    if (answer['answer'] === 'choices' && problem === '') {
+      inspector.offer(textOf(answer['address']), answer['choices']);
+    }
+    inspector.choose(textOf(answer['show']));
+    inspector.answered(problem);
+  };
+  model.on('change:model', redraw);
+  model.on('msg:custom', hear);
+  el.append(inspector.root);
+  return () => {
+    model.off('change:model', redraw);
+    model.off('msg:custom', hear);
+    window.clearTimeout(patience);
+  };
+}
+
+export default { render };

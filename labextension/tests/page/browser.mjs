@@ -1,0 +1,34 @@
+// A Chromium that is driven from outside, on a JupyterLab that runs already.
+import { chromium } from 'playwright-core';
+
+const QUIET = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync'
+];
+
+export async function open(executablePath) {
+  const browser = await chromium.launch({ executablePath, headless: true, args: QUIET });
+  const page = await browser.newPage({ viewport: { width: 1400, height: 1300 } });
+  page.setDefaultTimeout(60000);
+  return { browser, page };
+}
+
+export async function openFile(page, url, name) {
+  await page.goto(`${url}/lab/tree/${name}?reset`);
+  await page.waitForFunction(() => window.jupyterapp?.shell?.currentWidget?.context?.isReady);
+}
+
+export async function kernelIsIdle(page) {
+  await page.waitForFunction(
+    () => window.jupyterapp.shell.currentWidget.sessionContext?.session?.kernel?.status === 'idle'
+  );
+}
+
+export async function execute(page, command, args = {}) {
+  await page.evaluate(([name, values]) => window.jupyterapp.commands.execute(name, values), [command, args]);
+}

@@ -1,0 +1,269 @@
+// The scenarios of the linked views in a real JupyterLab: node run.mjs URL CHROMIUM FOLDER-FOR-SCREENSHOTS
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+import { execute, kernelIsIdle, open, openFile } from './browser.mjs';
+
+const [url, chromium, folder] = process.argv.slice(2);
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const { browser, page } = await open(chromium);
+const failures = [];
+page.on('pageerror', error => failures.push(error.message));
+
+const picture = name => page.screenshot({ path: `${folder}/${name}.png` });
+const view = page.locator('.polyviz');
+const selected = part => view.locator(`[aria-label="${part}"] [aria-selected=true]`).count();
+const sentence = () => view.locator('.polyviz-sentence').innerText();
+const problem = () => view.locator('.polyviz-problem').innerText();
+const settled = () => page.waitForFunction(() => document.querySelector('.polyviz-busy')?.textContent === '');
+
+async function scenario(name, act) {
+  const started = Date.now();
+  try {
+    await act();
+    console.log(`ok    ${name} (${Date.now() - started} ms)`);
+  } catch (error) {
+    await picture(`failed-${name.replaceAll(' ', '-')}`);
+    console.log(`FAIL  ${name}: ${error.message}`);
+    failures.push(name);
+  }
+}
+
+await openFile(page, url, 'live.ipynb');
+await kernelIsIdle(page);
+
+await scenario('live', async () => {
+  await execute(page, 'notebook:run-all-cells');
+  await view.locator('button:has-text("Moves")').first().waitFor();
+  assert.equal(await view.count(), 1);
+  await picture('live');
+});
+
+await scenario('an iteration lights in all views', async () => {
+  await view.locator('.polyviz-point').nth(20).click();
+  assert.match(await sentence(), /^S0\[\d+, \d+\]: A\[i, j\] = .* runs at i = \d+, j = \d+/);
+  assert.equal(await selected('Source'), 1);
+  assert.equal(await selected('Schedule tree'), 2);
+  assert.equal(await selected('Generated code'), 1);
+  assert.equal(await selected('Dependences'), 1);
+  await picture('iteration');
+});
+
+await scenario('keyboard', async () => {
+  await view.locator('svg.polyviz-picture').focus();
+  for (const key of ['ArrowRight', 'ArrowRight', 'ArrowUp', 'Enter']) {
+    await page.keyboard.press(key);
+  }
+  assert.match(await sentence(), /^S0\[2, 2\]/);
+  await page.keyboard.press('Escape');
+  assert.match(await sentence(), /^Pick an iteration/);
+});
+
+await scenario('a forbidden move shows its pair', async () => {
+  await view.locator('button[aria-label="Moves at i"]').click();
+  await view.locator('.polyviz-menu').waitFor();
+  await settled();
+  const forbidden = view.locator('.polyviz-illegal:has-text("Interchange to j, i")');
+  assert.match(await forbidden.getAttribute('aria-label'), /not possible/);
+  await forbidden.click();
+  assert.equal(await view.locator('.polyviz-ring').count(), 2);
+  assert.equal(await view.locator('.polyviz-arrow.polyviz-violation').count(), 1);
+  assert.match(await sentence(), /reads/);
+  await picture('forbidden');
+});
+
+await scenario('a legal move, undo and redo', async () => {
+  await view.locator('button[aria-label="Moves at j"]').click();
+  await view.locator('.polyviz-move:has-text("Skew by i")').click();
+  await view.locator('input[aria-label="Schedule by hand"]').waitFor();
+  await settled();
+  assert.equal(await problem(), '');
+  assert.ok(await view.locator('input[aria-label="Schedule by hand"]').isChecked());
+  assert.match(await view.locator('.polyviz-script').innerText(), /apply\("skew", at="j"/);
+  await picture('moved');
+  await view.locator('button:has-text("Undo")').click();
+  await view.locator('button:has-text("Undo")[disabled]').waitFor();
+  await view.locator('button:has-text("Redo")').click();
+  await view.locator('button:has-text("Redo")[disabled]').waitFor();
+});
+
+await scenario('a tiled schedule in its own space', async () => {
+  await view.locator('button[aria-label="Moves at i"]').click();
+  await view.locator('.polyviz-move:has-text("Tile by 4 × 4")').click();
+  await page.waitForFunction(() => document.querySelectorAll('.polyviz-tile').length > 2);
+  await settled();
+  await picture('tiles');
+  await view.locator('label:has-text("scheduled") input').check();
+  await picture('scheduled');
+  await view.locator('label:has-text("as written") input').check();
+});
+
+await scenario('another size', async () => {
+  const before = await view.locator('.polyviz-point').count();
+  const slider = view.locator('input[aria-label^="Size n"]');
+  await slider.focus();
+  await page.keyboard.press('ArrowRight');
+  await page.waitForFunction(count => document.querySelectorAll('.polyviz-point').length > count, before);
+  await settled();
+});
+
+await scenario('another scheduler', async () => {
+  await view.locator('select[aria-label="Scheduler to add"]').selectOption('isl');
+  await view.locator('button[aria-label^="Add the schedule"]').click();
+  await view.locator('input[aria-label="Schedule isl"]:checked').waitFor();
+});
+
+await scenario('an automatic schedule as steps', async () => {
+  await view.locator('input[aria-label="Schedule pluto"]').check();
+  await view.locator('button:has-text("Show pluto as moves")').click();
+  await view.locator('input[aria-label="Schedule by hand"]:checked').waitFor();
+  await settled();
+  assert.equal(await problem(), '');
+  const slider = view.locator('input[aria-label="Moves made"]');
+  await slider.focus();
+  await page.keyboard.press('Home');
+  await view.locator('button:has-text("Undo")[disabled]').waitFor();
+  assert.ok((await view.locator('.polyviz-undone').count()) >= 1);
+  await picture('steps');
+  await slider.focus();
+  await page.keyboard.press('End');
+  await view.locator('button:has-text("Redo")[disabled]').waitFor();
+});
+
+await scenario('time', async () => {
+  await view.locator('button[aria-label="One step forward"]').click();
+  await view.locator('button[aria-label="One step forward"]').click();
+  assert.equal(await view.locator('.polyviz-now').count(), 1);
+  assert.equal(await view.locator('.polyviz-past').count(), 1);
+  await view.locator('label:has-text("parallel loops at once") input').check();
+  await view.locator('button[aria-label="One step forward"]').click();
+  assert.ok((await view.locator('.polyviz-now').count()) > 1);
+  await picture('time');
+});
+
+await scenario('verify and time in the background', async () => {
+  await view.locator('summary:has-text("Timing")').click();
+  await view.locator('button:has-text("Verify and time")').click();
+  await view.locator('.polyviz-bar').first().waitFor({ timeout: 60000 });
+  assert.equal(await problem(), '');
+  assert.ok((await view.locator('td:has-text("✓ agrees")').count()) >= 2);
+  await view.locator('.polyviz-bar').first().scrollIntoViewIfNeeded();
+  await picture('timing');
+});
+
+await scenario('side by side', async () => {
+  await view.locator('summary:has-text("Side by side")').click();
+  assert.equal(await view.locator('details:has-text("Side by side") th[scope=col]').count() >= 4, true);
+  assert.ok((await view.locator('.polyviz-differs').count()) >= 1);
+  await view.locator('.polyviz-differs').first().scrollIntoViewIfNeeded();
+  await picture('side-by-side');
+});
+
+await scenario('a picture as a file', async () => {
+  for (const kind of ['SVG', 'PNG']) {
+    const [file] = await Promise.all([page.waitForEvent('download'), view.locator(`button:has-text("Save ${kind}")`).click()]);
+    await file.saveAs(`${folder}/saved.${kind.toLowerCase()}`);
+  }
+  const saved = readFileSync(`${folder}/saved.svg`, 'utf8');
+  assert.match(saved, /fill="rgb/);
+  assert.doesNotMatch(saved, /var\(--/);
+});
+
+await scenario('nothing serious for axe', async () => {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => window.axe.run('.polyviz'));
+  const serious = found.violations.filter(one => ['serious', 'critical'].includes(one.impact));
+  assert.deepEqual(serious.map(one => `${one.id}: ${one.nodes[0]?.html}`), []);
+});
+
+await scenario('dark theme', async () => {
+  await execute(page, 'apputils:change-theme', { theme: 'JupyterLab Dark' });
+  await page.waitForFunction(() => document.body.dataset.jpThemeLight === 'false');
+  await page.waitForTimeout(400);
+  await picture('dark');
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => window.axe.run('.polyviz', { runOnly: ['color-contrast'] }));
+  assert.deepEqual(found.violations.flatMap(one => one.nodes.map(node => node.html)), []);
+  await execute(page, 'apputils:change-theme', { theme: 'JupyterLab Light' });
+});
+
+await scenario('reload with the kernel alive', async () => {
+  await execute(page, 'docmanager:save');
+  await page.waitForTimeout(500);
+  await openFile(page, url, 'live.ipynb');
+  await view.first().waitFor();
+  await page.waitForTimeout(4000);
+  assert.equal(await view.count(), 1);
+  assert.equal(await page.locator('text=Error displaying widget >> visible=true').count(), 0);
+  await view.locator('.polyviz-point').nth(3).click();
+  assert.match(await sentence(), /^S0\[/);
+  assert.equal(await view.locator('input[aria-label="Schedule by hand"]').count(), 1);
+  console.log(`      moves offered after the reload: ${await view.locator('button:has-text("Moves")').count()}`);
+  await picture('reloaded');
+});
+
+await scenario('reload without a kernel', async () => {
+  await page.evaluate(() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown());
+  await openFile(page, url, 'live.ipynb');
+  await view.first().waitFor();
+  await page.waitForTimeout(3000);
+  assert.equal(await view.count(), 1);
+  assert.equal(await view.locator('button:has-text("Moves")').count(), 0);
+  assert.equal(await page.locator('text=Error displaying widget >> visible=true').count(), 0);
+  assert.match(await view.locator('.polyviz-script').textContent(), /edit\.apply/);
+  assert.equal(await view.locator('.polyviz-bar').count(), 5);
+  await view.locator('input[aria-label="Schedule original"]').check();
+  await view.locator('[role=treeitem] > .polyviz-node:has-text("loop i")').first().click();
+  assert.match(await sentence(), /Loop i is not parallel: it carries the flow dependence of S0 on itself through A, distance \(1, -1\)/);
+  await picture('without-kernel');
+});
+
+await scenario('the command puts the magic on a cell and runs it', async () => {
+  await openFile(page, url, 'command.ipynb');
+  await kernelIsIdle(page);
+  await execute(page, 'notebook:run-cell-and-select-next');
+  await page.locator('.jp-cell-toolbar [data-command="polyviz:inspect-cell"]').first().waitFor();
+  await picture('toolbar');
+  await execute(page, 'polyviz:inspect-cell');
+  await view.locator('.polyviz-point').first().waitFor();
+  assert.match(await page.locator('.jp-Cell .cm-content').nth(1).innerText(), /^%%polyopt --inspect/);
+});
+
+await scenario('other results keep their static page', async () => {
+  await openFile(page, url, 'values.ipynb');
+  await kernelIsIdle(page);
+  await execute(page, 'notebook:run-all-cells');
+  await page.locator('.jp-OutputArea-output img[alt^="Iteration domain"]').first().waitFor();
+  assert.ok((await page.locator('.jp-OutputArea-output table').count()) >= 2);
+  assert.equal(await page.locator('.polyviz-card').count(), 0);
+  await picture('values');
+});
+
+await scenario('an untrusted notebook with hostile names', async () => {
+  await openFile(page, url, 'hostile.ipynb');
+  await view.first().waitFor();
+  await page.waitForTimeout(500);
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+  assert.equal(await view.locator('img, script, iframe').count(), 0);
+  assert.ok((await view.innerText()).includes('<img src=x onerror='));
+  await picture('untrusted');
+});
+
+await scenario('a file from a newer version', async () => {
+  await openFile(page, url, 'newer.polyviz.json');
+  await page.locator('.polyviz-card').waitFor();
+  assert.match(await view.innerText(), /newer polyviz/);
+});
+
+await scenario('a saved file', async () => {
+  await openFile(page, url, 'saved.polyviz.json');
+  await view.locator('.polyviz-point').first().waitFor();
+  await picture('document');
+});
+
+await browser.close();
+if (failures.length > 0) {
+  console.log(`failures: ${failures.join('; ')}`);
+  process.exit(1);
+}

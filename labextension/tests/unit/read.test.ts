@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+
+import { readChoices, readModel } from '../../src/core/read';
+import { sample } from './sample';
+
+test('a whole model is read', () => {
+  const reading = readModel(sample());
+  expect('model' in reading && reading.model.statements[0]?.points.length).toBe(9);
+});
+
+test.each([
+  [null, /no polyviz view/],
+  ['text', /no polyviz view/],
+  [{ v: '1' }, /no polyviz view/],
+  [{ v: 2, kind: 'inspector' }, /newer polyviz .*format 2/],
+  [{ v: 1, kind: 'scop' }, /kind “scop”/],
+  [{ v: 1, kind: 'inspector', statements: 3 }, /damaged/]
+])('%j gives a sentence', (value, sentence) => {
+  const reading = readModel(value);
+  expect('problem' in reading && reading.problem).toMatch(sentence);
+});
+
+test('what has the wrong type becomes empty, never an exception', () => {
+  const broken = { ...sample(), statements: [null, 7, { name: {}, iterators: ['i'], points: [['x'], [1, 2], [3]] }], relations: { a: 1 }, variants: [[]], comparison: 5 };
+  const reading = readModel(broken);
+  expect('model' in reading).toBe(true);
+  if ('model' in reading) {
+    expect(reading.model.statements[2]).toMatchObject({ name: '', points: [[0], [3]] });
+    expect(reading.model.relations).toEqual([]);
+  }
+});
+
+test('a tree without end is cut', () => {
+  const deep: Record<string, unknown> = { kind: 'filter' };
+  deep['children'] = [deep];
+  const reading = readModel({ ...sample(), variants: [{ name: 'x', tree: deep }] });
+  expect('model' in reading).toBe(true);
+});
+
+test('choices keep where a move is placed', () => {
+  expect(readChoices([{ move: 'fuse', at: null, legal: true }, { move: 'tile', at: 'i' }])).toMatchObject([
+    { at: null, legal: true },
+    { at: 'i', legal: false }
+  ]);
+});

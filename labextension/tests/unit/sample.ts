@@ -1,0 +1,68 @@
+/** A model as the kernel writes it: a skewed stencil with a reduction beside it, drawn for three by three iterations. */
+
+export function sample(): Record<string, unknown> {
+  const points = [0, 1, 2].flatMap(i => [0, 1, 2].map(j => [i, j]));
+  const down = points.flatMap(([i, j], number) => (i! < 2 && j! > 0 ? [[number, number + 2]] : []));
+  const loop = (row: string, time: number, coincident: boolean): Record<string, unknown> => ({
+    rows: { S0: row },
+    coincident,
+    reduction_parallel: false,
+    role: 'loop',
+    time,
+    address: row
+  });
+  const node = (kind: string, extra: Record<string, unknown>): Record<string, unknown> => ({
+    kind,
+    label: kind,
+    statements: ['S0'],
+    members: [],
+    permutable: false,
+    time: -1,
+    children: [],
+    ...extra
+  });
+  const band = node('band', { members: [loop('i', 0, false), loop('j', 1, true)] });
+  const swapped = node('band', { members: [loop('i + j', 0, true), loop('i', 1, false)] });
+  return {
+    v: 1,
+    kind: 'inspector',
+    shortened: [],
+    name: 'sweep',
+    text: 'def sweep(A, n):\n    for i in range(n):\n        for j in range(n):\n            A[i, j] = A[i - 1, j + 1]\n',
+    context: '',
+    parameters: [{ name: 'n', source: 'argument n', value: 3, low: 1, high: 24 }],
+    statements: [
+      {
+        name: 'S0',
+        iterators: ['i', 'j'],
+        domain: '0 <= i < n, 0 <= j < n',
+        source: 'A[i, j] = A[i - 1, j + 1]',
+        line: 4,
+        end_line: 4,
+        loop_lines: [2, 3],
+        points,
+        total: 9,
+        notes: []
+      }
+    ],
+    relations: [
+      { kind: 'flow', array: 'A', source: 'S0', sink: 'S0', distances: ['(1, -1)'], relation: 'S0[i, j] → S0[i + 1, j - 1]', count: 4, pairs: down }
+    ],
+    variants: [
+      variant('original', node('domain', { children: [band] }), points, [0]),
+      variant('skewed', node('domain', { children: [swapped] }), points.map(([i, j]) => [i! + j!, i!]), [1])
+    ],
+    refusals: [{ name: 'feautrier', reason: 'too many rows' }],
+    loops: [
+      { loop: 'i', depth: 0, statements: ['S0'], parallel: false, reduction_parallel: false, explanation: 'loop i is not parallel', witness: null }
+    ],
+    comparison: null,
+    edit: null,
+    notes: []
+  };
+}
+
+function variant(name: string, tree: unknown, times: unknown, carried: readonly number[]): Record<string, unknown> {
+  const program = { target: 'python', text: 'for i in x:\n    A[i, j] = 0\n', lines: { '2': 'S0' }, notes: [] };
+  return { name, tree, decisions: [], times: { S0: times }, carried: [carried], program, notes: [] };
+}

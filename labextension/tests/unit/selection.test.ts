@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+
+import { lightOf, NOTHING, type Light, type Selection } from '../../src/core/selection';
+import { readModel } from '../../src/core/read';
+import { loopsOf } from '../../src/core/loops';
+import { sample } from './sample';
+
+const reading = readModel(sample());
+if (!('model' in reading)) {
+  throw new Error(reading.problem);
+}
+const { model } = reading;
+const variant = model.variants[0]!;
+const light = (selection: Selection): Light => lightOf(model, variant, selection);
+
+test('nothing lights nothing', () => {
+  expect(light(NOTHING).isEmpty).toBe(true);
+});
+
+test('an iteration lights its partners, its loops, its line and the dependence', () => {
+  const found = light({ what: 'instance', statement: 0, instance: 4 });
+  expect([...found.instances].sort()).toEqual(['0/2', '0/4', '0/6']);
+  expect(found.loops.size).toBe(2);
+  expect([...found.lines]).toEqual([4]);
+  expect([...found.relations]).toEqual([0]);
+  expect(found.sentence).toBe('S0[1, 1]: A[i, j] = A[i - 1, j + 1], runs at i = 1, j = 1. Dependences: 1 in, 1 out.');
+});
+
+test('a loop lights what it carries, its for line, and says why it is not parallel', () => {
+  const [outer, inner] = loopsOf(variant);
+  const found = light({ what: 'loop', loop: outer!.id });
+  expect([...found.relations]).toEqual([0]);
+  expect([...found.lines].sort()).toEqual([2, 4]);
+  expect(found.sentence).toMatch(/^Loop i is not parallel: it carries the flow dependence of S0 on itself through A, distance \(1, -1\)\.$/);
+  expect(light({ what: 'loop', loop: inner!.id }).sentence).toBe('Loop j is parallel: it carries no dependence.');
+});
+
+test('another schedule carries the same dependence elsewhere', () => {
+  const other = model.variants[1]!;
+  const [outer, inner] = loopsOf(other);
+  const found = lightOf(model, other, { what: 'relation', relation: 0 });
+  expect([...found.loops]).toEqual([inner!.id]);
+  expect(found.loops.has(outer!.id)).toBe(false);
+  expect(found.sentence).toContain('Carried by loop i.');
+});
+
+test('the line of a loop lights the loop and its statements', () => {
+  const found = light({ what: 'line', line: 3 });
+  expect([...found.loops]).toEqual([loopsOf(variant)[1]!.id]);
+  expect([...found.whole]).toEqual([0]);
+});
+
+test('a line outside of the loops says so', () => {
+  expect(light({ what: 'line', line: 1 }).sentence).toBe('Line 1 is outside of the loops.');
+});
+
+test('a violation lights both instances', () => {
+  const violation = { kind: 'flow', array: 'A', source: 'S0', sourceInstance: [0, 1], sink: 'S0', sinkInstance: [1, 0], explanation: 'wrong order' };
+  expect([...light({ what: 'violation', violation }).instances]).toEqual(['0/1', '0/3']);
+});
+
+test('what no longer exists lights nothing', () => {
+  expect(light({ what: 'instance', statement: 5, instance: 0 }).isEmpty).toBe(true);
+  expect(light({ what: 'relation', relation: 9 }).isEmpty).toBe(true);
+});

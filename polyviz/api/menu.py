@@ -1,0 +1,79 @@
+"""The menu of moves at one loop as the linked views show it: in words, with the effect or the pair that forbids it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from polyviz.views.models import violation_model
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.editing import Choice, Edit
+    from polyviz.views.linked_schema import ChoiceModel
+
+
+def menu(edit: Edit, address: str) -> list[ChoiceModel]:
+    """What can be done with the loop ``address`` of ``edit``; raises ``OptionError`` when there is no such loop."""
+    before = _counts(edit)
+    return [_model(edit, choice, before) for choice in edit.choices(address)]
+
+
+def _model(edit: Edit, choice: Choice, before: tuple[int, int]) -> ChoiceModel:
+    words = dict(choice.arguments)
+    violations = () if choice.is_legal else edit.check(choice.name, choice.at, **words).violations
+    after = _counts(edit.apply(choice.name, choice.at, **words)) if choice.is_legal else before
+    return {
+        "move": choice.name,
+        "label": move_label(choice.name, choice.arguments),
+        "at": choice.at,
+        "arguments": words,
+        "legal": choice.is_legal,
+        "effect": _effect(before, after),
+        "reason": choice.reason,
+        "violation": violation_model(violations[0]) if violations else None,
+    }
+
+
+def _effect(before: tuple[int, int], after: tuple[int, int]) -> str:
+    """What the move does to the loops: how many there are, and how many of them are parallel."""
+    changes = zip(("loops", "parallel"), before, after, strict=True)
+    return ", ".join(f"{what}: {old} → {new}" for what, old, new in changes if old != new)
+
+
+def _counts(edit: Edit) -> tuple[int, int]:
+    """The number of loops, and of parallel ones."""
+    members = [member for band in edit.schedule.bands for member in band.members]
+    return len(members), sum(member.coincident for member in members)
+
+
+def move_label(name: str, arguments: Mapping[str, Any]) -> str:
+    """A move in words.
+
+    >>> move_label("tile", {"sizes": (4, 4)})
+    'Tile by 4 × 4'
+    >>> move_label("shift", {"amount": 1, "statements": ("S0",)})
+    'Shift by 1 for S0'
+    >>> move_label("unroll-and-jam", {})
+    'Unroll and jam'
+    """
+    words = [_PHRASES.get(key, f"{key} {{}}").format(_spoken(key, value)) for key, value in arguments.items()]
+    return " ".join([name.replace("-", " ").capitalize(), *words])
+
+
+_PHRASES = {
+    "sizes": "by {}",
+    "size": "by {}",
+    "factor": "by {}",
+    "amount": "by {}",
+    "by": "by {}",
+    "order": "to {}",
+    "children": "{}",
+    "statements": "for {}",
+}
+
+
+def _spoken(key: str, value: object) -> str:
+    if isinstance(value, tuple | list):
+        return (" × " if key == "sizes" else ", ").join(str(item) for item in value)
+    return str(value)

@@ -1,0 +1,172 @@
+"""The state behind the linked views: the schedules of one loop nest, the sizes drawn, and an edit with its history."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyviz.api.compiling import build_kernel, choose_schedule
+from polyviz.api.menu import menu
+from polyviz.editing import recover_steps, start_edit
+from polyviz.editing.script import START
+from polyviz.errors import OptionError, PolyvizError
+from polyviz.model.exclusion import exclusive
+from polyviz.scheduling import schedulers
+from polyviz.views.linked import Sketch, Subject, Variant, inspector_model
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.api.inspecting import Inspector
+    from polyviz.editing import Edit
+    from polyviz.model.measurement import ComparisonData
+    from polyviz.model.program import Program
+    from polyviz.model.schedule import Schedule
+    from polyviz.views.linked_schema import ChoiceModel, EditModel
+    from polyviz.views.models import Json
+
+_ORIGINAL = "original"
+EDITED = "by hand"
+"""The name of the schedule that moves were made on."""
+
+
+@dataclass(slots=True)
+class Workbench:
+    """What a person has asked for so far about the loops of ``inspector``; ``model`` is what the views draw.
+
+    ``values`` are the sizes to draw for, None for a choice of our own.
+    """
+
+    inspector: Inspector
+    values: Mapping[str, int] | None = None
+    comparison: ComparisonData | None = None
+    edit: Edit | None = None
+    schedules: dict[str, Schedule] = field(default_factory=dict)
+    _variants: dict[str, Variant] = field(default_factory=dict)
+    _edited: tuple[Edit, Schedule] | None = None
+    _sketch: Sketch = field(default_factory=Sketch)
+
+    def __post_init__(self) -> None:
+        self.schedules = {**self.inspector.schedules, **self.schedules}
+
+    @exclusive
+    def model(self) -> Json:
+        """The JSON of everything as it is now."""
+        found = self.inspector
+        variants = [self._variant(name, schedule) for name, schedule in self.shown().items()]
+        subject = Subject(
+            scop=found.scop,
+            dependences=found.dependences,
+            loops=found.loops,
+            variants=variants,
+            refusals=found.refusals,
+            sizes=found.sizes,
+            comparison=self.comparison,
+            edit=self._edit_model(),
+        )
+        return inspector_model(subject, self.values, self._sketch)
+
+    def save(self, path: str | Path) -> None:
+        """Write the views to a file; one that ends in ``.polyviz.json`` opens in JupyterLab without a kernel."""
+        Path(path).write_text(json.dumps(self.model(), ensure_ascii=False), encoding="utf-8")
+
+    def add(self, name: str) -> None:
+        """Another schedule by the scheduler ``name``; raises what the scheduler raises."""
+        found = self.inspector
+        self.schedules[name] = choose_schedule(found.scop, found.dependences, name, {})
+
+    def choices(self, variant: str, address: str) -> list[ChoiceModel]:
+        """The moves at ``address`` of a variant; raises ``OptionError`` when there is no such variant or place."""
+        return menu(self._editing(variant), address)
+
+    def apply(self, variant: str, move: str, at: str | None, arguments: Mapping[str, Any]) -> None:
+        """Make a move on a variant; one on another variant than before begins a new history."""
+        self.edit = self._editing(variant).apply(move, at, **arguments)
+
+    def as_moves(self, variant: str) -> None:
+        """Make the order of a variant by named moves from the original order, which becomes the history.
+
+        Raises ``LegalityError`` where an order in between is illegal: then there is nothing to replay step by step.
+        """
+        found = self.inspector
+        steps = recover_steps(found.scop, found.dependences, self.schedule(variant)).steps
+        start = choose_schedule(found.scop, found.dependences, _ORIGINAL, {})
+        edit = start_edit(found.scop, start, {START: _ORIGINAL}, found.dependences)
+        for step in steps:
+            edit = edit.apply(step.name, step.at, **step.arguments)
+        self.edit = edit
+
+    def go_to(self, position: int) -> None:
+        """Undo or redo until ``position`` moves are made; raises ``OptionError`` when there are not so many."""
+        if self.edit is None:
+            raise OptionError("There is nothing to undo: no move was made yet.")
+        done = len(self.edit.done)
+        self.edit = self.edit.undo(done - position) if position < done else self.edit.redo(position - done)
+
+    def draw_for(self, values: Mapping[str, int]) -> None:
+        """Draw for other sizes; raises ``OptionError`` for a size that does not exist or cannot be."""
+        names = {parameter.name for parameter in self.inspector.scop.parameters}
+        unknown = sorted(set(values) - names)
+        if unknown:
+            raise OptionError(f"There is no size `{unknown[0]}`; the sizes are {', '.join(sorted(names))}.")
+        self.values = dict(values)
+
+    def schedule(self, name: str) -> Schedule:
+        """The schedule shown under ``name``; raises ``OptionError`` when there is none."""
+        shown = self.shown()
+        if name not in shown:
+            raise OptionError(f"No schedule is shown as `{name}`; shown are {', '.join(shown)}.")
+        return shown[name]
+
+    def shown(self) -> dict[str, Schedule]:
+        """The schedules by the names under which they are shown."""
+        if self.edit is None:
+            return self.schedules
+        if self._edited is None or self._edited[0] is not self.edit:
+            self._edited = (self.edit, self.edit.schedule)
+        return {**self.schedules, EDITED: self._edited[1]}
+
+    def _editing(self, variant: str) -> Edit:
+        if variant == EDITED and self.edit is not None:
+            return self.edit
+        found, schedule = self.inspector, self.schedule(variant)
+        # A script begins with a scheduler's name where it can, else with the tree itself.
+        start = variant if variant in schedulers() else str(schedule.tree)
+        return start_edit(found.scop, schedule, {START: start}, found.dependences)
+
+    def _variant(self, name: str, schedule: Schedule) -> Variant:
+        known = self._variants.get(name)
+        if known is None or known.schedule is not schedule:
+            known = Variant(name, schedule, self._program(schedule), self._addresses(name, schedule))
+            self._variants[name] = known
+        return known
+
+    def _program(self, schedule: Schedule) -> Program | None:
+        found = self.inspector
+        try:
+            kernel = build_kernel(
+                found.scop, found.dependences, found.scop, schedule=schedule, target="python", tile=False
+            )
+            return kernel.program
+        except PolyvizError:
+            return None
+
+    def _addresses(self, name: str, schedule: Schedule) -> tuple[str, ...]:
+        found = self.inspector
+        return start_edit(found.scop, schedule, {START: name}, found.dependences).loops
+
+    def _edit_model(self) -> EditModel | None:
+        edit = self.edit
+        if edit is None:
+            return None
+        steps = (*edit.done, *edit.undone)
+        return {
+            "variant": EDITED,
+            "start": str(edit.origin[START]),
+            "steps": [{"text": str(step), "decision": step.decision.text} for step in steps],
+            "undone": len(edit.undone),
+            "script": edit.script(),
+            "python": edit.python(),
+        }

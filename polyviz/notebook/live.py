@@ -1,0 +1,34 @@
+"""How an inspector shows itself in a notebook that runs: the static forms, and the live widget beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from polyviz.api import Inspector
+from polyviz.api.shown import inspector_bundle
+from polyviz.model.display import register_renderer
+from polyviz.notebook.widget import InspectorWidget, widget_script
+from polyviz.views.html import paragraph
+
+if TYPE_CHECKING:
+    from polyviz.model.display import Bundle
+
+_VIEW = "application/vnd.jupyter.widget-view+json"
+_STATIC = "This view is static: the live one was not built. Install Node.js and run make labextension in the checkout."
+
+
+def live_bundle(inspector: Inspector) -> Bundle:
+    """The bundle of ``inspector`` with a widget where its front end is installed, else with one hint."""
+    if widget_script() is None:
+        forms = inspector_bundle(inspector)
+        return {**forms, "text/html": forms["text/html"] + paragraph(_STATIC)}
+    # Only the widget knows the name of its view; its other forms are those of any widget.
+    widget = InspectorWidget(inspector)
+    shown: Any = widget._repr_mimebundle_()
+    view = (shown[0] if isinstance(shown, tuple) else shown)[_VIEW]
+    return {_VIEW: view, **inspector_bundle(inspector, widget.model)}
+
+
+def register() -> None:
+    """From now on inspectors are live."""
+    register_renderer(Inspector, live_bundle)

@@ -1,0 +1,77 @@
+"""Verifying and timing beside the kernel's main thread: the notebook stays usable, and a run can be cancelled."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from polyviz.api import compare
+from polyviz.errors import PolyvizError
+from polyviz.runtime.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from polyviz.api import Comparison, Inspector
+    from polyviz.model.schedule import Schedule
+
+_PAUSE = 0.1
+"""Seconds between two reports of progress: a front end cannot show more."""
+
+
+@dataclass(slots=True)
+class Timing:
+    """Comparisons of schedules on the arguments of ``inspector``, one at a time.
+
+    ``report`` gets what is being done, ``finish`` the comparison, or None with the sentence that says why there is
+    none; both are called from another thread.
+    """
+
+    inspector: Inspector
+    report: Callable[[str], None]
+    finish: Callable[[Comparison | None, str], None]
+    _worker: Worker | None = None
+    _told: float = field(default=0.0)
+
+    def start(self, schedules: Mapping[str, Schedule]) -> threading.Thread | None:
+        """Begin, and return at once; None while another comparison runs."""
+        if self._worker is not None:
+            return None
+        self._worker = Worker()
+        thread = threading.Thread(target=self._run, args=(dict(schedules), self._worker), daemon=True)
+        thread.start()
+        return thread
+
+    def cancel(self) -> None:
+        """Stop the comparison in flight, if there is one."""
+        if self._worker is not None:
+            self._worker.close()
+
+    def _run(self, schedules: dict[str, Schedule], worker: Worker) -> None:
+        comparison, problem = None, ""
+        found = self.inspector
+        try:
+            comparison = compare(
+                found.scop,
+                *found.arguments,
+                schedules=schedules,
+                namespace=found.namespace,
+                progress=self._progress,
+                worker=worker,
+            )
+        except PolyvizError as error:
+            problem = f"{error.message} {error.reason}".strip()
+        if worker.closed:
+            # The race goes on without its worker and notes that in every row; nobody wants these rows.
+            comparison, problem = None, "Cancelled."
+        worker.close()
+        self._worker = None
+        self.finish(comparison, problem)
+
+    def _progress(self, stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._told >= _PAUSE:
+            self._told = now
+            self.report(f"{stage} ({done} of {total})")

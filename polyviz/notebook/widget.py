@@ -1,0 +1,129 @@
+"""The linked views as a live widget: what a person asks for in the picture is computed here and drawn again."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+from polyviz.api.workbench import EDITED, Workbench
+from polyviz.errors import OptionError, PolyvizError
+from polyviz.notebook.timing import Timing
+from polyviz.scheduling import schedulers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from importlib.resources.abc import Traversable
+
+    from polyviz.api import Comparison, Inspector
+
+
+def widget_script() -> Traversable | None:
+    """The built front end; None where polyviz was installed without it."""
+    script = files("polyviz").joinpath("static", "widget.js")
+    return script if script.is_file() else None
+
+
+class InspectorWidget(anywidget.AnyWidget):
+    """The views of one loop nest; ``workbench`` holds the schedules and the edit that were made in it.
+
+    The schedules can be timed when ``inspector`` knows arguments to run them on, which stay as they are.
+    """
+
+    model = traitlets.Dict().tag(sync=True)
+    schedulers: traitlets.List[str] = traitlets.List().tag(sync=True)
+    can_run = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(self, inspector: Inspector) -> None:
+        script = widget_script()
+        if script is None:
+            raise OptionError(
+                "The live view is not built here: install Node.js 20, then `make labextension`."
+            )
+        self.workbench = Workbench(inspector)
+        self._timing = Timing(inspector, self._report, self._timed)
+        super().__init__(
+            _esm=script.read_text(encoding="utf-8"),
+            model=self.workbench.model(),
+            schedulers=list(schedulers()),
+            can_run=bool(inspector.arguments),
+        )
+        self.on_msg(self._asked)
+
+    def save(self, path: str) -> None:
+        """Write the views to a file; one that ends in ``.polyviz.json`` opens in JupyterLab without a kernel."""
+        self.workbench.save(path)
+
+    def _asked(self, _: object, question: Any, buffers: object) -> None:
+        """Answer a question of the front end; every error becomes the sentence that it shows."""
+        kind = question.get("ask") if isinstance(question, dict) else None
+        answer = _ANSWERS.get(str(kind))
+        if answer is None:
+            return
+        try:
+            reply = answer(self, question)
+        except PolyvizError as error:
+            reply = {"problem": f"{error.message} {error.reason}".strip()}
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            reply = {"problem": f"The view asked for something that does not exist: {error}."}
+        if reply is not None:
+            self.send({"answer": kind, "problem": "", **reply})
+
+    def _schedule(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        name = str(question["name"])
+        self.workbench.add(name)
+        return self._redrawn(name)
+
+    def _values(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        self.workbench.draw_for({str(name): int(value) for name, value in question["values"].items()})
+        return self._redrawn()
+
+    def _choices(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        address = str(question["address"])
+        return {"address": address, "choices": self.workbench.choices(str(question["variant"]), address)}
+
+    def _apply(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        arguments = {str(name): value for name, value in question["arguments"].items()}
+        self.workbench.apply(str(question["variant"]), str(question["move"]), question["at"], arguments)
+        return self._redrawn(EDITED)
+
+    def _moves(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        self.workbench.as_moves(str(question["variant"]))
+        return self._redrawn(EDITED)
+
+    def _history(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        self.workbench.go_to(int(question["position"]))
+        return self._redrawn(EDITED)
+
+    def _run(self, _: Mapping[str, Any]) -> None:
+        self._timing.start(self.workbench.shown())
+
+    def _cancel(self, _: Mapping[str, Any]) -> None:
+        self._timing.cancel()
+
+    def _report(self, doing: str) -> None:
+        self.send({"answer": "progress", "doing": doing})
+
+    def _timed(self, comparison: Comparison | None, problem: str) -> None:
+        if comparison is not None:
+            self.workbench.comparison = comparison.data
+            self._redrawn()
+        self.send({"answer": "run", "problem": problem, "show": ""})
+
+    def _redrawn(self, show: str = "") -> dict[str, Any]:
+        self.model = self.workbench.model()
+        return {"show": show}
+
+
+_ANSWERS: Mapping[str, Callable[[InspectorWidget, Mapping[str, Any]], dict[str, Any] | None]] = {
+    "schedule": InspectorWidget._schedule,
+    "values": InspectorWidget._values,
+    "choices": InspectorWidget._choices,
+    "apply": InspectorWidget._apply,
+    "moves": InspectorWidget._moves,
+    "history": InspectorWidget._history,
+    "run": InspectorWidget._run,
+    "cancel": InspectorWidget._cancel,
+}

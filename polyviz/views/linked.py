@@ -1,0 +1,279 @@
+"""The model of the linked views: one loop nest, its instances, its dependences and its schedules side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from polyviz.views.fit import fit, size
+from polyviz.views.linked_points import (
+    carrying_dimensions,
+    instances_of,
+    maps_by_statement,
+    pairs_of,
+    times_of,
+)
+from polyviz.views.linked_schema import InspectorModel
+from polyviz.views.models import Json, comparison_model, loop_model
+from polyviz.views.notation import constraints
+from polyviz.views.pictures import dependence_rows, shown_values
+from polyviz.views.schema import MODELS, VERSION, ComparisonModel
+from polyviz.views.sizes import binding
+from polyviz.views.text import left_out, parameter_source
+from polyviz.views.tree import label, root_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import islpy as isl
+
+    from polyviz.model.dependences import Dependence, Dependences, LoopParallelism
+    from polyviz.model.measurement import ComparisonData
+    from polyviz.model.program import Program
+    from polyviz.model.schedule import Schedule
+    from polyviz.model.scop import Scop, Statement
+    from polyviz.views.linked_points import Instances
+    from polyviz.views.linked_schema import (
+        BoundParameterModel,
+        EditModel,
+        LinkedNodeModel,
+        LinkedProgramModel,
+        LinkedRelationModel,
+        LinkedStatementModel,
+        VariantModel,
+    )
+    from polyviz.views.nodes import Node
+    from polyviz.views.pictures import DependenceRow
+
+MODELS["inspector"] = InspectorModel
+HIGHEST = 24
+"""The largest value that a slider offers: pictures of more are clipped anyway."""
+_TARGET = 160_000
+# Instances in all and pairs per relation, from a rich picture to hardly any; the first that fits is taken.
+_BUDGETS = ((4000, 1500), (2000, 600), (1000, 250), (400, 100), (150, 40), (0, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A schedule to show, its program, and the address of each of its loops in depth-first order."""
+
+    name: str
+    schedule: Schedule
+    program: Program | None = None
+    addresses: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Everything known of one loop nest that the linked views show."""
+
+    scop: Scop
+    dependences: Dependences
+    loops: Sequence[LoopParallelism]
+    variants: Sequence[Variant]
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    comparison: ComparisonData | None = None
+    edit: EditModel | None = None
+
+
+@dataclass(slots=True)
+class Sketch:
+    """What does not change with the schedules: instances, pairs and the table of dependences for the sizes drawn.
+
+    Whoever draws the same loops again keeps it; it is forgotten when other sizes are drawn.
+    """
+
+    values: Mapping[str, int] | None = None
+    rows: list[tuple[Dependence, DependenceRow]] = field(default_factory=list)
+    drawn: dict[int, dict[str, Instances]] = field(default_factory=dict)
+    relations: dict[int, list[LinkedRelationModel]] = field(default_factory=dict)
+
+    def begin(self, values: Mapping[str, int]) -> None:
+        """Forget everything that was drawn for other sizes."""
+        if self.values != values:
+            self.values = values
+            self.rows, self.drawn, self.relations = [], {}, {}
+
+
+def inspector_model(
+    subject: Subject, values: Mapping[str, int] | None = None, sketch: Sketch | None = None
+) -> Json:
+    """The JSON of the linked views, below the limit of all models.
+
+    ``values`` are parameter values to draw for; without them small ones are chosen that show the shape.
+    """
+    chosen = dict(values) if values is not None else shown_values(subject.scop, subject.sizes or None)
+    sketch = sketch or Sketch()
+    sketch.begin(chosen)
+    sketch.rows = sketch.rows or _rows(subject, chosen)
+    for points, pairs in _BUDGETS:
+        model = _Drawing(subject, chosen, points, pairs, sketch).model()
+        if size(model) <= _TARGET:
+            break
+    return fit(model)
+
+
+def _rows(subject: Subject, values: Mapping[str, int]) -> list[tuple[Dependence, DependenceRow]]:
+    """Every dependence but the input ones, beside its row of the table."""
+    relations = [one for one in subject.dependences.relations if one.kind != "input"]
+    return list(zip(relations, dependence_rows(subject.dependences, subject.scop, values), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """One attempt to fit the subject into the limit."""
+
+    subject: Subject
+    values: Mapping[str, int]
+    most_points: int
+    most_pairs: int
+    sketch: Sketch
+
+    @property
+    def bound(self) -> isl.Set:
+        return binding(self.values, self.subject.scop.context.get_ctx())
+
+    def model(self) -> Json:
+        subject = self.subject
+        drawn = self._instances()
+        model: InspectorModel = {
+            "v": VERSION,
+            "kind": "inspector",
+            "shortened": [],
+            "name": subject.scop.name,
+            "text": subject.scop.text,
+            "context": constraints(subject.scop.context),
+            "parameters": self._parameters(),
+            "statements": [
+                _statement(one, subject.scop, drawn.get(one.name)) for one in subject.scop.statements
+            ],
+            "relations": self._relations(drawn),
+            "variants": [self._variant(one, drawn) for one in subject.variants],
+            "refusals": [{"name": name, "reason": why} for name, why in subject.refusals.items()],
+            "loops": [loop_model(loop) for loop in subject.loops],
+            "comparison": _comparison(subject.comparison),
+            "edit": subject.edit,
+            "notes": [*subject.scop.notes, *left_out(subject.dependences), *subject.dependences.notes],
+        }
+        return cast("Json", model)
+
+    def _instances(self) -> dict[str, Instances]:
+        """The instances of each statement, as many as its share of the budget allows."""
+        statements = self.subject.scop.statements
+        share = self.most_points // max(1, len(statements))
+        if share and share not in self.sketch.drawn:
+            self.sketch.drawn[share] = {one.name: instances_of(one, self.bound, share) for one in statements}
+        return self.sketch.drawn.get(share, {})
+
+    def _relations(self, drawn: Mapping[str, Instances]) -> list[LinkedRelationModel]:
+        if self.most_pairs not in self.sketch.relations:
+            self.sketch.relations[self.most_pairs] = [
+                self._relation(found, row, drawn) for found, row in self.sketch.rows
+            ]
+        return self.sketch.relations[self.most_pairs]
+
+    def _parameters(self) -> list[BoundParameterModel]:
+        return [
+            {
+                "name": one.name,
+                "source": parameter_source(one),
+                "value": self.values[one.name],
+                "low": min(1, self.values[one.name]),
+                "high": max(HIGHEST, self.values[one.name]),
+            }
+            for one in self.subject.scop.parameters
+            if one.name in self.values
+        ]
+
+    def _relation(
+        self, found: Dependence, row: DependenceRow, drawn: Mapping[str, Instances]
+    ) -> LinkedRelationModel:
+        pairs: list[list[int]] = []
+        if found.source in drawn and found.sink in drawn:
+            relation = found.relation.intersect_params(self.bound)
+            pairs, _ = pairs_of(relation, drawn[found.source], drawn[found.sink], self.most_pairs)
+        return {
+            "kind": row.kind,
+            "array": row.array,
+            "source": row.source,
+            "sink": row.sink,
+            "distances": list(row.distances),
+            "relation": row.relation,
+            "count": row.count,
+            "pairs": pairs,
+        }
+
+    def _variant(self, variant: Variant, drawn: Mapping[str, Instances]) -> VariantModel:
+        schedule = variant.schedule
+        order = maps_by_statement(schedule.map)
+        relations = [found for found, _ in self.sketch.rows]
+        return {
+            "name": variant.name,
+            "tree": _node(root_of(schedule), 0, iter(variant.addresses)),
+            "decisions": [
+                {"step": one.step, "text": one.text, "statements": list(one.statements)}
+                for one in schedule.decisions
+            ],
+            "times": times_of(schedule.map, self.bound, drawn),
+            "carried": [carrying_dimensions(one.relation, order, one.source, one.sink) for one in relations],
+            "program": _program(variant.program),
+            "notes": list(variant.notes),
+        }
+
+
+def _statement(statement: Statement, scop: Scop, drawn: Instances | None) -> LinkedStatementModel:
+    none = "no instances are drawn: there are too many statements for one picture"
+    return {
+        "name": statement.name,
+        "iterators": list(statement.iterators),
+        "domain": constraints(statement.domain, scop.context),
+        "source": statement.source,
+        "line": statement.span.line,
+        "end_line": statement.span.end_line,
+        "loop_lines": [span.line for span in statement.loop_spans],
+        "points": [] if drawn is None else [list(point) for point in drawn.points],
+        "total": None if drawn is None else drawn.total,
+        "notes": [none] if drawn is None else list(drawn.notes),
+    }
+
+
+def _node(node: Node, time: int, addresses: Iterator[str]) -> LinkedNodeModel:
+    """``node`` with the dimensions of time that it counts in; ``time`` is the first that is free."""
+    counts = node.kind in ("sequence", "set")
+    below = time + len(node.members) + counts
+    return {
+        "kind": node.kind,
+        "label": label(node),
+        "statements": list(node.statements),
+        "members": [
+            {
+                "rows": dict(member.rows),
+                "coincident": member.coincident,
+                "reduction_parallel": member.reduction_parallel,
+                "role": member.role,
+                "time": time + place,
+                "address": next(addresses, ""),
+            }
+            for place, member in enumerate(node.members)
+        ],
+        "permutable": node.permutable,
+        "time": time if counts else -1,
+        "children": [_node(child, below, addresses) for child in node.children],
+    }
+
+
+def _program(program: Program | None) -> LinkedProgramModel | None:
+    if program is None:
+        return None
+    return {
+        "target": program.target,
+        "text": program.text,
+        "lines": {str(line): origin.statement for line, origin in program.lines.items()},
+        "notes": list(program.notes),
+    }
+
+
+def _comparison(data: ComparisonData | None) -> ComparisonModel | None:
+    return None if data is None else cast("ComparisonModel", comparison_model(data))

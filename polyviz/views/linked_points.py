@@ -1,0 +1,168 @@
+"""Numbered instances: the points of each statement, their times under a schedule, and the pairs of each dependence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyviz.views.instances import Instance, integer_points
+from polyviz.views.sizes import SET, clip, extents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from polyviz.model.scop import Statement
+
+_INPUT = isl.dim_type.in_
+_OUTPUT = isl.dim_type.out
+# More pairs of instances than these take longer to enumerate than a reader waits.
+_ENUMERATED = 50_000
+# The library counts by walking over all but the innermost loop.
+_COUNTED = 5e6
+
+
+@dataclass(frozen=True, slots=True)
+class Instances:
+    """The drawn instances of a statement in lexicographic order; ``domain`` holds exactly these.
+
+    ``total`` counts all instances for the drawn values, None when there is no end of them or too many to count.
+    """
+
+    domain: isl.Set
+    points: tuple[Instance, ...]
+    total: int | None
+    notes: tuple[str, ...]
+
+    @property
+    def numbers(self) -> dict[Instance, int]:
+        """The number of each point."""
+        return {point: number for number, point in enumerate(self.points)}
+
+
+def instances_of(statement: Statement, bound: isl.Set, most: int) -> Instances:
+    """At most ``most`` instances of ``statement`` for the parameter values in ``bound``.
+
+    Of more, a window is taken and not every third one: a dependence is drawn only where both of its ends are.
+    """
+    domain = statement.domain.intersect_params(bound)
+    total = _count(domain)
+    window = clip(domain, statement.iterators)
+    notes = list(window.cuts)
+    inside = _narrowed(window.domain, statement.iterators, most, notes)
+    points, _ = integer_points(inside, most)
+    return Instances(inside, tuple(points), total, tuple(notes))
+
+
+def _count(domain: isl.Set) -> int | None:
+    """How many points ``domain`` has; None where they have no end, or where counting them takes too long."""
+    box = math.prod(extents(domain))
+    if domain.is_box() and math.isfinite(box):
+        return int(math.prod(map(int, extents(domain))))
+    return int(domain.count_val().to_python()) if box <= _COUNTED else None
+
+
+def _narrowed(domain: isl.Set, iterators: Iterable[str], most: int, notes: list[str]) -> isl.Set:
+    """``domain``, cut along its widest loops until at most ``most`` instances are left."""
+    names = list(iterators)
+    while int(domain.count_val().to_python()) > most:
+        spans = [(_high(domain, axis) - _low(domain, axis), axis) for axis in range(len(names))]
+        _, axis = max(spans)
+        last = (_low(domain, axis) + _high(domain, axis)) // 2
+        domain = domain.upper_bound_val(SET, axis, isl.Val(last, domain.get_ctx()))
+        notes[:] = [note for note in notes if not note.startswith(f"only {names[axis]} up to")]
+        notes.append(f"only {names[axis]} up to {last}")
+    return domain
+
+
+def _low(domain: isl.Set, axis: int) -> int:
+    return int(domain.dim_min_val(axis).to_python())
+
+
+def _high(domain: isl.Set, axis: int) -> int:
+    return int(domain.dim_max_val(axis).to_python())
+
+
+def times_of(
+    order: isl.UnionMap, bound: isl.Set, drawn: Mapping[str, Instances]
+) -> dict[str, list[list[int]]]:
+    """The time of every drawn instance under ``order``, a map into one common time space."""
+    times: dict[str, list[list[int]]] = {name: [] for name in drawn}
+    maps: list[isl.Map] = []
+    order.intersect_params(bound).foreach_map(maps.append)
+    for piece in maps:
+        name = piece.get_tuple_name(_INPUT) or ""
+        if name in drawn:
+            times[name] = _times(piece, drawn[name])
+    return times
+
+
+def _times(order: isl.Map, drawn: Instances) -> list[list[int]]:
+    rank = order.dim(_INPUT)
+    pairs = order.intersect_domain(drawn.domain).wrap()
+    found: dict[Instance, list[int]] = {}
+    pairs.foreach_point(lambda point: _enter(found, _coordinates(point), rank))
+    return [found[point] for point in drawn.points]
+
+
+def _enter(found: dict[Instance, list[int]], pair: Instance, rank: int) -> None:
+    found[pair[:rank]] = list(pair[rank:])
+
+
+def _coordinates(point: isl.Point) -> Instance:
+    rank = point.get_space().dim(SET)
+    return tuple(int(point.get_coordinate_val(SET, axis).to_python()) for axis in range(rank))
+
+
+def pairs_of(relation: isl.Map, source: Instances, sink: Instances, most: int) -> tuple[list[list[int]], int]:
+    """The drawn pairs of a dependence as numbers of instances, thinned to ``most``, and how many there are.
+
+    Of very many only the nearest sinks are taken: enumerating all of them is what takes most of the time.
+    """
+    between = relation.intersect_domain(source.domain).intersect_range(sink.domain)
+    total = int(between.wrap().count_val().to_python())
+    if total > 2 * most:
+        between = between.lexmin()
+    if int(between.wrap().count_val().to_python()) > _ENUMERATED:
+        return [], total
+    rank = relation.dim(_INPUT)
+    sources, sinks = source.numbers, sink.numbers
+    numbered = (
+        [sources[pair[:rank]], sinks[pair[rank:]]]
+        for pair in integer_points(between.wrap(), _ENUMERATED)[0]
+        if pair[:rank] in sources and pair[rank:] in sinks
+    )
+    pairs = list(numbered)
+    step = -(-len(pairs) // most)
+    return (pairs[::step] if step > 1 else pairs), total
+
+
+def carrying_dimensions(relation: isl.Map, order: Mapping[str, isl.Map], source: str, sink: str) -> list[int]:
+    """The dimensions of the common time space in which some pair of ``relation`` first differs.
+
+    >>> order = {"S": isl.Map("{ S[i, j] -> [i, j] }")}
+    >>> carrying_dimensions(isl.Map("{ S[i, j] -> S[i, j + 1] }"), order, "S", "S")
+    [1]
+    """
+    if source not in order or sink not in order:
+        return []
+    differences = relation.apply_domain(order[source]).apply_range(order[sink]).deltas()
+    carrying = []
+    for dimension in range(differences.dim(SET)):
+        zero = isl.Val(0, differences.get_ctx())
+        same = differences.fix_val(SET, dimension, zero)
+        if not differences.is_subset(same):
+            carrying.append(dimension)
+        differences = same
+        if differences.is_empty():
+            break
+    return carrying
+
+
+def maps_by_statement(order: isl.UnionMap) -> dict[str, isl.Map]:
+    """The maps of ``order`` by the statement whose instances they take."""
+    maps: list[isl.Map] = []
+    order.foreach_map(maps.append)
+    return {piece.get_tuple_name(_INPUT) or "": piece for piece in maps}

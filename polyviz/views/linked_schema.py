@@ -1,0 +1,156 @@
+"""The shape of the model behind the linked views: everything about one loop nest that a person can point at.
+
+Instances are numbered: ``points`` of a statement, ``times`` of a variant and ``pairs`` of a relation all count in the
+order of ``points``, so that one selection can light in all of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from polyviz.views.schema import (
+    ComparisonModel,
+    DecisionModel,
+    LoopModel,
+    MemberModel,
+    Model,
+    ParameterModel,
+    ViolationModel,
+)
+
+
+class BoundParameterModel(ParameterModel):
+    """A symbolic size with the value that is drawn, and the values that a slider offers."""
+
+    value: int
+    low: int
+    high: int
+
+
+class LinkedStatementModel(TypedDict):
+    """A statement with its instances; ``loop_lines`` are the source lines of its loops, outermost first.
+
+    ``total`` instances exist for the drawn values; ``notes`` say why fewer are among the ``points``.
+    """
+
+    name: str
+    iterators: list[str]
+    domain: str
+    source: str
+    line: int
+    end_line: int
+    loop_lines: list[int]
+    points: list[list[int]]
+    total: int | None
+    notes: list[str]
+
+
+class LinkedRelationModel(TypedDict):
+    """A dependence; ``pairs`` hold the number of the source instance and that of the sink instance."""
+
+    kind: str
+    array: str
+    source: str
+    sink: str
+    distances: list[str]
+    relation: str
+    count: int | None
+    pairs: list[list[int]]
+
+
+class LinkedMemberModel(MemberModel):
+    """A loop of a tree; ``time`` is its dimension in the times of the variant, ``address`` its name for moves."""
+
+    time: int
+    address: str
+
+
+class LinkedNodeModel(TypedDict):
+    """A node of a schedule tree; ``time`` is the dimension that a sequence counts in, -1 for other nodes."""
+
+    kind: str
+    label: str
+    statements: list[str]
+    members: list[LinkedMemberModel]
+    permutable: bool
+    time: int
+    children: list[LinkedNodeModel]
+
+
+class LinkedProgramModel(TypedDict):
+    """Generated text; ``lines`` maps its lines (1-based, as text) to statements."""
+
+    target: str
+    text: str
+    lines: dict[str, str]
+    notes: list[str]
+
+
+class VariantModel(TypedDict):
+    """One schedule: its tree, the time of every drawn instance, and for each relation the dimensions that carry it."""
+
+    name: str
+    tree: LinkedNodeModel
+    decisions: list[DecisionModel]
+    times: dict[str, list[list[int]]]
+    carried: list[list[int]]
+    program: LinkedProgramModel | None
+    notes: list[str]
+
+
+class RefusalModel(TypedDict):
+    """A schedule that was asked for and could not be made."""
+
+    name: str
+    reason: str
+
+
+class StepModel(TypedDict):
+    """One move of an edit: its line in the script and what it decided."""
+
+    text: str
+    decision: str
+
+
+class EditModel(TypedDict):
+    """The edit behind the variant of that name: its steps, how many can be made again, the scripts that replay it."""
+
+    variant: str
+    start: str
+    steps: list[StepModel]
+    undone: int
+    script: str
+    python: str
+
+
+class ChoiceModel(TypedDict):
+    """A move at one place: what it would change, or with ``reason`` and ``violation`` why it cannot be made.
+
+    ``at`` is null for a move that its arguments place.
+    """
+
+    move: str
+    label: str
+    at: str | None
+    arguments: dict[str, Any]
+    legal: bool
+    effect: str
+    reason: str
+    violation: ViolationModel | None
+
+
+class InspectorModel(Model):
+    """``kind`` is ``inspector``: the model of the linked views. ``edit`` is null where nothing can be edited."""
+
+    name: str
+    text: str
+    context: str
+    parameters: list[BoundParameterModel]
+    statements: list[LinkedStatementModel]
+    relations: list[LinkedRelationModel]
+    variants: list[VariantModel]
+    refusals: list[RefusalModel]
+    loops: list[LoopModel]
+    comparison: ComparisonModel | None
+    edit: EditModel | None
+    notes: list[str]

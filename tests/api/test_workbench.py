@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+import polyviz as pv
+from polyviz.api.menu import menu
+from polyviz.api.workbench import EDITED, Workbench
+from polyviz.errors import OptionError
+from polyviz.views.schema import json_schema
+
+SWEEP = """
+def sweep(A, B):
+    n = A.shape[0]
+    for i in range(1, n):
+        for j in range(1, n - 1):
+            A[i, j] = A[i - 1, j + 1] + B[i, j]
+"""
+TWO = """
+def two(A, B, C):
+    n = A.shape[0]
+    for i in range(n):
+        B[i] = A[i]
+    for i in range(n):
+        C[i] = B[i]
+"""
+
+
+@pytest.fixture
+def bench():
+    return Workbench(pv.inspect(SWEEP, schedules=("original",)))
+
+
+def labels(choices, *, legal):
+    return {choice["label"] for choice in choices if choice["legal"] is legal}
+
+
+def test_legal_moves_and_others_with_their_pair(bench):
+    choices = bench.choices("original", "i")
+    assert {"Skew by i", "Tile by 4", "Unroll"} <= labels(bench.choices("original", "j"), legal=True)
+    assert {"Parallel", "Interchange to j, i", "Tile by 4 × 4"} <= labels(choices, legal=False)
+    [interchange] = [choice for choice in choices if choice["label"] == "Interchange to j, i"]
+    assert interchange["violation"]["source_instance"] == [1, 2]
+    assert interchange["violation"]["sink_instance"] == [2, 1]
+    assert "A[1, 2]" in interchange["reason"]
+
+
+def test_a_legal_move_is_in_the_history_the_tree_and_the_script(bench):
+    bench.apply("original", "skew", "j", {"by": "i", "factor": 1})
+    bench.apply(EDITED, "tile", "i", {"sizes": [4, 4]})
+    model = bench.model()
+    jsonschema.validate(model, json_schema("inspector"))
+    assert [one["name"] for one in model["variants"]] == ["original", EDITED]
+    assert [step["text"] for step in model["edit"]["steps"]] == [
+        'skew(at="j", by="i", factor=1)',
+        'tile(at="i", sizes=(4, 4))',
+    ]
+    again = {"pv": pv}
+    exec(model["edit"]["python"], again)
+    assert again["schedule"].map.is_equal(bench.schedule(EDITED).map)
+
+
+def test_an_illegal_move_changes_nothing(bench):
+    with pytest.raises(pv.LegalityError):
+        bench.apply("original", "interchange", None, {"order": ["j", "i"]})
+    assert bench.model()["edit"] is None
+
+
+def test_undo_and_redo_to_a_position(bench):
+    bench.apply("original", "skew", "j", {"by": "i", "factor": 1})
+    bench.apply(EDITED, "unroll", "j", {"factor": 4})
+    bench.go_to(0)
+    edit = bench.model()["edit"]
+    assert (len(edit["steps"]), edit["undone"]) == (2, 2)
+    assert bench.schedule(EDITED).map.is_equal(bench.schedule("original").map)
+    bench.go_to(2)
+    assert bench.model()["edit"]["undone"] == 0
+    with pytest.raises(OptionError):
+        bench.go_to(3)
+
+
+def test_a_move_on_another_schedule_begins_a_new_history(bench):
+    bench.apply("original", "unroll", "j", {"factor": 4})
+    bench.add("isl")
+    address = bench.model()["variants"][1]["tree"]["children"][0]["members"][1]["address"]
+    bench.apply("isl", "unroll", address, {"factor": 2})
+    edit = bench.model()["edit"]
+    assert edit["start"] == "isl"
+    assert len(edit["steps"]) == 1
+
+
+def test_an_automatic_schedule_as_moves():
+    bench = Workbench(pv.inspect(SWEEP, schedules=("isl",)))
+    bench.as_moves("isl")
+    edit = bench.model()["edit"]
+    assert edit["start"] == "original"
+    assert edit["steps"]
+    assert bench.schedule(EDITED).map.is_equal(bench.schedule("isl").map)
+
+
+def test_loops_side_by_side_are_fused_and_reordered():
+    bench = Workbench(pv.inspect(TWO, schedules=("original",)))
+    choices = bench.choices("original", "S0.i")
+    assert "Fuse S0, S1" in labels(choices, legal=True)
+    assert "Reorder to S1, S0" in labels(choices, legal=False)
+
+
+def test_other_sizes_and_wrong_ones(bench):
+    bench.draw_for({"n": 5})
+    assert len(bench.model()["statements"][0]["points"]) == 4 * 3
+    with pytest.raises(OptionError, match="no size `m`"):
+        bench.draw_for({"m": 5})
+
+
+def test_unknown_schedules_and_places(bench):
+    with pytest.raises(OptionError, match="No schedule is shown as `pluto`"):
+        bench.choices("pluto", "i")
+    with pytest.raises(OptionError, match="no loop `k`"):
+        bench.choices("original", "k")
+    with pytest.raises(OptionError, match="nothing to undo"):
+        bench.go_to(1)
+
+
+def test_a_saved_file_holds_the_model(bench, tmp_path):
+    bench.save(tmp_path / "sweep.polyviz.json")
+    assert json.loads((tmp_path / "sweep.polyviz.json").read_text("utf-8")) == bench.model()
+
+
+def test_effects_tell_how_many_loops_are_parallel():
+    edit = pv.edit(SWEEP, "original").apply("skew", "j", by="i", factor=1)
+    [tile] = [choice for choice in menu(edit, "i") if choice["label"] == "Tile by 4 × 4"]
+    assert tile["effect"] == "loops: 2 → 4, parallel: 1 → 2"

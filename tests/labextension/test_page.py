@@ -1,0 +1,155 @@
+"""The linked views in a real JupyterLab, driven by a headless Chromium: labextension/tests/page has the scenarios."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+
+import nbformat
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.api.workbench import Workbench
+from polyviz.views.schema import MIME
+from tests.labextension.front_end import BUILT, FRONT_END, ROOT, built, chromium, node, screenshots
+
+HOSTILE = "<img src=x onerror=window.hacked=1>"
+SETUP = "%load_ext polyviz\nimport numpy as np\nA = np.zeros((40, 40)); B = np.ones((40, 40)); n = 40"
+LOOPS = """%%polyopt --inspect -s original,pluto
+for i in range(1, n):
+    for j in range(1, n - 1):
+        A[i, j] = A[i - 1, j + 1] + B[i, j]"""
+VALUES = """import polyviz as pv
+part = pv.extract("def f(A):\\n    for i in range(1, A.shape[0]):\\n        A[i] = A[i - 1]")
+part"""
+FUNCTION = """
+def smooth(A, B):
+    for i in range(1, A.shape[0]):
+        for j in range(1, A.shape[1]):
+            A[i, j] = A[i - 1, j] + B[i, j - 1]
+"""
+
+
+def notebook(cells):
+    made = nbformat.v4.new_notebook(cells=cells)
+    made.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return made
+
+
+def hostile(model):
+    """The model with markup in place of every text that names something."""
+    if isinstance(model, dict):
+        return {
+            key: HOSTILE if key in ("name", "label", "source") else hostile(value)
+            for key, value in model.items()
+        }
+    return [hostile(item) for item in model] if isinstance(model, list) else model
+
+
+def files(folder):
+    model = Workbench(pv.inspect(FUNCTION, np.zeros((8, 8)), np.zeros((8, 8)))).model()
+    live = notebook([nbformat.v4.new_code_cell(SETUP), nbformat.v4.new_code_cell(LOOPS)])
+    output = nbformat.v4.new_output(
+        "display_data", {MIME: {**hostile(model), "text": HOSTILE}, "text/plain": "f"}
+    )
+    shown = nbformat.v4.new_code_cell("1", outputs=[output])
+    nbformat.write(live, folder / "live.ipynb")
+    plain = notebook([nbformat.v4.new_code_cell(SETUP), nbformat.v4.new_code_cell(LOOPS.partition("\n")[2])])
+    nbformat.write(plain, folder / "command.ipynb")
+    values = [VALUES, "pv.dependences(part)"]
+    nbformat.write(notebook([nbformat.v4.new_code_cell(text) for text in values]), folder / "values.ipynb")
+    nbformat.write(notebook([shown]), folder / "hostile.ipynb")
+    (folder / "saved.polyviz.json").write_text(json.dumps(model))
+    (folder / "newer.polyviz.json").write_text(json.dumps({**model, "v": 99}))
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def jupyterlab(root, folder):
+    """A JupyterLab on ``root`` with the built extension, without its news; its address."""
+    extensions = folder / "share" / "labextensions"
+    extensions.mkdir(parents=True)
+    (extensions / "polyviz-lab").symlink_to(BUILT)
+    settings = folder / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    quiet = {"fetchNews": "false", "checkForUpdates": False}
+    (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet))
+    port = free_port()
+    options = {
+        "ServerApp.root_dir": root,
+        "ServerApp.token": "",
+        "ServerApp.password": "",
+        "ServerApp.port_retries": 0,
+        "LabApp.expose_app_in_browser": True,
+        "LabApp.user_settings_dir": folder / "settings",
+        "LabApp.workspaces_dir": folder / "workspaces",
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        "--allow-root",
+        "--ip=127.0.0.1",
+        f"--port={port}",
+    ]
+    command += [f"--{name}={value}" for name, value in options.items()]
+    environment = {
+        **os.environ,
+        "JUPYTER_PATH": str(folder / "share"),
+        "JUPYTER_DATA_DIR": str(folder / "data"),
+        "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "PYTHONPATH": str(ROOT),
+    }
+    with (folder / "server.log").open("w") as log:
+        server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        try:
+            yield wait_for(f"http://127.0.0.1:{port}", server)
+        finally:
+            server.terminate()
+            server.wait(20)
+
+
+def wait_for(address, server):
+    for _ in range(300):
+        assert server.poll() is None, "JupyterLab ended"
+        try:
+            with urllib.request.urlopen(f"{address}/api/status", timeout=5):
+                return address
+        except (urllib.error.URLError, TimeoutError):
+            time.sleep(0.1)
+    raise AssertionError("JupyterLab did not answer")
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_linked_views_in_jupyterlab(tmp_path):
+    built()
+    command = [node(), str(FRONT_END / "tests" / "page" / "run.mjs")]
+    browser = chromium()
+    root, folder = tmp_path / "root", tmp_path / "jupyter"
+    root.mkdir()
+    folder.mkdir()
+    files(root)
+    with jupyterlab(root, folder) as address:
+        done = subprocess.run(
+            [*command, address, browser, str(screenshots(tmp_path / "screenshots"))],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=500,
+        )
+    print(done.stdout)
+    assert done.returncode == 0, done.stdout + done.stderr

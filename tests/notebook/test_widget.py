@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.api.shown import inspector_bundle
+from polyviz.model import display
+from polyviz.notebook import live, widget
+from polyviz.notebook.timing import Timing
+from polyviz.views.schema import MIME
+from tests.views.samples import comparison
+
+COPY = "def copy(A, B):\n    for i in range(A.shape[0]):\n        A[i] = B[i]\n"
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    """A front end that need not be built for these tests."""
+    path = tmp_path / "widget.js"
+    path.write_text("export default {}")
+    monkeypatch.setattr(widget, "widget_script", lambda: path)
+    monkeypatch.setattr(live, "widget_script", lambda: path)
+
+
+@pytest.fixture
+def shown(script, monkeypatch):
+    made = widget.InspectorWidget(pv.inspect(COPY, schedules=("original",)))
+    made.sent = []
+    monkeypatch.setattr(made, "send", lambda content, **_: made.sent.append(content))
+    return made
+
+
+def ask(shown, **question):
+    shown._asked(None, question, [])
+    return shown.sent[-1]
+
+
+def test_questions_change_the_model(shown):
+    assert ask(shown, ask="values", values={"A_shape_0": 3})["problem"] == ""
+    assert len(shown.model["statements"][0]["points"]) == 3
+    assert ask(shown, ask="schedule", name="isl")["show"] == "isl"
+    assert [one["name"] for one in shown.model["variants"]] == ["original", "isl"]
+    offered = ask(shown, ask="choices", variant="original", address="i")
+    assert any(choice["move"] == "reversal" and choice["legal"] for choice in offered["choices"])
+    assert json.dumps(offered)
+    ask(shown, ask="apply", variant="original", at="i", move="reversal", arguments={})
+    assert shown.model["edit"]["steps"][0]["text"] == 'reversal(at="i")'
+    ask(shown, ask="history", position=0)
+    assert shown.model["edit"]["undone"] == 1
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"ask": "schedule", "name": "nobody"},
+        {"ask": "values", "values": {"n": 3}},
+        {"ask": "values", "values": {"A_shape_0": "many"}},
+        {"ask": "values"},
+        {"ask": "values", "values": [3]},
+        {"ask": "choices", "variant": "original", "address": "k"},
+        {"ask": "apply", "variant": "original", "at": "i", "move": "fly", "arguments": {}},
+        {"ask": "history", "position": 4},
+    ],
+)
+def test_what_cannot_be_answered_is_a_sentence(shown, question):
+    before = shown.model
+    assert ask(shown, **question)["problem"]
+    assert shown.model == before
+
+
+def test_messages_of_another_kind_are_ignored(shown):
+    for message in (None, {}, {"ask": "launch"}, {"ask": ["values"]}):
+        shown._asked(None, message, [])
+    assert shown.sent == []
+
+
+def test_timing_shows_its_table_or_the_reason(shown):
+    found = comparison()
+    shown._report("verifying (1 of 3)")
+    shown._timed(SimpleNamespace(data=found), "")
+    assert [row["label"] for row in shown.model["comparison"]["rows"]] == [row.label for row in found.rows]
+    shown._timed(None, "Cancelled.")
+    assert [one["answer"] for one in shown.sent] == ["progress", "run", "run"]
+    assert shown.sent[-1]["problem"] == "Cancelled."
+    assert not shown.can_run
+
+
+@pytest.mark.slow
+def test_a_run_in_the_background_ends_and_can_be_cancelled():
+    inspector = pv.inspect(COPY, np.zeros(8), np.ones(8), schedules=("original",))
+    ends = []
+    timing = Timing(inspector, lambda _: None, lambda *end: ends.append(end))
+    thread = timing.start(inspector.schedules)
+    assert timing.start(inspector.schedules) is None
+    thread.join(60)
+    [(found, problem)] = ends
+    assert problem == ""
+    assert all(row.verified for row in found.rows if not row.is_baseline)
+    timing.report = lambda _: timing.cancel()
+    timing.start(inspector.schedules).join(60)
+    assert ends[-1] == (None, "Cancelled.")
+
+
+def test_a_kernel_gets_the_widget_and_the_static_forms(script):
+    inspector = pv.inspect(COPY, schedules=("original",))
+    forms = live.live_bundle(inspector)
+    assert set(forms) == {VIEW, MIME, "text/html", "text/plain"}
+    assert forms[MIME]["kind"] == "inspector"
+    assert "<script" not in forms["text/html"]
+
+
+def test_without_the_front_end_everything_is_static_and_says_how_to_change_that(monkeypatch):
+    monkeypatch.setattr(live, "widget_script", lambda: None)
+    inspector = pv.inspect(COPY, schedules=("original",))
+    forms = live.live_bundle(inspector)
+    assert VIEW not in forms
+    assert forms[MIME] == inspector_bundle(inspector)[MIME]
+    assert "make labextension" in forms["text/html"]
+
+
+def test_only_a_kernel_makes_views_live(monkeypatch):
+    shell = SimpleNamespace(kernel=None)
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    assert not display._has_front_end()
+    shell.kernel = object()
+    assert display._has_front_end()
+
+
+@pytest.mark.slow
+def test_an_exported_page_shows_the_static_pictures(script):
+    import nbformat
+    from nbconvert import HTMLExporter
+
+    forms = live.live_bundle(pv.inspect(COPY, schedules=("original",)))
+    cell = nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("display_data", forms)])
+    page, _ = HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))
+    assert 'alt="Iteration domain of S0 over i' in page
+    assert "data:image/svg+xml" in page
+    assert forms[VIEW]["model_id"] not in page
