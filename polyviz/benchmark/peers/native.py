@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from polyviz.model.program import Program, ProgramArgument
 
 OPTIMISED = ("-O3", "-march=native", "-ffast-math")
-_LIBRARY = ("-fPIC", "-shared", "-std=gnu11")
+# Without start files: that of -ffast-math would flush denormal numbers to zero in everything the process computes.
+_LIBRARY = ("-fPIC", "-shared", "-nostartfiles", "-std=gnu11")
 
 
 @dataclass(frozen=True, slots=True)
