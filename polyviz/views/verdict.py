@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from polyviz.views.drawing import values_text
@@ -17,13 +18,12 @@ def verified_mark(row: VariantRow) -> str:
 
 
 def median_text(row: VariantRow) -> str:
-    """The median with half the width of its interval: ``12.3 ms ± 0.2 ms``."""
+    """The median with half the width of its interval, where there is one: ``12.3 ms ± 0.2 ms``."""
     if row.median is None:
         return "–"
-    if row.interval is None:
-        return seconds(row.median)
-    low, high = row.interval
-    return f"{seconds(row.median)} ± {seconds(max(high - row.median, row.median - low, 0.0))}"
+    low, high = row.interval or (-math.inf, math.inf)
+    half = max(high - row.median, row.median - low, 0.0)
+    return f"{seconds(row.median)} ± {seconds(half)}" if math.isfinite(half) else seconds(row.median)
 
 
 def speedup_text(row: VariantRow) -> str:

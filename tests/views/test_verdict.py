@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
-from polyviz.model.measurement import ComparisonData, VariantRow
+from polyviz.model.measurement import ComparisonData, Measurement, VariantRow
 from polyviz.views.verdict import cells, comparison_text, median_text, speedup_text, verdict
 from tests.views.samples import comparison, measured
 
@@ -39,6 +40,8 @@ def test_missing_numbers_are_dashes():
     row = VariantRow("s", "c", "ok", True, measured(1.0), 2.0)
     assert speedup_text(row) == "2.00×"
     assert median_text(row) == "1.00 s ± 20.0 ms"
+    once = Measurement((1.0,), 1.0, (-math.inf, math.inf))
+    assert median_text(replace(row, measurement=once)) == "1.00 s"
 
 
 def test_no_rows_at_all():
