@@ -57,6 +57,18 @@ def place_temporaries(scop: Scop, dependences: Dependences, tree: isl.Schedule) 
     return Storage(tree, tuple(locals_), tuple(expansions), finals, tuple(decisions))
 
 
+def expand_temporaries(scop: Scop, dependences: Dependences) -> Storage:
+    """Every privatized scalar as an array: kernels share nothing but memory, and any thread may need any copy."""
+    copies = {found.array: _copies(scop, found) for found in dependences.privatizations}
+    return Storage(
+        scop.schedule,
+        (),
+        tuple(_expansion(scop, found, copies[found.array]) for found in dependences.privatizations),
+        tuple(final for found in dependences.privatizations for final in _final_values(scop, found)),
+        tuple(_expansion_decision(found, copies[found.array]) for found in dependences.privatizations),
+    )
+
+
 def _accessing(scop: Scop, array: str) -> list[Statement]:
     return [
         statement for statement in scop.statements if any(access.array == array for access in statement.accesses)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import islpy as isl
 
+    from polyviz.model.device import DevicePlan
     from polyviz.model.schedule import Decision, Schedule
 
 PARALLEL = "parallel"
@@ -71,7 +72,8 @@ class Plan:
     ``tree`` is the schedule tree with tiles and marks; ``locals`` are temporaries declared inside loops (see the
     ``local`` marks); ``expansions`` those that became arrays; ``final_values`` says when a private copy is the value
     that stays visible; ``full_tiles`` which tiles have constant trip counts; ``work`` how much each
-    parallel loop has to do; ``decisions`` continue the schedule's log.
+    parallel loop has to do; ``decisions`` continue the schedule's log; ``device`` holds the kernels where the target
+    runs blocks and threads.
     """
 
     schedule: Schedule
@@ -83,3 +85,4 @@ class Plan:
     full_tiles: tuple[FullTiles, ...] = ()
     work: tuple[ParallelWork, ...] = ()
     decisions: tuple[Decision, ...] = ()
+    device: DevicePlan | None = None

@@ -1,0 +1,122 @@
+"""From a device plan to loops: those of one thread in a kernel, and those of the host around the launches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import islpy as isl
+
+from polyviz.codegen.loops import For, If, Instance, LoopNode, Block, rewrite
+from polyviz.codegen.naming import inline_single_iterations, name_loops
+from polyviz.codegen.scan import scan_order
+from polyviz.errors import CodegenError
+from polyviz.mapping.gpu_space import instances_of_threads
+from polyviz.model.device import coordinate
+from polyviz.model.device_program import HostBranch, HostLoop, HostSequence, HostStep, Launch
+from polyviz.model.expression import Expression, Name, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.model.device import DeviceKernel, DevicePlan
+    from polyviz.model.plan import Plan
+    from polyviz.model.scop import Scop
+
+_LAUNCH = "launch"
+_scanned: WeakKeyDictionary[Plan, tuple[LoopNode, ...]] = WeakKeyDictionary()
+
+
+def kernel_loops(scop: Scop, plan: Plan, reserved: frozenset[str]) -> tuple[LoopNode, ...]:
+    """The loops of one thread for each kernel of ``plan``; barriers are instances called as their ``DeviceBarrier``.
+
+    Raises CodegenError where a barrier would stand under a condition on a thread.
+    """
+    assert plan.device is not None
+    if plan not in _scanned:
+        _scanned[plan] = tuple(map(_scan, plan.device.kernels))
+    iterators = {statement.name: statement.iterators for statement in scop.statements}
+    named = []
+    for kernel, loops in zip(plan.device.kernels, _scanned[plan], strict=True):
+        labels: dict[str, tuple[str, ...]] = {barrier.name: () for barrier in kernel.barriers}
+        named.append(name_loops(loops, {**iterators, **labels}, reserved))
+    return tuple(named)
+
+
+def _scan(kernel: DeviceKernel) -> LoopNode:
+    order = reduce(
+        isl.UnionMap.union,
+        (
+            isl.UnionMap.from_map(kernel.order[name].intersect_domain(instances))
+            for name, instances in instances_of_threads(kernel)
+        ),
+    )
+    for barrier in kernel.barriers:
+        same = isl.Map.identity(barrier.times.get_space().map_from_set()).intersect_domain(barrier.times)
+        order = order.union(isl.UnionMap.from_map(same.set_tuple_name(isl.dim_type.in_, barrier.name)))
+    loops = inline_single_iterations(scan_order(order, kernel.context, kernel.uniform))
+    names = {barrier.name for barrier in kernel.barriers}
+    loops = rewrite(loops, lambda node: _bare(node, names))
+    varying = {coordinate("thread", axis.axis) for axis in kernel.threads}
+    varying |= {point.parameter for point in kernel.points}
+    _check_barriers(loops, names, frozenset(varying), under="")
+    return loops
+
+
+def _bare(node: LoopNode, names: set[str]) -> LoopNode:
+    return replace(node, arguments=()) if isinstance(node, Instance) and node.statement in names else node
+
+
+def _check_barriers(node: LoopNode, names: set[str], varying: frozenset[str], under: str) -> None:
+    """Refuse a barrier that not all threads of a block reach equally often."""
+    match node:
+        case Block(children):
+            for child in children:
+                _check_barriers(child, names, varying, under)
+        case If(condition, then, otherwise):
+            inside = under or ("a condition" if _mentions(condition, varying) else "")
+            for branch in (then, otherwise):
+                if branch is not None:
+                    _check_barriers(branch, names, varying, inside)
+        case For(iterator, start, stop, _, body):
+            moves = _mentions(start, varying) or _mentions(stop, varying)
+            inner = varying | {iterator} if moves else varying
+            _check_barriers(body, names, inner, under or ("a loop" if moves else ""))
+        case Instance(statement) if statement in names and under:
+            raise CodegenError(f"A barrier would stand in {under} that differs between the threads of a block.")
+
+
+def _mentions(expression: Expression, names: frozenset[str]) -> bool:
+    return any(isinstance(part, Name) and part.name in names for part in walk(expression))
+
+
+def host_steps(scop: Scop, device: DevicePlan) -> HostStep:
+    """What the host does: its loops around the launches of ``device``."""
+    longest = max(launches.dim(isl.dim_type.out) for launches in device.launches.values())
+    order = isl.UnionMap.empty(scop.context.get_space())
+    for number, launches in device.launches.items():
+        missing = longest - launches.dim(isl.dim_type.out)
+        zeros = isl.Set(f"{{ [{', '.join(['0'] * missing)}] }}")
+        padded = launches.flat_range_product(isl.Map.from_domain_and_range(launches.domain(), zeros))
+        order = order.union(isl.UnionMap.from_map(padded.set_tuple_name(isl.dim_type.in_, f"{_LAUNCH}{number}")))
+    loops = inline_single_iterations(scan_order(order, scop.context))
+    names: Mapping[str, tuple[str, ...]] = {
+        f"{_LAUNCH}{kernel.number}": kernel.host_names for kernel in device.kernels
+    }
+    parameters = frozenset(parameter.name for parameter in scop.parameters)
+    return _host_step(name_loops(loops, names, parameters))
+
+
+def _host_step(node: LoopNode) -> HostStep:
+    match node:
+        case Block(children):
+            return HostSequence(tuple(map(_host_step, children)))
+        case If(condition, then, otherwise):
+            return HostBranch(condition, _host_step(then), None if otherwise is None else _host_step(otherwise))
+        case For(iterator, start, stop, step, body):
+            return HostLoop(iterator, start, stop, step, _host_step(body))
+        case Instance(statement, arguments):
+            return Launch(int(statement.removeprefix(_LAUNCH)), arguments)
+    raise TypeError(f"not a step of the host: {node!r}")
