@@ -151,6 +151,10 @@ class EmulationError(PolyvizError):
     """A kernel would go wrong on a device: a race, a subscript out of range, a barrier not all threads reach."""
 
 
+class DeviceError(PolyvizError):
+    """The device failed while kernels ran: no memory left, a launch refused."""
+
+
 class ToolchainError(PolyvizError):
     """A compiler is missing or failed."""
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 
 from polyviz.errors import OptionError, ToolchainError
+from polyviz.runtime.cuda import cuda_availability
 from polyviz.runtime.toolchain import find_cxx_toolchain, toolchain_availability
 
 
@@ -29,6 +30,7 @@ def targets() -> dict[str, Availability]:
         "c": _c(),
         "numba": _numba(),
         "python": Availability(True, "readable loops under this Python"),
+        "cuda": _cuda(),
         "emulated": _emulated(),
     }
 
@@ -55,6 +57,11 @@ def resolve_target(name: str) -> str:
 
 def _c() -> Availability:
     return Availability(*toolchain_availability())
+
+
+@lru_cache(maxsize=1)
+def _cuda() -> Availability:
+    return Availability(*cuda_availability())
 
 
 def _emulated() -> Availability:

@@ -78,6 +78,10 @@ def make_runner(program: Program) -> Runner:
         from polyviz.runtime.emulator import EmulatedRunner
 
         return EmulatedRunner(program)
+    if program.target == "cuda":
+        from polyviz.runtime.cuda import CudaRunner
+
+        return CudaRunner(program)
     raise CodegenError(f"There is no way to run a program for the target {program.target!r} here.")
 
 
