@@ -19,7 +19,7 @@ from polyviz.codegen.text import TextBuilder
 from polyviz.errors import CodegenError
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import AccessSite, DeviceProgram, KernelText
-from polyviz.model.expression import Binary, Constant, Expression, Name, walk
+from polyviz.model.expression import Compare, Constant, Expression, Name, walk
 from polyviz.model.program import ArrayType, FloatingPoint, LocalArray, Program, ProgramArgument, SourceLine
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def print_cuda(
     for array in scop.arrays:
         if types[array.name].dtype.startswith("complex"):
             raise CodegenError(f"{array.name} holds complex numbers, and kernels have none.", hint="Use the target 'c'.")
-    plain = _CudaText(scop, plan, types, instrumented=False).printed()
-    instrumented = _CudaText(scop, plan, types, instrumented=True).printed()
+    plain = _CudaText(scop, plan, types).printed()
+    instrumented = _CudaText(scop, plan, types, like=plain.kernels).printed()
     assert plan.device is not None
     copies = tuple(
         LocalArray(
@@ -103,16 +103,16 @@ class _Printed:
 
 @dataclass
 class _CudaText:
-    """The state of printing all kernels once, plain or instrumented."""
+    """The state of printing all kernels once: plain, or instrumented with the arguments of the kernels ``like``."""
 
     scop: Scop
     plan: Plan
     types: Mapping[str, ArrayType]
-    instrumented: bool
+    like: tuple[KernelText, ...] = ()
     lines: dict[int, SourceLine] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.arrays = DeviceArrays(self.scop, self.plan, self.types, CUDA_RESERVED, instrumented=self.instrumented)
+        self.arrays = DeviceArrays(self.scop, self.plan, self.types, CUDA_RESERVED, instrumented=bool(self.like))
         self.names = dict(self.arrays.variable_names)
         self.printer = CExpressionPrinter(self.arrays.dtypes, self.names, self.arrays.element)
         self.bodies = {
@@ -237,28 +237,24 @@ class _KernelBody:
         return f"kernel_{self.owner.scop.name}_{self.kernel.number}"
 
     def arguments(self) -> tuple[ProgramArgument, ...]:
-        """The arguments that the text names; the values of host loops come last."""
+        """The arguments that the plain text names; the values of host loops come last."""
+        if self.owner.like:
+            return self.owner.like[self.kernel.number].arguments
         used = _words(self.text.text())
         arrays = self.owner.arrays
-        found = [one for one in arrays.arguments() if self._needs(one, used)]
+        found = [one for one in arrays.arguments() if arrays.argument_name(one) in used]
         host = [
             ProgramArgument("host", self.coordinates[coordinate("host", str(place))], axis=place)
             for place in range(len(self.kernel.host_names))
         ]
         return (*found, *host)
 
-    def _needs(self, argument: ProgramArgument, used: set[str]) -> bool:
-        # The two texts must agree on arguments, and only the plain one names extents and strides.
-        if argument.kind in ("extent", "stride"):
-            return self.owner.arrays.identifier(argument.name) in used
-        return self.owner.arrays.argument_name(argument) in used
-
     def described(self, first: int) -> KernelText:
         """The kernel as data."""
         kernel = self.kernel
         by_axis = {axis.axis: axis.size for axis in kernel.threads}
         grid = {
-            axis.axis: Binary("+", Binary("-", bound_expression(high), bound_expression(low)), Constant(1))
+            axis.axis: bound_expression((high - low + 1).coalesce())
             for axis, (low, high) in zip(kernel.blocks, kernel.grid, strict=True)
         }
         one: Expression = Constant(1)
@@ -304,7 +300,7 @@ class _KernelBody:
                     self._node(child, indent, lane, out)
             case If(condition, then, otherwise):
                 out.add(indent, f"if ({self.owner.printer.expression(condition)}) {{")
-                alone = None if _is_one_lane(condition, self.lane) else lane
+                alone = None if _is_one_lane(condition) else lane
                 self._node(then, indent + 1, alone, out)
                 if otherwise is not None:
                     out.add(indent, "} else {")
@@ -350,16 +346,10 @@ def _texts(texts: Mapping[str, str]) -> str:
     return " | ".join(dict.fromkeys(texts.values())) or "none"
 
 
-def _is_one_lane(condition: Expression, lane: frozenset[str]) -> bool:
+def _is_one_lane(condition: Expression) -> bool:
     """Whether ``condition`` asks for the first thread along x."""
-    parts = [part for part in walk(condition) if isinstance(part, Binary | Name) or hasattr(part, "operators")]
-    for part in parts:
-        operands = getattr(part, "operands", ())
-        if getattr(part, "operators", ()) == ("==",) and Constant(0) in operands:
-            other = next(iter(one for one in operands if one != Constant(0)), None)
-            if isinstance(other, Name) and other.name == coordinate("thread", "x"):
-                return True
-    return False
+    first = Compare(("==",), (Name(coordinate("thread", "x")), Constant(0)))
+    return any(part == first for part in walk(condition))
 
 
 def _mode(line: str) -> str:

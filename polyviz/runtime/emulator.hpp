@@ -1,5 +1,7 @@
 // CUDA's blocks and threads on a processor: one fiber per thread, real barriers, and a record of every access.
+#undef _FORTIFY_SOURCE  // its longjmp refuses to go to another stack
 #include <math.h>
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,7 @@ namespace emulator {
 
 enum { RACE = 1, OUT_OF_BOUNDS = 2, UNINITIALISED = 3, DIVERGENT = 4 };
 enum { MANY = -2, NOBODY = -1 };
-const int MAXIMUM_RANK = 16, FINDINGS = 32, WARP = 32, SEGMENT = 128, BANKS = 32;
+const int MAXIMUM_RANK = 16, MAXIMUM_THREADS = 1024, FINDINGS = 32, WARP = 32, SEGMENT = 128, BANKS = 32;
 const int REQUESTS_KEPT = 4096;  // executions of one access by one warp between two barriers that are counted
 const int STACK = 64 * 1024;
 // What is counted for the reads and for the writes of one access.
@@ -61,9 +63,11 @@ static int64_t scrap[4];
 
 static void report(int64_t kind, int64_t site, int64_t other, int64_t index)
 {
-    if (finding_count < FINDINGS)
-        findings[finding_count] = Finding{kind, site, other, current_block, current_thread, index};
-    finding_count++;
+    // A divergent barrier goes first: the races that follow from it would hide it.
+    bool first = kind == DIVERGENT && finding_count && findings[0].kind != DIVERGENT;
+    if (first || finding_count < FINDINGS)
+        findings[first ? 0 : finding_count] = Finding{kind, site, other, current_block, current_thread, index};
+    finding_count += !first;
 }
 
 static void count_access(int64_t site, bool write, int64_t place, bool shared)
@@ -199,15 +203,16 @@ template <class T, int SITE> struct Reference {
 
 struct Fiber {
     ucontext_t context;
+    jmp_buf place;
     char *stack;
-    bool waiting, finished;
+    bool started, waiting, finished;
     int barrier;
     Index thread;
 };
 
 static Fiber *fibers;
 static int fiber_capacity;
-static ucontext_t scheduler;
+static jmp_buf scheduler;
 static Fiber *running;
 static void (*body)(void *);
 static void *body_argument;
@@ -242,27 +247,54 @@ static void enter(Fiber *fiber)
     pass++;
 }
 
+// A context is entered once; after that jumps are enough, which need no call of the system.
+__attribute__((noinline)) static void resume(Fiber *fiber)
+{
+    if (_setjmp(scheduler))
+        return;
+    if (fiber->started)
+        _longjmp(fiber->place, 1);
+    fiber->started = true;
+    setcontext(&fiber->context);
+}
+
+__attribute__((noinline)) static void suspend()
+{
+    if (!_setjmp(running->place))
+        _longjmp(scheduler, 1);
+}
+
 static void wait_at(int line)
 {
     running->waiting = true;
     running->barrier = line;
-    swapcontext(&running->context, &scheduler);
+    suspend();
 }
 
 static void fiber_main()
 {
-    body(body_argument);
-    running->finished = true;
-    swapcontext(&running->context, &scheduler);
+    for (;;) {
+        body(body_argument);
+        running->finished = true;
+        suspend();
+    }
 }
 
 static void reserve_fibers(int count)
 {
     if (count <= fiber_capacity)
         return;
-    fibers = (Fiber *)realloc(fibers, count * sizeof(Fiber));
-    for (int number = fiber_capacity; number < count; number++)
-        fibers[number].stack = (char *)malloc(STACK);
+    // Never moved: a fiber's context points into itself.
+    if (!fibers)
+        fibers = (Fiber *)calloc(MAXIMUM_THREADS, sizeof(Fiber));
+    for (int number = fiber_capacity; number < count; number++) {
+        Fiber *fiber = &fibers[number];
+        fiber->stack = (char *)malloc(STACK);
+        getcontext(&fiber->context);
+        fiber->context.uc_stack.ss_sp = fiber->stack;
+        fiber->context.uc_stack.ss_size = STACK;
+        makecontext(&fiber->context, fiber_main, 0);
+    }
     fiber_capacity = count;
 }
 
@@ -282,7 +314,7 @@ static void run_pass(const int *warps, int warp_count, int count, bool with_barr
             current_thread = lanes[lane];
             enter(fiber);
             if (with_barriers) {
-                swapcontext(&scheduler, &fiber->context);
+                resume(fiber);
             } else {
                 body(body_argument);
                 fiber->finished = true;
@@ -322,13 +354,6 @@ static void run_block(bool with_barriers)
         fiber->waiting = fiber->finished = false;
         unsigned index = number;
         fiber->thread = Index{index % blockDim.x, index / blockDim.x % blockDim.y, index / blockDim.x / blockDim.y};
-        if (!with_barriers)
-            continue;
-        getcontext(&fiber->context);
-        fiber->context.uc_stack.ss_sp = fiber->stack;
-        fiber->context.uc_stack.ss_size = STACK;
-        fiber->context.uc_link = &scheduler;
-        makecontext(&fiber->context, fiber_main, 0);
     }
     current_interval = 0;
     do {

@@ -8,6 +8,7 @@ from pickle import PicklingError
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from polyviz.analysis.bounds import check_bounds
+from polyviz.codegen.cards import kernel_cards
 from polyviz.codegen.generate import generate
 from polyviz.codegen.scan import EndlessLoopsError
 from polyviz.mapping import without_tiles
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.model.dependences import Dependences
+    from polyviz.model.kernel_card import KernelCard
     from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType, FloatingPoint, Program
     from polyviz.model.schedule import Schedule
@@ -76,7 +78,7 @@ class Kernel(Displayable):
 
     @property
     def target(self) -> str:
-        """Where the code runs: ``c``, ``numba`` or ``python``."""
+        """Where the code runs: ``c``, ``numba``, ``python``, ``cuda`` or ``emulated``."""
         return self.plan.target
 
     @property
@@ -94,6 +96,16 @@ class Kernel(Displayable):
         if self._latest is None:
             self._latest = self.specialise({})
         return self._latest
+
+    @property
+    def cards(self) -> tuple[KernelCard, ...]:
+        """One card per kernel of a device, with the counts of the latest emulated call; empty on a processor."""
+        device = self.program.device
+        if device is None:
+            return ()
+        running = [found.runner for found in self._compiled.values() if found.program is self._latest]
+        report = getattr(running[0], "report", None) if running else None
+        return kernel_cards(device, () if report is None else report.counts)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Run on ``arguments``; the result of the original function."""
