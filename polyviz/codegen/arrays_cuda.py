@@ -66,6 +66,7 @@ class DeviceArrays(ArrayPrinter):
         self.cells = tuple(name for name in self.names if scop.array(name).rank == 0 and name in self._written)
         self.dtypes = {name: types[name].dtype for name in (array.name for array in scop.arrays)}
         self.dtypes |= {private_name(scop, one.array): types[one.array].dtype for one in plan.expansions}
+        self.shared: dict[str, tuple[int, ...]] = {}
         for name, rank in self.copies.items():
             for axis in range(rank):
                 self._identifiers.derived(f"{name}_extent{axis}")
@@ -84,6 +85,8 @@ class DeviceArrays(ArrayPrinter):
     def element(self, element: Element, printer: CExpressionPrinter) -> str:
         """``element`` as CUDA text."""
         name = self.identifier(element.array)
+        if element.array in self.shared:
+            return self._shared_cell(element, printer)
         if element.array not in self.stored:
             return name
         if self._device_statement is not None and is_checked(element, self._device_statement):
@@ -97,6 +100,20 @@ class DeviceArrays(ArrayPrinter):
         if self.instrumented:
             return f"{name}.at<{number}>({', '.join(texts)})"
         return f"{name}[{self._flat(element, texts)}]"
+
+    def _shared_cell(self, element: Element, printer: CExpressionPrinter) -> str:
+        texts = [printer.expression(subscript) for subscript in element.subscripts]
+        number = self._record(element, f"{element.array}[{', '.join(texts)}]", "shared")
+        if self.instrumented:
+            return f"{element.array}.at<{number}>({', '.join(texts)})"
+        return element.array + "".join(f"[{text}]" for text in texts)
+
+    def shared_declaration(self, name: str) -> str:
+        """The line that declares the shared array ``name``."""
+        kind, extents = C_TYPE_NAMES[self.dtypes[name]], self.shared[name]
+        if self.instrumented:
+            return f"__shared__ Shared<{', '.join([kind, *map(str, extents)])}> {name};"
+        return f"__shared__ {kind} {name}{''.join(f'[{extent}]' for extent in extents)};"
 
     def _plain_subscript(self, element: Element, axis: int, printer: CExpressionPrinter) -> str:
         if element.array in self.copies:
@@ -123,11 +140,11 @@ class DeviceArrays(ArrayPrinter):
             return self._identifiers.derived(f"{name}_extent{axis}")
         return self._extent_name(self.scop.array(name), axis)
 
-    def _record(self, element: Element, text: str) -> int:
+    def _record(self, element: Element, text: str, memory: Literal["global", "shared"] = "global") -> int:
         number = len(self.references)
         strides = tuple(_moved(subscript, self.moving) for subscript in element.subscripts)
         kind = "single" if self.moving is None else _kind(strides)
-        self.references.append(Reference(number, element.array, text, "global", strides, kind))
+        self.references.append(Reference(number, element.array, text, memory, strides, kind))
         return number
 
     def itemsize(self, name: str) -> int:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.arrays_cuda import DeviceArrays
 from polyviz.codegen.bodies import bound_expression, placed_body, planned_body, private_name
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
-from polyviz.codegen.device_loops import host_steps, kernel_loops
+from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN, host_steps, kernel_loops
 from polyviz.codegen.emulated import entry_point
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.text import TextBuilder
+from polyviz.codegen.trees_cuda import TreeText, can_be_joined
+from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.errors import CodegenError
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import AccessSite, DeviceProgram, KernelText
@@ -23,11 +25,12 @@ from polyviz.model.expression import Compare, Constant, Expression, Name, walk
 from polyviz.model.program import ArrayType, FloatingPoint, LocalArray, Program, ProgramArgument, SourceLine
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from polyviz.model.device import DeviceKernel
+    from polyviz.model.expression import Instruction
     from polyviz.model.plan import Plan
-    from polyviz.model.scop import Scop
+    from polyviz.model.scop import Scop, Statement
 
 CUDA_RESERVED = C_RESERVED | {
     *("blockIdx", "blockDim", "gridDim", "threadIdx", "warpSize", "dim3", "class", "template", "typename", "this"),
@@ -62,8 +65,9 @@ def print_cuda(
     for array in scop.arrays:
         if types[array.name].dtype.startswith("complex"):
             raise CodegenError(f"{array.name} holds complex numbers, and kernels have none.", hint="Use the target 'c'.")
-    plain = _CudaText(scop, plan, types).printed()
-    instrumented = _CudaText(scop, plan, types, like=plain.kernels).printed()
+    reorder = floating_point == "reassociate"
+    plain = _CudaText(scop, plan, types, reorder).printed()
+    instrumented = _CudaText(scop, plan, types, reorder, like=plain.kernels).printed()
     assert plan.device is not None
     copies = tuple(
         LocalArray(
@@ -108,23 +112,44 @@ class _CudaText:
     scop: Scop
     plan: Plan
     types: Mapping[str, ArrayType]
+    reorder: bool
     like: tuple[KernelText, ...] = ()
     lines: dict[int, SourceLine] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.arrays = DeviceArrays(self.scop, self.plan, self.types, CUDA_RESERVED, instrumented=bool(self.like))
+        self.trees = self._tree_texts()
         self.names = dict(self.arrays.variable_names)
         self.printer = CExpressionPrinter(self.arrays.dtypes, self.names, self.arrays.element)
         self.bodies = {
             statement.name: planned_body(self.scop, self.plan, statement) for statement in self.scop.statements
         }
 
+    def _tree_texts(self) -> dict[str, TreeText]:
+        """The accumulations that threads share, by statement, with variables and arrays for their parts."""
+        device = self.plan.device
+        assert device is not None
+        dtypes = self.arrays.dtypes
+        pairs = [(kernel, tree) for kernel in device.kernels for tree in kernel.trees]
+        self.shares = self.reorder and all(can_be_joined(tree, dtypes[tree.array]) for _, tree in pairs)
+        found: dict[str, TreeText] = {}
+        for kernel, tree in pairs if self.shares else ():
+            ending = "" if all(one.tree.array != tree.array for one in found.values()) else f"_{tree.statement}"
+            part, shared = (self.arrays.added(f"{tree.array}_{kind}{ending}") for kind in ("part", "parts"))
+            dtypes[part] = dtypes[shared] = dtypes[tree.array]
+            statement = self.scop.statement(tree.statement)
+            found[tree.statement] = TreeText(tree, statement, part, shared, kernel.threads)
+            self.arrays.shared[shared] = found[tree.statement].extents
+        self.width = self.arrays.added("width") if found else ""
+        return found
+
     def printed(self) -> _Printed:
         """The whole text."""
         device = self.plan.device
         assert device is not None
         coordinates = self._coordinates()
-        loops = kernel_loops(self.scop, self.plan, self.arrays.taken)
+        taken = [self.arrays.taken | set(names.values()) for names in coordinates]
+        loops = kernel_loops(self.scop, self.plan, taken, trees=self.shares)
         bodies, kernels = [], []
         for kernel, node in zip(device.kernels, loops, strict=True):
             builder = _KernelBody(self, kernel, coordinates[kernel.number])
@@ -150,7 +175,7 @@ class _CudaText:
             wanted |= {coordinate("thread", axis.axis): f"thread_{axis.axis}" for axis in kernel.threads}
             wanted |= {point.parameter: point.name for point in kernel.points}
             wanted |= {coordinate("host", str(place)): name for place, name in enumerate(kernel.host_names)}
-            found.append({key: self.arrays.added(name) for key, name in wanted.items()})
+            found.append(_distinct(wanted, self.arrays.taken))
         return found
 
     def _head(self) -> str:
@@ -185,12 +210,12 @@ class _KernelBody:
         indent = 1
         for axis, (first, last) in zip(self.kernel.blocks, self.kernel.grid, strict=True):
             indent = self._block(axis.axis, bound_expression(first), bound_expression(last), indent)
-        for line in self._thread_lines(used):
+        for line in (*self._thread_lines(used), *self._part_lines()):
             self.text.add(indent, line)
         shift = len(self.text.lines)
         self.text.lines += loops.lines
         self.text.origins.update({line + shift: origin for line, origin in loops.origins.items()})
-        self.sites = [(*site[:3], site[3] + shift) for site in self.sites]
+        self.sites = [(begin, end, name, line + shift) for begin, end, name, line in self.sites]
         for level in range(len(wrapped), 0, -1):
             self.text.add(level, "}")
 
@@ -218,6 +243,16 @@ class _KernelBody:
                 block = self.coordinates[coordinate("block", point.block)]
                 lines.append(f"const int64_t {name} = {point.size} * {block} + threadIdx.{point.thread};")
         return lines
+
+    @property
+    def trees(self) -> list[TreeText]:
+        """The accumulations that the threads of this kernel share."""
+        return [tree for tree in self.owner.trees.values() if tree.statement.name in self.kernel.statements]
+
+    def _part_lines(self) -> list[str]:
+        arrays = self.owner.arrays
+        lines = [arrays.shared_declaration(tree.shared) for tree in self.trees]
+        return [*lines, *(f"{C_TYPE_NAMES[arrays.dtypes[tree.part]]} {tree.part};" for tree in self.trees)]
 
     def head(self) -> str:
         """Everything up to the opening brace."""
@@ -266,7 +301,10 @@ class _KernelBody:
             block=(by_axis.get("x", 1), by_axis.get("y", 1), by_axis.get("z", 1)),
             grid=(grid.get("x", one), grid.get("y", one), grid.get("z", one)),
             axes=tuple(f"{axis.axis}: {_texts(axis.texts)}" for axis in reversed(kernel.threads)),
-            barriers=tuple(barrier.protects for barrier in kernel.barriers),
+            barriers=(
+                *(barrier.protects for barrier in kernel.barriers),
+                *(f"the parts of {tree.tree.array} are joined by a tree" for tree in self.trees),
+            ),
             phases=kernel.phases,
             sites=tuple(self._sites(first)),
         )
@@ -310,6 +348,8 @@ class _KernelBody:
                 self._loop(node, indent, lane, out)
             case Instance(statement) if statement in self.protects:
                 out.add(indent, f"__syncthreads();  // {self.protects[statement]}")
+            case Instance(name) if name.startswith((BEGIN, JOIN, FINISH)):
+                self._shared_step(node, indent, lane, out)
             case Instance():
                 self._instance(node, indent, lane, out)
 
@@ -327,14 +367,65 @@ class _KernelBody:
         owner = self.owner
         statement = owner.scop.statement(node.statement)
         body = placed_body(statement, owner.bodies[node.statement], node.arguments)
-        owner.arrays.enter(statement)
-        owner.arrays.moving = lane
-        begin = len(owner.arrays.references)
-        comment = f"  // line {statement.span.line}: {' '.join(statement.source.split())}"
-        for number, line in enumerate(owner.printer.instructions(body, 0)):
-            out.add(indent, line + (comment if number == 0 else ""), statement)
-        first_line = len(out.lines) - number
-        self.sites.append((begin, len(owner.arrays.references), statement.name, first_line))
+        if statement.name in owner.trees:
+            body = owner.trees[statement.name].accumulate(body)
+        self._lines(statement, body, indent, lane, out, f"line {statement.span.line}: {_one_line(statement)}")
+
+    def _lines(
+        self,
+        statement: Statement,
+        body: Sequence[Instruction],
+        indent: int,
+        lane: frozenset[str] | None,
+        out: TextBuilder,
+        comment: str,
+    ) -> None:
+        arrays = self.owner.arrays
+        arrays.enter(statement)
+        arrays.moving = lane
+        begin, first_line = len(arrays.references), len(out.lines) + 1
+        for number, line in enumerate(self.owner.printer.instructions(body, 0)):
+            out.add(indent, line + (f"  // {comment}" if number == 0 and comment else ""), statement)
+        self.sites.append((begin, len(arrays.references), statement.name, first_line))
+
+    def _shared_step(self, node: Instance, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
+        kind, _, name = node.statement.partition(" ")
+        tree = self.owner.trees[name]
+        if kind == BEGIN.strip():
+            self._lines(tree.statement, [tree.begin()], indent, lane, out, "")
+        elif kind == JOIN.strip():
+            self._join(tree, indent, lane, out)
+        else:
+            body = placed_body(tree.statement, self.owner.bodies[name], node.arguments)
+            comment = f"line {tree.statement.span.line}, all parts"
+            self._lines(tree.statement, [tree.finish(body)], indent, lane, out, comment)
+
+    def _join(self, tree: TreeText, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
+        """The tree: in each round half of the threads take the part of one of the other half."""
+        width = self.owner.width
+        self._lines(tree.statement, [tree.store()], indent, lane, out, "")
+        out.add(indent, "__syncthreads();  // every part is in shared memory")
+        out.add(indent, f"for (int64_t {width} = {tree.size // 2}; {width} > 0; {width} /= 2) {{")
+        out.add(indent + 1, f"if ({self.coordinates[tree.coordinate]} < {width}) {{")
+        self._lines(tree.statement, [tree.step(width)], indent + 2, lane, out, "")
+        out.add(indent + 1, "}")
+        out.add(indent + 1, "__syncthreads();  // parts are joined pair by pair")
+        out.add(indent, "}")
+
+
+def _distinct(wanted: Mapping[str, str], taken: frozenset[str]) -> dict[str, str]:
+    """The wanted names, changed where they are ``taken`` or wanted twice."""
+    found: dict[str, str] = {}
+    for key, name in wanted.items():
+        free = name
+        while free in taken or free in found.values():
+            free += "_"
+        found[key] = free
+    return found
+
+
+def _one_line(statement: Statement) -> str:
+    return " ".join(statement.source.split())
 
 
 def _words(text: str) -> set[str]:

@@ -9,60 +9,81 @@ from weakref import WeakKeyDictionary
 
 import islpy as isl
 
-from polyviz.codegen.loops import For, If, Instance, LoopNode, Block, rewrite
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, rewrite
 from polyviz.codegen.naming import inline_single_iterations, name_loops
 from polyviz.codegen.scan import scan_order
 from polyviz.errors import CodegenError
-from polyviz.mapping.gpu_space import instances_of_threads
+from polyviz.mapping.gpu_space import finishing_instances, instances_of_threads
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import HostBranch, HostLoop, HostSequence, HostStep, Launch
 from polyviz.model.expression import Expression, Name, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from polyviz.model.device import DeviceKernel, DevicePlan
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
 
 _LAUNCH = "launch"
-_scanned: WeakKeyDictionary[Plan, tuple[LoopNode, ...]] = WeakKeyDictionary()
+BEGIN, JOIN, FINISH = "begin ", "join ", "finish "
+"""What the instances are called at which a shared accumulation begins, is joined and ends; the statement follows."""
+_scanned: WeakKeyDictionary[Plan, dict[bool, tuple[LoopNode, ...]]] = WeakKeyDictionary()
 
 
-def kernel_loops(scop: Scop, plan: Plan, reserved: frozenset[str]) -> tuple[LoopNode, ...]:
+def kernel_loops(
+    scop: Scop, plan: Plan, reserved: Sequence[frozenset[str]], *, trees: bool
+) -> tuple[LoopNode, ...]:
     """The loops of one thread for each kernel of ``plan``; barriers are instances called as their ``DeviceBarrier``.
 
-    Raises CodegenError where a barrier would stand under a condition on a thread.
+    ``reserved`` are the names that no loop of a kernel may take. ``trees`` lets threads share accumulations: then there are instances called ``BEGIN``, ``JOIN`` and ``FINISH`` with
+    the statement. Raises CodegenError where a barrier would stand under a condition on a thread.
     """
     assert plan.device is not None
-    if plan not in _scanned:
-        _scanned[plan] = tuple(map(_scan, plan.device.kernels))
+    known = _scanned.setdefault(plan, {})
+    if trees not in known:
+        known[trees] = tuple(_scan(kernel, trees) for kernel in plan.device.kernels)
     iterators = {statement.name: statement.iterators for statement in scop.statements}
     named = []
-    for kernel, loops in zip(plan.device.kernels, _scanned[plan], strict=True):
-        labels: dict[str, tuple[str, ...]] = {barrier.name: () for barrier in kernel.barriers}
-        named.append(name_loops(loops, {**iterators, **labels}, reserved))
+    for kernel, loops, taken in zip(plan.device.kernels, known[trees], reserved, strict=True):
+        labels: dict[str, tuple[str, ...]] = dict.fromkeys(_markers(kernel), ())
+        labels |= {f"{FINISH}{tree.statement}": iterators[tree.statement] for tree in kernel.trees}
+        named.append(name_loops(loops, {**iterators, **labels}, taken))
     return tuple(named)
 
 
-def _scan(kernel: DeviceKernel) -> LoopNode:
-    order = reduce(
-        isl.UnionMap.union,
-        (
-            isl.UnionMap.from_map(kernel.order[name].intersect_domain(instances))
-            for name, instances in instances_of_threads(kernel)
-        ),
-    )
-    for barrier in kernel.barriers:
-        same = isl.Map.identity(barrier.times.get_space().map_from_set()).intersect_domain(barrier.times)
-        order = order.union(isl.UnionMap.from_map(same.set_tuple_name(isl.dim_type.in_, barrier.name)))
-    loops = inline_single_iterations(scan_order(order, kernel.context, kernel.uniform))
-    names = {barrier.name for barrier in kernel.barriers}
+def _markers(kernel: DeviceKernel) -> dict[str, isl.Set]:
+    """What all threads of a block reach together, with its times."""
+    found = {barrier.name: barrier.times for barrier in kernel.barriers}
+    for tree in kernel.trees:
+        found |= {f"{BEGIN}{tree.statement}": tree.begin, f"{JOIN}{tree.statement}": tree.join}
+    return found
+
+
+def _scan(kernel: DeviceKernel, trees: bool) -> LoopNode:
+    markers = _markers(kernel) if trees else {barrier.name: barrier.times for barrier in kernel.barriers}
+    loops = inline_single_iterations(scan_order(_order(kernel, markers, trees), kernel.context, kernel.uniform))
+    names = set(markers)
     loops = rewrite(loops, lambda node: _bare(node, names))
     varying = {coordinate("thread", axis.axis) for axis in kernel.threads}
     varying |= {point.parameter for point in kernel.points}
     _check_barriers(loops, names, frozenset(varying), under="")
     return loops
+
+
+def _order(kernel: DeviceKernel, markers: Mapping[str, isl.Set], trees: bool) -> isl.UnionMap:
+    """Everything a thread does, with its time."""
+    parts = [
+        kernel.order[name].intersect_domain(instances)
+        for name, instances in instances_of_threads(kernel, trees=trees)
+    ]
+    for name, times in markers.items():
+        same = isl.Map.identity(times.get_space().map_from_set()).intersect_domain(times)
+        parts.append(same.set_tuple_name(isl.dim_type.in_, name))
+    for tree in kernel.trees if trees else ():
+        last = tree.finish_order.intersect_domain(finishing_instances(kernel, tree))
+        parts.append(last.set_tuple_name(isl.dim_type.in_, f"{FINISH}{tree.statement}"))
+    return reduce(isl.UnionMap.union, map(isl.UnionMap.from_map, parts))
 
 
 def _bare(node: LoopNode, names: set[str]) -> LoopNode:

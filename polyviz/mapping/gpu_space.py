@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.model.device import DeviceKernel, Point, SpaceAxis, coordinate, plain_name
+from polyviz.model.device import DeviceKernel, Point, SpaceAxis, TreeReduction, coordinate, plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -121,10 +122,24 @@ def context_of(
     return context
 
 
-def instances_of_threads(kernel: DeviceKernel) -> Iterator[tuple[str, isl.Set]]:
-    """Each statement with what one thread of one block of one launch runs of it."""
+def instances_of_threads(kernel: DeviceKernel, *, trees: bool) -> Iterator[tuple[str, isl.Set]]:
+    """Each statement with what one thread of one block of one launch runs of it; ``trees`` shares accumulations."""
+    shared = {tree.statement: tree for tree in kernel.trees} if trees else {}
     for name, domain in kernel.instances.items():
-        yield name, thread_instances(domain, name, kernel.blocks, kernel.threads, kernel.points)
+        threads = with_row(kernel.threads, name, shared[name]) if name in shared else kernel.threads
+        yield name, thread_instances(domain, name, kernel.blocks, threads, kernel.points)
+
+
+def with_row(threads: Sequence[SpaceAxis], name: str, tree: TreeReduction) -> tuple[SpaceAxis, ...]:
+    """``threads`` where those along the axis of ``tree`` share the instances of the statement ``name``."""
+    return tuple(
+        replace(axis, rows={**axis.rows, name: tree.row}) if axis.axis == tree.axis else axis for axis in threads
+    )
+
+
+def finishing_instances(kernel: DeviceKernel, tree: TreeReduction) -> isl.Set:
+    """The last steps of ``tree`` that one thread makes: the first one along its axis."""
+    return thread_instances(tree.finish, tree.statement, kernel.blocks, kernel.threads, kernel.points)
 
 
 def _values(domain: isl.Set, block: SpaceAxis, name: str) -> isl.Set:

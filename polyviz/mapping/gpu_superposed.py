@@ -7,21 +7,28 @@ thread (Shirako, Hayashi, Sarkar (CC 2017), section 3.3, and the pitfall their l
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.mapping.gpu_space import context_of, grid_of, on_host, points_of
-from polyviz.model.device import DeviceBarrier, DeviceKernel, DevicePlan, SpaceAxis, plain_name
+from polyviz.analysis.reductions import find_reductions
+from polyviz.mapping.gpu_space import context_of, grid_of, on_host, points_of, thread_instances, with_row
+from polyviz.model.device import DeviceBarrier, DeviceKernel, DevicePlan, SpaceAxis, TreeReduction, plain_name
 from polyviz.model.superposition import affine_map
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from polyviz.analysis.reductions import Reduction
+    from polyviz.model.device import Point
     from polyviz.model.scop import Scop
     from polyviz.model.superposition import Axis, Dimension, Scattering, Superposition, SuperposedKernel
 
+SLOTS = 8
+"""Times between one position of the phases and the next: what happens there, in its order, is numbered from 0."""
+BEGIN, RUN, JOIN, FINISH, WAIT = range(5)
 _FROM_OUTSIDE: tuple[Axis, ...] = ("z", "y", "x")
 
 
@@ -66,6 +73,7 @@ class _Builder:
             grid=grid_of(domains, blocks),
             barriers=self._barriers(domains, order),
             phases=tuple(map(str, self.source.phases)),
+            trees=tuple(self._trees(blocks, threads, points, domains)),
         )
 
     def launches(self) -> isl.Map:
@@ -143,19 +151,23 @@ class _Builder:
         return any(one.axis for one in self.superposition.regular[name])
 
     def _phase_texts(self, name: str) -> list[str]:
-        """Positions are doubled, so that barriers find room between them."""
+        """Positions are spread, so that barriers and the steps of a shared accumulation find room between them."""
         texts = [
-            str(2 * int(one.expression)) if one.kind == "scalar" else one.expression for one in self._phase(name)
+            str(SLOTS * int(one.expression)) if one.kind == "scalar" else one.expression
+            for one in self._phase(name)
         ]
         return [*texts, *["0"] * (self._uniform - len(texts))]
 
-    def _order(self, name: str) -> isl.Map:
+    def _order(self, name: str, slot: int = RUN) -> isl.Map:
         scattering = self.superposition.regular[name]
         space = {one.axis: one.expression for one in scattering if one.axis is not None and not one.reduction}
         axes = [space.get(axis, "0") for axis in _FROM_OUTSIDE]
         rest = self._rest(name)
         longest = max(len(self._rest(other)) for other in self.source.statements)
-        texts = [*self._phase_texts(name), *axes, *rest, *["0"] * (longest - len(rest))]
+        phase = self._phase_texts(name)
+        last = len(self._phase(name)) - 1
+        phase[last] = str(int(phase[last]) + slot)
+        texts = [*phase, *axes, *rest, *["0"] * (longest - len(rest))]
         return affine_map(self._domain(name), *texts)
 
     def _rest(self, name: str) -> list[str]:
@@ -177,17 +189,12 @@ class _Builder:
             names = self.source.phases[barrier.before].statements
             place = 2 * barrier.depth
             length = order[names[0]].dim(isl.dim_type.out)
-            times = [self._time_after(domains[name], order[name], place, length) for name in self._around(barrier.before, place)]
-            whole = times[0]
-            for other in times[1:]:
-                whole = whole.union(other)
-            position = 2 * int(self._phase(names[0])[place].expression) + 1
-            fixed = whole.insert_dims(isl.dim_type.set, place, length - place)
-            fixed = fixed.fix_val(isl.dim_type.set, place, isl.Val(position))
-            for behind in range(place + 1, length):
-                fixed = fixed.fix_val(isl.dim_type.set, behind, isl.Val(0))
+            around = self._around(barrier.before, place)
+            whole = reduce(isl.Set.union, (_time_before(domains[name], order[name], place) for name in around))
+            position = SLOTS * int(self._phase(names[0])[place].expression) + WAIT
+            fixed = _at(whole, position, length)
             label = f"barrier{self.source.number}_{number}"
-            barriers.append(DeviceBarrier(label, fixed.coalesce(), barrier.protects.explanation))
+            barriers.append(DeviceBarrier(label, fixed, barrier.protects.explanation))
         return tuple(barriers)
 
     def _around(self, phase: int, place: int) -> list[str]:
@@ -206,8 +213,79 @@ class _Builder:
             )
         ]
 
-    @staticmethod
-    def _time_after(domain: isl.Set, order: isl.Map, place: int, length: int) -> isl.Set:
-        return domain.apply(order).project_out(isl.dim_type.set, place, length - place)
+    def _trees(
+        self,
+        blocks: Sequence[SpaceAxis],
+        threads: Sequence[SpaceAxis],
+        points: Sequence[Point],
+        domains: Mapping[str, isl.Set],
+    ) -> Iterator[TreeReduction]:
+        """The accumulations that threads share: each in a phase of nothing else, into one cell per thread and phase."""
+        operators = {found.statement: found for found in find_reductions(self.scop)}
+        for phase in self.source.phases:
+            shared = {name: self._reduction_row(name) for name in phase.statements}
+            if any(row is None or name not in operators for name, row in shared.items()):
+                continue
+            for name, row in shared.items():
+                assert row is not None
+                tree = self._tree(operators[name], row, domains[name])
+                size = next(axis.size for axis in threads if axis.axis == tree.axis)
+                if size & (size - 1) == 0 and self._has_one_cell(tree, blocks, threads, points, domains[name]):
+                    yield tree
+
+    def _reduction_row(self, name: str) -> Dimension | None:
+        return next((one for one in self.superposition.regular[name] if one.reduction), None)
+
+    def _tree(self, found: Reduction, dimension: Dimension, domain: isl.Set) -> TreeReduction:
+        name = found.statement
+        assert dimension.axis is not None
+        place = len(self._phase(name)) - 1
+        position = SLOTS * int(self._phase(name)[place].expression)
+        order = self._order(name)
+        before = _time_before(domain, order, place)
+        length = order.dim(isl.dim_type.out)
+        forall = [
+            one.expression for one in self.superposition.regular[name] if one.axis and not one.reduction
+        ]
+        cells = affine_map(self._domain(name), *self._phase_texts(name), *forall).intersect_domain(domain)
+        return TreeReduction(
+            statement=name,
+            array=found.array,
+            operator=found.operator,
+            axis=dimension.axis,
+            row=self._row(name, dimension.expression),
+            begin=_at(before, position + BEGIN, length),
+            join=_at(before, position + JOIN, length),
+            finish=cells.reverse().lexmin().range(),
+            finish_order=self._order(name, FINISH),
+        )
+
+    def _has_one_cell(
+        self,
+        tree: TreeReduction,
+        blocks: Sequence[SpaceAxis],
+        threads: Sequence[SpaceAxis],
+        points: Sequence[Point],
+        domain: isl.Set,
+    ) -> bool:
+        own = thread_instances(domain, tree.statement, blocks, with_row(threads, tree.statement, tree), points)
+        writes = next(
+            access for access in self.scop.statement(tree.statement).accesses if access.kind == "write"
+        )
+        phase = affine_map(self._domain(tree.statement), *self._phase_texts(tree.statement))
+        return bool(phase.intersect_domain(own).reverse().apply_range(writes.relation).is_single_valued())
 
 
+def _time_before(domain: isl.Set, order: isl.Map, place: int) -> isl.Set:
+    """The values of the time before position ``place`` at which instances of ``domain`` run."""
+    return domain.apply(order).project_out(isl.dim_type.set, place, order.dim(isl.dim_type.out) - place)
+
+
+def _at(times: isl.Set, position: int, length: int) -> isl.Set:
+    """``times`` followed by ``position`` and by zeros up to ``length`` values."""
+    place = times.dim(isl.dim_type.set)
+    whole = times.insert_dims(isl.dim_type.set, place, length - place)
+    whole = whole.fix_val(isl.dim_type.set, place, isl.Val(position))
+    for behind in range(place + 1, length):
+        whole = whole.fix_val(isl.dim_type.set, behind, isl.Val(0))
+    return whole.coalesce()

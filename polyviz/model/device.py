@@ -82,12 +82,33 @@ class DeviceBarrier:
 
 
 @dataclass(frozen=True, slots=True)
+class TreeReduction:
+    """An accumulation that the threads along ``axis`` share: each makes a part of it, then they join parts in a tree.
+
+    ``row`` deals the instances to the threads. The parts begin at ``begin`` and are joined at ``join``, times that are
+    the same for all threads; the instances ``finish``, one per accumulating cell, stand for the last step, at the time
+    that ``finish_order`` gives.
+    """
+
+    statement: str
+    array: str
+    operator: str
+    axis: Axis
+    row: isl.Map
+    begin: isl.Set
+    join: isl.Set
+    finish: isl.Set
+    finish_order: isl.Map
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceKernel:
     """One kernel before its loops are written.
 
     ``host``: the rows of the sequential loops that launch it, outermost first. ``order``: when one thread runs an
     instance, as a map into the time of the kernel; the first ``uniform`` values are the same for all threads that meet
-    at a barrier. ``grid`` holds the first and the last block along each axis of ``blocks``, over sizes and host loops.
+    at a barrier. ``trees`` are the accumulations that threads may
+    share where sums may be reordered; otherwise one thread along that axis makes them. ``grid`` holds the first and the last block along each axis of ``blocks``, over sizes and host loops.
     """
 
     number: int
@@ -104,6 +125,7 @@ class DeviceKernel:
     grid: tuple[tuple[isl.PwAff, isl.PwAff], ...]
     barriers: tuple[DeviceBarrier, ...] = ()
     phases: tuple[str, ...] = ()
+    trees: tuple[TreeReduction, ...] = ()
 
     @property
     def threads_per_block(self) -> int:

@@ -135,33 +135,34 @@ static void end_of_warp()
     }
 }
 
-static bool at_the_same_time(const Stamp &other)
+static bool at_the_same_time(const Stamp &other, bool shared)
 {
-    if (other.launch != launch_number)
+    // Every block has a shared memory of its own.
+    if (other.launch != launch_number || (shared && other.block != current_block))
         return false;
     return other.block != current_block ||
            (other.interval == current_interval && other.thread != current_thread);
 }
 
-static void stamp_read(Stamp &read)
+static void stamp_read(Stamp &read, bool shared)
 {
-    if (read.launch == launch_number && read.block != current_block) {
+    if (!shared && read.launch == launch_number && read.block != current_block) {
         read.block = MANY;
         return;
     }
-    bool same = read.launch == launch_number && read.interval == current_interval;
+    bool same = read.launch == launch_number && read.block == current_block && read.interval == current_interval;
     int32_t thread = same && read.thread != current_thread ? (int32_t)MANY : current_thread;
     read = Stamp{launch_number, current_block, current_interval, thread};
 }
 
-static void watch(Cell &cell, bool write, int64_t site, int64_t index)
+static void watch(Cell &cell, bool write, bool shared, int64_t site, int64_t index)
 {
-    if (at_the_same_time(cell.write) || (write && at_the_same_time(cell.read)))
+    if (at_the_same_time(cell.write, shared) || (write && at_the_same_time(cell.read, shared)))
         report(RACE, site, cell.write.launch == launch_number ? cell.write.thread : cell.read.thread, index);
     if (write)
         cell.write = Stamp{launch_number, current_block, current_interval, current_thread};
     else
-        stamp_read(cell.read);
+        stamp_read(cell.read, shared);
 }
 
 template <class T, int SITE> struct Reference {
@@ -179,7 +180,7 @@ template <class T, int SITE> struct Reference {
         count_access(SITE, write, place, shared);
         if (shared && !write && (cell->write.launch != launch_number || cell->write.block != current_block))
             report(UNINITIALISED, SITE, -1, index);
-        watch(*cell, write, SITE, index);
+        watch(*cell, write, shared, SITE, index);
     }
     operator T() const
     {
