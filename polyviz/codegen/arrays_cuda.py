@@ -13,13 +13,13 @@ from polyviz.codegen.calling import is_checked
 from polyviz.codegen.index import linear_terms
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.errors import CodegenError
-from polyviz.model.device_program import StrideKind
 from polyviz.model.program import ProgramArgument
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.model.device_program import StrideKind
     from polyviz.model.expression import Element, Expression
     from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType
@@ -63,7 +63,9 @@ class DeviceArrays(ArrayPrinter):
         self.copies = {private_name(scop, one.array): len(one.extents) for one in plan.expansions}
         hidden = {one.array for one in plan.expansions if private_name(scop, one.array) == one.array}
         self.names = tuple(array.name for array in scop.arrays if array.name not in hidden)
-        self.cells = tuple(name for name in self.names if scop.array(name).rank == 0 and name in self._written)
+        self.cells = tuple(
+            name for name in self.names if scop.array(name).rank == 0 and name in self._written
+        )
         self.dtypes = {name: types[name].dtype for name in (array.name for array in scop.arrays)}
         self.dtypes |= {private_name(scop, one.array): types[one.array].dtype for one in plan.expansions}
         self.shared: dict[str, tuple[int, ...]] = {}
@@ -165,7 +167,11 @@ class DeviceArrays(ArrayPrinter):
             ]
             if not own and self.types[name].layout == "A":
                 found += [ProgramArgument("stride", name, axis=axis) for axis in range(rank)]
-        found += [ProgramArgument("array", name, self.dtypes[name]) for name in self.stored if name not in self.cells]
+        found += [
+            ProgramArgument("array", name, self.dtypes[name])
+            for name in self.stored
+            if name not in self.cells
+        ]
         found += [ProgramArgument("cell", name, self.dtypes[name]) for name in self.cells]
         scalars = [name for name in self.names if name not in self.stored]
         return (*found, *(ProgramArgument("scalar", name, self.dtypes[name]) for name in scalars))

@@ -36,8 +36,9 @@ def kernel_loops(
 ) -> tuple[LoopNode, ...]:
     """The loops of one thread for each kernel of ``plan``; barriers are instances called as their ``DeviceBarrier``.
 
-    ``reserved`` are the names that no loop of a kernel may take. ``trees`` lets threads share accumulations: then there are instances called ``BEGIN``, ``JOIN`` and ``FINISH`` with
-    the statement. Raises CodegenError where a barrier would stand under a condition on a thread.
+    ``reserved`` are the names that no loop of a kernel may take. ``trees`` lets threads share accumulations: then there
+    are instances called ``BEGIN``, ``JOIN`` and ``FINISH`` with the statement.
+    Raises CodegenError where a barrier would stand under a condition on a thread.
     """
     assert plan.device is not None
     known = _scanned.setdefault(plan, {})
@@ -62,7 +63,9 @@ def _markers(kernel: DeviceKernel) -> dict[str, isl.Set]:
 
 def _scan(kernel: DeviceKernel, trees: bool) -> LoopNode:
     markers = _markers(kernel) if trees else {barrier.name: barrier.times for barrier in kernel.barriers}
-    loops = inline_single_iterations(scan_order(_order(kernel, markers, trees), kernel.context, kernel.uniform))
+    loops = inline_single_iterations(
+        scan_order(_order(kernel, markers, trees), kernel.context, kernel.uniform)
+    )
     names = set(markers)
     loops = rewrite(loops, lambda node: _bare(node, names))
     varying = {coordinate("thread", axis.axis) for axis in kernel.threads}
@@ -106,7 +109,9 @@ def _check_barriers(node: LoopNode, names: set[str], varying: frozenset[str], un
             inner = varying | {iterator} if moves else varying
             _check_barriers(body, names, inner, under or ("a loop" if moves else ""))
         case Instance(statement) if statement in names and under:
-            raise CodegenError(f"A barrier would stand in {under} that differs between the threads of a block.")
+            raise CodegenError(
+                f"A barrier would stand in {under} that differs between the threads of a block."
+            )
 
 
 def _mentions(expression: Expression, names: frozenset[str]) -> bool:
@@ -121,7 +126,9 @@ def host_steps(scop: Scop, device: DevicePlan) -> HostStep:
         missing = longest - launches.dim(isl.dim_type.out)
         zeros = isl.Set(f"{{ [{', '.join(['0'] * missing)}] }}")
         padded = launches.flat_range_product(isl.Map.from_domain_and_range(launches.domain(), zeros))
-        order = order.union(isl.UnionMap.from_map(padded.set_tuple_name(isl.dim_type.in_, f"{_LAUNCH}{number}")))
+        order = order.union(
+            isl.UnionMap.from_map(padded.set_tuple_name(isl.dim_type.in_, f"{_LAUNCH}{number}"))
+        )
     loops = inline_single_iterations(scan_order(order, scop.context))
     names: Mapping[str, tuple[str, ...]] = {
         f"{_LAUNCH}{kernel.number}": kernel.host_names for kernel in device.kernels
@@ -135,7 +142,9 @@ def _host_step(node: LoopNode) -> HostStep:
         case Block(children):
             return HostSequence(tuple(map(_host_step, children)))
         case If(condition, then, otherwise):
-            return HostBranch(condition, _host_step(then), None if otherwise is None else _host_step(otherwise))
+            return HostBranch(
+                condition, _host_step(then), None if otherwise is None else _host_step(otherwise)
+            )
         case For(iterator, start, stop, step, body):
             return HostLoop(iterator, start, stop, step, _host_step(body))
         case Instance(statement, arguments):

@@ -31,16 +31,17 @@ def make_device_plan(
     target: str,
     *,
     tile: Sequence[int] | Literal[False] | None = None,
+    wavefronts: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a device: a superposition keeps its own blocks and threads, any other order gets the rules
-    of ``gpu_single``.
+    of ``gpu_single``, ``wavefronts`` included unless they are switched off.
 
     Raises OptionError for blocks that no device can hold.
     """
     if schedule.superposition is not None:
         device = superposed_kernels(scop, schedule.superposition)
     else:
-        device = single_kernels(scop, dependences, schedule, tile)
+        device = single_kernels(scop, dependences, schedule, tile, wavefronts=wavefronts)
     for kernel in device.kernels:
         _check_block(kernel)
     storage = expand_temporaries(scop, dependences)
@@ -50,7 +51,7 @@ def make_device_plan(
         tree=schedule.tree,
         expansions=storage.expansions,
         final_values=storage.final_values,
-        decisions=(*_decisions(device), *storage.decisions),
+        decisions=(*device.decisions, *_decisions(device), *storage.decisions),
         device=device,
     )
 
@@ -70,15 +71,15 @@ def _decisions(device: DevicePlan) -> list[Decision]:
 
 
 def _kernel_text(kernel: DeviceKernel) -> str:
-    blocks = ", ".join(f"{axis.axis}: {_rows(axis.texts)} in tiles of {axis.size}" for axis in reversed(kernel.blocks))
+    blocks = ", ".join(
+        f"{axis.axis}: {_rows(axis.texts)} in tiles of {axis.size}" for axis in reversed(kernel.blocks)
+    )
     threads = ", ".join(
         f"{axis.axis}: {axis.size} along {_rows(axis.texts)}" for axis in reversed(kernel.threads)
     )
     host = f", launched {len(kernel.host)} loops deep by the host" if kernel.host else ""
     waits = f"{len(kernel.barriers)} barriers" if len(kernel.barriers) != 1 else "1 barrier"
-    return (
-        f"kernel {kernel.number}: blocks {blocks or 'one'}; threads {threads or 'one'}; {waits}{host}"
-    )
+    return f"kernel {kernel.number}: blocks {blocks or 'one'}; threads {threads or 'one'}; {waits}{host}"
 
 
 def _rows(texts: object) -> str:

@@ -15,6 +15,7 @@ import islpy as isl
 from polyviz.analysis.parallelism import BandProperties, band_properties
 from polyviz.mapping.gpu_space import context_of, grid_of, on_host, points_of
 from polyviz.model.device import DeviceKernel, DevicePlan, SpaceAxis, plain_name
+from polyviz.model.schedule import Decision
 from polyviz.transform.tree import bands, kind_of, members, path_of, row_texts, statements_under
 
 if TYPE_CHECKING:
@@ -31,18 +32,26 @@ _AXES: tuple[Axis, ...] = ("z", "y", "x")
 
 
 def single_kernels(
-    scop: Scop, dependences: Dependences, schedule: Schedule, tile: Sequence[int] | Literal[False] | None
+    scop: Scop,
+    dependences: Dependences,
+    schedule: Schedule,
+    tile: Sequence[int] | Literal[False] | None,
+    *,
+    wavefronts: bool = True,
 ) -> DevicePlan:
-    """The kernels of a schedule without a second level; ``tile`` gives the tiles of the block loops."""
+    """The kernels of a schedule without a second level; ``tile`` gives the tiles of the block loops.
+
+    ``wavefronts`` lets the host run bands without a parallel loop front by front; without it one thread runs them.
+    """
     properties = {
         path: found
         for (path, _), found in zip(
             bands(schedule.tree), band_properties(scop, dependences, schedule.tree), strict=True
         )
     }
-    search = _Search(scop, properties, tuple(tile) if tile else ())
+    search = _Search(scop, properties, tuple(tile) if tile else (), wavefronts)
     search.visit(schedule.tree.get_root(), ())
-    return DevicePlan(tuple(search.kernels), search.launches)
+    return DevicePlan(tuple(search.kernels), search.launches, tuple(search.decisions))
 
 
 @dataclass(slots=True)
@@ -52,6 +61,8 @@ class _Search:
     scop: Scop
     properties: Mapping[tuple[int, ...], BandProperties]
     tile: tuple[int, ...]
+    wavefronts: bool
+    decisions: list[Decision] = field(default_factory=list)
     kernels: list[DeviceKernel] = field(default_factory=list)
     launches: dict[int, isl.Map] = field(default_factory=dict)
 
@@ -72,7 +83,7 @@ class _Search:
         chosen = self._parallel(node)
         if chosen:
             self._kernel(node, steps, chosen)
-        elif self._found(node).permutable and node.band_n_member() > 1:
+        elif self.wavefronts and self._found(node).permutable and node.band_n_member() > 1:
             self._wavefront(node, steps)
         elif node.band_n_member() > 1 and self._parallel_below(node):
             rows = members(node)
@@ -81,11 +92,15 @@ class _Search:
         elif self._parallel_below(node):
             self.visit(node.child(0), (*steps, *members(node)))
         else:
+            text = "no loop is parallel, so one thread of one block runs everything"
+            self.decisions.append(Decision("serial", text, statements_under(node)))
             self._kernel(node, steps, ())
 
     def _wavefront(self, node: isl.ScheduleNode, steps: tuple[int | isl.UnionPwAff, ...]) -> None:
         """No loop of the band is parallel, but all of them are once their sum, a wavefront, runs on the host."""
         rows = members(node)
+        text = "no loop is parallel, so the host runs along wavefronts: the sum of all loops of the band"
+        self.decisions.append(Decision("wavefront", text, statements_under(node)))
         sum_of_rows = rows[0]
         for row in rows[1:]:
             sum_of_rows = sum_of_rows.add(row)
@@ -95,10 +110,10 @@ class _Search:
         """The rest of a band whose first member runs on the host: its facts hold where they stand."""
         rest = node.child(0)
         found = self._found(node)
-        self.properties = {
-            **{(*path[: len(path_of(node))], 0, *path[len(path_of(node)) :]): one for path, one in self.properties.items()},
-            path_of(rest): BandProperties(False, found.members[1:], found.statements, found.depth + 1),
-        }
+        depth = len(path_of(node))
+        moved = {(*path[:depth], 0, *path[depth:]): one for path, one in self.properties.items()}
+        below = BandProperties(False, found.members[1:], found.statements, found.depth + 1)
+        self.properties = {**moved, path_of(rest): below}
         self._band(rest, steps)
 
     def _found(self, node: isl.ScheduleNode) -> BandProperties:
@@ -203,7 +218,8 @@ class _Search:
     def _rows(self, row: isl.UnionPwAff, names: Sequence[str]) -> Mapping[str, isl.Map]:
         """``row`` as one map into a value per statement."""
         return {
-            name: isl.Map.from_pw_aff(row.extract_pw_aff(_space_of(self._domain(name), row))) for name in names
+            name: isl.Map.from_pw_aff(row.extract_pw_aff(_space_of(self._domain(name), row)))
+            for name in names
         }
 
     def _domain(self, name: str) -> isl.Set:

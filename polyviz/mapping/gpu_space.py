@@ -23,7 +23,9 @@ def with_value(row: isl.Map, parameter: str) -> isl.Map:
     >>> print(with_value(isl.Map("{ S[i] -> [i] }"), "p").domain())
     [p] -> { S[i = p] }
     """
-    space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 1, 1).set_dim_id(isl.dim_type.param, 0, isl.Id(parameter))
+    space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 1, 1).set_dim_id(
+        isl.dim_type.param, 0, isl.Id(parameter)
+    )
     value = isl.Set.universe(space).equate(isl.dim_type.param, 0, isl.dim_type.set, 0)
     return row.intersect_range(value)
 
@@ -133,7 +135,8 @@ def instances_of_threads(kernel: DeviceKernel, *, trees: bool) -> Iterator[tuple
 def with_row(threads: Sequence[SpaceAxis], name: str, tree: TreeReduction) -> tuple[SpaceAxis, ...]:
     """``threads`` where those along the axis of ``tree`` share the instances of the statement ``name``."""
     return tuple(
-        replace(axis, rows={**axis.rows, name: tree.row}) if axis.axis == tree.axis else axis for axis in threads
+        replace(axis, rows={**axis.rows, name: tree.row}) if axis.axis == tree.axis else axis
+        for axis in threads
     )
 
 
@@ -147,7 +150,9 @@ def _values(domain: isl.Set, block: SpaceAxis, name: str) -> isl.Set:
 
 
 def _between(parameter: str, size: int) -> isl.Set:
-    space = isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 1).set_dim_id(isl.dim_type.param, 0, isl.Id(parameter))
+    space = isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 1).set_dim_id(
+        isl.dim_type.param, 0, isl.Id(parameter)
+    )
     return (
         isl.Set.universe(space)
         .lower_bound_val(isl.dim_type.param, 0, isl.Val(0))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from polyviz.analysis.reductions import Reduction
     from polyviz.model.device import Point
     from polyviz.model.scop import Scop
-    from polyviz.model.superposition import Axis, Dimension, Scattering, Superposition, SuperposedKernel
+    from polyviz.model.superposition import Axis, Dimension, Scattering, SuperposedKernel, Superposition
 
 SLOTS = 8
 """Times between one position of the phases and the next: what happens there, in its order, is numbered from 0."""
@@ -79,7 +79,9 @@ class _Builder:
     def launches(self) -> isl.Map:
         """From the values of the host loops to the time of the launch."""
         name = self.source.statements[0]
-        before = list(takewhile(lambda one: one.axis is None and one.tile is None, self.superposition.outer[name]))
+        before = list(
+            takewhile(lambda one: one.axis is None and one.tile is None, self.superposition.outer[name])
+        )
         result: isl.Map | None = None
         for name in self.source.statements:
             domain = self._domain(name)
@@ -190,7 +192,9 @@ class _Builder:
             place = 2 * barrier.depth
             length = order[names[0]].dim(isl.dim_type.out)
             around = self._around(barrier.before, place)
-            whole = reduce(isl.Set.union, (_time_before(domains[name], order[name], place) for name in around))
+            whole = reduce(
+                isl.Set.union, (_time_before(domains[name], order[name], place) for name in around)
+            )
             position = SLOTS * int(self._phase(names[0])[place].expression) + WAIT
             fixed = _at(whole, position, length)
             label = f"barrier{self.source.number}_{number}"
@@ -230,7 +234,9 @@ class _Builder:
                 assert row is not None
                 tree = self._tree(operators[name], row, domains[name])
                 size = next(axis.size for axis in threads if axis.axis == tree.axis)
-                if size & (size - 1) == 0 and self._has_one_cell(tree, blocks, threads, points, domains[name]):
+                if size & (size - 1) == 0 and self._has_one_cell(
+                    tree, blocks, threads, points, domains[name]
+                ):
                     yield tree
 
     def _reduction_row(self, name: str) -> Dimension | None:
@@ -268,7 +274,9 @@ class _Builder:
         points: Sequence[Point],
         domain: isl.Set,
     ) -> bool:
-        own = thread_instances(domain, tree.statement, blocks, with_row(threads, tree.statement, tree), points)
+        own = thread_instances(
+            domain, tree.statement, blocks, with_row(threads, tree.statement, tree), points
+        )
         writes = next(
             access for access in self.scop.statement(tree.statement).accesses if access.kind == "write"
         )

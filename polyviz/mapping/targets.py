@@ -20,8 +20,8 @@ def make_plan(
 ) -> Plan:
     """Bind ``schedule`` to ``target``.
 
-    ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off; on
-    a device they are those of the block loops. Raises OptionError for sizes that are not positive.
+    ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off;
+    on a device they are those of the block loops. Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     import islpy as isl
 
+    from polyviz.model.schedule import Decision
     from polyviz.model.superposition import Axis
 
 COORDINATE_PREFIX = "@"
@@ -107,8 +108,9 @@ class DeviceKernel:
 
     ``host``: the rows of the sequential loops that launch it, outermost first. ``order``: when one thread runs an
     instance, as a map into the time of the kernel; the first ``uniform`` values are the same for all threads that meet
-    at a barrier. ``trees`` are the accumulations that threads may
-    share where sums may be reordered; otherwise one thread along that axis makes them. ``grid`` holds the first and the last block along each axis of ``blocks``, over sizes and host loops.
+    at a barrier. ``trees`` are the accumulations that threads may share where sums may be reordered; otherwise one
+    thread along that axis makes them. ``grid`` holds the first and the last block along each axis of ``blocks``, over
+    sizes and host loops.
     """
 
     number: int
@@ -138,7 +140,11 @@ class DeviceKernel:
 
 @dataclass(frozen=True, slots=True)
 class DevicePlan:
-    """All kernels of a part, and when the host launches each: a map from the values of its host loops to a time."""
+    """All kernels of a part, and when the host launches each: a map from the values of its host loops to a time.
+
+    ``decisions`` say what the mapping had to do beyond its rules.
+    """
 
     kernels: tuple[DeviceKernel, ...]
     launches: Mapping[int, isl.Map]
+    decisions: tuple[Decision, ...] = ()

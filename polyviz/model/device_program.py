@@ -39,8 +39,9 @@ class AccessCount:
     """What the emulator counted for the reads or the writes of one access.
 
     A request is one execution by the threads of a warp together; a transaction is one segment of 128 bytes of global
-    memory that it needs; ``lanes`` are the threads that took part, ``moved`` the bytes they asked for, ``conflicts`` the
-    rounds lost because words of shared memory lie in the same bank. At most 4096 executions between two barriers count.
+    memory that it needs; ``lanes`` are the threads that took part, ``moved`` the bytes they asked for, ``conflicts``
+    the rounds lost because words of shared memory lie in the same bank. At most 4096 executions between two barriers
+    count.
     """
 
     site: int

@@ -86,5 +86,7 @@ def expected_transactions(
 def _row_text(row: AccessRow) -> str:
     expected = "" if row.expected is None else f", {row.expected} expected"
     counted = "" if row.counted is None else f", {row.counted:.2f} counted in {row.requests} requests"
-    conflicts = f", {row.conflicts:.2f} bank conflicts per request" if row.memory == "shared" and row.requests else ""
+    conflicts = (
+        f", {row.conflicts:.2f} bank conflicts per request" if row.memory == "shared" and row.requests else ""
+    )
     return f"{row.statement} {row.mode} {row.text}: {row.kind}{expected}{counted}{conflicts}"

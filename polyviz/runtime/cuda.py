@@ -43,7 +43,10 @@ def cuda_availability() -> tuple[bool, str]:
 
     try:
         if not cupy.is_available():
-            return False, "CuPy finds no CUDA device (no GPU, or no driver); the target 'emulated' runs the same text"
+            return (
+                False,
+                "CuPy finds no CUDA device (no GPU, or no driver); the target 'emulated' runs the same text",
+            )
         name = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode()
     except Exception as error:  # CuPy's own errors, when the driver does not fit
         return False, f"the CUDA driver does not work ({error})"
@@ -66,10 +69,14 @@ class CudaRunner:
         contract = "true" if program.floating_point == "reassociate" else "false"
         started = time.perf_counter()
         try:
-            module = cupy.RawModule(code=program.text, options=("--std=c++17", f"--fmad={contract}"), backend="nvrtc")
+            module = cupy.RawModule(
+                code=program.text, options=("--std=c++17", f"--fmad={contract}"), backend="nvrtc"
+            )
             self._kernels = [module.get_function(kernel.name) for kernel in self.device.kernels]
         except Exception as error:
-            raise ToolchainError("The device's compiler refuses the generated text.", reason=str(error)) from error
+            raise ToolchainError(
+                "The device's compiler refuses the generated text.", reason=str(error)
+            ) from error
         self.compile_seconds = time.perf_counter() - started
         self.notes: tuple[str, ...] = (reason,)
 
@@ -81,10 +88,14 @@ class CudaRunner:
             return self._run(given, parameters)
         except cupy.cuda.memory.OutOfMemoryError as error:
             raise DeviceError(
-                "The device has not enough memory for the arrays.", reason=str(error), hint="No host array was changed."
+                "The device has not enough memory for the arrays.",
+                reason=str(error),
+                hint="No host array was changed.",
             ) from error
         except (cupy.cuda.driver.CUDADriverError, cupy.cuda.runtime.CUDARuntimeError) as error:
-            raise DeviceError("The device failed.", reason=str(error), hint="No host array was changed.") from error
+            raise DeviceError(
+                "The device failed.", reason=str(error), hint="No host array was changed."
+            ) from error
 
     def _run(self, given: Mapping[str, Any], parameters: Mapping[str, int]) -> Any:
         import cupy
@@ -106,9 +117,11 @@ class CudaRunner:
                 host[name] = values[()].item()
             else:
                 host[name][...] = values
-        moved = sum(array.nbytes for name, array in there.items() if there[name] is not host.get(name))
-        spans = [cupy.cuda.get_elapsed_time(marks[place], marks[place + 1]) for place in range(3)]
-        self.times = DeviceTimes(*spans, moved_bytes=moved + sum(array.nbytes for array in back.values()))
+        moved = sum(array.nbytes for name, array in there.items() if array is not host.get(name))
+        there_, run, back_ = (
+            cupy.cuda.get_elapsed_time(marks[place], marks[place + 1]) for place in range(3)
+        )
+        self.times = DeviceTimes(there_, run, back_, moved + sum(array.nbytes for array in back.values()))
         write_back(self.program, host, copied)
         return result_of(self.program, host)
 

@@ -72,7 +72,9 @@ def _walk(step: HostStep, values: dict[str, int]) -> Iterator[tuple[Launch, dict
             yield step, values
 
 
-def scalar_of(argument: ProgramArgument, values: Mapping[str, Any], call: LaunchCall, parameters: Mapping[str, int]) -> Any:
+def scalar_of(
+    argument: ProgramArgument, values: Mapping[str, Any], call: LaunchCall, parameters: Mapping[str, int]
+) -> Any:
     """The number passed for an argument that is neither array nor cell, in the type the kernel takes."""
     if argument.kind == "parameter":
         return np.int64(parameters[argument.name])

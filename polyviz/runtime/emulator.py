@@ -108,7 +108,12 @@ class EmulatedRunner:
         extents = np.array(array.shape, dtype=np.int64)
         steps = np.array([step // array.itemsize for step in array.strides], dtype=np.int64)
         self._function("emulator_array")(
-            integer(number), pointer(array), integer(array.itemsize), integer(array.ndim), pointer(extents), pointer(steps)
+            integer(number),
+            pointer(array),
+            integer(array.itemsize),
+            integer(array.ndim),
+            pointer(extents),
+            pointer(steps),
         )
 
     def _launch(
@@ -165,12 +170,17 @@ def _fill(slots: NDArray[np.int64], place: int, argument: ProgramArgument, value
     ctypes.memmove(slots.ctypes.data + 8 * place, raw, len(raw))
 
 
-def _finding_text(finding: list[int], sites: Mapping[int, AccessSite], kernels: tuple[KernelText, ...]) -> str:
+def _finding_text(
+    finding: list[int], sites: Mapping[int, AccessSite], kernels: tuple[KernelText, ...]
+) -> str:
     kind, number, other, block, thread, _index = finding
     if kind == _DIVERGENT:
         return f"A barrier is reached by {other} threads of block {block} only: all threads of a block must reach it."
     site = sites[number]
-    where = f"{site.text} in {site.statement} (line {site.line}), thread {thread} of block {block} of {kernels[site.kernel].name}"
+    kernel = kernels[site.kernel].name
+    where = (
+        f"{site.text} in {site.statement} (line {site.line}), thread {thread} of block {block} of {kernel}"
+    )
     if kind == _RACE:
         return f"A race: {where}, and another thread at the same time, use the same cell, and one of them writes it."
     if kind == _OUT_OF_BOUNDS:

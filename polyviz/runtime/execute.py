@@ -226,6 +226,7 @@ def _addressable(array: NDArray[Any]) -> bool:
 
 
 def make_locals(locals_: tuple[LocalArray, ...], values: Values) -> dict[str, NDArray[Any]]:
+    """The arrays that the source creates itself, with what they hold at first."""
     made = {}
     for local in locals_:
         shape = tuple(int(evaluate(extent, values)) for extent in local.extents)

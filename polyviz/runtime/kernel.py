@@ -65,7 +65,7 @@ class Kernel(Displayable):
         self.floating_point = floating_point
         self.__name__ = scop.name
         self.__doc__ = scop.docstring or None
-        self._binder = Binder(scop, signature)
+        self._binder = Binder(scop, signature, on_device=plan.target == "cuda")
         self._compiling = threading.Lock()
         self._compiled: dict[tuple[tuple[str, ArrayType], ...], Compiled] = {}
         self._latest: Program | None = None

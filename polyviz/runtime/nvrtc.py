@@ -33,7 +33,10 @@ class Architecture:
     shared: int
 
 
-LIMITS = {"sm_80": Architecture(65536, 2048, 32, 164 * 1024), "sm_90": Architecture(65536, 2048, 32, 228 * 1024)}
+LIMITS = {
+    "sm_80": Architecture(65536, 2048, 32, 164 * 1024),
+    "sm_90": Architecture(65536, 2048, 32, 228 * 1024),
+}
 """NVIDIA, CUDA C++ Programming Guide, table of technical specifications per compute capability."""
 
 
@@ -87,7 +90,9 @@ def nvrtc_availability() -> tuple[bool, str]:
     return True, f"NVRTC {major}.{minor}"
 
 
-def compile_text(text: str, architecture: str = "sm_90", floating_point: FloatingPoint = "reassociate") -> CompiledText:
+def compile_text(
+    text: str, architecture: str = "sm_90", floating_point: FloatingPoint = "reassociate"
+) -> CompiledText:
     """Compile CUDA ``text``; raises ToolchainError with the compiler's first errors, or where NVRTC is missing."""
     library, reason = _library()
     if library is None:
@@ -104,8 +109,12 @@ def compile_text(text: str, architecture: str = "sm_90", floating_point: Floatin
             library.compileProgram(program, options)
         except library.NVRTCError as error:
             log = library.getProgramLog(program)
-            raise ToolchainError("NVRTC could not compile the generated text.", reason=_first_errors(log)) from error
-        return CompiledText(architecture, library.getCUBIN(program), resources_in(library.getProgramLog(program)))
+            raise ToolchainError(
+                "NVRTC could not compile the generated text.", reason=_first_errors(log)
+            ) from error
+        return CompiledText(
+            architecture, library.getCUBIN(program), resources_in(library.getProgramLog(program))
+        )
     finally:
         library.destroyProgram(program)
 

@@ -8,8 +8,8 @@ import pytest
 
 import polyviz as pv
 from polyviz.gallery import kernels
-from polyviz.model.expression import Name
 from polyviz.model.device_program import HostLoop
+from polyviz.model.expression import Name
 
 
 def function_of(name):
@@ -40,7 +40,9 @@ def test_the_host_runs_the_time_loop():
 def test_an_instrumented_text_differs_by_accessors_only():
     program = compiled("jacobi-2d-alt").program
     plain = re.sub(r"(\w+)\[[^\]]*\]", r"\1", program.text.partition("// Kernel 0")[2])
-    watched = program.device.instrumented.partition("// Kernel 0")[2].partition('\nextern "C" int64_t emulate')[0]
+    watched = program.device.instrumented.partition("// Kernel 0")[2].partition(
+        '\nextern "C" int64_t emulate'
+    )[0]
     watched = re.sub(r"\.at<\d+>\([^)]*\)", "", watched)
     plain = re.sub(r"(?:const )?double \*__restrict__ (\w+)", r"Global<double> \1", plain)
     assert re.sub(r"//.*", "", watched) == re.sub(r"//.*", "", plain)

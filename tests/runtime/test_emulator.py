@@ -121,7 +121,9 @@ def test_blocks_that_write_the_same_cell_race():
     program = kernel.program_for(bound)
     text = program.device.instrumented.replace(".at<0>(i)", ".at<0>(0)")
     with pytest.raises(EmulationError, match="A race"):
-        EmulatedRunner(replace(program, device=replace(program.device, instrumented=text)))(bound.given, bound.parameters)
+        EmulatedRunner(replace(program, device=replace(program.device, instrumented=text)))(
+            bound.given, bound.parameters
+        )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -184,7 +186,11 @@ def test_a_scalar_that_the_loops_write_comes_back():
 def test_a_comparison_verifies_emulated_kernels_and_says_what_their_time_means():
     entry = entry_of("jacobi-2d-alt")
     result = pv.compare(
-        entry.function, *entry.arguments("mini"), schedules=["superposition", "isl"], targets=["emulated"], repeats=1
+        entry.function,
+        *entry.arguments("mini"),
+        schedules=["superposition", "isl"],
+        targets=["emulated"],
+        repeats=1,
     )
     rows = [row for row in result.rows if row.target == "emulated"]
     assert [row.verified for row in rows] == [True, True]
