@@ -53,9 +53,11 @@ def _run(words: list[str]) -> int:
 
         return demonstrate(chosen.output, chosen.kernel)
     if chosen.command == "explain":
+        from polyviz.api.sizes import sizes_of_words
         from polyviz.commands.explain import explain
 
-        print(explain(chosen.function, chosen.schedule, chosen.target, code=chosen.code))
+        sizes = sizes_of_words(chosen.set or ())
+        print(explain(chosen.function, chosen.schedule, chosen.target, code=chosen.code, sizes=sizes))
         return 0
     from polyviz.commands.doctor import diagnose
     from polyviz.commands.terminal import fitted
@@ -70,7 +72,9 @@ def _parser() -> _Parser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_demo(commands)
     _add_explain(commands)
-    commands.add_parser("bench", help="the benchmark tables against the installed peers; bench --help for its options")
+    commands.add_parser(
+        "bench", help="the benchmark tables against the installed peers; bench --help for its options"
+    )
     commands.add_parser("doctor", help="what is available here, and what to install for the rest")
     return parser
 
@@ -82,10 +86,17 @@ def _add_demo(commands: argparse._SubParsersAction[_Parser]) -> None:
         description="Extract, analyse, schedule, verify and time a few kernels, and write what was found as HTML.",
     )
     demo.add_argument(
-        "--output", type=Path, default=Path("polyviz-demo.html"), metavar="FILE", help="the report, default %(default)s"
+        "--output",
+        type=Path,
+        default=Path("polyviz-demo.html"),
+        metavar="FILE",
+        help="the report, default %(default)s",
     )
     demo.add_argument(
-        "--kernel", action="append", metavar="NAME", help="only this kernel of the demonstration (may be repeated)"
+        "--kernel",
+        action="append",
+        metavar="NAME",
+        help="only this kernel of the demonstration (may be repeated)",
     )
 
 
@@ -96,8 +107,18 @@ def _add_explain(commands: argparse._SubParsersAction[_Parser]) -> None:
         description="Explain the loops of a function in a Python file; the file is read, not executed.",
     )
     explain.add_argument("function", metavar="FILE:FUNCTION", help="for example kernels.py:gemm")
-    explain.add_argument("-s", "--schedule", default="pluto", metavar="NAME", help="a scheduler, default %(default)s")
-    explain.add_argument("-t", "--target", default="auto", metavar="NAME", help="for --code, default %(default)s")
+    explain.add_argument(
+        "-s", "--schedule", default="pluto", metavar="NAME", help="a scheduler, default %(default)s"
+    )
+    explain.add_argument(
+        "-t", "--target", default="auto", metavar="NAME", help="for --code, default %(default)s"
+    )
+    explain.add_argument(
+        "--set",
+        action="append",
+        metavar="NAME=NUMBER",
+        help="a size for schedulers that choose by sizes (adaptive)",
+    )
     explain.add_argument("--code", action="store_true", help="also print the generated program")
 
 

@@ -45,7 +45,8 @@ def _union_map(scop: Scop, schedule: Schedule | isl.Schedule | isl.UnionMap | st
         return _parsed(scop, schedule)
     raise LegalityError(
         "A schedule is a polyviz Schedule, an isl.Schedule, an isl.UnionMap or isl text, "
-        f"not a value of type {type(schedule).__name__}."
+        f"not a value of type {type(schedule).__name__}.",
+        hint="The schedule of an edit or of a kernel is its `.schedule`.",
     )
 
 
@@ -55,7 +56,11 @@ def _of_tree(tree: isl.Schedule) -> isl.UnionMap:
 
 
 def tree_of_text(text: str) -> isl.Schedule | None:
-    """The tree that ``text`` is, None for the text of a map; raises ``LegalityError`` where it does not parse."""
+    """The tree that ``text`` is, None for the text of a map; raises ``LegalityError`` where it does not parse.
+
+    Text behind the schedule, which isl would leave unread, is refused for both.
+    """
+    _refuse_rest(text)
     if not re.match(r"\s*\{?\s*\"?domain\"?\s*:", text):
         return None
     try:
@@ -63,7 +68,8 @@ def tree_of_text(text: str) -> isl.Schedule | None:
     except isl.Error as error:
         raise LegalityError(
             "The text of the schedule is no schedule tree of isl.",
-            reason=_unbalanced_bracket(text) or "The brackets match, but isl cannot read what is between them.",
+            reason=_unbalanced_bracket(text)
+            or "The brackets match, but isl cannot read what is between them.",
             hint="Print `.tree` of any schedule to see one; every node but the last has a child.",
             text=text,
         ) from error
@@ -82,6 +88,28 @@ def _parsed(scop: Scop, text: str) -> isl.UnionMap:
             hint=f"Write one time tuple per statement, such as {_example(scop)}.",
             text=text,
         ) from error
+
+
+def _refuse_rest(text: str) -> None:
+    """isl reads the first relation or tree of a text and leaves the rest: say so instead of dropping it."""
+    plain = re.sub(r"#[^\n]*", lambda comment: " " * len(comment.group()), text)
+    if '"' in plain.partition("{")[0] or _unbalanced_bracket(plain) is not None:
+        return
+    depth = 0
+    for position, character in enumerate(plain, start=1):
+        depth += (character == "{") - (character == "}")
+        if character == "}" and depth == 0:
+            rest = plain[position:].strip()
+            break
+    else:
+        return
+    if rest:
+        raise LegalityError(
+            "The text of the schedule goes on behind its closing brace.",
+            reason=f"`{rest.splitlines()[0]}` would not be read.",
+            hint="Leave that out, or write the times of all statements into one pair of braces, separated by `;`.",
+            text=text,
+        )
 
 
 def _with_parameters(scop: Scop, text: str) -> str:

@@ -14,9 +14,10 @@ from polyviz.analysis.carried import Constraint, constraints_of
 from polyviz.analysis.dependences import dependences
 from polyviz.analysis.loop_kinds import pair_violation
 from polyviz.analysis.superposed_rows import SuperposedRows
+from polyviz.errors import OptionError
 from polyviz.model.dependences import Dependence, Dependences, Violation
 from polyviz.model.exclusion import exclusive
-from polyviz.model.superposition import Condition, SuperpositionLegality
+from polyviz.model.superposition import Condition, Superposition, SuperpositionLegality
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import islpy as isl
 
     from polyviz.model.scop import Scop
-    from polyviz.model.superposition import Scattering, Superposition
+    from polyviz.model.superposition import Scattering
 
 
 @exclusive
@@ -34,7 +35,13 @@ def check_superposition(
     """Whether ``superposition`` is legal on a machine with blocks and threads, as an order and as parallel code.
 
     ``known`` spares the dependence analysis when its result is at hand.
+    Raises ``OptionError`` for what is no superposition.
     """
+    if not isinstance(superposition, Superposition):
+        raise OptionError(
+            "A superposition is what `superpose` makes or `.superposition` of a schedule holds, "
+            f"not a value of type {type(superposition).__name__}."
+        )
     return check_scatterings(scop, superposition.outer, superposition.regular, known=known)
 
 

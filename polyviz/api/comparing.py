@@ -6,13 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
-from polyviz.api.compiling import ScheduleChoice, Tile, build_kernel, check_options, named_schedules
+from polyviz.analysis.bounds import check_bounds
+from polyviz.api.compiling import (
+    ScheduleChoice,
+    Tile,
+    build_kernel,
+    check_options,
+    named_schedules,
+    signature_of,
+)
 from polyviz.api.extracting import part_of
 from polyviz.api.targets import resolve_target
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError, PolyvizError, ToolchainError
 from polyviz.model.display import Displayable
 from polyviz.model.measurement import ComparisonData, Status, VariantRow
+from polyviz.runtime.binding import Binder
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of
 from polyviz.runtime.race import Entrant, Progress, Race, fastest, with_speedups
@@ -88,7 +97,9 @@ def compare(
     scop = part_of(source, sizes=sizes, namespace=namespace)
     dependences = find_dependences(scop)
     engines = [_engine(name) for name in dict.fromkeys(_several(baselines))]
-    field = _Field(scop, dependences, source, tile, floating_point, namespace)
+    bound = Binder(scop, signature_of(source)).bind(arguments, {})
+    check_bounds(scop, dict(bound.parameters), bound.shapes)
+    field = _Field(scop, dependences, source, tile, floating_point, namespace, bound.parameters)
     resolved = _resolved(_several(targets or ("auto",)))
     entries = [
         field.enter(name, choice, target, missing)
@@ -97,7 +108,6 @@ def compare(
     ]
     kernels = {entry.label: entry.kernel for entry in entries if entry.kernel is not None}
     original = original_of(scop, source, namespace)
-    bound = _bind(scop, kernels, arguments, field)
     entrants = [_baseline_entrant(Baseline(original, engine)) for engine in engines]
     entrants += [entry.entrant(bound) for entry in entries]
     race = Race(
@@ -172,6 +182,7 @@ class _Field:
     tile: Tile
     floating_point: FloatingPoint
     namespace: Mapping[str, Any] | None
+    sizes: Mapping[str, int]
 
     def enter(self, name: str, choice: ScheduleChoice, target: str, missing: ToolchainError | None) -> _Entry:
         if missing is not None:
@@ -193,6 +204,7 @@ class _Field:
             tile=self.tile,
             floating_point=self.floating_point,
             namespace=self.namespace,
+            at_hand=self.sizes,
         )
 
 
@@ -216,12 +228,6 @@ def _resolved(targets: Sequence[str]) -> dict[str, ToolchainError | None]:
         except ToolchainError as error:
             resolved[target] = error
     return resolved
-
-
-def _bind(scop: Scop, kernels: Mapping[str, Kernel], arguments: tuple[Any, ...], field: _Field) -> Any:
-    """Bind the call once; the original order serves when every variant was refused."""
-    kernel = next(iter(kernels.values()), None) or field.kernel("original", "python")
-    return kernel.bind(arguments, {})
 
 
 def _engine(name: str) -> Engine:

@@ -89,9 +89,13 @@ def build_kernel(
     floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
+    at_hand: Mapping[str, int] | None = None,
 ) -> Kernel:
-    """The kernel for a part that is already analysed; ``target`` is resolved."""
-    chosen = choose_schedule(scop, dependences, schedule, options or {})
+    """The kernel for a part that is already analysed; ``target`` is resolved.
+
+    ``at_hand`` holds the values of parameters in the run that comes next, for schedulers that choose by them.
+    """
+    chosen = choose_schedule(scop, dependences, schedule, options or {}, at_hand)
     plan = make_plan(scop, dependences, chosen, target, tile=_sizes(tile))
     original = original_of(scop, source, namespace)
     return Kernel(
@@ -108,21 +112,34 @@ def signature_of(source: object) -> inspect.Signature | None:
 
 
 def choose_schedule(
-    scop: Scop, dependences: Dependences, choice: ScheduleChoice, options: Mapping[str, Any]
+    scop: Scop,
+    dependences: Dependences,
+    choice: ScheduleChoice,
+    options: Mapping[str, Any],
+    at_hand: Mapping[str, int] | None = None,
 ) -> Schedule:
-    """The schedule meant by ``choice``; one of the user's own is checked like any other."""
+    """The schedule meant by ``choice``; one of the user's own is checked like any other.
+
+    ``at_hand`` holds the values of parameters in the run that comes next.
+    """
     if isinstance(choice, str) and not _is_isl_text(choice):
-        return find_schedule(scop, choice, dependences=dependences, **options)
+        return find_schedule(scop, choice, dependences=dependences, **{"sizes": at_hand, **options})
     if options:
-        raise OptionError(f"A schedule of your own takes no scheduler options, but {', '.join(options)} was given.")
+        raise OptionError(
+            f"A schedule of your own takes no scheduler options, but {', '.join(options)} was given."
+        )
     if isinstance(choice, Edit):
         choice = choice.schedule
     if not isinstance(choice, Schedule | Superposition | isl.Schedule | isl.UnionMap | str):
-        raise OptionError(f"A schedule is a name, a Schedule, an edit, an isl object or isl text, not {choice!r}.")
+        raise OptionError(
+            f"A schedule is a name, a Schedule, an edit, an isl object or isl text, not {choice!r}."
+        )
     return adopt(scop, choice, dependences=dependences)
 
 
-def named_schedules(schedules: Sequence[ScheduleChoice] | Mapping[str, ScheduleChoice]) -> dict[str, ScheduleChoice]:
+def named_schedules(
+    schedules: Sequence[ScheduleChoice] | Mapping[str, ScheduleChoice],
+) -> dict[str, ScheduleChoice]:
     """Every choice under a name of its own; a scheduler that is named twice counts once.
 
     >>> list(named_schedules(["isl", "{ S0[i] -> [i] }", "isl", "{ S0[i] -> [2i] }"]))
@@ -174,7 +191,9 @@ def _check_tile(tile: object) -> None:
         return
     sizes = tuple(tile) if isinstance(tile, Sequence) and not isinstance(tile, str) else (tile,)
     if not sizes or not all(type(size) is int and 0 < size <= LARGEST_TILE for size in sizes):
-        raise OptionError(f"Tile sizes are whole numbers such as 32 or (8, 32), or False for no tiles, not {tile!r}.")
+        raise OptionError(
+            f"Tile sizes are whole numbers such as 32 or (8, 32), or False for no tiles, not {tile!r}."
+        )
 
 
 @overload

@@ -65,7 +65,7 @@ def inspect(
     refusals: dict[str, str] = {}
     for name, choice in named_schedules(schedules).items():
         try:
-            results[name] = choose_schedule(scop, found, choice, {})
+            results[name] = choose_schedule(scop, found, choice, {}, sizes)
         except PolyvizError as error:
             refusals[name] = error.message
     counts = instance_counts(scop, sizes) if arguments else {}

@@ -50,7 +50,9 @@ def resolve_target(name: str) -> str:
     if not known[name].available:
         others = " or ".join(repr(other) for other, found in known.items() if found.available)
         raise ToolchainError(
-            f"The target {name!r} cannot run here.", reason=known[name].reason, hint=f"Use the target {others} instead."
+            f"The target {name!r} cannot run here.",
+            reason=known[name].reason,
+            hint=f"Use the target {others} instead.",
         )
     return name
 

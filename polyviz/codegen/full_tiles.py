@@ -19,16 +19,16 @@ from polyviz.model.expression import Expression, Name
 from polyviz.transform.tree import kind_of, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from polyviz.model.plan import FullTiles, Plan
+    from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
 
 
 def separate_full_tiles(scop: Scop, plan: Plan, loops: LoopNode) -> LoopNode:
     """``loops``, the scan of the plan's whole tree, with full tiles apart; no ``TileBody`` is left in it."""
-    tiles = {full.mark: full.tiles for full in plan.full_tiles}
-    bodies = _full_bodies(scop, plan) if tiles else {}
+    tiles = _innermost_tiles(plan)
+    bodies = _full_bodies(scop, plan, tiles) if tiles else {}
 
     def split(node: LoopNode) -> LoopNode:
         if not isinstance(node, TileBody):
@@ -43,12 +43,29 @@ def separate_full_tiles(scop: Scop, plan: Plan, loops: LoopNode) -> LoopNode:
     return rewrite(loops, split)
 
 
-def _full_bodies(scop: Scop, plan: Plan) -> Mapping[str, TileBody]:
+def _innermost_tiles(plan: Plan) -> Mapping[str, isl.Set]:
+    """The full tiles by mark. A tile with tiles inside is left out: whether it is full says nothing of these."""
+    tiles = {full.mark: full.tiles for full in plan.full_tiles}
+    marked = [node for node in walk(plan.tree) if _mark_of(node) in tiles]
+    inside = {_mark_of(node): [_mark_of(below) for below in _below(node)] for node in marked}
+    return {mark: kept for mark, kept in tiles.items() if not tiles.keys() & set(inside.get(mark, ()))}
+
+
+def _mark_of(node: isl.ScheduleNode) -> str:
+    return str(node.mark_get_id().get_name()) if kind_of(node) == "mark" else ""
+
+
+def _below(node: isl.ScheduleNode) -> Iterator[isl.ScheduleNode]:
+    for position in range(node.n_children()):
+        yield node.child(position)
+        yield from _below(node.child(position))
+
+
+def _full_bodies(scop: Scop, plan: Plan, tiles: Mapping[str, isl.Set]) -> Mapping[str, TileBody]:
     """The point loops of full tiles by mark, where one text serves them all."""
     found: dict[str, list[TileBody]] = defaultdict(list)
-    tiles = {full.mark: full.tiles for full in plan.full_tiles}
-    for node in descendants(scan_schedule(_only_full(plan), scop.context)):
-        if isinstance(node, TileBody) and _is_complete(node, tiles[node.mark]):
+    for node in descendants(scan_schedule(_only_full(plan, tiles), scop.context)):
+        if isinstance(node, TileBody) and node.mark in tiles and _is_complete(node, tiles[node.mark]):
             found[node.mark].append(node)
     return {mark: bodies[0] for mark, bodies in found.items() if len(bodies) == 1}
 
@@ -58,19 +75,18 @@ def _is_complete(node: TileBody, tiles: isl.Set) -> bool:
     return len(node.around) == int(tiles.dim(isl.dim_type.set))
 
 
-def _only_full(plan: Plan) -> isl.Schedule:
+def _only_full(plan: Plan, tiles: Mapping[str, isl.Set]) -> isl.Schedule:
     """The tree without the instances in partial tiles."""
     partial = isl.UnionSet.empty(plan.tree.get_domain().get_space())
-    tiles = {full.mark: full for full in plan.full_tiles}
     for node in walk(plan.tree):
-        if kind_of(node) == "mark" and node.mark_get_id().get_name() in tiles:
-            partial = partial.union(_outside(node, tiles[node.mark_get_id().get_name()]))
+        if _mark_of(node) in tiles:
+            partial = partial.union(_outside(node, tiles[_mark_of(node)]))
     return plan.tree.intersect_domain(plan.tree.get_domain().subtract(partial))
 
 
-def _outside(node: isl.ScheduleNode, full: FullTiles) -> isl.UnionSet:
+def _outside(node: isl.ScheduleNode, tiles: isl.Set) -> isl.UnionSet:
     prefix = node.get_prefix_schedule_union_map()
-    inside = prefix.intersect_range(isl.UnionSet.from_set(full.tiles)).domain()
+    inside = prefix.intersect_range(isl.UnionSet.from_set(tiles)).domain()
     return node.get_domain().subtract(inside)
 
 

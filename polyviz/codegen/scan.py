@@ -7,6 +7,7 @@ from typing import Any
 
 import islpy as isl
 
+from polyviz.codegen.grouping import group_copies
 from polyviz.codegen.loops import LOOP_PREFIX, Block, For, If, Instance, LoopNode, TileBody, plus_one
 from polyviz.errors import CodegenError
 from polyviz.model.expression import (
@@ -65,7 +66,7 @@ def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
     try:
         build = isl.AstBuild.from_context(context).set_iterators(_loop_identifiers(tree))
         with at_most(_OPERATIONS):
-            loops = build.node_from_schedule(tree)
+            loops = build.node_from_schedule(group_copies(tree))
         return _node(loops, _Place())
     except isl.Error as error:
         raise _failure(error) from error

@@ -5,8 +5,8 @@ NumPy's scalars do not widen as numba's do: ``B[i] * 0.5`` of a ``float32`` arra
 own numbers do not wrap, and raise where they are divided by zero or too large: where two of them meet and may do so,
 one becomes a NumPy scalar, and so does every whole number that a variable carries from one statement to another.
 
-What remains different under CPython: the sign of a zero and the last places of powers and complex functions, and the
-quotient of complex numbers by zero, where numba raises.
+What remains different under CPython: the sign of a zero and the last places of powers and complex functions, the
+quotient of complex numbers by zero, where numba raises, and the smallest whole number by -1, which is 0 there.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import parallelism
@@ -17,16 +18,27 @@ from polyviz.scheduling import schedule as find_schedule
 from polyviz.views import text
 from polyviz.views.bundles import dependences_bundle
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-def explain(place: str, schedule: str = "pluto", target: str = "auto", *, code: bool = False) -> str:
+
+def explain(
+    place: str,
+    schedule: str = "pluto",
+    target: str = "auto",
+    *,
+    code: bool = False,
+    sizes: Mapping[str, int] | None = None,
+) -> str:
     """The explanation of the function at ``place`` (``FILE:FUNCTION``); ``code`` adds the program for ``target``.
 
-    Raises OptionError for a file or function that is not there, ExtractionError for loops that cannot be handled.
+    ``sizes`` tells values of parameters to schedulers that choose by them. Raises OptionError for a file or function
+    that is not there, ExtractionError for loops that cannot be handled.
     """
     source = function_text(place)
     scop = extract(source)
     found = find_dependences(scop)
-    chosen = find_schedule(scop, schedule, dependences=found)
+    chosen = find_schedule(scop, schedule, dependences=found, sizes=sizes)
     parts = [
         text.scop_text(scop),
         dependences_bundle(found, scop, drawn=False)["text/plain"],

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from polyviz.editing.differences import Difference, difference
 from polyviz.editing.edit import Edit, Step, start_edit
+from polyviz.editing.menu import Choice
 from polyviz.editing.script import replay_lines
 from polyviz.editing.steps import Steps, recover_steps
 
 __all__ = [
+    "Choice",
     "Difference",
     "Edit",
     "Step",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from polyviz.editing.places import TOP, Loop, Places, places_of
@@ -49,7 +49,7 @@ def bind(
     Raises ``OptionError`` for a name, place or argument that does not exist.
     """
     kind = move_class(name)
-    given = {key: _plain(value) for key, value in arguments.items()}
+    given = _in_order(kind, {**_defaults(kind), **{key: _plain(value) for key, value in arguments.items()}})
     if isinstance(given.get("statements"), str):
         given["statements"] = (given["statements"],)
     # A wrong argument is a better complaint than a wrong place.
@@ -60,6 +60,24 @@ def bind(
     if kind.loops:
         return request.at_several_loops(refresh)
     return request.at_loop(refresh)
+
+
+def _defaults(kind: type[Move]) -> dict[str, Any]:
+    """The values that are used where none are given: a script spells them, so that it means the same for ever."""
+    known = {
+        name: field.default
+        for name, field in move_arguments(kind).items()
+        if name not in (*kind.loops, *kind.parts) and field.default is not MISSING
+    }
+    return {name: value for name, value in known.items() if value not in (None, False, "", ())}
+
+
+def _in_order(kind: type[Move], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """``arguments`` in the order of the fields; unknown ones, which are refused later, at the end."""
+    names = list(move_arguments(kind))
+    return dict(
+        sorted(arguments.items(), key=lambda item: names.index(item[0]) if item[0] in names else len(names))
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -140,6 +158,7 @@ class _Request:
         own = [self._loop()] if "member" in _field_names(self.kind) else []
         found = [*own, *(loop for loops in named.values() for loop in loops)]
         involved = sorted({loop.key: loop for loop in found}.values(), key=lambda loop: loop.depth)
+        _refuse_idle_order(self.kind, named, self.places)
         if not involved:
             raise OptionError(f"Say which loops `{self.kind.name}` is about: {', '.join(self.kind.loops)}.")
         _refuse_strangers(self.places, involved)
@@ -190,7 +209,7 @@ class _Request:
             key: tuple(map(self.places.address, loops)) if key == "order" else self.places.address(loops[0])
             for key, loops in named.items()
         }
-        return {**self.given, **spoken}
+        return _in_order(self.kind, {**self.given, **spoken})
 
 
 def _words(value: Any) -> Iterator[str]:
@@ -209,6 +228,14 @@ def _refuse_strangers(places: Places, involved: list[Loop]) -> None:
             raise OptionError(
                 f"Loops `{places.address(loop)}` and `{places.address(last)}` are not inside one another."
             )
+
+
+def _refuse_idle_order(kind: type[Move], named: Mapping[str, list[Loop]], places: Places) -> None:
+    """An order names at least two loops, each once."""
+    order = [loop.key for loop in named.get("order", [])]
+    if order and (len(order) < 2 or len(set(order)) < len(order)):
+        spoken = ", ".join(f"`{places.address(loop)}`" for loop in named["order"])
+        raise OptionError(f"The order of `{kind.name}` names two or more loops, each once, not {spoken}.")
 
 
 def _full_order(named: tuple[int, ...], tree: isl.Schedule, path: Path) -> tuple[int, ...]:

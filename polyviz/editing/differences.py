@@ -7,8 +7,10 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Literal
 
 from polyviz.analysis.times import times_by_statement
+from polyviz.errors import OptionError
 from polyviz.model.display import Displayable
 from polyviz.model.plan import END
+from polyviz.model.schedule import Schedule
 from polyviz.transform.shape import Branches, Loops, Marked, Part, Shape, shape_of, statements_in
 from polyviz.transform.tree import row_texts
 
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
     import islpy as isl
 
-    from polyviz.model.schedule import Schedule
     from polyviz.transform.tree import Path
 
 Change = Literal["same", "changed", "removed", "added"]
@@ -77,7 +78,13 @@ def difference(left: Schedule, right: Schedule) -> Difference:
     """What is different between two schedules of one part.
 
     Loops are aligned by depth and statements: of two bands that differ in one row, one loop is shown as changed.
+    Raises ``OptionError`` for what is no schedule.
     """
+    for value in (left, right):
+        if not isinstance(value, Schedule):
+            raise OptionError(
+                f"A difference is between two schedules, such as `edit.schedule`; not a value of type {type(value).__name__}."
+            )
     before, after = (
         list(_lines(shape_of(left.tree), (0,), _all(left.tree), 0)),
         list(_lines(shape_of(right.tree), (0,), _all(right.tree), 0)),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.editing.binding import Address, Bound, bind
+from polyviz.editing.menu import Choice, choices_at
 from polyviz.editing.places import places_of
 from polyviz.editing.script import call_text, python_text, script_text
 from polyviz.errors import LegalityError, OptionError, PolyvizError
@@ -141,6 +142,11 @@ class Edit(Displayable):
         )
         found = {name: _places_for(move_class(name), single, merged) for name in moves()}
         return {name: places for name, places in found.items() if places}
+
+    @exclusive
+    def choices(self, at: Address) -> tuple[Choice, ...]:
+        """What can be done with the loop ``at``, with likely arguments; illegal moves say which pair forbids them."""
+        return choices_at(self._places, at, self.apply)
 
     def script(self) -> str:
         """The edit as text, one line per move, which ``polyviz.replay`` makes again."""

@@ -79,6 +79,10 @@ def read_script(text: str) -> Iterator[Call]:
     >>> [call.name for call in read_script('schedule("isl")  # start\\ntile(at="i", sizes=(4,))')]
     ['schedule', 'tile']
     """
+    if not isinstance(text, str):
+        raise OptionError(
+            f"A script is text, as `Edit.script()` gives it, not a value of type {type(text).__name__}."
+        )
     try:
         body = ast.parse(text).body
     except SyntaxError as error:

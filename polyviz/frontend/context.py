@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -11,7 +12,7 @@ from polyviz.errors import OptionError
 from polyviz.model.expression import Binary, Call, Constant, Expression, Name, Unary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from polyviz.model.scop import Parameter
 
@@ -47,6 +48,8 @@ def assumed(parameters: Iterable[Parameter], sizes: Mapping[str, int] | None = N
 
 def check_sizes(parameters: Iterable[Parameter], sizes: Mapping[str, int]) -> None:
     """Raise ``OptionError`` for a size that is no parameter of the program, or no integer."""
+    if not isinstance(sizes, Mapping):
+        raise OptionError(f"Sizes are names and values such as {{'n': 100}}, not {sizes!r}.")
     names = {parameter.name for parameter in parameters}
     for name, value in sizes.items():
         if name not in names:

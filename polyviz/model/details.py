@@ -42,7 +42,8 @@ class FusionDetails(TypedDict, total=False):
     """Step ``fusion``: the clusters that were tried together and what came of it.
 
     ``rows`` holds what would remain and what there was; ``lost`` the parallel rows that would go; ``distances`` the
-    largest distance of the closest uses per row, None where it grows with the sizes; ``depths`` the loops per cluster.
+    largest distance of the closest uses per row, None where it grows with the sizes; ``depths`` the loops of
+    each of ``clusters``.
     """
 
     clusters: tuple[tuple[str, ...], ...]
@@ -51,7 +52,7 @@ class FusionDetails(TypedDict, total=False):
     rows: tuple[int, int]
     lost: tuple[str, ...]
     distances: tuple[int | None, ...]
-    depths: Mapping[tuple[str, ...], int]
+    depths: tuple[int, ...]
 
 
 class WeightsDetails(TypedDict):

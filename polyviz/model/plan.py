@@ -23,7 +23,8 @@ CONCURRENT = "concurrent"
 and the next loop must not take its place. ``local`` (with the names of the temporaries as the mark's ending,
 ``local:t,s``) stands where they are declared; ``points`` (with a number as its ending) above the point loops of a
 tiled band. ``unroll`` (with the number of copies as its ending, ``unroll:4``) stands above a band of one member, too.
-``concurrent`` is set by schedulers above a band whose first two rows add up to a time from which all tiles can start."""
+``concurrent`` is set by schedulers above a band whose first two rows add up to a time from which all tiles can
+start."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 Definition = TypeVar("Definition")
+_NAME = re.compile(r"[A-Za-z_][\w-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +40,28 @@ class Registry:
     registered: dict[str, Any] = field(default_factory=dict)
 
     def register(self, name: str) -> Callable[[Definition], Definition]:
-        """A decorator that makes what it decorates known as ``name``."""
+        """A decorator that makes what it decorates known as ``name``.
+
+        Raises ``OptionError`` for a name that cannot be asked for, and for one of ours.
+        """
+        self._insist_on_name(name)
 
         def register(definition: Definition) -> Definition:
+            if not callable(definition):
+                raise OptionError(f"A {self.kind} is a function or a class, not {definition!r}.")
             self.registered[name] = definition
             return definition
 
         return register
+
+    def _insist_on_name(self, name: object) -> None:
+        if not isinstance(name, str) or _NAME.fullmatch(name) is None:
+            raise OptionError(
+                f'A {self.kind} is registered under a name such as "my-{self.kind}": letters, digits, `-` and `_`, '
+                f"not {name!r}."
+            )
+        if name in self.built_in:
+            raise OptionError(f"`{name}` is a {self.kind} of polyviz: choose another name.")
 
     def unregister(self, name: str) -> None:
         """Forget what was registered as ``name``; unknown names are no error."""
@@ -56,6 +73,8 @@ class Registry:
 
     def definition(self, name: str) -> Any:
         """What is known as ``name``; raises ``OptionError`` with the nearest names when nothing is."""
+        if not isinstance(name, str):
+            raise OptionError(f"A {self.kind} is asked for by its name, not by {name!r}.")
         if name in self.registered:
             return self.registered[name]
         reference = self.built_in.get(name) or announced(self.entry_point_group).get(name)

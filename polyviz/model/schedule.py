@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class Decision:
     """One thing a scheduler or a move decided: what, about which statements, and why.
 
-    ``step`` is a short word (``components``, ``fusion``, ``row``, ``band``, ``loop``, ``limit``, ``fallback``, ``tile``,
-    ``wavefront``, ``reorder`` …); ``text`` a sentence a student can read; ``details`` numbers and rows for the views,
-    with the keys that :mod:`polyviz.model.details` gives for the step.
+    ``step`` is a short word (``components``, ``fusion``, ``row``, ``band``, ``loop``, ``limit``, ``fallback``,
+    ``tile``, ``wavefront``, ``reorder`` …); ``text`` a sentence a student can read; ``details`` numbers and rows for
+    the views, with the keys that :mod:`polyviz.model.details` gives for the step.
     """
 
     step: str

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
+from polyviz.api.sizes import sizes_of_words
 from polyviz.errors import OptionError
 from polyviz.notebook.schedules import read_schedules
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from polyviz.api.compiling import ScheduleChoice
 
@@ -63,7 +64,7 @@ def read_options(words: argparse.Namespace, namespace: Mapping[str, Any]) -> Opt
         tile=_tile(words.tile),
         compare=bool(words.compare) or several,
         inspect=bool(words.inspect),
-        sizes=_sizes(words.set or ()),
+        sizes=sizes_of_words(words.set or ()),
         name=_identifier(words.name),
         repeats=_positive("--repeats", words.repeats) if words.repeats is not None else DEFAULT_REPEATS,
         verify=not words.no_verify,
@@ -143,16 +144,6 @@ def _positive(option: str, text: str) -> int:
     if not (text.isdecimal() and int(text) > 0):
         raise OptionError(f"{option} takes whole numbers from 1 on, not {text!r}.")
     return int(text)
-
-
-def _sizes(assignments: Sequence[str]) -> dict[str, int]:
-    sizes = {}
-    for assignment in (part for text in assignments for part in split_list(text)):
-        name, equals, value = (part.strip() for part in assignment.partition("="))
-        if not (equals and name.isidentifier() and value.lstrip("-").isdecimal()):
-            raise OptionError(f"--set takes NAME=NUMBER such as N=1000, not {assignment!r}.")
-        sizes[name] = int(value)
-    return sizes
 
 
 def _identifier(text: str | None) -> str | None:

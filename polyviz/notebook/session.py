@@ -20,12 +20,13 @@ from polyviz.model.measurement import VariantRow
 from polyviz.notebook.choice import choose
 from polyviz.notebook.inplace import FinishedError, arguments_of, run_in_place
 from polyviz.notebook.result import Part
+from polyviz.runtime.binding import Binder
 from polyviz.runtime.race import Entrant, Race
 from polyviz.runtime.variants import Baseline
-from polyviz.runtime.worker import CancelledError, TimeLimitError, Worker, shared_worker
+from polyviz.runtime.worker import CancelledError, NoMemoryError, TimeLimitError, Worker, shared_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, MutableMapping
+    from collections.abc import Iterator, Mapping, MutableMapping
 
     from polyviz.model.dependences import Dependences, LoopParallelism
     from polyviz.model.scop import Scop
@@ -60,7 +61,7 @@ class Session:
             self.progress.report(f"compiling {function.name}", number, len(cell.functions))
             scop = extract(function.text, namespace=self.namespace, sizes=self.options.sizes or None)
             found = find_dependences(scop)
-            kernel = self._kernel(scop, found, function.text)
+            kernel = self._kernel(scop, found, function.text, {})
             parts.append(Part(scop, found, parallelism(scop, found, scop.schedule), kernel))
         self.namespace.update({part.scop.name: part.kernel for part in parts})
         return tuple(parts)
@@ -78,13 +79,14 @@ class Session:
         if self.options.compare:
             return self._run_best(scop, found, loops)
         self.progress.report("scheduling", 2, 5)
-        kernel = self._kernel(scop, found, cell.loops)
+        sizes = Binder(scop).bind(arguments_of(scop, self.namespace), {}).parameters
+        kernel = self._kernel(scop, found, cell.loops, sizes)
         row = self._verified(kernel) if self.options.verify else None
         kernel = kernel if row is None else kernel.with_floating_point(row.floating_point)
         self.progress.report("running in place", 4, 5)
         return self._finished(Part(scop, found, loops, kernel, row))
 
-    def _kernel(self, scop: Scop, found: Dependences, source: object) -> Kernel:
+    def _kernel(self, scop: Scop, found: Dependences, source: object, sizes: Mapping[str, int]) -> Kernel:
         [schedule, *_] = self.options.schedules.values()
         return build_kernel(
             scop,
@@ -94,6 +96,7 @@ class Session:
             target=resolve_target(self.options.targets[0]),
             tile=self.options.tile,
             namespace=self.namespace,
+            at_hand=sizes,
         )
 
     def _verified(self, kernel: Kernel) -> VariantRow:
@@ -106,7 +109,9 @@ class Session:
         reference = Baseline(kernel.original, "numba")
         report = self.progress.report
         with _patience():
-            rows, notes = race.verify(self.worker, reference, [entrant], lambda stage, *_: report(stage, 3, 5))
+            rows, notes = race.verify(
+                self.worker, reference, [entrant], lambda stage, *_: report(stage, 3, 5)
+            )
         row = replace(rows[0], note="; ".join(filter(None, (rows[0].note, *notes))))
         if not row.verified:
             raise VerificationError(
@@ -125,7 +130,9 @@ class Session:
             raise NoVariantError(comparison)
         row = next(row for row in comparison.rows if row.label == choice.label)
         self.progress.report(f"running {choice.label} in place", 0, 1)
-        return self._finished(Part(scop, found, loops, comparison.kernels[choice.label], row, comparison, choice))
+        return self._finished(
+            Part(scop, found, loops, comparison.kernels[choice.label], row, comparison, choice)
+        )
 
     def _compared(self, scop: Scop) -> Comparison:
         options = self.options
@@ -160,10 +167,10 @@ class Session:
 
 @contextmanager
 def _patience() -> Iterator[None]:
-    """Say what can be done when the loop as written takes too long to be compared with."""
+    """Say what can be done when the loop as written takes too long, or too much memory, to be compared with."""
     try:
         yield
-    except TimeLimitError as error:
+    except (TimeLimitError, NoMemoryError) as error:
         hint = "Try smaller arrays first, or leave the check out with --no-verify."
         raise VerificationError(f"{error.message} {_UNTOUCHED}.", hint=hint) from None
 

@@ -300,9 +300,15 @@ def _integer_type(name: str, value: int) -> str:
 
 def _integer(name: str, value: Any) -> int:
     try:
-        return operator.index(value)
+        number = operator.index(value)
     except TypeError:
         raise ArgumentError(f"{name} is used as a size or bound and must be an integer, not {value!r}.") from None
+    if not -(2**63) <= number < 2**63:
+        raise ArgumentError(
+            f"{name} is used as a size or bound, and {number} does not fit into 64 bits.",
+            hint="Pass a smaller number.",
+        )
+    return number
 
 
 def _lives_on_device(value: object) -> bool:

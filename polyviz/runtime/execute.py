@@ -13,7 +13,6 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -191,11 +190,11 @@ def _filename(program: Program) -> str:
 
 def load_function(text: str, name: str, filename: str, known: Mapping[str, Any] | None = None) -> Callable[..., Any]:
     """The function ``name`` of the Python ``text``, which may use the names in ``known``; tracebacks show its lines."""
-    module = ModuleType(name)
-    module.__dict__.update(known or {})
+    # No module name: numba imports the module a function says it is from, which would be a file of the user's.
+    names = dict(known or {})
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    exec(compile(text, filename, "exec"), module.__dict__)
-    function: Callable[..., Any] = module.__dict__[name]
+    exec(compile(text, filename, "exec"), names)
+    function: Callable[..., Any] = names[name]
     return function
 
 

@@ -11,7 +11,7 @@ from polyviz.model.measurement import Measurement, Status, VariantRow
 from polyviz.runtime.agreement import compare_values
 from polyviz.runtime.statistics import Samples, best, median_interval
 from polyviz.runtime.variants import Baseline, Outcome, Variant
-from polyviz.runtime.worker import CancelledError, CrashError, TimeLimitError, Worker
+from polyviz.runtime.worker import CancelledError, CrashError, NoMemoryError, TimeLimitError, Worker
 
 Progress = Callable[[str, int, int], None]
 
@@ -83,8 +83,8 @@ class Race:
         """The outputs of the original loop: under numba, or as plain Python when numba refuses it."""
         try:
             return self._outputs(self._run(worker, reference, "The original loop"))
-        except (CancelledError, TimeLimitError):
-            raise
+        except (CancelledError, TimeLimitError, NoMemoryError):
+            raise  # plain Python would need no less
         except PolyvizError as error:
             first = error.message
         except Exception as error:  # numba's own errors, or those of the user's loop

@@ -40,8 +40,9 @@ def interleave(
 
     A variant runs as often per sample as it takes for ``minimum_time`` seconds, and the sample is a typical one of
     these runs. Before every run its setup runs untimed (fresh data for a kernel that works in place); where that takes
-    much longer than the run, a sample holds fewer runs. Every variant runs once before anything is timed; each round starts with another
-    variant; the garbage collector is off. ``progress`` is called after each round with the rounds done and all rounds.
+    much longer than the run, a sample holds fewer runs. Every variant runs once before anything is timed; each round
+    starts with another variant; the garbage collector is off. ``progress`` is called after each round with the rounds
+    done and all rounds.
 
     Raises OptionError for no repeats or unequal lengths, and whatever a variant raises.
 

@@ -308,7 +308,12 @@ def _probe(candidate: _Candidate, flags: tuple[str, ...], text: str = _PROBE) ->
         if failure is not None:
             return failure
         # The program is run in a process of its own: a second OpenMP run time must not enter this one.
-        outcome = run_compiler(candidate.name, [str(program)])
+        try:
+            outcome = run_compiler(candidate.name, [str(program)])
+        except OSError:  # a command that ends well need not be a compiler
+            return "it wrote no program that can be run"
+        except subprocess.TimeoutExpired:
+            return "the program it built does not end"
         return (
             None
             if outcome.returncode == 0

@@ -41,6 +41,10 @@ class CrashError(WorkerError):
     """The job ended its process: a signal, an exit, or no memory left."""
 
 
+class NoMemoryError(CrashError):
+    """The job found no memory left, or was killed, as the system does then."""
+
+
 class TimeLimitError(WorkerError):
     """The job ran longer than it may."""
 
@@ -246,7 +250,7 @@ def _conclude(kind: str, detail: str, answer: Packed, label: str, memory_limit: 
     """The result of a job that came to its end, or the exception it ended with."""
     if kind == "memory":
         limit = f" (a job may use {memory_limit / 1024**3:.1f} GiB)" if memory_limit else ""
-        raise CrashError(f"{label} ran out of memory{limit}.", hint="Try smaller sizes.")
+        raise NoMemoryError(f"{label} ran out of memory{limit}.", hint="Try smaller sizes.")
     try:
         value = unpack(answer)
     except Exception as error:
@@ -277,7 +281,8 @@ def _explain(job: _Job, status: int, output: str) -> Exception:
         return CrashError(sentence, reason=_printed(output))
     name, meaning = _describe_signal(-status)
     sentence = f"{job.label} crashed the worker process with {name} after {seconds:.1f} s: {meaning}."
-    return CrashError(sentence, reason=_printed(output))
+    kind = NoMemoryError if -status == signal.SIGKILL else CrashError
+    return kind(sentence, reason=_printed(output))
 
 
 def _describe_signal(number: int) -> tuple[str, str]:
@@ -294,9 +299,15 @@ def _printed(output: str) -> str:
 def _pack_arguments(arguments: tuple[object, ...], label: str) -> Packed:
     try:
         return pack(arguments)
+    except MemoryError as error:
+        raise WorkerError(
+            f"{label} works on copies of its arrays, and there is not enough memory for them.",
+            reason=str(error),
+            hint="Try smaller arrays. A view that repeats its elements (a stride of 0) is copied in full.",
+        ) from error
     except Exception as error:
         raise WorkerError(
-            f"An argument of {label} cannot be sent to the worker process.", reason=str(error)
+            f"{label} gets arguments that cannot be sent to the worker process.", reason=str(error)
         ) from error
 
 

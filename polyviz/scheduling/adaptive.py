@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - the registry reads the types of options
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -13,10 +12,13 @@ from polyviz.model.details import WeightsDetails
 from polyviz.model.schedule import Decision
 from polyviz.scheduling.closeness import CloseRows
 from polyviz.scheduling.engine import Engine, run_engine
+from polyviz.scheduling.explanation import fallback_decision
 from polyviz.scheduling.fusion import FusionRule
 from polyviz.scheduling.reuse_volume import Weights, reuse_weights
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from polyviz.model.scop import Scop
     from polyviz.scheduling.problem import Proposal, SchedulingProblem
 
@@ -26,23 +28,28 @@ class Adaptive:
     """Pluto for known sizes: among equally close rows the loop with the most reuse comes first.
 
     Close is what passes a value on; reads of one cell count in the weights instead, where distances cannot hide them.
-    Every parameter needs a value: from ``pv.extract(..., sizes=...)`` or from the option ``sizes``, a mapping of names
-    to whole numbers. ``weights`` says how reuse is counted: ``extent`` by the values of a loop that take part in it,
-    ``retained`` by the reuse that stays within one iteration of the loop. ``fusion`` is Pluto's. Source: Reddy,
-    *Polyhedral Compilation for Domain Specific Languages* (2019), section 6.3, with the sum of coefficients before the
-    weights: the other way round the program has no minimum.
+    Every parameter needs a value: from ``pv.extract(..., sizes=...)``, from ``pv.schedule(..., sizes=...)``, or from
+    the arguments of the run where there is one. ``weights`` says how reuse is counted: ``extent`` by the values of a
+    loop that take part in it, ``retained`` by the reuse that stays within one iteration of the loop. ``fusion`` is
+    Pluto's. Source: Reddy, *Polyhedral Compilation for Domain Specific Languages* (2019), section 6.3, with the sum of
+    coefficients before the weights: the other way round the program has no minimum.
     """
 
     name: ClassVar[str] = "adaptive"
     weights: Literal["extent", "retained"] = "extent"
     fusion: Literal["none", "smart", "max"] = "smart"
-    sizes: Mapping[str, int] | None = None
 
     def run(self, problem: SchedulingProblem) -> Proposal:
-        """Schedule ``problem``; raises ``OptionError`` when a size is not known, or given for no parameter."""
-        found = reuse_weights(problem, known_sizes(problem.scop, self.sizes or {}), self.weights)
-        engine = Engine(CloseRows(weights=found), FusionRule(self.fusion, CloseRows()))
-        engine.decisions.append(_weights_decision(problem.scop, found, self.weights))
+        """Schedule ``problem``; raises ``OptionError`` for sizes of what is no parameter, or that contradict others."""
+        sizes = known_sizes(problem.scop, problem.sizes)
+        missing = [one.name for one in problem.scop.parameters if not _is_fixed(sizes, one.name)]
+        fusion = FusionRule(self.fusion, CloseRows())
+        if missing:
+            engine = Engine(CloseRows(), fusion, decisions=[_missing_decision(missing)])
+            return run_engine(engine, problem)
+        found = reuse_weights(problem, sizes, self.weights)
+        decision = _weights_decision(problem.scop, found, self.weights)
+        engine = Engine(CloseRows(weights=found), fusion, decisions=[decision])
         return run_engine(engine, _bounded_by_flow(problem))
 
 
@@ -53,9 +60,9 @@ def _bounded_by_flow(problem: SchedulingProblem) -> SchedulingProblem:
 
 
 def known_sizes(scop: Scop, given: Mapping[str, int]) -> isl.Set:
-    """The one point of parameters that the context of ``scop`` and the sizes ``given`` leave.
+    """What the context of ``scop`` and the sizes ``given`` say of the parameters.
 
-    Raises ``OptionError`` when a parameter has no value or a size makes no sense.
+    Raises ``OptionError`` when a size makes no sense.
     """
     names = [parameter.name for parameter in scop.parameters]
     unknown = [name for name in given if name not in names]
@@ -71,19 +78,18 @@ def known_sizes(scop: Scop, given: Mapping[str, int]) -> isl.Set:
         sizes = sizes.fix_val(isl.dim_type.param, sizes.find_dim_by_name(isl.dim_type.param, name), value)
     if sizes.is_empty():
         raise OptionError("The sizes contradict what is known of the parameters.", reason=str(scop.context))
-    missing = [name for name in names if not _is_fixed(sizes, name)]
-    if missing:
-        example = ", ".join(f'"{name}": 1000' for name in missing)
-        raise OptionError(
-            f"The scheduler `adaptive` decides by the sizes, and those of {', '.join(missing)} are not known.",
-            hint=f"Give them with the option sizes={{{example}}}, or to pv.extract.",
-        )
     return sizes
 
 
 def _is_fixed(sizes: isl.Set, name: str) -> bool:
     position = sizes.find_dim_by_name(isl.dim_type.param, name)
     return position >= 0 and bool(sizes.plain_get_val_if_fixed(isl.dim_type.param, position).is_int())
+
+
+def _missing_decision(missing: Sequence[str]) -> Decision:
+    example = ", ".join(f'"{name}": 1000' for name in missing)
+    reason = f"not every size is known, give them as sizes={{{example}}}"
+    return fallback_decision("the reuse of each loop", "the order of Pluto", reason)
 
 
 def _weights_decision(scop: Scop, weights: Weights, weighting: str) -> Decision:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import check
 from polyviz.analysis import dependences as find_dependences
 from polyviz.errors import LegalityError, OptionError, PolyvizError, SchedulingError
+from polyviz.frontend.context import check_sizes
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.scheduling.described import described
@@ -19,7 +21,7 @@ from polyviz.transform.tile import tile_band
 from polyviz.transform.tree import Path, band_at, bands
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     import islpy as isl
 
@@ -34,17 +36,21 @@ def schedule(
     *,
     dependences: Dependences | None = None,
     tile: Sequence[int] | int | None = None,
+    sizes: Mapping[str, int] | None = None,
     **options: Any,
 ) -> Schedule:
     """A legal schedule of ``scop``, found by the scheduler called ``scheduler`` with its ``options``.
 
     ``dependences`` spares the dependence analysis when its result is at hand. ``tile`` tiles every permutable band of
-    two and more loops: one size per loop, outermost first, the last one repeated for deeper bands. The order is
-    checked exactly before it is handed out. Raises ``OptionError`` for unknown names and values, ``SchedulingError``
-    when the scheduler fails, ``LegalityError`` when what it proposes would change the result.
+    two and more loops: one size per loop, outermost first, the last one repeated for deeper bands. ``sizes`` tells
+    the values of parameters in the run at hand to schedulers that choose by them; the order is right for all others
+    too. It is checked exactly before it is handed out. Raises ``OptionError`` for unknown names and values,
+    ``SchedulingError`` when the scheduler fails, ``LegalityError`` when what it proposes would change the result.
     """
     chosen = make_scheduler(scheduler, options)
-    problem = SchedulingProblem(scop, dependences if dependences is not None else find_dependences(scop))
+    check_sizes(scop.parameters, sizes or {})
+    found = dependences if dependences is not None else find_dependences(scop)
+    problem = SchedulingProblem(scop, found, dict(sizes or {}))
     proposal = _proposal(scheduler, chosen, problem)
     _insist_on_legality(scheduler, problem, proposal.tree)
     result = described(problem, scheduler, proposal.tree, proposal.decisions)
@@ -58,7 +64,7 @@ def tiled(problem: SchedulingProblem, result: Schedule, sizes: Sequence[int] | i
     Inside a tile the loop with the best strides runs innermost, unless the order is that of the source.
     Raises ``OptionError`` for sizes that are no positive integers.
     """
-    wanted = (sizes,) if isinstance(sizes, int) else tuple(sizes)
+    wanted = tuple(sizes) if isinstance(sizes, Sequence) and not isinstance(sizes, str) else (sizes,)
     if not wanted:
         raise OptionError("Tiling needs at least one tile size.")
     tree, decisions = result.tree, list(result.decisions)

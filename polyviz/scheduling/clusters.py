@@ -62,15 +62,12 @@ def cluster_graph(clusters: Sequence[Cluster], graph: DependenceGraph) -> Depend
         for image in images[1:]:
             domain = domain.union(image)
         nodes.append(Node(f"cluster{number}", number, domain, parallel=cluster.coincident_rows > 0))
-    return DependenceGraph(
-        tuple(nodes),
-        *(
-            _between_clusters(edges, label, place)
-            for edges in (graph.validity, graph.coincidence, graph.proximity)
-        ),
-        tuple(group.between(label, place, around, rows) for group in graph.reuse),
-        graph.around,
+    validity, coincidence, proximity = (
+        _between_clusters(edges, label, place)
+        for edges in (graph.validity, graph.coincidence, graph.proximity)
     )
+    reuse = tuple(group.between(label, place, around, rows) for group in graph.reuse)
+    return DependenceGraph(tuple(nodes), validity, coincidence, proximity, reuse, graph.around)
 
 
 def merged(clusters: Sequence[Cluster], band: Sequence[FoundRow]) -> Cluster:

@@ -47,9 +47,16 @@ def components_decision(groups: Sequence[tuple[str, ...]]) -> Decision:
 def band_decision(cluster: Cluster, graph: DependenceGraph) -> Decision:
     """The rows of a band; the entries of the rows before it say how each came about."""
     rows = tuple(_row_details(row, graph) for row in cluster.band)
-    kind = "close and permutable" if cluster.is_close else "carrying as much as possible"
-    sentences = "; ".join(row["text"] for row in rows)
-    text = f"Band of {len(rows)}, {kind}: {sentences}."
+    first = len(graph.around) + 1
+    last = first + len(rows) - 1
+    which = f"Row {first} is" if first == last else f"Rows {first} to {last} are"
+    if not cluster.is_close:
+        text = f"{which} a band that carries as many dependences as possible."
+    elif first == last:
+        text = f"{which} a band of its own."
+    else:
+        parallel = cluster.coincident_rows or "none"
+        text = f"{which} a permutable band, {parallel} of them parallel: the loops may change places and be tiled."
     return Decision("band", text, cluster.names, BandDetails(rows=rows))
 
 

@@ -61,10 +61,11 @@ def not_close(selection: Sequence[Cluster]) -> Reason:
 
 def depths_differ(selection: Sequence[Cluster], graph: DependenceGraph) -> Reason | None:
     """Loop nests of different depth, if that is what they are."""
-    depths = {cluster.names: _depth(cluster, graph) for cluster in selection}
-    if len(set(depths.values())) == 1:
+    depths = tuple(_depth(cluster, graph) for cluster in selection)
+    if len(set(depths)) == 1:
         return None
-    text = ", ".join(f"{listed(names)}: {depth}" for names, depth in depths.items())
+    pairs = zip(selection, depths, strict=True)
+    text = ", ".join(f"{listed(cluster.names)}: {depth}" for cluster, depth in pairs)
     return Reason(f"their loops have different depths ({text})", {"because": "depth", "depths": depths})
 
 
@@ -120,12 +121,12 @@ def uses_far_apart(state: BandState, selection: Sequence[Cluster], apart: Abstra
     places = {f"cluster{number}": listed(cluster.names) for number, cluster in enumerate(selection)}
     row = max(range(len(distances)), key=lambda position: _size(distances[position : position + 1]))
     limit = distances[row]
-    apart = (
+    how_far = (
         f"up to {limit} iterations apart" if limit is not None else "farther apart the larger the sizes are,"
     )
     text = (
         "no value is used again soon enough: even the closest uses, from "
-        f"{places.get(edge.source, edge.source)} to {places.get(edge.sink, edge.sink)}, are {apart} in row {row + 1}"
+        f"{places.get(edge.source, edge.source)} to {places.get(edge.sink, edge.sink)}, are {how_far} in row {row + 1}"
     )
     return Reason(text, {"because": "distance", "distances": distances})
 

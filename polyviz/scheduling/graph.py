@@ -107,18 +107,12 @@ class DependenceGraph:
             for position, statement in enumerate(problem.scop.statements)
         )
         domain = problem.domain
-        return cls(
-            nodes,
-            *(
-                _edges(relation.intersect_domain(domain).intersect_range(domain), parameters)
-                for relation in (
-                    problem.dependences.validity,
-                    problem.dependences.coincidence,
-                    problem.dependences.proximity,
-                )
-            ),
-            reuse=reuse,
+        known = problem.dependences
+        validity, coincidence, proximity = (
+            _edges(relation.intersect_domain(domain).intersect_range(domain), parameters)
+            for relation in (known.validity, known.coincidence, known.proximity)
         )
+        return cls(nodes, validity, coincidence, proximity, reuse)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -134,12 +128,15 @@ class DependenceGraph:
         """The nodes ``names`` and the relations inside them."""
         wanted = frozenset(names)
         groups = (group.only(wanted) for group in self.reuse)
+        validity, coincidence, proximity = (
+            tuple(edge for edge in edges if edge.source in wanted and edge.sink in wanted)
+            for edges in (self.validity, self.coincidence, self.proximity)
+        )
         return DependenceGraph(
             tuple(node for node in self.nodes if node.name in wanted),
-            *(
-                tuple(edge for edge in edges if edge.source in wanted and edge.sink in wanted)
-                for edges in (self.validity, self.coincidence, self.proximity)
-            ),
+            validity,
+            coincidence,
+            proximity,
             tuple(group for group in groups if group.references),
             self.around,
         )
@@ -148,15 +145,12 @@ class DependenceGraph:
         """What remains once the loops of ``band`` surround everything: pairs at different times are done with."""
         rows = {node.name: tuple(found.rows[node.name] for found in band) for node in self.nodes}
         nodes = tuple(replace(node, rows=(*node.rows, *rows[node.name])) for node in self.nodes)
-        return DependenceGraph(
-            nodes,
-            *(
-                tuple(left for edge in edges if (left := edge.together(rows)) is not None)
-                for edges in (self.validity, self.coincidence, self.proximity)
-            ),
-            tuple(group.kept(rows) for group in self.reuse),
-            (*self.around, *band),
+        validity, coincidence, proximity = (
+            tuple(left for edge in edges if (left := edge.together(rows)) is not None)
+            for edges in (self.validity, self.coincidence, self.proximity)
         )
+        reuse = tuple(group.kept(rows) for group in self.reuse)
+        return DependenceGraph(nodes, validity, coincidence, proximity, reuse, (*self.around, *band))
 
 
 def _edges(relation: isl.UnionMap, parameters: isl.Space) -> tuple[Edge, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import islpy as isl
 
     from polyviz.model.dependences import Dependences
@@ -18,11 +20,14 @@ if TYPE_CHECKING:
 class SchedulingProblem:
     """A static control part and the dependences that a schedule of it has to respect.
 
-    The options of a scheduler are the fields of the scheduler itself.
+    ``sizes`` holds the values that parameters will have in the run at hand, as far as they are known: a scheduler may
+    choose by them, but its order has to be right for all others too. The options of a scheduler are the fields of the
+    scheduler itself.
     """
 
     scop: Scop
     dependences: Dependences
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def domain(self) -> isl.UnionSet:

@@ -87,24 +87,30 @@ def move_class(name: str) -> type[Move]:
     >>> move_class("strip_mine").name
     'strip-mine'
     """
-    known = _REGISTRY.names()
-    definition = _REGISTRY.definition(name if name in known else name.replace("_", "-"))
+    spelled = isinstance(name, str) and name not in _REGISTRY.names()
+    definition = _REGISTRY.definition(name.replace("_", "-") if spelled else name)
     if not (isinstance(definition, type) and issubclass(definition, Move)):
         raise OptionError(f"The move `{name}` is no class that derives from polyviz.transform.move.Move.")
     return definition
 
 
+_PLACES = ("path", "member", "by_path")
+"""Fields that say where; people give an address instead."""
+_FIXED = ("mark", "reductions")
+"""Fields that a name stands for (``parallel``, ``vector``), or that only a target can keep."""
+
+
 def move_arguments(kind: type[Move]) -> dict[str, dataclasses.Field[Any]]:
     """The fields of a move that a person may set, by name: all but the place."""
     fields = dataclasses.fields(kind)
-    return {field.name: field for field in fields if field.name not in ("path", "member", "mark", "by_path")}
+    return {field.name: field for field in fields if field.name not in (*_PLACES, *_FIXED)}
 
 
 def make_move(kind: type[Move], path: Path, arguments: Mapping[str, Any]) -> Move:
     """The move at ``path``; raises ``OptionError`` for an argument, or a value of one, that it does not have."""
     known = move_arguments(kind)
     for name, value in arguments.items():
-        if name in ("member", "by_path"):
+        if name in _PLACES:
             continue
         if name not in known:
             choices = f"; it has {', '.join(known)}" if known else ", nor any other"
@@ -115,6 +121,10 @@ def make_move(kind: type[Move], path: Path, arguments: Mapping[str, Any]) -> Mov
 
 def _check_value(move: str, field: dataclasses.Field[Any], value: object) -> None:
     # Annotations are text here, and only the plain ones say what a value must be.
+    if str(field.type) in ("tuple[int, ...]", "tuple[str, ...]") and not isinstance(value, tuple):
+        raise OptionError(
+            f"Argument `{field.name}` of move `{move}` is {value!r}; it must be a tuple such as ({value!r},)."
+        )
     expected = {"int": int, "bool": bool, "str": str}.get(str(field.type))
     if expected is None:
         return

@@ -124,6 +124,20 @@ def of_statements(statements: Sequence[str]) -> str:
     return f" of {', '.join(statements)}" if statements else ""
 
 
+LARGEST_UNROLLING = 1024
+"""Copies of a body; far beyond what pays, and soon more text than a compiler takes."""
+
+
+def unroll_factor(value: object) -> int:
+    """``value``, a number of copies; raises ``OptionError``."""
+    factor = positive("An unroll factor", value, least=2)
+    if factor > LARGEST_UNROLLING:
+        raise OptionError(
+            f"An unroll factor is at most {LARGEST_UNROLLING}, not {factor}: each iteration is written out."
+        )
+    return factor
+
+
 def positive(what: str, value: object, least: int = 1) -> int:
     """``value``, a whole number of at least ``least``; raises ``OptionError``."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:

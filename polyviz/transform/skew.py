@@ -56,7 +56,8 @@ class Skew(Move):
         same_band = self.by_path is None or self.by_path == self.path
         others = rows if same_band else list(members(band_at(tree, self.by_path or ())))
         if same_band and self.member == self.by:
-            raise OptionError(f"Among {len(rows)} loops, {self.member} cannot be skewed by {self.by}.")
+            loop = loop_text(rows[self.member]) if self.member in range(len(rows)) else str(self.member)
+            raise OptionError(f"Loop {loop} cannot be skewed by itself: name another loop in `by`.")
         if self.by not in range(len(others)) or self.member not in range(len(rows)):
             raise OptionError(f"Among {len(rows)} loops, {self.member} cannot be skewed by {self.by}.")
         inside = row_texts(others[self.by]).keys()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from polyviz.model.plan import UNROLL
 from polyviz.model.schedule import Decision
 from polyviz.transform.move import Move
-from polyviz.transform.rows import checked_member, loop_text, positive
+from polyviz.transform.rows import checked_member, loop_text, unroll_factor
 from polyviz.transform.tree import (
     Path,
     band_at,
@@ -48,7 +48,7 @@ class Unroll(Move):
         >>> print(Unroll((0,), factor=4).apply(tree)[0].get_root().child(0).mark_get_id().get_name())
         unroll:4
         """
-        factor = positive("An unroll factor", self.factor, least=2)
+        factor = unroll_factor(self.factor)
         band = band_at(tree, self.path)
         row = members(band)[checked_member(tree, self.path, self.member)]
         isolated, path = isolate_member(tree, self.path, self.member)

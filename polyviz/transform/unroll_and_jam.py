@@ -12,7 +12,7 @@ from polyviz.model.plan import UNROLL
 from polyviz.model.schedule import Decision
 from polyviz.transform.move import Move
 from polyviz.transform.nest import nested_bands, unwrapped
-from polyviz.transform.rows import checked_member, loop_text, positive
+from polyviz.transform.rows import checked_member, loop_text, unroll_factor
 from polyviz.transform.shape import Marked, loops_around, loops_at, shape_of, tree_of, with_part
 from polyviz.transform.tree import Path, band_at, members, statements_under
 
@@ -40,7 +40,7 @@ class UnrollAndJam(Move):
 
     def apply(self, tree: isl.Schedule) -> tuple[isl.Schedule, Decision]:
         """Strips around the inner loops around the unrolled loop."""
-        factor = positive("An unroll factor", self.factor, least=2)
+        factor = unroll_factor(self.factor)
         band = band_at(tree, self.path)
         row = members(band)[checked_member(tree, self.path, self.member)]
         shape = shape_of(tree)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
 
-from polyviz.model.plan import END
+from polyviz.model.plan import END, UNROLL
 from polyviz.views.notation import constant_last, constraints, row_texts
 
 if TYPE_CHECKING:
@@ -116,7 +116,8 @@ def _past_end(node: isl.ScheduleNode) -> isl.ScheduleNode:
 def _mark_text(node: isl.ScheduleNode) -> str:
     """The name of a mark; numbers that only the code generator needs are left out."""
     kind, _, ending = node.mark_get_id().get_name().partition(":")
-    return kind if not ending or ending.isdigit() else f"{kind} {ending}"
+    numbered = ending.isdigit() and kind != UNROLL
+    return kind if not ending or numbered else f"{kind} {ending}"
 
 
 def _readable(rows: Mapping[str, str]) -> dict[str, str]:

@@ -162,3 +162,17 @@ def test_what_isl_cannot_scan_is_a_codegen_error() -> None:
     )
     with pytest.raises(pv.CodegenError, match="isl could not generate loops"):
         scan_schedule(unbounded, isl.Set("{ : }"))
+
+
+def test_what_uses_a_temporary_stays_in_its_loop() -> None:
+    """isl would take T, which runs in the last iteration only, out of the loop and away from the copy it reads."""
+    sequence = '{ sequence: [{ filter: "{ S[i] }" }, { filter: "{ T[i] }" }] }'
+    schedule = tree(
+        "{ S[i] : 0 <= i < 9; T[i] : i = 8 }",
+        "[{ S[i] -> [i]; T[i] -> [i] }]",
+        f'{{ mark: "local:s", child: {sequence} }}',
+    )
+    loops = scanned(schedule)
+    assert list(visits(loops, {"n": 1})) == expected(schedule, 1)
+    declaring = [node for node in descendants(loops) if isinstance(node, Block) and node.declares]
+    assert len(declaring) == 1

@@ -71,3 +71,9 @@ def test_orders() -> None:
     assert refines(loops, unordered)
     assert not refines(unordered, loops)
     assert not same_order(loops, isl.UnionMap("{ T[i] -> [i] : 0 <= i < 9 }"))
+
+
+def test_only_schedules_are_compared() -> None:
+    one = pv.schedule(pv.extract(function_of(GEMM)), "original")
+    with pytest.raises(pv.OptionError, match="not a value of type Edit"):
+        pv.difference(one, edit(GEMM))

@@ -156,6 +156,11 @@ SENSELESS: dict[str, tuple[str, Call]] = {
     "nothing to split": (GEMM, ("split", "i", {"point": -3})),
     "innermost": (GEMM, ("unroll-and-jam", "S0.j", {})),
     "not permutable": (JACOBI, ("wavefront", "t", {})),
+    "one size": (GEMM, ("tile", "k", {"sizes": 4})),
+    "twice the same loop": (GEMM, ("interchange", None, {"order": ("k", "k")})),
+    "order of one": (GEMM, ("interchange", None, {"order": ("k",)})),
+    "along itself": (GEMM, ("skew", "k", {"by": "k"})),
+    "too many copies": (GEMM, ("unroll", "k", {"factor": 10**9})),
     "side": (GEMM, ("peel", "i", {"side": "middle"})),
     "row of nothing": (CHAIN, ("rows", "i", {"rows": ("{ S0[i, j] -> [i * j] }",)})),
     "partial row": (CHAIN, ("rows", "i", {"rows": ("{ S0[i, j] -> [(i)] : i > 3 }",)})),
@@ -222,6 +227,25 @@ def test_a_marked_loop_stays_parallel_or_the_move_is_refused() -> None:
 def test_a_mark_between_two_loops_is_in_the_way() -> None:
     marked = edit(GEMM).apply("vector", "S1.j")
     assert "The mark `vector` stands between the loops" in marked.why_not("interchange", order=("S1.j", "k"))
+
+
+def test_copies_are_counted_where_the_tree_is_shown() -> None:
+    assert "mark unroll 3" in repr(edit(GEMM).apply("unroll", "k", factor=3).schedule)
+
+
+def test_two_marks_on_one_loop() -> None:
+    both = edit(GEMM).apply("vector", "S1.j").apply("unroll", "S1.j", factor=4)
+    kernel = runs_like_the_original(GEMM, both, "c")
+    assert "#pragma omp simd" in kernel.source
+    assert "j + 3" in kernel.source
+    threads = edit(GEMM).apply("unroll", "i", factor=2).apply("parallel", "i")
+    for target in ("c", "numba"):
+        runs_like_the_original(GEMM, threads, target)
+
+
+def test_a_marked_loop_that_is_taken_apart_is_no_loop_any_more() -> None:
+    marked = edit(GEMM).apply("parallel", "i")
+    assert "no loop stands under the mark `parallel`" in marked.why_not("split", "i", point=3)
 
 
 def test_an_edit_shows_its_order_and_its_moves(golden: Callable[..., None]) -> None:

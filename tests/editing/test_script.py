@@ -89,6 +89,11 @@ def test_what_is_no_script(case: str, golden: Callable[..., None]) -> None:
     golden(f"{NO_SCRIPTS[case]}\n\n{type(error.value).__name__}: {error.value}")
 
 
+def test_a_script_is_text() -> None:
+    with pytest.raises(pv.OptionError, match="A script is text"):
+        pv.replay(function_of(GEMM), 5)
+
+
 @pytest.mark.parametrize("value", ['a"b\\c\nd', ("i",), ("S0", "S1"), (("a",), (3,)), 7, -1, True, ()])
 def test_literals_are_read_again(value: object) -> None:
     assert eval(literal(value)) == value

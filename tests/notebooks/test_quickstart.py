@@ -26,7 +26,9 @@ def outputs(notebook: Any, beginning: str) -> dict[str, Any]:
     """The data that the code cell with this beginning gave back."""
     for cell in notebook.cells:
         if cell.cell_type == "code" and beginning in cell.source:
-            return next(dict(output.data) for output in cell.outputs if output.output_type == "execute_result")
+            return next(
+                dict(output.data) for output in cell.outputs if output.output_type == "execute_result"
+            )
     raise LookupError(beginning)
 
 
@@ -50,7 +52,9 @@ def test_the_product_is_right(executed: Any) -> None:
     assert outputs(executed, "np.allclose")["text/plain"] == "True"
 
 
-@pytest.mark.parametrize("beginning", ["--name product", "--name stencil", "race =", "%polyinspect", "--name own"])
+@pytest.mark.parametrize(
+    "beginning", ["--name product", "--name stencil", "race =", "%polyinspect", "--name own"]
+)
 def test_results_come_in_all_forms(executed: Any, beginning: str) -> None:
     assert {MIME, "text/html", "text/plain"} <= set(outputs(executed, beginning))
 

@@ -15,6 +15,7 @@ CLAIMS = {
     "adaptive": [
         "extent {(5, 9): 'j', (9, 5): 'i'}",
         "retained {(5, 9): 'i', (9, 5): 'j'}",
+        "not every size is known, give them as sizes=",
         "batch 1: u x y z",
         "batch 32: z u x y",
         "S0: i 9, j 5",

@@ -21,6 +21,7 @@ SCHEDULES = ("original", "isl", "pluto")
 QUICK = [
     Variant("original", "python"),
     Variant("isl", "python"),
+    Variant("spatial", "python"),
     Variant("superposition", "python"),
     Variant("pluto", "c"),
 ]

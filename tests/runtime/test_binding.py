@@ -260,6 +260,7 @@ BAD_SCALARS = {
     "half": (np.ones(4), np.float16(1), 2),
     "float size": (np.ones(4), 2.0, 2.0),
     "array size": (np.ones(4), 2.0, np.ones(2)),
+    "size too wide": (np.ones(4), 2.0, 2**70),
     "unknown keyword": (np.ones(4), 2.0, 2),
 }
 

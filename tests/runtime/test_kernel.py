@@ -175,3 +175,22 @@ def test_tiles_whose_loops_isl_cannot_write_in_time(monkeypatch: pytest.MonkeyPa
     with pytest.raises(pv.CodegenError, match=r"isl could not generate loops") as caught:
         _ = pv.compile(function, target="python").source
     assert caught.value.reason == "it needs more steps than it may take"
+
+
+@pytest.mark.parametrize("target", ["c", "python"])
+@pytest.mark.parametrize("scheduler", ["original", "isl", "pluto"])
+def test_a_temporary_that_is_read_in_the_last_iteration_only(scheduler: str, target: str) -> None:
+    function = function_of("""
+        def ends(x, y):
+            for i in range(len(x)):
+                for j in range(i + 1):
+                    s = x[j] * 2.0
+                    if i == j:
+                        y[i] = s + 1.0
+                    else:
+                        y[j] = y[j] + s
+    """)
+    x, y, expected = np.arange(6.0), np.zeros(6), np.zeros(6)
+    function(x, expected)
+    pv.compile(function, schedule=scheduler, target=target)(x, y)
+    np.testing.assert_allclose(y, expected)

@@ -16,6 +16,7 @@ from tests.running import function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from polyviz.runtime.original import Original
 
@@ -129,3 +130,18 @@ def test_texts_without_surroundings_know_the_usual_modules() -> None:
 def test_a_kernel_knows_its_original() -> None:
     kernel = pv.compile(offset, target="python")
     assert original_of(kernel.scop, kernel) is kernel.original
+
+
+def test_a_file_with_the_name_of_the_function_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "doubled.py").write_text("raise SystemExit('this file must not be imported')", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    source = "def doubled(A):\n    for i in range(len(A)):\n        A[i] = 2.0 * A[i]"
+
+    both(original_of(pv.extract(source), source), np.ones(3))
+    kernel = pv.compile(source, target="numba")
+    array = np.ones(3)
+    kernel(array)
+
+    assert array.tolist() == [2.0, 2.0, 2.0]

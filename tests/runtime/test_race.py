@@ -15,7 +15,7 @@ from polyviz.model.measurement import VariantRow
 from polyviz.runtime.race import Entrant, Race, fastest, with_speedups
 from polyviz.runtime.statistics import Samples
 from polyviz.runtime.variants import Baseline, Outcome, run_variant, time_variants
-from polyviz.runtime.worker import CancelledError
+from polyviz.runtime.worker import CancelledError, NoMemoryError
 from tests.running import function_of
 
 if TYPE_CHECKING:
@@ -123,6 +123,21 @@ def test_the_reference_falls_back_to_python_where_numba_refuses(worker: Worker) 
     assert rows[0].verified
     assert len(notes) == 2
     assert notes[0].startswith("the reference ran as plain Python, because numba refused it (")
+
+
+def test_an_original_without_memory_is_not_run_again_as_plain_python(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engines = []
+
+    def killed(_race: Race, _worker: Worker, variant: Baseline, _label: str) -> Outcome:
+        engines.append(variant.engine)
+        raise NoMemoryError("It was killed.")
+
+    monkeypatch.setattr(Race, "_run", killed)
+    with pytest.raises(NoMemoryError, match=r"^It was killed\.$"):
+        race().verify(worker, original(), [])
+    assert engines == ["numba"]
 
 
 def test_an_original_that_fails_is_said(worker: Worker) -> None:

@@ -153,6 +153,23 @@ def test_a_chosen_compiler_that_fails_is_reported_with_its_error(
     assert "(broken: it cannot build a small program: fatal error: no stdio)" in reason
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("exit 0", "it wrote no program that can be run"),
+        ('[ "$1" = --version ] || (echo "#!/bin/sh\nsleep 60" > "$3"; chmod +x "$3")', "does not end"),
+    ],
+)
+def test_a_chosen_command_that_is_no_compiler(
+    text: str, reason: str, cache_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polyviz.runtime.compiler.COMPILE_LIMIT", 0.5)
+    monkeypatch.setenv("POLYVIZ_CC", str(script(tmp_path / "quiet", text)))
+    available, why = toolchain_availability()
+    assert not available
+    assert reason in why
+
+
 def test_a_broken_compiler_is_passed_over_and_named(
     cache_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -135,9 +135,12 @@ def test_a_job_that_does_not_exist(path: str, error: type[Exception], message: s
 
 def test_arguments_and_results_that_cannot_travel(worker: Worker) -> None:
     with pytest.raises(
-        WorkerError, match=r"^An argument of the comparison cannot be sent to the worker process\."
+        WorkerError, match=r"^The comparison gets arguments that cannot be sent to the worker process\."
     ):
-        worker.run("math:sqrt", lambda: None, time_limit=30, label="the comparison")
+        worker.run("math:sqrt", lambda: None, time_limit=30, label="The comparison")
+    endless = np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), shape=(2**60,), strides=(0,))
+    with pytest.raises(WorkerError, match=r"^The comparison works on copies of its arrays, and there is not enough"):
+        worker.run("math:sqrt", endless, time_limit=30, label="The comparison")
     with pytest.raises(Exception, match="pickle"):
         worker.run("worker_jobs:return_unpicklable", time_limit=30)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -100,13 +101,15 @@ def test_the_weights_are_in_the_log() -> None:
     assert decision.details == {"weighting": "extent", "weights": {"S0": (18, 34)}}
 
 
-def test_without_sizes_it_says_what_to_give() -> None:
-    with pytest.raises(OptionError) as caught:
-        schedule(pv.extract(OUTER_SUM), "adaptive")
-    assert caught.value.message == (
-        "The scheduler `adaptive` decides by the sizes, and those of n, m are not known."
+def test_without_sizes_the_order_is_that_of_pluto_and_the_log_says_what_to_give() -> None:
+    part = pv.extract(OUTER_SUM, sizes={"n": 5})
+    result = schedule(part, "adaptive")
+    assert result.map.is_equal(schedule(part, "pluto").map)
+    assert result.decisions[0].step == "fallback"
+    assert result.decisions[0].text == (
+        "Not the reuse of each loop but the order of Pluto was used: not every size is known, give them as "
+        'sizes={"m": 1000}.'
     )
-    assert 'sizes={"n": 1000, "m": 1000}' in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -157,3 +160,18 @@ def test_random_programs_are_scheduled_legally(program: Program) -> None:
     assert check(part, schedule(part, "adaptive", dependences=known, sizes=sizes).map, known=known), str(
         program
     )
+
+
+def test_the_sizes_of_a_run_are_those_of_its_arguments() -> None:
+    arguments = np.zeros((5, 9)), np.ones(5), np.ones(9), 5, 9
+
+    comparison = pv.compare(
+        OUTER_SUM, *arguments, schedules=("adaptive",), targets=("python",), baselines=("python",), repeats=1
+    )
+
+    assert [row.verified for row in comparison.rows if row.label == "adaptive/python"] == [True]
+    weights = next(
+        each for each in comparison.kernels["adaptive/python"].schedule.decisions if each.step == "weights"
+    )
+    assert "S0: i 18, j 34" in weights.text
+    assert "adaptive" in pv.inspect(OUTER_SUM, *arguments, schedules=("adaptive",)).schedules

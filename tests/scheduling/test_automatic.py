@@ -57,10 +57,17 @@ def test_one_size_serves_all_loops() -> None:
     assert tiles[1].members[2].rows == {"R": "floor((k)/16)"}
 
 
-@pytest.mark.parametrize("tile", [0, (32, -1), (2.5,), ()])
+@pytest.mark.parametrize("tile", [0, 2.5, "32", (32, -1), (2.5,), ()])
 def test_tile_sizes_are_positive_integers(tile: object) -> None:
     with pytest.raises(OptionError) as error:
         schedule(kernels.matmul(), "pluto", tile=tile)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("sizes", [3, {"m": 10}, {"n": "ten"}])
+def test_sizes_are_values_of_parameters(sizes: object) -> None:
+    with pytest.raises(OptionError) as error:
+        schedule(kernels.matmul(), "pluto", sizes=sizes)
     assert "\n" not in str(error.value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -127,6 +128,14 @@ def test_the_numbers_behind_what_stays_apart() -> None:
     assert details(parallelism)["lost"] == ("j",)
     (distance,) = entries(schedule(kernels.mvt(), "pluto"), "fusion")
     assert details(distance)["distances"][0] is None
+
+
+def test_details_are_numbers_and_text_that_views_can_send() -> None:
+    for kernel in (kernels.matmul, kernels.two_products, kernels.jacobi_1d):
+        for decision in schedule(kernel(), "pluto", concurrent_start=True).decisions:
+            assert json.loads(json.dumps(decision.details)) is not None
+    depths = entries(schedule(kernels.matmul(), "pluto"), "fusion")[0]
+    assert details(depths)["depths"] == (2, 3)
 
 
 def test_a_constant_distance_is_given_as_a_number() -> None:

@@ -101,9 +101,28 @@ def test_mistakes() -> None:
         make_move(move_class("vector"), (0,), {"mark": "parallel"})
     with pytest.raises(OptionError, match="must be bool"):
         make_move(move_class("rows"), (0,), {"rows": (), "whole": 1})
-    register_move("no class")(lambda tree: tree)  # type: ignore[type-var]
+    register_move("no-class")(lambda tree: tree)  # type: ignore[type-var]
     try:
         with pytest.raises(OptionError, match="is no class that derives from"):
-            move_class("no class")
+            move_class("no-class")
     finally:
-        unregister_move("no class")
+        unregister_move("no-class")
+    with pytest.raises(OptionError, match="A move is asked for by its name, not by 3"):
+        move_class(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["", "a,b", "{ S[i] -> [i] }", "no class", 3])
+def test_a_name_can_be_written_where_names_are_asked_for(name: str) -> None:
+    with pytest.raises(OptionError, match="A move is registered under a name such as"):
+        register_move(name)
+
+
+def test_ours_keep_their_names() -> None:
+    with pytest.raises(OptionError, match="`tile` is a move of polyviz: choose another name"):
+        register_move("tile")
+
+
+def test_only_what_can_be_called_is_registered() -> None:
+    with pytest.raises(OptionError, match="A move is a function or a class, not 3"):
+        register_move("three")(3)  # type: ignore[type-var]
+    assert "three" not in pv.moves()

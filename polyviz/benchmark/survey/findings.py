@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from polyviz import gallery
 from polyviz.analysis import dependences
 from polyviz.api.comparing import compare
 from polyviz.api.extracting import extract
+from polyviz.runtime.binding import Binder
 from polyviz.scheduling import schedule
 
 if TYPE_CHECKING:
@@ -64,15 +66,17 @@ def examine(kernel: str, scheduler: str) -> Finding:
     ('(p)', '(r)', '(p)', '(r)')
     """
     entry = gallery.kernel(kernel)
+    arguments = entry.arguments(SIZE, seed=1)
     part = extract(entry.function)
     found = dependences(part)
+    sizes = Binder(part, inspect.signature(entry.function)).bind(arguments, {}).parameters
     started = time.perf_counter()
-    order = schedule(part, scheduler, dependences=found)
+    order = schedule(part, scheduler, dependences=found, sizes=sizes)
     seconds = time.perf_counter() - started
     comparison = compare(
         entry.function,
-        *entry.arguments(SIZE, seed=1),
-        schedules=(scheduler,),
+        *arguments,
+        schedules={scheduler: order},
         targets=(TARGET,),
         baselines=("python",),
         repeats=1,

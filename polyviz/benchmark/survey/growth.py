@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SIZES = (5, 20, 50, 100, 200)
 """Numbers of statements."""
 
+EXTENT = 1000
+"""The size of the arrays, for schedulers that choose by sizes."""
+
 LIMIT = 300.0
 """Seconds for one program under one scheduler."""
 
@@ -85,7 +88,7 @@ def measure(statements: int, scheduler: str) -> Growth:
     found = dependences(part)
     analysed = time.perf_counter()
     try:
-        order = schedule(part, scheduler, dependences=found)
+        order = schedule(part, scheduler, dependences=found, sizes={"n": EXTENT})
     except PolyvizError as error:
         return Growth(statements, scheduler, analysed - started, None, error.message)
     seconds = time.perf_counter() - analysed

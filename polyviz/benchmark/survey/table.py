@@ -18,8 +18,8 @@ _READING = (
     "Each cell lists the bands of the schedule in depth-first order, before tiling, and the seconds from analysed "
     "loops to a checked schedule. One letter is one loop: `p` parallel, `r` parallel but for a reduction, "
     "`s` sequential. The loops of a band in parentheses may be permuted and tiled. Every schedule was checked exactly, "
-    "compiled to C and run on the mini size; its result agreed with the loops as written where the cell does not say "
-    "otherwise."
+    "compiled to C and run on the mini size, which is also what schedulers that choose by sizes were told; its result "
+    "agreed with the loops as written where the cell does not say otherwise."
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -14,8 +15,6 @@ from polyviz.model.superposition import Axis, Dimension, Scattering, Superpositi
 from polyviz.scheduling.superposed.trees import tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop, Statement
 
@@ -60,6 +59,10 @@ def superpose(
 
 
 def _scatterings(scop: Scop, texts: Mapping[str, str]) -> dict[str, Scattering]:
+    if not isinstance(texts, Mapping) or not all(isinstance(text, str) for text in texts.values()):
+        raise OptionError(
+            f"Scattering functions are texts by statement, such as {{'S0': '(0, i_x)'}}, not {texts!r}."
+        )
     names = [statement.name for statement in scop.statements]
     wrong = [name for name in texts if name not in names] or [name for name in names if name not in texts]
     if wrong:

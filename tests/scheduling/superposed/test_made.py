@@ -65,6 +65,18 @@ def test_what_cannot_be_read(outer: dict[str, str], message: str) -> None:
     assert str(error.value) == message
 
 
+@pytest.mark.parametrize("outer", [None, 3, {"S0": 0, "S1": 0}])
+def test_functions_are_texts_by_statement(outer: object) -> None:
+    with pytest.raises(OptionError, match="Scattering functions are texts by statement"):
+        superpose(PART, outer, REGULAR)
+
+
+@pytest.mark.parametrize("value", [None, PART])
+def test_only_superpositions_are_checked_as_such(value: object) -> None:
+    with pytest.raises(OptionError, match="not a value of type"):
+        pv.check_superposition(PART, value)
+
+
 def test_a_typed_plan_runs() -> None:
     outer = {"S0": "(0, floor(i/4)_x)", "S1": "(1, floor(j/4)_x)"}
     other = {"S0": "(0, floor(i/4)_x)", "S1": "(0, floor(i/4)_x)"}

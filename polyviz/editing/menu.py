@@ -1,0 +1,99 @@
+"""What can be done with one loop: moves with likely arguments, and for each why it may not be made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from polyviz.editing.script import call_text
+from polyviz.errors import LegalityError, OptionError
+from polyviz.transform.registry import moves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from polyviz.editing.binding import Address
+    from polyviz.editing.places import Loop, Places
+
+SIZE = 32
+"""The tile size that is proposed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A move in the words of ``Edit.apply``; ``reason`` says why it would change the result, and is empty if not."""
+
+    name: str
+    at: str | None
+    arguments: Mapping[str, Any]
+    reason: str = ""
+
+    @property
+    def is_legal(self) -> bool:
+        """Whether the move can be made."""
+        return not self.reason
+
+    def __str__(self) -> str:
+        words = call_text(self.name, self.at, self.arguments)
+        return f"{words}   # {self.reason}" if self.reason else words
+
+
+def choices_at(places: Places, address: Address, attempt: Callable[..., object]) -> tuple[Choice, ...]:
+    """The moves that make sense at the loop ``address``; ``attempt`` makes one, or raises as ``Edit.apply`` does."""
+    loop = places.loop(address)
+    found = []
+    for name in moves():
+        for at, arguments in _proposals(name, places, loop):
+            try:
+                attempt(name, at, **arguments)
+            except OptionError:
+                continue
+            except LegalityError as error:
+                found.append(Choice(name, at, arguments, error.reason or error.message))
+            else:
+                found.append(Choice(name, at, arguments))
+    return tuple(found)
+
+
+def _proposals(name: str, places: Places, loop: Loop) -> Iterator[tuple[str | None, dict[str, Any]]]:
+    """Places and arguments of a move; none for one that needs words only a person can give."""
+    if name in ("split", "sink", "rows"):
+        return
+    at = places.address(loop)
+    nest = [places.address(inner) for inner in _nest(places, loop)]
+    if name in ("fuse", "reorder"):
+        yield from _with_next(name, places, loop)
+    elif name == "interchange":
+        yield from ((None, {"order": (inner, at)}) for inner in nest[1:])
+    elif name == "skew":
+        around = [other for other in places.loops if other.key in loop.around]
+        yield from ((at, {"by": places.address(outer)}) for outer in around)
+    elif name == "tile":
+        yield at, {"sizes": (SIZE,) * len(nest)}
+    else:
+        yield at, {}
+
+
+def _nest(places: Places, loop: Loop) -> list[Loop]:
+    """``loop`` and the loops inside it that hold the same statements."""
+    inside = [
+        other
+        for other in places.loops
+        if loop.key in other.around and other.names.keys() == loop.names.keys()
+    ]
+    return [loop, *inside]
+
+
+def _with_next(name: str, places: Places, loop: Loop) -> Iterator[tuple[None, dict[str, Any]]]:
+    """The move on the child of a sequence that begins with ``loop`` and the child after it."""
+    if len(loop.path) < 3 or loop.path[:-2] not in places.sequences or loop.member:
+        return
+    children = [names[0] for names in places.sequences[loop.path[:-2]]]
+    here = loop.path[-2]
+    if here + 1 == len(children):
+        return
+    if name == "fuse":
+        yield None, {"children": (children[here], children[here + 1])}
+        return
+    children[here : here + 2] = reversed(children[here : here + 2])
+    yield None, {"order": tuple(children)}
