@@ -14,6 +14,7 @@ from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.kernel_cuda import KernelBody, Writing
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.runtime_c import helper_source
+from polyviz.codegen.tiles_cuda import TileText
 from polyviz.codegen.trees_cuda import TreeText, can_be_joined
 from polyviz.errors import CodegenError
 from polyviz.model.device import coordinate
@@ -156,6 +157,7 @@ class _CudaText:
             self.scop, self.plan, self.types, CUDA_RESERVED, instrumented=bool(self.like)
         )
         self.trees = self._tree_texts()
+        self.tiles = self._tile_texts()
         self.names = dict(self.arrays.variable_names)
         self.printer = CExpressionPrinter(self.arrays.dtypes, self.names, self.arrays.element)
         self.bodies = {
@@ -183,6 +185,22 @@ class _CudaText:
         self.width = self.arrays.added("width") if found else ""
         return found
 
+    def _tile_texts(self) -> dict[int, TileText]:
+        """The tiles in shared memory, by kernel, with a name for each."""
+        device = self.plan.device
+        assert device is not None
+        found: dict[int, TileText] = {}
+        for kernel in device.kernels:
+            if kernel.tiles is None:
+                continue
+            arrays = {one.array: one for one in kernel.tiles.arrays}
+            names = {name: self.arrays.added(f"{name}_tile{kernel.number or ''}") for name in arrays}
+            for name, shared in names.items():
+                self.arrays.shared[shared] = arrays[name].extents
+                self.arrays.dtypes[shared] = self.arrays.dtypes[name]
+            found[kernel.number] = TileText(kernel, arrays, names)
+        return found
+
     def printed(self) -> _Printed:
         """The whole text."""
         device = self.plan.device
@@ -208,7 +226,7 @@ class _CudaText:
 
     def _writing(self) -> Writing:
         return Writing(
-            self.scop, self.arrays, self.names, self.printer, self.bodies, self.trees, self.width, self.like
+            self.scop, self.arrays, self.names, self.printer, self.bodies, self.trees, self.width, self.tiles, self.like
         )
 
     def _coordinates(self) -> list[dict[str, str]]:

@@ -13,6 +13,7 @@ from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, rewrite
 from polyviz.codegen.naming import inline_single_iterations, name_loops
 from polyviz.codegen.scan import scan_order
 from polyviz.errors import CodegenError
+from polyviz.mapping.gpu_promotion import copies
 from polyviz.mapping.gpu_space import finishing_instances, instances_of_threads
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import HostBranch, HostLoop, HostSequence, HostStep, Launch
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
 
 _LAUNCH = "launch"
+COPY = "copy "
+"""What the instances are called that copy one cell of an array into its tile; the array follows."""
 BEGIN, JOIN, FINISH = "begin ", "join ", "finish "
 """What the instances are called at which a shared accumulation begins, is joined and ends; the statement follows."""
 _scanned: WeakKeyDictionary[Plan, dict[bool, tuple[LoopNode, ...]]] = WeakKeyDictionary()
@@ -48,6 +51,7 @@ def kernel_loops(
     named = []
     for kernel, loops, taken in zip(plan.device.kernels, known[trees], reserved, strict=True):
         labels: dict[str, tuple[str, ...]] = dict.fromkeys(_markers(kernel), ())
+        labels |= _tile_names(kernel, iterators)
         labels |= {f"{FINISH}{tree.statement}": iterators[tree.statement] for tree in kernel.trees}
         named.append(name_loops(loops, {**iterators, **labels}, taken))
     return tuple(named)
@@ -77,9 +81,11 @@ def _scan(kernel: DeviceKernel, trees: bool) -> LoopNode:
 def _order(kernel: DeviceKernel, markers: Mapping[str, isl.Set], trees: bool) -> isl.UnionMap:
     """Everything a thread does, with its time."""
     parts = [
-        kernel.order[name].intersect_domain(instances)
+        _with_tile(kernel, name, kernel.order[name].intersect_domain(instances))
         for name, instances in instances_of_threads(kernel, trees=trees)
     ]
+    for array, copying in copies(kernel, kernel.tiles) if kernel.tiles is not None else ():
+        parts.append(copying.set_tuple_name(isl.dim_type.in_, f"{COPY}{array.array}"))
     for name, times in markers.items():
         same = isl.Map.identity(times.get_space().map_from_set()).intersect_domain(times)
         parts.append(same.set_tuple_name(isl.dim_type.in_, name))
@@ -87,6 +93,26 @@ def _order(kernel: DeviceKernel, markers: Mapping[str, isl.Set], trees: bool) ->
         last = tree.finish_order.intersect_domain(finishing_instances(kernel, tree))
         parts.append(last.set_tuple_name(isl.dim_type.in_, f"{FINISH}{tree.statement}"))
     return reduce(isl.UnionMap.union, map(isl.UnionMap.from_map, parts))
+
+
+def _with_tile(kernel: DeviceKernel, name: str, order: isl.Map) -> isl.Map:
+    """``order``, where instances that read promoted tiles carry the first iteration of theirs as a last value."""
+    if kernel.tiles is None or kernel.tiles.statement != name:
+        return order
+    pairs = kernel.tiles.tile.intersect_domain(order.domain())
+    return pairs.domain_map().apply_range(order).flatten_domain().set_tuple_name(isl.dim_type.in_, name)
+
+
+def _tile_names(kernel: DeviceKernel, iterators: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """What the loops around copies and around tiles are called."""
+    if kernel.tiles is None:
+        return {}
+    name = kernel.tiles.statement
+    found = {name: (*iterators[name], "tile")}
+    for array in kernel.tiles.arrays:
+        cell = ("row", "column") if len(array.extents) == 2 else tuple(f"axis{d}" for d in range(len(array.extents)))
+        found[f"{COPY}{array.array}"] = (*[""] * (array.cells.dim(isl.dim_type.in_) - 1), "tile", *cell)
+    return found
 
 
 def _bare(node: LoopNode, names: set[str]) -> LoopNode:

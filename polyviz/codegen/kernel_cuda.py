@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from polyviz.codegen.bodies import bound_expression, placed_body
-from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN
+from polyviz.codegen.device_loops import BEGIN, COPY, FINISH, JOIN
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.model.device import coordinate
-from polyviz.model.device_program import AccessSite, KernelText
+from polyviz.model.device_program import AccessSite, KernelText, Promotion
 from polyviz.model.expression import Compare, Constant, Expression, Name, walk
 from polyviz.model.program import ProgramArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from polyviz.codegen.arrays_cuda import DeviceArrays
     from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.codegen.tiles_cuda import TileText
     from polyviz.codegen.trees_cuda import TreeText
     from polyviz.model.device import DeviceKernel
     from polyviz.model.expression import Instruction
@@ -32,7 +34,7 @@ class Writing:
     """What all kernels of a program share while they are printed.
 
     ``names`` holds the text of coordinates, which each kernel fills in; ``trees`` the shared accumulations by
-    statement, ``width`` the variable of their rounds; ``like`` kernels printed before whose arguments are taken over.
+    statement, ``width`` the variable of their rounds; ``tiles`` those in shared memory by kernel; ``like`` kernels printed before whose arguments are taken over.
     """
 
     scop: Scop
@@ -42,6 +44,7 @@ class Writing:
     bodies: Mapping[str, tuple[Instruction, ...]]
     trees: Mapping[str, TreeText]
     width: str
+    tiles: Mapping[int, TileText]
     like: tuple[KernelText, ...]
 
 
@@ -113,7 +116,8 @@ class KernelBody:
 
     def _part_lines(self) -> list[str]:
         arrays = self.owner.arrays
-        lines = [arrays.shared_declaration(tree.shared) for tree in self.trees]
+        shared = [*(self.tiles.names.values() if self.tiles is not None else ()), *(tree.shared for tree in self.trees)]
+        lines = [arrays.shared_declaration(name) for name in shared]
         return [*lines, *(f"{C_TYPE_NAMES[arrays.dtypes[tree.part]]} {tree.part};" for tree in self.trees)]
 
     def head(self) -> str:
@@ -171,7 +175,13 @@ class KernelBody:
             ),
             phases=kernel.phases,
             sites=tuple(self._sites(first)),
+            promotions=tuple(self._promotions()),
         )
+
+    def _promotions(self) -> Iterator[Promotion]:
+        for name, found in self.tiles.arrays.items() if self.tiles is not None else ():
+            size = prod(found.extents) * self.owner.arrays.itemsize(name)
+            yield Promotion(name, "shared", found.extents, size, found.reason)
 
     def _sites(self, first: int) -> list[AccessSite]:
         """The accesses from number ``first`` on; the first of an instruction is what it assigns."""
@@ -219,6 +229,8 @@ class KernelBody:
                 self._loop(node, indent, lane, out)
             case Instance(statement) if statement in self.protects:
                 out.add(indent, f"__syncthreads();  // {self.protects[statement]}")
+            case Instance(name, arguments) if name.startswith(COPY):
+                self._copy(name.removeprefix(COPY), arguments, indent, lane, out)
             case Instance(name) if name.startswith((BEGIN, JOIN, FINISH)):
                 self._shared_step(node, indent, lane, out)
             case Instance():
@@ -237,10 +249,36 @@ class KernelBody:
     def _instance(self, node: Instance, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
         owner = self.owner
         statement = owner.scop.statement(node.statement)
-        body = placed_body(statement, owner.bodies[node.statement], node.arguments)
+        tiles = self.tiles if self.tiles is not None and self._reads_tiles(statement) else None
+        arguments = node.arguments if tiles is None else node.arguments[:-1]
+        body = placed_body(statement, owner.bodies[node.statement], arguments)
+        if tiles is not None:
+            body = tiles.reading(body, node.arguments[-1])
         if statement.name in owner.trees:
             body = owner.trees[statement.name].accumulate(body)
         self._lines(statement, body, indent, lane, out, f"line {statement.span.line}: {_one_line(statement)}")
+
+    @property
+    def tiles(self) -> TileText | None:
+        """The tiles in shared memory of this kernel."""
+        return self.owner.tiles.get(self.kernel.number)
+
+    def _reads_tiles(self, statement: Statement) -> bool:
+        return self.kernel.tiles is not None and self.kernel.tiles.statement == statement.name
+
+    def _copy(
+        self,
+        array: str,
+        arguments: Sequence[Expression],
+        indent: int,
+        lane: frozenset[str] | None,
+        out: TextBuilder,
+    ) -> None:
+        assert self.tiles is not None
+        assert self.kernel.tiles is not None
+        statement = self.owner.scop.statement(self.kernel.tiles.statement)
+        instruction = self.tiles.copy(array, arguments)
+        self._lines(statement, [instruction], indent, lane, out, f"the tile of {array}")
 
     def _lines(
         self,

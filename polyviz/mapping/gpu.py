@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError
+from polyviz.mapping.gpu_promotion import promoted
 from polyviz.mapping.gpu_single import single_kernels
 from polyviz.mapping.gpu_superposed import superposed_kernels
 from polyviz.mapping.storage import expand_temporaries
@@ -44,6 +46,9 @@ def make_device_plan(
         device = single_kernels(scop, dependences, schedule, tile, wavefronts=wavefronts)
     for kernel in device.kernels:
         _check_block(kernel)
+    pairs = [promoted(scop, kernel) for kernel in device.kernels]
+    device = replace(device, kernels=tuple(kernel for kernel, _ in pairs))
+    promotions = [decision for _, decisions in pairs for decision in decisions]
     storage = expand_temporaries(scop, dependences)
     return Plan(
         schedule=schedule,
@@ -51,7 +56,7 @@ def make_device_plan(
         tree=schedule.tree,
         expansions=storage.expansions,
         final_values=storage.final_values,
-        decisions=(*device.decisions, *_decisions(device), *storage.decisions),
+        decisions=(*device.decisions, *_decisions(device), *promotions, *storage.decisions),
         device=device,
     )
 

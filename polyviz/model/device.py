@@ -103,6 +103,36 @@ class TreeReduction:
 
 
 @dataclass(frozen=True, slots=True)
+class PromotedArray:
+    """A box of ``extents`` cells of ``array`` that lives in shared memory for one tile of a sequential loop.
+
+    ``lower`` is its first cell over sizes, blocks and the tile; ``cells`` maps the time of a tile to what is read.
+    """
+
+    array: str
+    extents: tuple[int, ...]
+    lower: tuple[isl.PwAff, ...]
+    cells: isl.Map
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromotedTiles:
+    """Arrays whose tiles a block copies to shared memory before ``statement`` reads them.
+
+    ``tile`` is the first iteration of each tile as a function of the instances; copies run at place ``place``, slots
+    ``slot`` and before, one per array, of a time of ``length`` values.
+    """
+
+    statement: str
+    tile: isl.Map
+    arrays: tuple[PromotedArray, ...]
+    place: int
+    slot: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceKernel:
     """One kernel before its loops are written.
 
@@ -128,6 +158,7 @@ class DeviceKernel:
     barriers: tuple[DeviceBarrier, ...] = ()
     phases: tuple[str, ...] = ()
     trees: tuple[TreeReduction, ...] = ()
+    tiles: PromotedTiles | None = None
 
     @property
     def threads_per_block(self) -> int:

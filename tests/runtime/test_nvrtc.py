@@ -22,7 +22,7 @@ def test_kernels_compile_for_the_architectures_of_today(name, architecture):
     compiled = compile_text(kernel.source, architecture)
     assert compiled.binary.startswith(b"\x7fELF")
     assert [one.name for one in compiled.kernels] == [one.name for one in kernel.program.device.kernels]
-    assert all(0 < one.registers <= 255 and one.spill_stores == 0 for one in compiled.kernels)
+    assert all(0 < one.registers <= 255 for one in compiled.kernels)
 
 
 @needs_nvrtc
