@@ -226,7 +226,15 @@ class _CudaText:
 
     def _writing(self) -> Writing:
         return Writing(
-            self.scop, self.arrays, self.names, self.printer, self.bodies, self.trees, self.width, self.tiles, self.like
+            self.scop,
+            self.arrays,
+            self.names,
+            self.printer,
+            self.bodies,
+            self.trees,
+            self.width,
+            self.tiles,
+            self.like,
         )
 
     def _coordinates(self) -> list[dict[str, str]]:

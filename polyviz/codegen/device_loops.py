@@ -110,7 +110,11 @@ def _tile_names(kernel: DeviceKernel, iterators: Mapping[str, tuple[str, ...]]) 
     name = kernel.tiles.statement
     found = {name: (*iterators[name], "tile")}
     for array in kernel.tiles.arrays:
-        cell = ("row", "column") if len(array.extents) == 2 else tuple(f"axis{d}" for d in range(len(array.extents)))
+        cell = (
+            ("row", "column")
+            if len(array.extents) == 2
+            else tuple(f"axis{d}" for d in range(len(array.extents)))
+        )
         found[f"{COPY}{array.array}"] = (*[""] * (array.cells.dim(isl.dim_type.in_) - 1), "tile", *cell)
     return found
 

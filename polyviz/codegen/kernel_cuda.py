@@ -34,7 +34,8 @@ class Writing:
     """What all kernels of a program share while they are printed.
 
     ``names`` holds the text of coordinates, which each kernel fills in; ``trees`` the shared accumulations by
-    statement, ``width`` the variable of their rounds; ``tiles`` those in shared memory by kernel; ``like`` kernels printed before whose arguments are taken over.
+    statement, ``width`` the variable of their rounds; ``tiles`` those in shared memory by kernel; ``like`` kernels
+    printed before whose arguments are taken over.
     """
 
     scop: Scop
@@ -116,7 +117,10 @@ class KernelBody:
 
     def _part_lines(self) -> list[str]:
         arrays = self.owner.arrays
-        shared = [*(self.tiles.names.values() if self.tiles is not None else ()), *(tree.shared for tree in self.trees)]
+        shared = [
+            *(self.tiles.names.values() if self.tiles is not None else ()),
+            *(tree.shared for tree in self.trees),
+        ]
         lines = [arrays.shared_declaration(name) for name in shared]
         return [*lines, *(f"{C_TYPE_NAMES[arrays.dtypes[tree.part]]} {tree.part};" for tree in self.trees)]
 

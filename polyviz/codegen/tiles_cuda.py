@@ -56,7 +56,9 @@ class TileText:
     def _cell(self, array: str, cell: Sequence[Expression], tile: Expression) -> Element:
         values: dict[str, Expression] = {TILE_PARAMETER: tile}
         for point in self.kernel.points:
-            block, thread = (Name(coordinate(*one)) for one in (("block", point.block), ("thread", point.thread)))
+            block, thread = (
+                Name(coordinate(*one)) for one in (("block", point.block), ("thread", point.thread))
+            )
             values[point.parameter] = Binary("+", Binary("*", Constant(point.size), block), thread)
         places = []
         for subscript, lower in zip(cell, self.arrays[array].lower, strict=True):

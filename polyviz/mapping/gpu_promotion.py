@@ -1,7 +1,8 @@
 """Tiles of read-only arrays in shared memory: what the threads of a block read more than once is copied once.
 
-Source: Verdoolaege et al., *Polyhedral parallel code generation for CUDA* (TACO 2013), section 5: footprints of a tile as
-boxes, and a test for reuse. The first sequential loop of a thread is cut into tiles; before each, all threads copy.
+Source: Verdoolaege et al., *Polyhedral parallel code generation for CUDA* (TACO 2013), section 5: footprints of a
+tile as boxes, and a test for reuse. The first sequential loop of a thread is cut into tiles; before each, all threads
+of the block copy.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ _BEFORE, _OWN, _AFTER = range(3)
 
 def promoted(scop: Scop, kernel: DeviceKernel) -> tuple[DeviceKernel, list[Decision]]:
     """``kernel`` with tiles of what its first fitting statement reads in shared memory, and why or why not."""
+    decisions: list[Decision] = []
     for name in kernel.statements:
-        promotion = _Promotion(scop, kernel, scop.statement(name))
-        found = promotion.result()
+        found = _Promotion(scop, kernel, scop.statement(name), decisions).result()
         if found is not None:
-            return found, promotion.decisions
-    return kernel, []
+            return found, decisions
+    return kernel, decisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,6 @@ class _Promotion:
     kernel: DeviceKernel
     statement: Statement
     decisions: list[Decision]
-
-    def __init__(self, scop: Scop, kernel: DeviceKernel, statement: Statement) -> None:
-        object.__setattr__(self, "scop", scop)
-        object.__setattr__(self, "kernel", kernel)
-        object.__setattr__(self, "statement", statement)
-        object.__setattr__(self, "decisions", [])
 
     @property
     def _name(self) -> str:
@@ -81,7 +76,11 @@ class _Promotion:
         """The first value of a thread's time that changes; None where blocks do not fix where threads are."""
         kernel = self.kernel
         fixed = {point.thread for point in kernel.points if self._name in point.statements}
-        if not fixed or {axis.axis for axis in kernel.threads} != fixed or any(t.statement == self._name for t in kernel.trees):
+        if (
+            not fixed
+            or {axis.axis for axis in kernel.threads} != fixed
+            or any(t.statement == self._name for t in kernel.trees)
+        ):
             return None
         order = kernel.order[self._name]
         for place in range(kernel.uniform, order.dim(isl.dim_type.out)):
@@ -98,7 +97,9 @@ class _Promotion:
         for other in kernel.statements:
             if other == self._name:
                 continue
-            own, theirs = (kernel.order[name].intersect_domain(kernel.instances[name]) for name in (self._name, other))
+            own, theirs = (
+                kernel.order[name].intersect_domain(kernel.instances[name]) for name in (self._name, other)
+            )
             same = self._prefix(self._name).apply_range(self._prefix(other).reverse())
             pairs = same.intersect_domain(self._own()).intersect_range(
                 thread_instances(kernel.instances[other], other, kernel.blocks, kernel.threads, kernel.points)
@@ -142,17 +143,17 @@ class _Promotion:
         iterations = isl.Map(f"{{ [v] -> [t] : t <= v < t + {TILE} }}")
         inside = block.intersect(with_value(row.apply_range(iterations), TILE_PARAMETER).domain())
         box = inside.apply(relation)
-        lower, extents = [], []
+        lower: list[isl.PwAff] = []
+        extents: list[int] = []
         for axis in range(box.dim(isl.dim_type.set)):
-            try:
-                low, high = box.dim_min(axis), box.dim_max(axis)
-            except isl.Error:
+            found = _side(box, axis)
+            if found is None or self._room < len(extents):
+                self._decide(
+                    array, "stays in global memory: what a block reads in a tile is no box of fixed size"
+                )
                 return None
-            size = _constant((high - low + 1).coalesce())
-            if size is None or low.n_piece() != 1 or self._room < len(extents):
-                return None
-            lower.append(low)
-            extents.append(size)
+            lower.append(found[0])
+            extents.append(found[1])
         return self._worthwhile(array, relation, tile, tuple(lower), tuple(extents))
 
     @property
@@ -168,7 +169,12 @@ class _Promotion:
         return reduce(isl.Map.union, (one.relation.gist_domain(self.statement.domain) for one in reads))
 
     def _worthwhile(
-        self, array: str, relation: isl.Map, tile: isl.Map, lower: tuple[isl.PwAff, ...], extents: tuple[int, ...]
+        self,
+        array: str,
+        relation: isl.Map,
+        tile: isl.Map,
+        lower: tuple[isl.PwAff, ...],
+        extents: tuple[int, ...],
     ) -> PromotedArray | None:
         reads = self.kernel.threads_per_block * TILE
         cells = prod(extents)
@@ -187,7 +193,9 @@ class _Promotion:
         for one in sorted(arrays, key=lambda found: prod(found.extents)):
             size = _CELL * prod(one.extents)
             if size > left:
-                self._decide(one.array, f"stays in global memory: its tile of {size} bytes is over the budget")
+                self._decide(
+                    one.array, f"stays in global memory: its tile of {size} bytes is over the budget"
+                )
                 continue
             left -= size
             kept.append(one)
@@ -277,6 +285,16 @@ def _component(order: isl.Map, place: int) -> isl.Map:
     length = order.dim(isl.dim_type.out)
     first = order.project_out(isl.dim_type.out, place + 1, length - place - 1)
     return first.project_out(isl.dim_type.out, 0, place)
+
+
+def _side(box: isl.Set, axis: int) -> tuple[isl.PwAff, int] | None:
+    """The first value of ``box`` along ``axis`` and how many there are; None when that is no fixed number."""
+    try:
+        low, high = box.dim_min(axis), box.dim_max(axis)
+    except isl.Error:  # no bound
+        return None
+    size = _constant((high - low + 1).coalesce())
+    return None if size is None or low.n_piece() != 1 else (low, size)
 
 
 def _constant(size: isl.PwAff) -> int | None:

@@ -75,8 +75,8 @@ class Program:
     ``failures`` are the sentences about subscripts that are tested. The C function returns 0, ``NO_MEMORY``, or a
     positive code that stands for one of them (1-based).
     ``checked``: some subscripts are tested while it runs, so it may stop half-way and the caller must be able to
-    restore ``written`` arrays. ``device`` describes the kernels and their launches where the text is CUDA. ``results`` are the arrays and scalars handed back, in order, as one tuple when
-    ``result_is_tuple``.
+    restore ``written`` arrays. ``device`` describes kernels and launches where the text is CUDA. ``results`` are the
+    arrays and scalars handed back, in order, as one tuple when ``result_is_tuple``.
     """
 
     target: str

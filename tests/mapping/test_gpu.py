@@ -58,3 +58,33 @@ def test_a_band_without_parallel_loop_runs_along_wavefronts_of_the_host():
 def test_a_block_that_no_device_holds_is_refused():
     with pytest.raises(pv.PolyvizError, match=r"64 x 64 threads is too large: 4096 threads"):
         planned("jacobi-2d-alt", "superposition", threads=(64, 64), tile_sizes=(64,))
+
+
+def decisions(name, schedule, step):
+    function = next(entry.function for entry in kernels() if entry.name == name)
+    plan = pv.compile(function, schedule=schedule, target="emulated").plan
+    return [decision.text for decision in plan.decisions if decision.step == step]
+
+
+def test_what_a_block_reads_many_times_goes_to_shared_memory():
+    (kernel,) = planned("gemm", "superposition")
+    tiles = {array.array: array.extents for array in kernel.tiles.arrays}
+    assert tiles == {"A": (32, 32), "B": (32, 32)}
+    assert [barrier.protects for barrier in kernel.barriers] == [
+        "the tiles are in shared memory",
+        "the tiles have been read",
+    ]
+
+
+def test_what_has_no_box_of_fixed_size_stays_in_global_memory():
+    (kernel,) = planned("syrk", "superposition")
+    assert kernel.tiles is None
+    assert decisions("syrk", "superposition", "promotion") == [
+        "A stays in global memory: what a block reads in a tile is no box of fixed size"
+    ]
+
+
+def test_threads_share_an_accumulation_along_their_axis():
+    kernel = planned("gemver", "superposition")[1]
+    (tree,) = kernel.trees
+    assert (tree.statement, tree.array, tree.operator, tree.axis) == ("S1", "x", "+", "y")

@@ -135,6 +135,48 @@ def test_the_order_of_threads_changes_nothing(seed):
     np.testing.assert_array_equal(bound.given["A"], expected.given["A"])
 
 
+def product(changed=lambda text: text):
+    """gemm on sizes that no tile divides, with a change in the text of its kernel."""
+    kernel = pv.compile(entry_of("gemm").function, schedule="superposition", target="emulated")
+    generator = np.random.default_rng(3)
+    C, A, B = (generator.random(shape) for shape in ((40, 37), (40, 45), (45, 37)))
+    expected = 1.5 * A @ B + 0.5 * C
+    bound = kernel.bind((), {"alpha": 1.5, "beta": 0.5, "C": C, "A": A, "B": B})
+    program = kernel.program_for(bound)
+    device = replace(program.device, instrumented=changed(program.device.instrumented))
+    EmulatedRunner(replace(program, device=device))(bound.given, bound.parameters)
+    return C, expected
+
+
+def test_tiles_in_shared_memory_give_the_same_product():
+    got, expected = product()
+    np.testing.assert_allclose(got, expected)
+
+
+def test_a_tile_that_was_not_copied_is_found():
+    with pytest.raises(EmulationError, match=r"read before it is written: B_tile"):
+        product(lambda text: "\n".join(line for line in text.splitlines() if "the tile of B" not in line))
+
+
+def test_both_barriers_around_the_tiles_are_needed():
+    with pytest.raises(EmulationError, match="_tile"):
+        product(lambda text: text.replace("__syncthreads();  // the tiles are in shared memory", ""))
+    with pytest.raises(EmulationError, match=r"A race: ._tile"):
+        product(lambda text: text.replace("__syncthreads();  // the tiles have been read", ""))
+
+
+def test_bits_that_must_not_change_keep_the_order_of_sums():
+    entry = entry_of("gesummv")
+    options = {"schedule": "superposition", "target": "emulated", "floating_point": "strict"}
+    kernel = pv.compile(entry.function, **options)
+    assert "_parts" not in kernel.source
+    arguments, expected = entry.arguments("mini"), entry.arguments("mini")
+    kernel(*arguments)
+    entry.function(*expected)
+    for got, want in zip(arguments, expected, strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
 def transactions(schedule):
     kernel = pv.compile(entry_of("doitgen-expanded").function, schedule=schedule, target="emulated")
     A, C4, acc = (np.ones(shape, np.float32) for shape in ((16, 16, 32), (32, 32), (16, 16, 32)))
