@@ -225,7 +225,7 @@ def test_a_scalar_that_the_loops_write_comes_back():
 
 
 @pytest.mark.slow
-def test_a_comparison_verifies_emulated_kernels_and_says_what_their_time_means():
+def test_a_comparison_verifies_emulated_kernels_and_does_not_time_them():
     entry = entry_of("jacobi-2d-alt")
     result = pv.compare(
         entry.function,
@@ -236,4 +236,5 @@ def test_a_comparison_verifies_emulated_kernels_and_says_what_their_time_means()
     )
     rows = [row for row in result.rows if row.target == "emulated"]
     assert [row.verified for row in rows] == [True, True]
-    assert all("its time says nothing about a device" in row.note for row in rows)
+    assert [row.median for row in rows] == [None, None]
+    assert all("not timed" in row.note for row in rows)
