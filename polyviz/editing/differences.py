@@ -83,7 +83,8 @@ def difference(left: Schedule, right: Schedule) -> Difference:
     for value in (left, right):
         if not isinstance(value, Schedule):
             raise OptionError(
-                f"A difference is between two schedules, such as `edit.schedule`; not a value of type {type(value).__name__}."
+                "A difference is between two schedules, such as `edit.schedule`, "
+                f"not a value of type {type(value).__name__}."
             )
     before, after = (
         list(_lines(shape_of(left.tree), (0,), _all(left.tree), 0)),

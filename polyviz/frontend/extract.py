@@ -50,9 +50,15 @@ def extract(
     >>> scop.statements[0].source, str(scop.statements[0].span)
     ('A[i] = A[i - 1] * 2', 'line 1, column 23')
     """
-    text = read_source(source, namespace, filename)
     try:
+        text = read_source(source, namespace, filename)
         return _extracted(text, dict(sizes or {}))
+    except RecursionError:
+        raise ExtractionError(
+            "The program cannot be read: some expression of it is nested too deeply.",
+            reason="A sum of many hundred terms is as deep as it is long.",
+            hint="Split it over several statements: `s = a + b`, then `s = s + c`.",
+        ) from None
     except isl.Error as problem:
         raise ExtractionError(
             "The loops could not be represented by the polyhedral library.",

@@ -76,7 +76,9 @@ class StatementReader:
             node,
             "`return` is supported only as the last statement of the function.",
             reason="Leaving earlier skips iterations, which no schedule can keep.",
-            hint="Store the result in a variable and return it at the end.",
+            hint="Leave it out: loops without iterations do nothing; or put what follows under an `if`."
+            if isinstance(node, ast.Return) and node.value is None
+            else "Store the result in a variable and return it at the end.",
         )
 
     def _expression(self, node: ast.Expr) -> tuple[Node, ...]:

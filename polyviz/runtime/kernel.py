@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from pickle import PicklingError
+from types import MethodType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from polyviz.analysis.bounds import check_bounds
@@ -106,6 +107,10 @@ class Kernel(Displayable):
         running = [found.runner for found in self._compiled.values() if found.program is self._latest]
         report = getattr(running[0], "report", None) if running else None
         return kernel_cards(device, () if report is None else report.counts)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Kernel | MethodType:
+        """As an attribute of a class it is a method, as a function is."""
+        return self if instance is None else MethodType(self, instance)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Run on ``arguments``; the result of the original function."""

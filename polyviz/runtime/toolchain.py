@@ -170,11 +170,12 @@ def compile_shared(
 ) -> None:
     """Compile C text into a shared library at ``output_path``; ``flags`` come on top of the toolchain's own.
 
-    The text is kept at ``source_path`` (default: beside the output, with suffix ``.c``).
+    The text is kept beside the output, with suffix ``.c``; ``source_path`` names a file that holds it already.
     Raises ToolchainError with the compiler's first errors, OSError when the text cannot be written.
     """
     source = source_path or output_path.with_suffix(".c")
-    write_atomically(source, source_text.encode())
+    if source_path is None:
+        write_atomically(source, source_text.encode())
     failure = compile_file(toolchain.name, toolchain.command, source, output_path, (*toolchain.flags, *flags))
     if failure is None:
         return

@@ -62,19 +62,10 @@ def _bounded_by_flow(problem: SchedulingProblem) -> SchedulingProblem:
 def known_sizes(scop: Scop, given: Mapping[str, int]) -> isl.Set:
     """What the context of ``scop`` and the sizes ``given`` say of the parameters.
 
-    Raises ``OptionError`` when a size makes no sense.
+    Raises ``OptionError`` when they contradict each other.
     """
-    names = [parameter.name for parameter in scop.parameters]
-    unknown = [name for name in given if name not in names]
-    if unknown:
-        listing = ", ".join(names) or "none"
-        raise OptionError(
-            f"`{unknown[0]}` in sizes is no parameter of the program; its parameters are: {listing}."
-        )
     sizes = scop.context
     for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise OptionError(f"The size `{name}` is {value!r}; it must be a whole number.")
         sizes = sizes.fix_val(isl.dim_type.param, sizes.find_dim_by_name(isl.dim_type.param, name), value)
     if sizes.is_empty():
         raise OptionError("The sizes contradict what is known of the parameters.", reason=str(scop.context))

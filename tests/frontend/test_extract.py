@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from polyviz.errors import ExtractionError
 from polyviz.frontend import extract
 from polyviz.gallery import kernels, polybench
 from tests.frontend.description import describe
@@ -165,3 +166,10 @@ def names_in_schedule(schedule: object) -> list[str]:
     found: list[str] = []
     domain.foreach_set(lambda part: found.append(part.get_tuple_name()))
     return found
+
+
+@pytest.mark.parametrize("terms", [900, 3000])
+def test_an_endless_sum_is_refused_in_words(terms: int) -> None:
+    with pytest.raises(ExtractionError, match="nested too deeply") as caught:
+        extract(f"for i in range(n): A[i] = {' + '.join(['x'] * terms)}")
+    assert "several statements" in str(caught.value.hint)

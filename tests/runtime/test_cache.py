@@ -12,6 +12,7 @@ import pytest
 
 from polyviz.errors import ToolchainError
 from polyviz.runtime import cache
+from polyviz.runtime import toolchain as toolchains
 from polyviz.runtime.cache import BuildCache, BuiltLibrary
 from polyviz.runtime.native import NativeFunction
 from polyviz.runtime.storage import write_atomically
@@ -125,6 +126,26 @@ def test_a_full_disk_is_noted(
         f"not in the build cache {cache_directory}/libraries (No space left on device)."
     )
     assert answer(library) == 7
+
+
+def test_a_disk_that_the_source_fills(
+    toolchain: Toolchain, cache_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[Path] = []
+
+    def full(path: Path, content: bytes) -> None:
+        if cache_directory in path.parents:
+            written.append(path)
+            if len(written) > 1:
+                raise OSError(28, "No space left on device")
+        write_atomically(path, content)
+
+    for module in (cache, toolchains):
+        monkeypatch.setattr(module, "write_atomically", full)
+    library = BuildCache().library(SEVEN, toolchain)
+    assert answer(library) == 7
+    assert "No space left on device" in library.note
+
 
 
 def test_nowhere_to_write_is_an_error_that_says_so(

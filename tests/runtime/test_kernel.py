@@ -194,3 +194,19 @@ def test_a_temporary_that_is_read_in_the_last_iteration_only(scheduler: str, tar
     function(x, expected)
     pv.compile(function, schedule=scheduler, target=target)(x, y)
     np.testing.assert_allclose(y, expected)
+
+
+def test_a_kernel_in_a_class_is_a_method() -> None:
+    function = function_of("""
+        def double(self, A):
+            for i in range(len(A)):
+                A[i] = 2.0 * A[i]
+    """)
+
+    class Model:
+        double = pv.compile(function, target="python")
+
+    array = np.ones(3)
+    Model().double(array)
+    np.testing.assert_array_equal(array, 2.0)
+    assert Model.double.target == "python"

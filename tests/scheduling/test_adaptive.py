@@ -115,8 +115,8 @@ def test_without_sizes_the_order_is_that_of_pluto_and_the_log_says_what_to_give(
 @pytest.mark.parametrize(
     ("sizes", "message"),
     [
-        ({"n": 5, "q": 1}, "`q` in sizes is no parameter of the program; its parameters are: n, m."),
-        ({"n": 5, "m": 2.5}, "The size `m` is 2.5; it must be a whole number."),
+        ({"n": 5, "q": 1}, "`q` in sizes is no parameter of the program; its parameters are: m, n."),
+        ({"n": 5, "m": 2.5}, "The size of `m` has to be an integer, not 2.5."),
     ],
 )
 def test_wrong_sizes_are_refused(sizes: dict[str, Any], message: str) -> None:
