@@ -17,6 +17,7 @@ from polyviz.model.display import Displayable
 from polyviz.model.exclusion import exclusive
 from polyviz.runtime.binding import Binder, Bound
 from polyviz.runtime.execute import Runner, make_runner
+from polyviz.runtime.nvrtc import KernelResources, compile_text
 
 if TYPE_CHECKING:
     import inspect
@@ -107,6 +108,15 @@ class Kernel(Displayable):
         running = [found.runner for found in self._compiled.values() if found.program is self._latest]
         report = getattr(running[0], "report", None) if running else None
         return kernel_cards(device, () if report is None else report.counts)
+
+    def resources(self, architecture: str = "sm_90") -> tuple[KernelResources, ...]:
+        """Registers, shared memory and spills of each kernel of a device, from NVRTC, which needs no device.
+
+        Raises ToolchainError where NVRTC is missing or refuses the text; empty on a processor.
+        """
+        if self.program.device is None:
+            return ()
+        return compile_text(self.program.text, architecture, self.program.floating_point).kernels
 
     def __get__(self, instance: object, owner: type | None = None) -> Kernel | MethodType:
         """As an attribute of a class it is a method, as a function is."""

@@ -75,3 +75,19 @@ def test_a_subscript_known_only_at_run_time_is_refused():
 
     with pytest.raises(pv.PolyvizError, match="known only at run time"):
         _ = pv.compile(gather, schedule="isl", target="emulated").source
+
+
+def test_a_card_says_who_does_what_and_how_accesses_meet_memory(golden):
+    (card,) = compiled("doitgen-expanded").cards
+    golden(card.text())
+    value = card.value()
+    assert value["block"] == (32, 4, 4)
+    assert value["accesses"][0]["kind"] == "contiguous"
+
+
+def test_the_card_of_a_tiled_product_lists_its_tiles():
+    (card,) = compiled("gemm").cards
+    assert [(one.array, one.place, one.bytes) for one in card.promotions] == [
+        ("A", "shared", 8192),
+        ("B", "shared", 8192),
+    ]

@@ -46,3 +46,14 @@ ptxas info    : Used 8 registers, used 0 barriers
     assert (first.name, first.registers, first.shared) == ("first", 8, 0)
     assert (second.registers, second.shared, second.spill_stores, second.spill_loads) == (40, 4096, 4, 12)
     assert second.barriers == 1
+
+
+def test_without_the_library_a_kernel_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(
+        "polyviz.runtime.nvrtc._library", lambda: (None, "the library of NVRTC was not found")
+    )
+    assert nvrtc_availability() == (False, "the library of NVRTC was not found")
+    function = next(entry.function for entry in kernels() if entry.name == "jacobi-2d-alt")
+    kernel = pv.compile(function, schedule="superposition", target="emulated")
+    with pytest.raises(ToolchainError, match="pip install nvidia-cuda-nvrtc"):
+        kernel.resources()
