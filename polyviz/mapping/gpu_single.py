@@ -150,6 +150,7 @@ class _Search:
         host = tuple(self._rows(step, names) for step in loops)
         threads = self._axes([rows[place] for place in outer], names, THREADS[len(outer)])
         blocks = self._blocks([rows[place] for place in outer[:2]], names, threads)
+        points = points_of(blocks, threads)
         domains = {name: on_host(self._domain(name), name, host) for name in names}
         self.kernels.append(
             DeviceKernel(
@@ -162,11 +163,11 @@ class _Search:
                 ),
                 blocks=blocks,
                 threads=threads,
-                points=points_of(blocks, threads),
+                points=points,
                 instances=domains,
                 order=self._order(node, names),
                 uniform=0,
-                context=context_of(self.scop, domains, blocks, threads),
+                context=context_of(self.scop, domains, blocks, threads, points),
                 grid=grid_of(domains, blocks),
             )
         )

@@ -107,7 +107,11 @@ def grid_of(
 
 
 def context_of(
-    scop: Scop, domains: Mapping[str, isl.Set], blocks: Sequence[SpaceAxis], threads: Sequence[SpaceAxis]
+    scop: Scop,
+    domains: Mapping[str, isl.Set],
+    blocks: Sequence[SpaceAxis],
+    threads: Sequence[SpaceAxis],
+    points: Sequence[Point],
 ) -> isl.Set:
     """What holds whenever a kernel runs: there is some instance, and coordinates stay within the grid."""
     used = reduce(isl.Set.union, (domain.params() for domain in domains.values()))
@@ -121,6 +125,8 @@ def context_of(
         context = context.intersect(named.params())
     for thread in threads:
         context = context.intersect(_between(coordinate("thread", thread.axis), thread.size))
+    for point in points:
+        context = context.intersect(_within_block(point))
     return context
 
 
@@ -158,6 +164,19 @@ def _between(parameter: str, size: int) -> isl.Set:
         .lower_bound_val(isl.dim_type.param, 0, isl.Val(0))
         .upper_bound_val(isl.dim_type.param, 0, isl.Val(size - 1))
     )
+
+
+def _within_block(point: Point) -> isl.Set:
+    """The values of ``point`` that belong to its block."""
+    pairs = isl.Map(f"{{ [b] -> [p] : {point.size}b <= p < {point.size}b + {point.size} }}")
+    space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 1, 1)
+    here, there = (
+        isl.Set.universe(space.set_dim_id(isl.dim_type.param, 0, isl.Id(name))).equate(
+            isl.dim_type.param, 0, isl.dim_type.set, 0
+        )
+        for name in (coordinate("block", point.block), point.parameter)
+    )
+    return pairs.intersect_domain(here).intersect_range(there).params()
 
 
 def _zero(domain: isl.Set) -> isl.Map:

@@ -69,7 +69,7 @@ class _Builder:
             instances=domains,
             order=order,
             uniform=self._uniform,
-            context=context_of(self.scop, domains, blocks, threads),
+            context=context_of(self.scop, domains, blocks, threads, points),
             grid=grid_of(domains, blocks),
             barriers=self._barriers(domains, order),
             phases=tuple(map(str, self.source.phases)),
