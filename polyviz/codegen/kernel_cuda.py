@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Literal
 
 from polyviz.codegen.bodies import bound_expression, placed_body
 from polyviz.codegen.device_loops import BEGIN, COPY, FINISH, JOIN
-from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, plus_one
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import AccessSite, KernelText, Promotion
-from polyviz.model.expression import Compare, Constant, Expression, Name, walk
+from polyviz.model.expression import Binary, Compare, Constant, Expression, Name, walk
 from polyviz.model.program import ProgramArgument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    import islpy as isl
 
     from polyviz.codegen.arrays_cuda import DeviceArrays
     from polyviz.codegen.expressions_c import CExpressionPrinter
@@ -161,8 +163,7 @@ class KernelBody:
         kernel = self.kernel
         by_axis = {axis.axis: axis.size for axis in kernel.threads}
         grid = {
-            axis.axis: bound_expression((high - low + 1).coalesce())
-            for axis, (low, high) in zip(kernel.blocks, kernel.grid, strict=True)
+            axis.axis: _count(low, high) for axis, (low, high) in zip(kernel.blocks, kernel.grid, strict=True)
         }
         one: Expression = Constant(1)
         return KernelText(
@@ -326,6 +327,14 @@ class KernelBody:
         out.add(indent + 1, "}")
         out.add(indent + 1, "__syncthreads();  // parts are joined pair by pair")
         out.add(indent, "}")
+
+
+def _count(low: isl.PwAff, high: isl.PwAff) -> Expression:
+    """How many blocks there are; functions of several pieces are subtracted as text, since isl would cut them up."""
+    if low.n_piece() == high.n_piece() == 1:
+        return bound_expression((high - low + 1).coalesce())
+    first, beyond = bound_expression(low), plus_one(bound_expression(high))
+    return beyond if first == Constant(0) else Binary("-", beyond, first)
 
 
 def _one_line(statement: Statement) -> str:

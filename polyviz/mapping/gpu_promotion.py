@@ -16,6 +16,7 @@ import islpy as isl
 
 from polyviz.mapping.gpu_space import floor_of, remainder_of, thread_instances, with_value
 from polyviz.model.device import DeviceBarrier, DeviceKernel, PromotedArray, PromotedTiles, coordinate
+from polyviz.model.isl_limits import at_most
 from polyviz.model.schedule import Decision
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ TILE_PARAMETER = coordinate("tile", "0")
 BUDGET = 48 * 1024
 """Bytes of shared memory that a block may use on every device without asking."""
 _CELL = 8
+_OPERATIONS = 200_000
+"""What isl may spend on one kernel."""
 _COPY, _COPIED, _RUN, _USED = range(4)
 _BEFORE, _OWN, _AFTER = range(3)
 
@@ -37,11 +40,20 @@ _BEFORE, _OWN, _AFTER = range(3)
 def promoted(scop: Scop, kernel: DeviceKernel) -> tuple[DeviceKernel, list[Decision]]:
     """``kernel`` with tiles of what its first fitting statement reads in shared memory, and why or why not."""
     decisions: list[Decision] = []
+    try:
+        with at_most(_OPERATIONS):
+            return _first_fitting(scop, kernel, decisions), decisions
+    except isl.Error:
+        text = "arrays stay in global memory: isl would need too long to find their tiles"
+        return kernel, [Decision("promotion", text, kernel.statements)]
+
+
+def _first_fitting(scop: Scop, kernel: DeviceKernel, decisions: list[Decision]) -> DeviceKernel:
     for name in kernel.statements:
         found = _Promotion(scop, kernel, scop.statement(name), decisions).result()
         if found is not None:
-            return found, decisions
-    return kernel, decisions
+            return found
+    return kernel
 
 
 @dataclass(frozen=True, slots=True)
