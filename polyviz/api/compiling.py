@@ -106,7 +106,8 @@ def build_kernel(
 
 def _scheduler_options(schedule: ScheduleChoice, target: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
     """``options``; the scheduler that knows devices from processors is told what the schedule is for."""
-    return {"target": "gpu", **options} if schedule == "spatial" and target in DEVICE_TARGETS else options
+    spatial = isinstance(schedule, str) and schedule == "spatial"
+    return {"target": "gpu", **options} if spatial and target in DEVICE_TARGETS else options
 
 
 def signature_of(source: object) -> inspect.Signature | None:
