@@ -147,6 +147,14 @@ class EvaluationError(PolyvizError):
     """The loops cannot be computed with the values given: a complex number divided by zero, say."""
 
 
+class EmulationError(PolyvizError):
+    """A kernel would go wrong on a device: a race, a subscript out of range, a barrier not all threads reach."""
+
+
+class DeviceError(PolyvizError):
+    """The device failed while kernels ran: no memory left, a launch refused."""
+
+
 class ToolchainError(PolyvizError):
     """A compiler is missing or failed."""
 

@@ -13,7 +13,7 @@ from polyviz.api.extracting import part_of
 from polyviz.api.targets import resolve_target
 from polyviz.editing import Edit
 from polyviz.errors import OptionError
-from polyviz.mapping import make_plan
+from polyviz.mapping import DEVICE_TARGETS, make_plan
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Schedule
 from polyviz.model.superposition import Superposition
@@ -103,7 +103,8 @@ def build_kernel(
 
     ``at_hand`` holds the values of parameters in the run that comes next, for schedulers that choose by them.
     """
-    chosen = choose_schedule(scop, dependences, schedule, options or {}, at_hand)
+    told = _scheduler_options(schedule, target, options or {})
+    chosen = choose_schedule(scop, dependences, schedule, told, at_hand)
     plan = make_plan(
         scop,
         dependences,
@@ -118,6 +119,12 @@ def build_kernel(
     return Kernel(
         scop, dependences, plan, original, floating_point=floating_point, signature=signature_of(source)
     )
+
+
+def _scheduler_options(schedule: ScheduleChoice, target: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """``options``; the scheduler that knows devices from processors is told what the schedule is for."""
+    spatial = isinstance(schedule, str) and schedule == "spatial"
+    return {"target": "gpu", **options} if spatial and target in DEVICE_TARGETS else options
 
 
 def signature_of(source: object) -> inspect.Signature | None:

@@ -8,7 +8,8 @@ from functools import lru_cache
 from importlib.util import find_spec
 
 from polyviz.errors import OptionError, ToolchainError
-from polyviz.runtime.toolchain import toolchain_availability
+from polyviz.runtime.cuda import cuda_availability
+from polyviz.runtime.toolchain import find_cxx_toolchain, toolchain_availability
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,13 @@ def targets() -> dict[str, Availability]:
     >>> targets()["python"].available
     True
     """
-    return {"c": _c(), "numba": _numba(), "python": Availability(True, "readable loops under this Python")}
+    return {
+        "c": _c(),
+        "numba": _numba(),
+        "python": Availability(True, "readable loops under this Python"),
+        "cuda": _cuda(),
+        "emulated": _emulated(),
+    }
 
 
 def resolve_target(name: str) -> str:
@@ -52,6 +59,17 @@ def resolve_target(name: str) -> str:
 
 def _c() -> Availability:
     return Availability(*toolchain_availability())
+
+
+@lru_cache(maxsize=1)
+def _cuda() -> Availability:
+    return Availability(*cuda_availability())
+
+
+def _emulated() -> Availability:
+    if find_cxx_toolchain() is None:
+        return Availability(False, "no C++ compiler with ucontext.h was found; on Debian: apt-get install g++")
+    return Availability(True, "CUDA text on the processor, every access watched; slow, for small sizes")
 
 
 @lru_cache(maxsize=1)

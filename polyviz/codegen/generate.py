@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from polyviz.codegen.c import print_c
+from polyviz.codegen.cuda import print_cuda
 from polyviz.codegen.definitions import unsure_note
 from polyviz.codegen.guessed import whole_numbers
 from polyviz.codegen.python import print_numba, print_python
@@ -17,7 +18,13 @@ from polyviz.model.program import ArrayType, FloatingPoint, Program
 from polyviz.model.scop import Array, Scop, Statement
 
 Printer = Callable[[Scop, Plan, Mapping[str, ArrayType], FloatingPoint], Program]
-_PRINTERS: dict[str, Printer] = {"c": print_c, "numba": print_numba, "python": print_python}
+_PRINTERS: dict[str, Printer] = {
+    "c": print_c,
+    "numba": print_numba,
+    "python": print_python,
+    "cuda": print_cuda,
+    "emulated": print_cuda,
+}
 
 
 def generate(

@@ -69,17 +69,44 @@ def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
             loops = build.node_from_schedule(group_copies(tree))
         return _node(loops, _Place())
     except isl.Error as error:
-        limit = "maximal number of operations" in str(error)
-        raise (EndlessLoopsError if limit else CodegenError)(
-            "isl could not generate loops for this schedule.",
-            reason="it needs more steps than it may take" if limit else str(error),
-            hint="Try it without tiles (`tile=False`) or with another schedule.",
-        ) from error
+        raise _failure(error) from error
+
+
+def _failure(error: isl.Error) -> CodegenError:
+    limit = "maximal number of operations" in str(error)
+    return (EndlessLoopsError if limit else CodegenError)(
+        "isl could not generate loops for this schedule.",
+        reason="it needs more steps than it may take" if limit else str(error),
+        hint="Try it without tiles (`tile=False`) or with another schedule.",
+    )
+
+
+def scan_order(order: isl.UnionMap, context: isl.Set, uniform: int = 0) -> LoopNode:
+    """The loops that visit the instances in the domain of ``order`` by its values, valid for parameters in ``context``.
+
+    Each of the first ``uniform`` values makes one loop for all instances, never several with fewer of them.
+    Raises as :func:`scan_schedule`.
+    """
+    maps = order.get_map_list()
+    depth = max((maps.get_at(place).dim(isl.dim_type.out) for place in range(maps.n_map())), default=0)
+    values = ", ".join(f"v{place}" for place in range(depth))
+    options = isl.UnionMap(f"{{ [{values}] -> atomic[x] : 0 <= x < {uniform} }}")
+    try:
+        build = isl.AstBuild.from_context(context).set_options(options).set_iterators(_identifiers(depth))
+        with at_most(_OPERATIONS):
+            return _node(build.node_from_schedule_map(order), _Place())
+    except isl.Error as error:
+        raise _failure(error) from error
 
 
 def _loop_identifiers(tree: isl.Schedule) -> isl.IdList:
     """Names for isl's loop variables that no name of the source can equal; isl itself would take ``c0``, ``c1``."""
-    depth = max((band.get_schedule_depth() + band.band_n_member() for _, band in bands(tree)), default=0)
+    return _identifiers(
+        max((band.get_schedule_depth() + band.band_n_member() for _, band in bands(tree)), default=0)
+    )
+
+
+def _identifiers(depth: int) -> isl.IdList:
     identifiers = isl.IdList.alloc(isl.DEFAULT_CONTEXT, depth)
     for position in range(depth):
         identifiers = identifiers.add(isl.Id(f"{LOOP_PREFIX}{position}"))

@@ -57,9 +57,23 @@ def place_temporaries(scop: Scop, dependences: Dependences, tree: isl.Schedule) 
     return Storage(tree, tuple(locals_), tuple(expansions), finals, tuple(decisions))
 
 
+def expand_temporaries(scop: Scop, dependences: Dependences) -> Storage:
+    """Every privatized scalar as an array: kernels share nothing but memory, and any thread may need any copy."""
+    copies = {found.array: _copies(scop, found) for found in dependences.privatizations}
+    return Storage(
+        scop.schedule,
+        (),
+        tuple(_expansion(scop, found, copies[found.array]) for found in dependences.privatizations),
+        tuple(final for found in dependences.privatizations for final in _final_values(scop, found)),
+        tuple(_expansion_decision(found, copies[found.array]) for found in dependences.privatizations),
+    )
+
+
 def _accessing(scop: Scop, array: str) -> list[Statement]:
     return [
-        statement for statement in scop.statements if any(access.array == array for access in statement.accesses)
+        statement
+        for statement in scop.statements
+        if any(access.array == array for access in statement.accesses)
     ]
 
 
@@ -120,14 +134,14 @@ def _insert_local(tree: isl.Schedule, path: Path, array: str) -> isl.Schedule:
 
 
 def _expansion(scop: Scop, privatization: Privatization, copies: isl.UnionMap) -> Expansion:
-    space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, privatization.depth).set_tuple_name(isl.dim_type.set, "copy")
+    space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, privatization.depth).set_tuple_name(
+        isl.dim_type.set, "copy"
+    )
     cells = copies.range().extract_set(space.align_params(scop.context.get_space()))
     cells = cells.coalesce()
     lower = tuple(cells.dim_min(position).coalesce() for position in range(privatization.depth))
     upper = tuple(cells.dim_max(position).coalesce() for position in range(privatization.depth))
-    extents = tuple(
-        (last - first + 1).coalesce() for first, last in zip(lower, upper, strict=True)
-    )
+    extents = tuple((last - first + 1).coalesce() for first, last in zip(lower, upper, strict=True))
     return Expansion(privatization.array, privatization.depth, lower, extents)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import islpy as isl
 
+    from polyviz.model.device import DevicePlan
     from polyviz.model.expression import Element, Expression
     from polyviz.model.processor import Processor
     from polyviz.model.schedule import Decision, Schedule
@@ -138,7 +139,8 @@ class Plan:
     ``local`` marks); ``expansions`` those that became arrays; ``final_values`` says when a private copy is the value
     that stays visible; ``full_tiles`` which tiles have constant trip counts; ``work`` how much each
     parallel loop has to do; ``register_tiles`` which nests may run by register tiles, ``block_tiles`` in which
-    tiles only; ``decisions`` continue the schedule's log.
+    tiles only; ``decisions`` continue the schedule's log; ``device`` holds the kernels where the target runs blocks
+    and threads.
     """
 
     schedule: Schedule
@@ -152,3 +154,4 @@ class Plan:
     register_tiles: tuple[RegisterTile, ...] = ()
     block_tiles: tuple[BlockTiles, ...] = ()
     decisions: tuple[Decision, ...] = ()
+    device: DevicePlan | None = None

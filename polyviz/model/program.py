@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.errors import Span
+    from polyviz.model.device_program import DeviceProgram
     from polyviz.model.expression import Expression
 
 FloatingPoint = Literal["strict", "reassociate"]
@@ -35,9 +36,10 @@ class ProgramArgument:
     ``array``: pointer to the first element; an ``A`` layout is followed by its strides in elements (one
     ``stride`` argument per dimension) and extents are passed as ``extent`` arguments where the program needs them.
     ``parameter``: a 64-bit integer. ``scalar``: a value by copy. ``cell``: pointer to one written scalar.
+    ``host``: the value of a loop of the host, for kernels of a device.
     """
 
-    kind: Literal["array", "parameter", "scalar", "cell", "stride", "extent"]
+    kind: Literal["array", "parameter", "scalar", "cell", "stride", "extent", "host"]
     name: str
     dtype: str = "int64"
     axis: int = 0
@@ -73,8 +75,8 @@ class Program:
     ``failures`` are the sentences about subscripts that are tested. The C function returns 0, ``NO_MEMORY``, or a
     positive code that stands for one of them (1-based).
     ``checked``: some subscripts are tested while it runs, so it may stop half-way and the caller must be able to
-    restore ``written`` arrays. ``results`` are the arrays and scalars handed back, in order, as one tuple when
-    ``result_is_tuple``.
+    restore ``written`` arrays. ``device`` describes kernels and launches where the text is CUDA. ``results`` are the
+    arrays and scalars handed back, in order, as one tuple when ``result_is_tuple``.
     """
 
     target: str
@@ -91,3 +93,4 @@ class Program:
     results: tuple[str, ...] = ()
     result_is_tuple: bool = False
     notes: tuple[str, ...] = ()
+    device: DeviceProgram | None = None

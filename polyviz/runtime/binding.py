@@ -60,7 +60,7 @@ class Bound:
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes of the arrays that were passed."""
-        return {name: value.shape for name, value in self.given.items() if isinstance(value, np.ndarray)}
+        return {name: value.shape for name, value in self.given.items() if _is_array(value)}
 
     @property
     def key(self) -> tuple[tuple[str, ArrayType], ...]:
@@ -69,10 +69,16 @@ class Bound:
 
 
 class Binder:
-    """Binds calls of one part; built once per kernel. ``signature`` is that of the original function, where known."""
+    """Binds calls of one part; built once per kernel. ``signature`` is that of the original function, where known.
 
-    def __init__(self, scop: Scop, signature: inspect.Signature | None = None) -> None:
+    ``on_device`` accepts arrays that live on a CUDA device beside those of NumPy.
+    """
+
+    def __init__(
+        self, scop: Scop, signature: inspect.Signature | None = None, *, on_device: bool = False
+    ) -> None:
         self.scop = scop
+        self.on_device = on_device
         self.signature = signature or _signature(scop)
         self.arrays = {array.name: array for array in scop.arrays if array.origin == "argument"}
         self.written = {
@@ -139,7 +145,12 @@ class Binder:
 
     def _check_array(self, array: Array, value: Any) -> None:
         name = self._named_argument(array.name)
-        if not isinstance(value, np.ndarray):
+        if _lives_on_device(value) and not self.on_device:
+            raise ArgumentError(
+                f"{name} lives on a CUDA device, and this kernel runs on the processor.",
+                hint=f"Use the target 'cuda', or pass cupy.asnumpy({array.name}).",
+            )
+        if not _is_array(value):
             raise ArgumentError(
                 f"{name} must be a NumPy array with {_dimensions(array.rank)}, not {_kind(value)}.",
                 hint=f"Pass np.asarray({array.name})." if isinstance(value, list | tuple) else "",
@@ -157,7 +168,7 @@ class Binder:
                 hint=f"Convert it if it holds numbers, for example with {array.name}.astype(np.float64). Supported: "
                 f"{', '.join(SUPPORTED_TYPES)}.",
             )
-        if array.name in self.written and not value.flags.writeable:
+        if array.name in self.written and not getattr(value.flags, "writeable", True):
             raise ArgumentError(
                 f"{name} is written, but the array is read-only.", hint=f"Pass a copy: {array.name}.copy()."
             )
@@ -300,8 +311,35 @@ def _integer(name: str, value: Any) -> int:
     return number
 
 
+def _lives_on_device(value: object) -> bool:
+    """Whether ``value`` is an array of CuPy or of another library that shares arrays on a CUDA device."""
+    return not isinstance(value, np.ndarray) and hasattr(value, "__cuda_array_interface__")
+
+
+def _is_array(value: object) -> bool:
+    return isinstance(value, np.ndarray) or _lives_on_device(value)
+
+
+def _reach_on_device(array: Any) -> range:
+    """The addresses from the first to the last byte of an array on a device."""
+    first = last = int(array.__cuda_array_interface__["data"][0])
+    for stride, extent in zip(array.strides, array.shape, strict=True):
+        ends = (0, stride * (extent - 1))
+        first, last = first + min(ends), last + max(ends)
+    return range(first, last + array.itemsize)
+
+
+def _share_on_device(one: Any, other: Any) -> bool:
+    if not (_lives_on_device(one) and _lives_on_device(other) and one.size and other.size):
+        return False
+    first, second = _reach_on_device(one), _reach_on_device(other)
+    return first.start < second.stop and second.start < first.stop
+
+
 def _share_memory(one: NDArray[Any], other: NDArray[Any]) -> bool:
     """Whether some byte belongs to both; views so tangled that NumPy gives up count as sharing."""
+    if _lives_on_device(one) or _lives_on_device(other):
+        return _share_on_device(one, other)
     if not np.may_share_memory(one, other):
         return False
     try:

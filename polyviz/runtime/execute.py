@@ -73,6 +73,14 @@ def make_runner(program: Program) -> Runner:
         return NativeRunner(program)
     if program.target in ("numba", "python"):
         return PythonRunner(program)
+    if program.target == "emulated":
+        from polyviz.runtime.emulator import EmulatedRunner
+
+        return EmulatedRunner(program)
+    if program.target == "cuda":
+        from polyviz.runtime.cuda import CudaRunner
+
+        return CudaRunner(program)
     raise CodegenError(f"There is no way to run a program for the target {program.target!r} here.")
 
 
@@ -93,8 +101,8 @@ class NativeRunner:
 
     def __call__(self, given: Values, parameters: Mapping[str, int]) -> Any:
         """Run in place; raises OutOfBoundsError, with all arrays restored, when a tested subscript is out of range."""
-        arrays, copied = _plain_arrays(given)
-        values = {**arrays, **_make_locals(self.program.locals, {**given, **parameters})}
+        arrays, copied = plain_arrays(given)
+        values = {**arrays, **make_locals(self.program.locals, {**given, **parameters})}
         cells = {
             argument.name: np.array([given.get(argument.name, 0)]).astype(argument.dtype)
             for argument in self.program.arguments
@@ -112,9 +120,9 @@ class NativeRunner:
         if status:
             _restore(values, backups)
             raise OutOfBoundsError(f"{_sentence(self.program.failures[status - 1])}.", hint="No array was changed.")
-        _write_back(self.program, values, copied)
+        write_back(self.program, values, copied)
         scalars = {name: cell[0].item() for name, cell in cells.items()}
-        return _result(self.program, {**values, **given, **scalars})
+        return result_of(self.program, {**values, **given, **scalars})
 
 
 class PythonRunner:
@@ -135,7 +143,7 @@ class PythonRunner:
         Raises OutOfBoundsError when a subscript is out of range, EvaluationError when something else has no result,
         with all arrays restored, and CodegenError when numba refuses the text.
         """
-        arrays, copied = _plain_arrays(given)
+        arrays, copied = plain_arrays(given)
         arguments = {name: arrays.get(name, value) for name, value in given.items()}
         backups = _backups(self.program, arguments)
         if os.getpid() != self._owner:
@@ -149,7 +157,7 @@ class PythonRunner:
             if told is error:
                 raise
             raise told from error
-        _write_back(self.program, arguments, copied)
+        write_back(self.program, arguments, copied)
         return _handed_back(self.program, result, {id(arguments[name]): value for name, value in copied.items()})
 
     def _without_warnings(self) -> AbstractContextManager[object]:
@@ -196,7 +204,7 @@ def _extra_flags(program: Program) -> tuple[str, ...]:
     return (*wrapping, *(COMPLEX_FLAGS if any(dtype.startswith("complex") for dtype in dtypes) else ()))
 
 
-def _plain_arrays(given: Values) -> tuple[dict[str, Any], dict[str, Any]]:
+def plain_arrays(given: Values) -> tuple[dict[str, Any], dict[str, Any]]:
     """Arrays that generated code can address, and the originals of those that had to be copied for it."""
     arrays: dict[str, Any] = {}
     copied: dict[str, Any] = {}
@@ -216,7 +224,8 @@ def _addressable(array: NDArray[Any]) -> bool:
     return bool(array.dtype.isnative and array.flags.aligned and whole)
 
 
-def _make_locals(locals_: tuple[LocalArray, ...], values: Values) -> dict[str, NDArray[Any]]:
+def make_locals(locals_: tuple[LocalArray, ...], values: Values) -> dict[str, NDArray[Any]]:
+    """The arrays that the source creates itself, with what they hold at first."""
     made = {}
     for local in locals_:
         shape = tuple(int(evaluate(extent, values)) for extent in local.extents)
@@ -238,7 +247,7 @@ def _restore(values: Values, backups: Mapping[str, NDArray[Any]]) -> None:
         values[name][...] = backup
 
 
-def _write_back(program: Program, values: Values, copied: Mapping[str, Any]) -> None:
+def write_back(program: Program, values: Values, copied: Mapping[str, Any]) -> None:
     """The results that stand in copies, into the arrays the caller gave."""
     for name in program.written:
         if name in copied:
@@ -282,7 +291,8 @@ def _native(
     return strides(value)[argument.axis]
 
 
-def _result(program: Program, values: Values) -> Any:
+def result_of(program: Program, values: Values) -> Any:
+    """What a call hands back: the named results among ``values``."""
     results = tuple(values[name] for name in program.results)
     if program.result_is_tuple:
         return results

@@ -9,6 +9,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from polyviz.analysis.bounds import check_bounds
+from polyviz.codegen.cards import kernel_cards
 from polyviz.codegen.generate import generate
 from polyviz.codegen.scan import EndlessLoopsError
 from polyviz.mapping import without_tiles
@@ -16,12 +17,14 @@ from polyviz.model.display import Displayable
 from polyviz.model.exclusion import exclusive
 from polyviz.runtime.binding import Binder, Bound
 from polyviz.runtime.execute import Runner, make_runner
+from polyviz.runtime.nvrtc import KernelResources, compile_text
 
 if TYPE_CHECKING:
     import inspect
     from collections.abc import Mapping
 
     from polyviz.model.dependences import Dependences
+    from polyviz.model.kernel_card import KernelCard
     from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType, FloatingPoint, Program
     from polyviz.model.schedule import Schedule
@@ -64,7 +67,7 @@ class Kernel(Displayable):
         self.floating_point = floating_point
         self.__name__ = scop.name
         self.__doc__ = scop.docstring or None
-        self._binder = Binder(scop, signature)
+        self._binder = Binder(scop, signature, on_device=plan.target == "cuda")
         self._compiling = threading.Lock()
         self._compiled: dict[tuple[tuple[str, ArrayType], ...], Compiled] = {}
         self._latest: Program | None = None
@@ -77,7 +80,7 @@ class Kernel(Displayable):
 
     @property
     def target(self) -> str:
-        """Where the code runs: ``c``, ``numba`` or ``python``."""
+        """Where the code runs: ``c``, ``numba``, ``python``, ``cuda`` or ``emulated``."""
         return self.plan.target
 
     @property
@@ -95,6 +98,25 @@ class Kernel(Displayable):
         if self._latest is None:
             self._latest = self.specialise({})
         return self._latest
+
+    @property
+    def cards(self) -> tuple[KernelCard, ...]:
+        """One card per kernel of a device, with the counts of the latest emulated call; empty on a processor."""
+        device = self.program.device
+        if device is None:
+            return ()
+        running = [found.runner for found in self._compiled.values() if found.program is self._latest]
+        report = getattr(running[0], "report", None) if running else None
+        return kernel_cards(device, () if report is None else report.counts)
+
+    def resources(self, architecture: str = "sm_90") -> tuple[KernelResources, ...]:
+        """Registers, shared memory and spills of each kernel of a device, from NVRTC, which needs no device.
+
+        Raises ToolchainError where NVRTC is missing or refuses the text; empty on a processor.
+        """
+        if self.program.device is None:
+            return ()
+        return compile_text(self.program.text, architecture, self.program.floating_point).kernels
 
     def __get__(self, instance: object, owner: type | None = None) -> Kernel | MethodType:
         """As an attribute of a class it is a method, as a function is."""

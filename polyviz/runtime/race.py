@@ -8,6 +8,7 @@ from typing import Any
 
 from polyviz.errors import PolyvizError, VerificationError
 from polyviz.model.measurement import Measurement, Status, VariantRow
+from polyviz.model.program import Program
 from polyviz.runtime.agreement import compare_values
 from polyviz.runtime.statistics import Samples, best, median_interval
 from polyviz.runtime.variants import Baseline, Outcome, Variant
@@ -52,7 +53,7 @@ class Race:
             row.label: chosen
             for row, entrant in zip(rows, entrants, strict=True)
             for chosen in [_chosen(row, entrant)]
-            if chosen is not None and row.status == "ok"
+            if chosen is not None and row.status == "ok" and _has_times(chosen)
         }
         report("timing", total - 1, total)
         samples = self._time(worker, racing, rows, report)
@@ -212,6 +213,11 @@ def _batch_notes(samples: Iterable[Samples]) -> Iterator[str]:
 
 def _chosen(row: VariantRow, entrant: Entrant) -> Variant | None:
     return entrant.careful if row.floating_point == "strict" and entrant.careful is not None else entrant.variant
+
+
+def _has_times(variant: Variant) -> bool:
+    """Whether a clock says something about ``variant``: what is emulated is verified only."""
+    return not (isinstance(variant, Program) and variant.target == "emulated")
 
 
 def _timed(row: VariantRow, samples: Samples | None) -> VariantRow:

@@ -126,6 +126,40 @@ def toolchain_availability() -> tuple[bool, str]:
     return search.toolchain is not None, search.reason
 
 
+_CXX_NAMES = {"gcc": "g++", "clang": "clang++", "cc": "c++", "zig": "c++"}
+_CXX_FLAGS = ("-O1", "-g0", "-fPIC", "-shared", "-std=gnu++17", "-w", "-lm")
+_CXX_PROBE = """
+#include <ucontext.h>
+template <class... Parts> int count(Parts...) { return sizeof...(Parts); }
+int main() { ucontext_t context; return getcontext(&context) + count(); }
+"""
+
+
+def find_cxx_toolchain() -> Toolchain | None:
+    """A C++ compiler that knows fibers (``ucontext.h``), beside the C compiler that was found; None without one."""
+    found = find_toolchain()
+    if found is None:
+        return None
+    if found.command[0] not in _cxx_known:
+        _cxx_known[found.command[0]] = _cxx_beside(found)
+    return _cxx_known[found.command[0]]
+
+
+_cxx_known: dict[str, Toolchain | None] = {}
+
+
+def _cxx_beside(found: Toolchain) -> Toolchain | None:
+    own = found.name == "zig"
+    path = found.command[0] if own else shutil.which(_CXX_NAMES.get(found.name, "c++")) or shutil.which("c++")
+    if path is None:
+        return None
+    command = (path, "c++", "-x", "c++") if own else (path, "-x", "c++")
+    candidate = _Candidate("zig" if own else "c++", command)
+    if _probe(candidate, _CXX_FLAGS, _CXX_PROBE) is not None:
+        return None
+    return Toolchain(candidate.name, command, found.version, False, _CXX_FLAGS)
+
+
 def compile_shared(
     toolchain: Toolchain,
     source_text: str,
@@ -264,12 +298,12 @@ def _examine(candidate: _Candidate) -> Toolchain | str:
     return Toolchain(candidate.name, candidate.command, version, False, (*base, "-lm"))
 
 
-def _probe(candidate: _Candidate, flags: tuple[str, ...]) -> str | None:
+def _probe(candidate: _Candidate, flags: tuple[str, ...], text: str = _PROBE) -> str | None:
     """Compile and run a tiny program with ``flags``; None when it worked, else what went wrong."""
     with tempfile.TemporaryDirectory(prefix="polyviz-probe-") as directory:
         source = Path(directory) / "probe.c"
         program = Path(directory) / "probe"
-        source.write_text(_PROBE, encoding="utf-8")
+        source.write_text(text, encoding="utf-8")
         executable_flags = tuple(flag for flag in flags if flag != "-shared")
         failure = compile_file(candidate.name, candidate.command, source, program, executable_flags)
         if failure is not None:

@@ -33,8 +33,8 @@ def test_lists_are_kept_in_order_without_repetition() -> None:
     [
         (["--kernels", "gem"], "Unknown kernel 'gem': did you mean 'gemm'?"),
         (["--schedules", "plut"], "Unknown schedule 'plut': did you mean 'pluto'?"),
-        (["--targets", "cobol"], "Unknown target 'cobol'; known: c, numba, python."),
-        (["--targets", ","], "No target is named; known: c, numba, python."),
+        (["--targets", "cobol"], "Unknown target 'cobol'; known: c, numba, python, cuda, emulated."),
+        (["--targets", ","], "No target is named; known: c, numba, python, cuda, emulated."),
         (["--repeats", "1"], "--repeats must be 2 or more, not 1: one sample has no interval."),
         (["--size", "huge"], "Argument --size: invalid choice: 'huge'"),
         (["--unknown"], "Unrecognized arguments: --unknown; polyviz bench --help explains."),

@@ -315,3 +315,36 @@ def test_keyword_only_arguments_stay_so() -> None:
     np.testing.assert_array_equal(array, [3, 1, 1])
     with pytest.raises(pv.ArgumentError, match="too many positional arguments"):
         kernel(array, 1)
+
+
+class DeviceArray:
+    """What the binder asks of an array that lives on a device."""
+
+    def __init__(self, address, shape, strides):
+        self.__cuda_array_interface__ = {"data": (address, False)}
+        self.shape, self.strides = shape, strides
+        self.ndim, self.itemsize, self.dtype = len(shape), 8, np.dtype("float64")
+        self.size = int(np.prod(shape))
+        self.flags = type("Flags", (), {"c_contiguous": True})()
+
+
+def add_rows(A, B):
+    for i in range(A.shape[0]):
+        A[i] = A[i] + B[i]
+
+
+def test_arrays_on_a_device_are_for_kernels_on_a_device():
+    scop = pv.extract(add_rows)
+    A, B = DeviceArray(1000, (4,), (8,)), DeviceArray(1032, (4,), (8,))
+    bound = Binder(scop, on_device=True).bind((A, B), {})
+    assert bound.given["A"] is A
+    assert bound.shapes == {"A": (4,), "B": (4,)}
+    with pytest.raises(pv.PolyvizError, match="A lives on a CUDA device"):
+        Binder(scop).bind((A, B), {})
+
+
+def test_arrays_that_overlap_on_a_device_are_refused():
+    scop = pv.extract(add_rows)
+    A, B = DeviceArray(1000, (4,), (8,)), DeviceArray(1024, (4,), (8,))
+    with pytest.raises(pv.PolyvizError, match="A and B overlap in memory"):
+        Binder(scop, on_device=True).bind((A, B), {})

@@ -1,0 +1,219 @@
+"""Arrays in CUDA: kernel arguments, flat subscripts, and the same accesses through the emulator's accessors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from polyviz.codegen.arrays_c import ArrayPrinter
+from polyviz.codegen.bodies import private_name
+from polyviz.codegen.calling import is_checked
+from polyviz.codegen.index import linear_terms
+from polyviz.codegen.typing import C_TYPE_NAMES
+from polyviz.errors import CodegenError
+from polyviz.model.program import ProgramArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.model.device_program import StrideKind
+    from polyviz.model.expression import Element, Expression
+    from polyviz.model.plan import Plan
+    from polyviz.model.program import ArrayType
+    from polyviz.model.scop import Scop, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One access as it was printed; ``number`` counts them over the whole program."""
+
+    number: int
+    array: str
+    text: str
+    memory: Literal["global", "shared"]
+    strides: tuple[int | None, ...]
+    kind: StrideKind
+
+
+class DeviceArrays(ArrayPrinter):
+    """Knows how the arrays of a part are passed to kernels and addressed there.
+
+    With ``instrumented`` every access goes through an accessor of the emulator (``A.at<3>(i, j)`` instead of
+    ``A[i * n + j]``); nothing else differs. ``moving`` are the variables that grow by one from a thread to its
+    neighbour along x, None where one thread along x works alone.
+    """
+
+    def __init__(
+        self,
+        scop: Scop,
+        plan: Plan,
+        types: Mapping[str, ArrayType],
+        reserved: frozenset[str],
+        *,
+        instrumented: bool,
+    ) -> None:
+        super().__init__(scop, types, reserved)
+        self.instrumented = instrumented
+        self.references: list[Reference] = []
+        self.moving: frozenset[str] | None = frozenset()
+        self._device_statement: Statement | None = None
+        self.copies = {private_name(scop, one.array): len(one.extents) for one in plan.expansions}
+        hidden = {one.array for one in plan.expansions if private_name(scop, one.array) == one.array}
+        self.names = tuple(array.name for array in scop.arrays if array.name not in hidden)
+        self.cells = tuple(
+            name for name in self.names if scop.array(name).rank == 0 and name in self._written
+        )
+        self.dtypes = {name: types[name].dtype for name in (array.name for array in scop.arrays)}
+        self.dtypes |= {private_name(scop, one.array): types[one.array].dtype for one in plan.expansions}
+        self.shared: dict[str, tuple[int, ...]] = {}
+        for name, rank in self.copies.items():
+            for axis in range(rank):
+                self._identifiers.derived(f"{name}_extent{axis}")
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """Everything that lives in the device's memory, in the order of the emulator's table."""
+        ranked = [name for name in self.names if self.scop.array(name).rank]
+        return (*ranked, *self.cells, *self.copies)
+
+    def enter(self, statement: Statement) -> None:
+        """Elements printed from now on belong to ``statement``."""
+        super().enter(statement)
+        self._device_statement = statement
+
+    def element(self, element: Element, printer: CExpressionPrinter) -> str:
+        """``element`` as CUDA text."""
+        name = self.identifier(element.array)
+        if element.array in self.shared:
+            return self._shared_cell(element, printer)
+        if element.array not in self.stored:
+            return name
+        if self._device_statement is not None and is_checked(element, self._device_statement):
+            raise CodegenError(
+                f"The subscripts of {element.array} are known only at run time, and kernels do not test them yet.",
+                span=element.span,
+                hint="Use the target 'c'.",
+            )
+        texts = [self._plain_subscript(element, axis, printer) for axis in range(len(element.subscripts))]
+        number = self._record(element, f"{name}[{', '.join(texts)}]" if texts else name)
+        if self.instrumented:
+            return f"{name}.at<{number}>({', '.join(texts)})"
+        return f"{name}[{self._flat(element, texts)}]"
+
+    def _shared_cell(self, element: Element, printer: CExpressionPrinter) -> str:
+        texts = [printer.expression(subscript) for subscript in element.subscripts]
+        number = self._record(element, f"{element.array}[{', '.join(texts)}]", "shared")
+        if self.instrumented:
+            return f"{element.array}.at<{number}>({', '.join(texts)})"
+        return element.array + "".join(f"[{text}]" for text in texts)
+
+    def shared_declaration(self, name: str) -> str:
+        """The line that declares the shared array ``name``."""
+        kind, extents = C_TYPE_NAMES[self.dtypes[name]], self.shared[name]
+        if self.instrumented:
+            return f"__shared__ Shared<{', '.join([kind, *map(str, extents)])}> {name};"
+        return f"__shared__ {kind} {name}{''.join(f'[{extent}]' for extent in extents)};"
+
+    def _plain_subscript(self, element: Element, axis: int, printer: CExpressionPrinter) -> str:
+        if element.array in self.copies:
+            return printer.expression(element.subscripts[axis])
+        return self._subscript(self.scop.array(element.array), axis, element, printer)
+
+    def _flat(self, element: Element, texts: list[str]) -> str:
+        if not texts:
+            return "0"
+        if element.array in self.copies or self.types[element.array].layout == "C":
+            result = texts[0]
+            for axis, text in enumerate(texts[1:], 1):
+                inner = f"({result})" if axis > 1 or not _simple(result) else result
+                result = f"{inner} * {self._extent(element.array, axis)} + {text}"
+            return result
+        array = self.scop.array(element.array)
+        return " + ".join(
+            f"{text if _simple(text) else f'({text})'} * {self._stride_name(array, axis)}"
+            for axis, text in enumerate(texts)
+        )
+
+    def _extent(self, name: str, axis: int) -> str:
+        if name in self.copies:
+            return self._identifiers.derived(f"{name}_extent{axis}")
+        return self._extent_name(self.scop.array(name), axis)
+
+    def _record(self, element: Element, text: str, memory: Literal["global", "shared"] = "global") -> int:
+        number = len(self.references)
+        strides = tuple(_moved(subscript, self.moving) for subscript in element.subscripts)
+        kind = "single" if self.moving is None else _kind(strides)
+        self.references.append(Reference(number, element.array, text, memory, strides, kind))
+        return number
+
+    def itemsize(self, name: str) -> int:
+        """Bytes of one cell."""
+        return np.dtype(self.dtypes[name]).itemsize
+
+    def arguments(self) -> tuple[ProgramArgument, ...]:
+        """Everything a kernel may need; each gets what its text names."""
+        found = [ProgramArgument("parameter", parameter.name) for parameter in self.scop.parameters]
+        for name in (one for one in self.stored if one not in self.cells):
+            own = name in self.copies
+            rank = self.copies[name] if own else self.scop.array(name).rank
+            axes = range(1, rank) if own or self.types[name].layout == "C" else range(rank)
+            found += [
+                ProgramArgument("extent", name, axis=axis)
+                for axis in axes
+                if own or self._shape_parameter(self.scop.array(name), axis) is None
+            ]
+            if not own and self.types[name].layout == "A":
+                found += [ProgramArgument("stride", name, axis=axis) for axis in range(rank)]
+        found += [
+            ProgramArgument("array", name, self.dtypes[name])
+            for name in self.stored
+            if name not in self.cells
+        ]
+        found += [ProgramArgument("cell", name, self.dtypes[name]) for name in self.cells]
+        scalars = [name for name in self.names if name not in self.stored]
+        return (*found, *(ProgramArgument("scalar", name, self.dtypes[name]) for name in scalars))
+
+    def argument_name(self, argument: ProgramArgument) -> str:
+        """The identifier of ``argument`` in the text."""
+        if argument.kind == "extent":
+            return self._extent(argument.name, argument.axis)
+        if argument.kind == "stride":
+            return self._stride_name(self.scop.array(argument.name), argument.axis)
+        return self.identifier(argument.name)
+
+    def declaration(self, argument: ProgramArgument) -> str:
+        """How ``argument`` stands in the parameter list of a kernel."""
+        name = self.argument_name(argument)
+        if argument.kind in ("parameter", "extent", "stride", "host"):
+            return f"const int64_t {name}"
+        kind = C_TYPE_NAMES[argument.dtype]
+        if argument.kind == "scalar":
+            return f"const {kind} {name}"
+        written = argument.name in self._written or argument.name in self.copies
+        if self.instrumented:
+            return f"Global<{kind}> {name}"
+        return f"{'' if written else 'const '}{kind} *__restrict__ {name}"
+
+
+def _simple(text: str) -> bool:
+    return text.isidentifier() or text.isdigit()
+
+
+def _moved(subscript: Expression, moving: frozenset[str] | None) -> int | None:
+    terms = linear_terms(subscript)
+    if terms is None or moving is None:
+        return None
+    return sum(factor for name, factor in terms.items() if name in moving)
+
+
+def _kind(strides: tuple[int | None, ...]) -> StrideKind:
+    if any(stride is None for stride in strides):
+        return "unknown"
+    if not any(strides):
+        return "broadcast"
+    if not any(strides[:-1]) and strides[-1] in (1, -1):
+        return "contiguous"
+    return "strided"

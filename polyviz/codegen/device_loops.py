@@ -1,0 +1,182 @@
+"""From a device plan to loops: those of one thread in a kernel, and those of the host around the launches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import islpy as isl
+
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, rewrite
+from polyviz.codegen.naming import inline_single_iterations, name_loops
+from polyviz.codegen.scan import scan_order
+from polyviz.errors import CodegenError
+from polyviz.mapping.gpu_promotion import copies
+from polyviz.mapping.gpu_space import finishing_instances, instances_of_threads
+from polyviz.model.device import coordinate
+from polyviz.model.device_program import HostBranch, HostLoop, HostSequence, HostStep, Launch
+from polyviz.model.expression import Expression, Name, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from polyviz.model.device import DeviceKernel, DevicePlan
+    from polyviz.model.plan import Plan
+    from polyviz.model.scop import Scop
+
+_LAUNCH = "launch"
+COPY = "copy "
+"""What the instances are called that copy one cell of an array into its tile; the array follows."""
+BEGIN, JOIN, FINISH = "begin ", "join ", "finish "
+"""What the instances are called at which a shared accumulation begins, is joined and ends; the statement follows."""
+_scanned: WeakKeyDictionary[Plan, dict[bool, tuple[LoopNode, ...]]] = WeakKeyDictionary()
+
+
+def kernel_loops(
+    scop: Scop, plan: Plan, reserved: Sequence[frozenset[str]], *, trees: bool
+) -> tuple[LoopNode, ...]:
+    """The loops of one thread for each kernel of ``plan``; barriers are instances called as their ``DeviceBarrier``.
+
+    ``reserved`` are the names that no loop of a kernel may take. ``trees`` lets threads share accumulations: then there
+    are instances called ``BEGIN``, ``JOIN`` and ``FINISH`` with the statement.
+    Raises CodegenError where a barrier would stand under a condition on a thread.
+    """
+    assert plan.device is not None
+    known = _scanned.setdefault(plan, {})
+    if trees not in known:
+        known[trees] = tuple(_scan(kernel, trees) for kernel in plan.device.kernels)
+    iterators = {statement.name: statement.iterators for statement in scop.statements}
+    named = []
+    for kernel, loops, taken in zip(plan.device.kernels, known[trees], reserved, strict=True):
+        labels: dict[str, tuple[str, ...]] = dict.fromkeys(_markers(kernel), ())
+        labels |= _tile_names(kernel, iterators)
+        labels |= {f"{FINISH}{tree.statement}": iterators[tree.statement] for tree in kernel.trees}
+        named.append(name_loops(loops, {**iterators, **labels}, taken))
+    return tuple(named)
+
+
+def _markers(kernel: DeviceKernel) -> dict[str, isl.Set]:
+    """What all threads of a block reach together, with its times."""
+    found = {barrier.name: barrier.times for barrier in kernel.barriers}
+    for tree in kernel.trees:
+        found |= {f"{BEGIN}{tree.statement}": tree.begin, f"{JOIN}{tree.statement}": tree.join}
+    return found
+
+
+def _scan(kernel: DeviceKernel, trees: bool) -> LoopNode:
+    markers = _markers(kernel) if trees else {barrier.name: barrier.times for barrier in kernel.barriers}
+    loops = inline_single_iterations(
+        scan_order(_order(kernel, markers, trees), kernel.context, kernel.uniform)
+    )
+    names = set(markers)
+    loops = rewrite(loops, lambda node: _bare(node, names))
+    varying = {coordinate("thread", axis.axis) for axis in kernel.threads}
+    varying |= {point.parameter for point in kernel.points}
+    _check_barriers(loops, names, frozenset(varying), under="")
+    return loops
+
+
+def _order(kernel: DeviceKernel, markers: Mapping[str, isl.Set], trees: bool) -> isl.UnionMap:
+    """Everything a thread does, with its time."""
+    parts = [
+        _with_tile(kernel, name, kernel.order[name].intersect_domain(instances))
+        for name, instances in instances_of_threads(kernel, trees=trees)
+    ]
+    for array, copying in copies(kernel, kernel.tiles) if kernel.tiles is not None else ():
+        parts.append(copying.set_tuple_name(isl.dim_type.in_, f"{COPY}{array.array}"))
+    for name, times in markers.items():
+        same = isl.Map.identity(times.get_space().map_from_set()).intersect_domain(times)
+        parts.append(same.set_tuple_name(isl.dim_type.in_, name))
+    for tree in kernel.trees if trees else ():
+        last = tree.finish_order.intersect_domain(finishing_instances(kernel, tree))
+        parts.append(last.set_tuple_name(isl.dim_type.in_, f"{FINISH}{tree.statement}"))
+    return reduce(isl.UnionMap.union, map(isl.UnionMap.from_map, parts))
+
+
+def _with_tile(kernel: DeviceKernel, name: str, order: isl.Map) -> isl.Map:
+    """``order``, where instances that read promoted tiles carry the first iteration of theirs as a last value."""
+    if kernel.tiles is None or kernel.tiles.statement != name:
+        return order
+    pairs = kernel.tiles.tile.intersect_domain(order.domain())
+    return pairs.domain_map().apply_range(order).flatten_domain().set_tuple_name(isl.dim_type.in_, name)
+
+
+def _tile_names(kernel: DeviceKernel, iterators: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """What the loops around copies and around tiles are called."""
+    if kernel.tiles is None:
+        return {}
+    name = kernel.tiles.statement
+    found = {name: (*iterators[name], "tile")}
+    for array in kernel.tiles.arrays:
+        cell = (
+            ("row", "column")
+            if len(array.extents) == 2
+            else tuple(f"axis{d}" for d in range(len(array.extents)))
+        )
+        found[f"{COPY}{array.array}"] = (*[""] * (array.cells.dim(isl.dim_type.in_) - 1), "tile", *cell)
+    return found
+
+
+def _bare(node: LoopNode, names: set[str]) -> LoopNode:
+    return replace(node, arguments=()) if isinstance(node, Instance) and node.statement in names else node
+
+
+def _check_barriers(node: LoopNode, names: set[str], varying: frozenset[str], under: str) -> None:
+    """Refuse a barrier that not all threads of a block reach equally often."""
+    match node:
+        case Block(children):
+            for child in children:
+                _check_barriers(child, names, varying, under)
+        case If(condition, then, otherwise):
+            inside = under or ("a condition" if _mentions(condition, varying) else "")
+            for branch in (then, otherwise):
+                if branch is not None:
+                    _check_barriers(branch, names, varying, inside)
+        case For(iterator, start, stop, _, body):
+            moves = _mentions(start, varying) or _mentions(stop, varying)
+            inner = varying | {iterator} if moves else varying
+            _check_barriers(body, names, inner, under or ("a loop" if moves else ""))
+        case Instance(statement) if statement in names and under:
+            raise CodegenError(
+                f"A barrier would stand in {under} that differs between the threads of a block."
+            )
+
+
+def _mentions(expression: Expression, names: frozenset[str]) -> bool:
+    return any(isinstance(part, Name) and part.name in names for part in walk(expression))
+
+
+def host_steps(scop: Scop, device: DevicePlan) -> HostStep:
+    """What the host does: its loops around the launches of ``device``."""
+    longest = max(launches.dim(isl.dim_type.out) for launches in device.launches.values())
+    order = isl.UnionMap.empty(scop.context.get_space())
+    for number, launches in device.launches.items():
+        missing = longest - launches.dim(isl.dim_type.out)
+        zeros = isl.Set(f"{{ [{', '.join(['0'] * missing)}] }}")
+        padded = launches.flat_range_product(isl.Map.from_domain_and_range(launches.domain(), zeros))
+        order = order.union(
+            isl.UnionMap.from_map(padded.set_tuple_name(isl.dim_type.in_, f"{_LAUNCH}{number}"))
+        )
+    loops = inline_single_iterations(scan_order(order, scop.context))
+    names: Mapping[str, tuple[str, ...]] = {
+        f"{_LAUNCH}{kernel.number}": kernel.host_names for kernel in device.kernels
+    }
+    parameters = frozenset(parameter.name for parameter in scop.parameters)
+    return _host_step(name_loops(loops, names, parameters))
+
+
+def _host_step(node: LoopNode) -> HostStep:
+    match node:
+        case Block(children):
+            return HostSequence(tuple(map(_host_step, children)))
+        case If(condition, then, otherwise):
+            return HostBranch(
+                condition, _host_step(then), None if otherwise is None else _host_step(otherwise)
+            )
+        case For(iterator, start, stop, step, body):
+            return HostLoop(iterator, start, stop, step, _host_step(body))
+        case Instance(statement, arguments):
+            return Launch(int(statement.removeprefix(_LAUNCH)), arguments)
+    raise TypeError(f"not a step of the host: {node!r}")

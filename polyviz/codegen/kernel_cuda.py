@@ -1,0 +1,363 @@
+"""One kernel as CUDA text: its coordinates, its loops, its barriers, and a record of every access."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING, Literal
+
+from polyviz.codegen.bodies import bound_expression, placed_body
+from polyviz.codegen.device_loops import BEGIN, COPY, FINISH, JOIN
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, plus_one
+from polyviz.codegen.text import TextBuilder
+from polyviz.codegen.typing import C_TYPE_NAMES
+from polyviz.model.device import coordinate
+from polyviz.model.device_program import AccessSite, KernelText, Promotion
+from polyviz.model.expression import Binary, Compare, Constant, Expression, Name, walk
+from polyviz.model.program import ProgramArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import islpy as isl
+
+    from polyviz.codegen.arrays_cuda import DeviceArrays
+    from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.codegen.tiles_cuda import TileText
+    from polyviz.codegen.trees_cuda import TreeText
+    from polyviz.model.device import DeviceKernel
+    from polyviz.model.expression import Instruction
+    from polyviz.model.scop import Scop, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """What all kernels of a program share while they are printed.
+
+    ``names`` holds the text of coordinates, which each kernel fills in; ``trees`` the shared accumulations by
+    statement, ``width`` the variable of their rounds; ``tiles`` those in shared memory by kernel; ``like`` kernels
+    printed before whose arguments are taken over.
+    """
+
+    scop: Scop
+    arrays: DeviceArrays
+    names: dict[str, str]
+    printer: CExpressionPrinter
+    bodies: Mapping[str, tuple[Instruction, ...]]
+    trees: Mapping[str, TreeText]
+    width: str
+    tiles: Mapping[int, TileText]
+    like: tuple[KernelText, ...]
+
+
+@dataclass
+class KernelBody:
+    """One kernel in the making."""
+
+    owner: Writing
+    kernel: DeviceKernel
+    coordinates: Mapping[str, str]
+    text: TextBuilder = field(default_factory=TextBuilder)
+    sites: list[tuple[int, int, str, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.owner.names.update(self.coordinates)
+        self.protects = {barrier.name: barrier.protects for barrier in self.kernel.barriers}
+        lane = {coordinate("thread", "x")} | {p.parameter for p in self.kernel.points if p.thread == "x"}
+        self.lane = frozenset(lane)
+
+    def print(self, node: LoopNode) -> None:
+        """The body: coordinates first, then the loops of a thread."""
+        loops = TextBuilder()
+        wrapped = [axis for axis in self.kernel.blocks if axis.axis != "x"]
+        self._node(node, 1 + len(wrapped), self.lane, loops)
+        used = _words(loops.text())
+        indent = 1
+        for axis, (first, last) in zip(self.kernel.blocks, self.kernel.grid, strict=True):
+            indent = self._block(axis.axis, bound_expression(first), bound_expression(last), indent)
+        for line in (*self._thread_lines(used), *self._part_lines()):
+            self.text.add(indent, line)
+        shift = len(self.text.lines)
+        self.text.lines += loops.lines
+        self.text.origins.update({line + shift: origin for line, origin in loops.origins.items()})
+        self.sites = [(begin, end, name, line + shift) for begin, end, name, line in self.sites]
+        for level in range(len(wrapped), 0, -1):
+            self.text.add(level, "}")
+
+    def _block(self, axis: str, first: Expression, last: Expression, indent: int) -> int:
+        """The block's coordinate; along y it goes on past the largest grid."""
+        name = self.coordinates[coordinate("block", axis)]
+        start = "" if first == Constant(0) else f" + {self._value(first)}"
+        if axis == "x":
+            self.text.add(indent, f"const int64_t {name} = (int64_t)blockIdx.{axis}{start};")
+            return indent
+        stop = self._value(last)
+        header = (
+            f"int64_t {name} = (int64_t)blockIdx.{axis}{start}; {name} <= {stop}; {name} += gridDim.{axis}"
+        )
+        self.text.add(indent, f"for ({header}) {{")
+        return indent + 1
+
+    def _thread_lines(self, used: set[str]) -> list[str]:
+        lines = []
+        for axis in reversed(self.kernel.threads):
+            name = self.coordinates[coordinate("thread", axis.axis)]
+            if name in used:
+                lines.append(f"const int64_t {name} = threadIdx.{axis.axis};")
+        for point in self.kernel.points:
+            name = self.coordinates[point.parameter]
+            if name in used:
+                block = self.coordinates[coordinate("block", point.block)]
+                lines.append(f"const int64_t {name} = {point.size} * {block} + threadIdx.{point.thread};")
+        return lines
+
+    @property
+    def trees(self) -> list[TreeText]:
+        """The accumulations that the threads of this kernel share."""
+        return [tree for tree in self.owner.trees.values() if tree.statement.name in self.kernel.statements]
+
+    def _part_lines(self) -> list[str]:
+        arrays = self.owner.arrays
+        shared = [
+            *(self.tiles.names.values() if self.tiles is not None else ()),
+            *(tree.shared for tree in self.trees),
+        ]
+        lines = [arrays.shared_declaration(name) for name in shared]
+        return [*lines, *(f"{C_TYPE_NAMES[arrays.dtypes[tree.part]]} {tree.part};" for tree in self.trees)]
+
+    def head(self) -> str:
+        """Everything up to the opening brace."""
+        kernel = self.kernel
+        arrays = self.owner.arrays
+        blocks = (
+            ", ".join(f"{a.axis}: {_texts(a.texts)} / {a.size}" for a in reversed(kernel.blocks)) or "one"
+        )
+        threads = ", ".join(f"{a.axis}: {_texts(a.texts)}" for a in reversed(kernel.threads)) or "one"
+        comment = f"// Kernel {kernel.number}: blocks {blocks}; threads {threads}.\n"
+        declared = [arrays.declaration(argument) for argument in self.arguments()]
+        signature = ",\n    ".join(declared)
+        bounds = f"__launch_bounds__({kernel.threads_per_block}) "
+        return f'{comment}extern "C" __global__ void {bounds}{self.name}(\n    {signature})\n{{\n'
+
+    @property
+    def name(self) -> str:
+        """The exported name."""
+        return f"kernel_{self.owner.scop.name}_{self.kernel.number}"
+
+    def arguments(self) -> tuple[ProgramArgument, ...]:
+        """The arguments that the plain text names; the values of host loops come last."""
+        if self.owner.like:
+            return self.owner.like[self.kernel.number].arguments
+        used = _words(self.text.text())
+        arrays = self.owner.arrays
+        found = [one for one in arrays.arguments() if arrays.argument_name(one) in used]
+        host = [
+            ProgramArgument("host", self.coordinates[coordinate("host", str(place))], axis=place)
+            for place in range(len(self.kernel.host_names))
+        ]
+        return (*found, *host)
+
+    def described(self, first: int) -> KernelText:
+        """The kernel as data."""
+        kernel = self.kernel
+        by_axis = {axis.axis: axis.size for axis in kernel.threads}
+        grid = {
+            axis.axis: _count(low, high) for axis, (low, high) in zip(kernel.blocks, kernel.grid, strict=True)
+        }
+        one: Expression = Constant(1)
+        return KernelText(
+            name=self.name,
+            statements=kernel.statements,
+            arguments=self.arguments(),
+            host=tuple(coordinate("host", str(place)) for place in range(len(kernel.host_names))),
+            block=(by_axis.get("x", 1), by_axis.get("y", 1), by_axis.get("z", 1)),
+            grid=(grid.get("x", one), grid.get("y", one), grid.get("z", one)),
+            axes=tuple(f"{axis.axis}: {_texts(axis.texts)}" for axis in reversed(kernel.threads)),
+            barriers=(
+                *(barrier.protects for barrier in kernel.barriers),
+                *(f"the parts of {tree.tree.array} are joined by a tree" for tree in self.trees),
+            ),
+            phases=kernel.phases,
+            sites=tuple(self._sites(first)),
+            promotions=tuple(self._promotions()),
+        )
+
+    def _promotions(self) -> Iterator[Promotion]:
+        for name, found in self.tiles.arrays.items() if self.tiles is not None else ():
+            size = prod(found.extents) * self.owner.arrays.itemsize(name)
+            yield Promotion(name, "shared", found.extents, size, found.reason)
+
+    def _sites(self, first: int) -> list[AccessSite]:
+        """The accesses from number ``first`` on; the first of an instruction is what it assigns."""
+        return [
+            self._site(
+                number, statement, _mode(self.text.lines[line - 1].lstrip()) if number == begin else "read"
+            )
+            for begin, end, statement, line in self.sites
+            for number in range(max(begin, first), end)
+        ]
+
+    def _site(self, number: int, statement: str, mode: Literal["read", "write", "update"]) -> AccessSite:
+        reference = self.owner.arrays.references[number]
+        return AccessSite(
+            number=number,
+            kernel=self.kernel.number,
+            statement=statement,
+            line=self.owner.scop.statement(statement).span.line,
+            array=reference.array,
+            text=reference.text,
+            mode=mode,
+            memory=reference.memory,
+            strides=reference.strides,
+            kind=reference.kind,
+            itemsize=self.owner.arrays.itemsize(reference.array),
+        )
+
+    def _value(self, node: Expression) -> str:
+        return self.owner.printer.value(node).within(13)
+
+    def _node(self, node: LoopNode, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
+        match node:
+            case Block(children):
+                for child in children:
+                    self._node(child, indent, lane, out)
+            case If(condition, then, otherwise):
+                out.add(indent, f"if ({self.owner.printer.expression(condition)}) {{")
+                alone = None if _is_one_lane(condition) else lane
+                self._node(then, indent + 1, alone, out)
+                if otherwise is not None:
+                    out.add(indent, "} else {")
+                    self._node(otherwise, indent + 1, lane, out)
+                out.add(indent, "}")
+            case For():
+                self._loop(node, indent, lane, out)
+            case Instance(statement) if statement in self.protects:
+                out.add(indent, f"__syncthreads();  // {self.protects[statement]}")
+            case Instance(name, arguments) if name.startswith(COPY):
+                self._copy(name.removeprefix(COPY), arguments, indent, lane, out)
+            case Instance(name) if name.startswith((BEGIN, JOIN, FINISH)):
+                self._shared_step(node, indent, lane, out)
+            case Instance():
+                self._instance(node, indent, lane, out)
+
+    def _loop(self, node: For, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
+        name = node.iterator
+        advance = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
+        start, stop = (self.owner.printer.expression(bound) for bound in (node.start, node.stop))
+        header = f"int64_t {name} = {start}; {name} < {stop}; {advance}"
+        out.add(indent, f"for ({header}) {{")
+        moves = any(isinstance(part, Name) and part.name in self.lane for part in walk(node.start))
+        self._node(node.body, indent + 1, lane | {name} if moves and lane is not None else lane, out)
+        out.add(indent, "}")
+
+    def _instance(self, node: Instance, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
+        owner = self.owner
+        statement = owner.scop.statement(node.statement)
+        tiles = self.tiles if self.tiles is not None and self._reads_tiles(statement) else None
+        arguments = node.arguments if tiles is None else node.arguments[:-1]
+        body = placed_body(statement, owner.bodies[node.statement], arguments)
+        if tiles is not None:
+            body = tiles.reading(body, node.arguments[-1])
+        if statement.name in owner.trees:
+            body = owner.trees[statement.name].accumulate(body)
+        self._lines(statement, body, indent, lane, out, f"line {statement.span.line}: {_one_line(statement)}")
+
+    @property
+    def tiles(self) -> TileText | None:
+        """The tiles in shared memory of this kernel."""
+        return self.owner.tiles.get(self.kernel.number)
+
+    def _reads_tiles(self, statement: Statement) -> bool:
+        return self.kernel.tiles is not None and self.kernel.tiles.statement == statement.name
+
+    def _copy(
+        self,
+        array: str,
+        arguments: Sequence[Expression],
+        indent: int,
+        lane: frozenset[str] | None,
+        out: TextBuilder,
+    ) -> None:
+        assert self.tiles is not None
+        assert self.kernel.tiles is not None
+        statement = self.owner.scop.statement(self.kernel.tiles.statement)
+        instruction = self.tiles.copy(array, arguments)
+        self._lines(statement, [instruction], indent, lane, out, f"the tile of {array}")
+
+    def _lines(
+        self,
+        statement: Statement,
+        body: Sequence[Instruction],
+        indent: int,
+        lane: frozenset[str] | None,
+        out: TextBuilder,
+        comment: str,
+    ) -> None:
+        arrays = self.owner.arrays
+        arrays.enter(statement)
+        arrays.moving = lane
+        begin, first_line = len(arrays.references), len(out.lines) + 1
+        for number, line in enumerate(self.owner.printer.instructions(body, 0)):
+            out.add(indent, line + (f"  // {comment}" if number == 0 and comment else ""), statement)
+        self.sites.append((begin, len(arrays.references), statement.name, first_line))
+
+    def _shared_step(
+        self, node: Instance, indent: int, lane: frozenset[str] | None, out: TextBuilder
+    ) -> None:
+        kind, _, name = node.statement.partition(" ")
+        tree = self.owner.trees[name]
+        if kind == BEGIN.strip():
+            self._lines(tree.statement, [tree.begin()], indent, lane, out, "")
+        elif kind == JOIN.strip():
+            self._join(tree, indent, lane, out)
+        else:
+            body = placed_body(tree.statement, self.owner.bodies[name], node.arguments)
+            comment = f"line {tree.statement.span.line}, all parts"
+            self._lines(tree.statement, [tree.finish(body)], indent, lane, out, comment)
+
+    def _join(self, tree: TreeText, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
+        """The tree: in each round half of the threads take the part of one of the other half."""
+        width = self.owner.width
+        self._lines(tree.statement, [tree.store()], indent, lane, out, "")
+        out.add(indent, "__syncthreads();  // every part is in shared memory")
+        out.add(indent, f"for (int64_t {width} = {tree.size // 2}; {width} > 0; {width} /= 2) {{")
+        out.add(indent + 1, f"if ({self.coordinates[tree.coordinate]} < {width}) {{")
+        self._lines(tree.statement, [tree.step(width)], indent + 2, lane, out, "")
+        out.add(indent + 1, "}")
+        out.add(indent + 1, "__syncthreads();  // parts are joined pair by pair")
+        out.add(indent, "}")
+
+
+def _count(low: isl.PwAff, high: isl.PwAff) -> Expression:
+    """How many blocks there are; functions of several pieces are subtracted as text, since isl would cut them up."""
+    if low.n_piece() == high.n_piece() == 1:
+        return bound_expression((high - low + 1).coalesce())
+    first, beyond = bound_expression(low), plus_one(bound_expression(high))
+    return beyond if first == Constant(0) else Binary("-", beyond, first)
+
+
+def _one_line(statement: Statement) -> str:
+    return " ".join(statement.source.split())
+
+
+def _words(text: str) -> set[str]:
+    """The identifiers in ``text``; comments and coordinates of CUDA's own are left out."""
+    return set(re.findall(r"\w+", re.sub(r"//.*|\b(?:threadIdx|blockIdx|gridDim)\.\w", "", text)))
+
+
+def _texts(texts: Mapping[str, str]) -> str:
+    return " | ".join(dict.fromkeys(texts.values())) or "none"
+
+
+def _is_one_lane(condition: Expression) -> bool:
+    """Whether ``condition`` asks for the first thread along x."""
+    first = Compare(("==",), (Name(coordinate("thread", "x")), Constant(0)))
+    return any(part == first for part in walk(condition))
+
+
+def _mode(line: str) -> Literal["read", "write", "update"]:
+    found = re.match(r"[\w.<>]+(?:\[.*?\]|\(.*?\)) (.?)= ", line)
+    if found is None:
+        return "read"
+    return "update" if found[1] else "write"

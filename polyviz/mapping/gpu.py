@@ -1,0 +1,92 @@
+"""A schedule on a parallel device: kernels, their blocks and threads, and the launches of the host."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from polyviz.errors import OptionError
+from polyviz.mapping.gpu_promotion import promoted
+from polyviz.mapping.gpu_single import single_kernels
+from polyviz.mapping.gpu_superposed import superposed_kernels
+from polyviz.mapping.storage import expand_temporaries
+from polyviz.model.device import LARGEST_BLOCK, DeviceKernel, DevicePlan
+from polyviz.model.plan import Plan
+from polyviz.model.schedule import Decision
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal
+
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.schedule import Schedule
+    from polyviz.model.scop import Scop
+
+DEVICE_TARGETS = ("cuda", "emulated")
+"""The targets that run kernels of blocks and threads."""
+
+
+def make_device_plan(
+    scop: Scop,
+    dependences: Dependences,
+    schedule: Schedule,
+    target: str,
+    *,
+    tile: Sequence[int] | Literal[False] | None = None,
+    wavefronts: bool = True,
+) -> Plan:
+    """Bind ``schedule`` to a device: a superposition keeps its own blocks and threads, any other order gets the rules
+    of ``gpu_single``, ``wavefronts`` included unless they are switched off.
+
+    Raises OptionError for blocks that no device can hold.
+    """
+    if schedule.superposition is not None:
+        device = superposed_kernels(scop, schedule.superposition)
+    else:
+        device = single_kernels(scop, dependences, schedule, tile, wavefronts=wavefronts)
+    for kernel in device.kernels:
+        _check_block(kernel)
+    pairs = [promoted(scop, kernel) for kernel in device.kernels]
+    device = replace(device, kernels=tuple(kernel for kernel, _ in pairs))
+    promotions = [decision for _, decisions in pairs for decision in decisions]
+    storage = expand_temporaries(scop, dependences)
+    return Plan(
+        schedule=schedule,
+        target=target,
+        tree=schedule.tree,
+        expansions=storage.expansions,
+        final_values=storage.final_values,
+        decisions=(*device.decisions, *_decisions(device), *promotions, *storage.decisions),
+        device=device,
+    )
+
+
+def _check_block(kernel: DeviceKernel) -> None:
+    if kernel.threads_per_block > LARGEST_BLOCK:
+        sizes = " x ".join(str(axis.size) for axis in reversed(kernel.threads))
+        raise OptionError(
+            f"A block of {sizes} threads is too large: {kernel.threads_per_block} threads, and a block holds at most "
+            f"{LARGEST_BLOCK}.",
+            hint="Give fewer `threads` or smaller tiles.",
+        )
+
+
+def _decisions(device: DevicePlan) -> list[Decision]:
+    return [Decision("kernel", _kernel_text(kernel), kernel.statements) for kernel in device.kernels]
+
+
+def _kernel_text(kernel: DeviceKernel) -> str:
+    blocks = ", ".join(
+        f"{axis.axis}: {_rows(axis.texts)} in tiles of {axis.size}" for axis in reversed(kernel.blocks)
+    )
+    threads = ", ".join(
+        f"{axis.axis}: {axis.size} along {_rows(axis.texts)}" for axis in reversed(kernel.threads)
+    )
+    host = f", launched {len(kernel.host)} loops deep by the host" if kernel.host else ""
+    waits = f"{len(kernel.barriers)} barriers" if len(kernel.barriers) != 1 else "1 barrier"
+    return f"kernel {kernel.number}: blocks {blocks or 'one'}; threads {threads or 'one'}; {waits}{host}"
+
+
+def _rows(texts: object) -> str:
+    assert isinstance(texts, dict)
+    return " | ".join(dict.fromkeys(texts.values())) or "nothing"

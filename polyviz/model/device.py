@@ -1,0 +1,181 @@
+"""What a parallel device with blocks and threads runs: kernels over isl maps, as the mapping leaves them to codegen.
+
+A kernel is one launch: a grid of blocks, each a group of threads. Coordinates are isl parameters that no name of a
+source can equal; :func:`coordinate` spells them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    import islpy as isl
+
+    from polyviz.model.schedule import Decision
+    from polyviz.model.superposition import Axis
+
+COORDINATE_PREFIX = "@"
+"""What the names of coordinates start with: an iterator of the source never does."""
+LARGEST_BLOCK = 1024
+"""Threads that one block can hold on every device since compute capability 2.0."""
+
+
+def coordinate(kind: str, axis: str) -> str:
+    """The parameter for a coordinate: ``block`` or ``thread`` along an axis, ``point`` for both, ``host`` by number.
+
+    >>> coordinate("thread", "x")
+    '@thread_x'
+    """
+    return f"{COORDINATE_PREFIX}{kind}_{axis}"
+
+
+def plain_name(texts: Collection[str], otherwise: str) -> str:
+    """The iterator that all ``texts`` are, or ``otherwise``.
+
+    >>> plain_name(["i", "i"], "step"), plain_name(["i", "i + 1"], "step")
+    ('i', 'step')
+    """
+    names = set(texts)
+    name = names.pop() if len(names) == 1 else otherwise
+    return name if name.isidentifier() else otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceAxis:
+    """One axis of the grid of blocks, or of the threads in a block.
+
+    ``rows`` maps the instances of each statement to one value, ``texts`` is that value in the source's words. A block
+    holds ``size`` values in a row; threads are ``size`` many and take every ``size``-th value each.
+    """
+
+    axis: Axis
+    size: int
+    rows: Mapping[str, isl.Map]
+    texts: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A value that one block coordinate and one thread coordinate fix together: ``size * block + thread``."""
+
+    block: Axis
+    thread: Axis
+    size: int
+    statements: tuple[str, ...]
+    name: str
+
+    @property
+    def parameter(self) -> str:
+        """The isl parameter that stands for the value."""
+        return coordinate("point", f"{self.block}{self.thread}")
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceBarrier:
+    """All threads of a block wait for each other at every time of ``times``; ``protects`` says for which dependence."""
+
+    name: str
+    times: isl.Set
+    protects: str
+
+
+@dataclass(frozen=True, slots=True)
+class TreeReduction:
+    """An accumulation that the threads along ``axis`` share: each makes a part of it, then they join parts in a tree.
+
+    ``row`` deals the instances to the threads. The parts begin at ``begin`` and are joined at ``join``, times that are
+    the same for all threads; the instances ``finish``, one per accumulating cell, stand for the last step, at the time
+    that ``finish_order`` gives.
+    """
+
+    statement: str
+    array: str
+    operator: str
+    axis: Axis
+    row: isl.Map
+    begin: isl.Set
+    join: isl.Set
+    finish: isl.Set
+    finish_order: isl.Map
+
+
+@dataclass(frozen=True, slots=True)
+class PromotedArray:
+    """A box of ``extents`` cells of ``array`` that lives in shared memory for one tile of a sequential loop.
+
+    ``lower`` is its first cell over sizes, blocks and the tile; ``cells`` maps the time of a tile to what is read.
+    """
+
+    array: str
+    extents: tuple[int, ...]
+    lower: tuple[isl.PwAff, ...]
+    cells: isl.Map
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromotedTiles:
+    """Arrays whose tiles a block copies to shared memory before ``statement`` reads them.
+
+    ``tile`` is the first iteration of each tile as a function of the instances; copies run at place ``place``, slots
+    ``slot`` and before, one per array, of a time of ``length`` values.
+    """
+
+    statement: str
+    tile: isl.Map
+    arrays: tuple[PromotedArray, ...]
+    place: int
+    slot: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceKernel:
+    """One kernel before its loops are written.
+
+    ``host``: the rows of the sequential loops that launch it, outermost first. ``order``: when one thread runs an
+    instance, as a map into the time of the kernel; the first ``uniform`` values are the same for all threads that meet
+    at a barrier. ``trees`` are the accumulations that threads may share where sums may be reordered; otherwise one
+    thread along that axis makes them. ``grid`` holds the first and the last block along each axis of ``blocks``, over
+    sizes and host loops.
+    """
+
+    number: int
+    statements: tuple[str, ...]
+    host: tuple[Mapping[str, isl.Map], ...]
+    host_names: tuple[str, ...]
+    blocks: tuple[SpaceAxis, ...]
+    threads: tuple[SpaceAxis, ...]
+    points: tuple[Point, ...]
+    instances: Mapping[str, isl.Set]
+    order: Mapping[str, isl.Map]
+    uniform: int
+    context: isl.Set
+    grid: tuple[tuple[isl.PwAff, isl.PwAff], ...]
+    barriers: tuple[DeviceBarrier, ...] = ()
+    phases: tuple[str, ...] = ()
+    trees: tuple[TreeReduction, ...] = ()
+    tiles: PromotedTiles | None = None
+
+    @property
+    def threads_per_block(self) -> int:
+        """How many threads a block has."""
+        product = 1
+        for axis in self.threads:
+            product *= axis.size
+        return product
+
+
+@dataclass(frozen=True, slots=True)
+class DevicePlan:
+    """All kernels of a part, and when the host launches each: a map from the values of its host loops to a time.
+
+    ``decisions`` say what the mapping had to do beyond its rules.
+    """
+
+    kernels: tuple[DeviceKernel, ...]
+    launches: Mapping[int, isl.Map]
+    decisions: tuple[Decision, ...] = ()

@@ -1,0 +1,92 @@
+"""One kernel of a device on one card: who does what, where threads wait, and how each access meets memory."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from polyviz.model.device_program import Promotion, StrideKind
+
+WARP = 32
+SEGMENT = 128
+"""Bytes of global memory that one transaction moves."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRow:
+    """One access: how a thread's neighbour along x moves, and transactions per request, expected and counted.
+
+    ``counted`` is None until the kernel has run in the emulator, and for an access to shared memory; there
+    ``conflicts`` are the rounds per request that banks cost.
+    """
+
+    statement: str
+    line: int
+    text: str
+    mode: str
+    memory: str
+    kind: StrideKind
+    expected: int | None
+    counted: float | None = None
+    requests: int = 0
+    lanes: float | None = None
+    conflicts: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCard:
+    """The card of one kernel; ``grid`` is written over the sizes, x first."""
+
+    name: str
+    statements: tuple[str, ...]
+    grid: tuple[str, str, str]
+    block: tuple[int, int, int]
+    threads: tuple[str, ...]
+    phases: tuple[str, ...]
+    barriers: tuple[str, ...]
+    promotions: tuple[Promotion, ...]
+    accesses: tuple[AccessRow, ...]
+
+    def value(self) -> dict[str, Any]:
+        """The card as plain data for JSON."""
+        return asdict(self)
+
+    def text(self) -> str:
+        """The card as text."""
+        grid, block = (" x ".join(map(str, sizes)) for sizes in (self.grid, self.block))
+        lines = [f"{self.name}: {', '.join(self.statements)}", f"  grid {grid}, block {block} threads"]
+        lines += [f"  threads {', '.join(self.threads)}"] if self.threads else []
+        lines += [f"  phase {number}: {phase}" for number, phase in enumerate(self.phases)]
+        lines += [f"  barrier: {barrier}" for barrier in self.barriers] or ["  no barrier"]
+        lines += [f"  {one.array}: {one.place}, {one.reason}" for one in self.promotions]
+        lines.append("  access: neighbour along x, transactions per request")
+        return "\n".join([*lines, *(f"    {_row_text(row)}" for row in self.accesses)])
+
+
+def expected_transactions(
+    kind: StrideKind, strides: tuple[int | None, ...], itemsize: int, lanes_along_x: int
+) -> int | None:
+    """Segments that one request of a warp needs when rows of memory start at a segment.
+
+    None where that depends on more than the neighbours along x: a warp of several rows of ``lanes_along_x`` threads.
+
+    >>> expected_transactions("contiguous", (0, 1), 4, 32), expected_transactions("strided", (1, 0), 8, 32)
+    (1, 32)
+    """
+    if lanes_along_x < WARP or kind in ("single", "unknown"):
+        return None
+    if kind == "broadcast":
+        return 1
+    if any(strides[:-1]) or strides[-1] is None:
+        return WARP
+    return min(WARP, -(-WARP * abs(strides[-1]) * itemsize // SEGMENT))
+
+
+def _row_text(row: AccessRow) -> str:
+    expected = "" if row.expected is None else f", {row.expected} expected"
+    counted = "" if row.counted is None else f", {row.counted:.2f} counted in {row.requests} requests"
+    conflicts = (
+        f", {row.conflicts:.2f} bank conflicts per request" if row.memory == "shared" and row.requests else ""
+    )
+    return f"{row.statement} {row.mode} {row.text}: {row.kind}{expected}{counted}{conflicts}"

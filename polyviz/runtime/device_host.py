@@ -1,0 +1,88 @@
+"""The host's side of a device program: which kernels to launch, with which grid and which arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polyviz.errors import ArgumentError
+from polyviz.model.device_program import HostBranch, HostLoop, HostSequence, HostStep, KernelText, Launch
+from polyviz.runtime.evaluate import evaluate, evaluate_integer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from polyviz.model.device_program import DeviceProgram
+    from polyviz.model.program import ProgramArgument
+
+LARGEST_GRID = (2**31 - 1, 65535, 65535)
+"""Blocks along x, y and z that every device takes; kernels go on past the last two by themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchCall:
+    """One launch: the kernel, the numbers of blocks along x, y, z, and the values of the host's loops."""
+
+    kernel: int
+    grid: tuple[int, int, int]
+    host: tuple[int, ...]
+
+
+def launch_calls(program: DeviceProgram, parameters: Mapping[str, int]) -> Iterator[LaunchCall]:
+    """The launches in their order; empty grids are left out.
+
+    Raises ArgumentError for a grid that no device takes.
+    """
+    for launch, values in _walk(program.host, dict(parameters)):
+        kernel = program.kernels[launch.kernel]
+        host = tuple(evaluate_integer(value, values) for value in launch.values)
+        known = {**parameters, **dict(zip(kernel.host, host, strict=True))}
+        grid = _grid(kernel, known)
+        if all(grid):
+            yield LaunchCall(launch.kernel, grid, host)
+
+
+def _grid(kernel: KernelText, values: Mapping[str, int]) -> tuple[int, int, int]:
+    wanted = [max(0, evaluate_integer(count, values)) for count in kernel.grid]
+    if wanted[0] > LARGEST_GRID[0]:
+        raise ArgumentError(
+            f"{kernel.name} would need {wanted[0]} blocks along x; a device takes {LARGEST_GRID[0]}.",
+            hint="Use larger tiles.",
+        )
+    x, y, z = (min(count, most) for count, most in zip(wanted, LARGEST_GRID, strict=True))
+    return x, y, z
+
+
+def _walk(step: HostStep, values: dict[str, int]) -> Iterator[tuple[Launch, dict[str, int]]]:
+    match step:
+        case HostSequence(steps):
+            for one in steps:
+                yield from _walk(one, values)
+        case HostBranch(condition, then, otherwise):
+            chosen = then if evaluate(condition, values) else otherwise
+            if chosen is not None:
+                yield from _walk(chosen, values)
+        case HostLoop(iterator, start, stop, stride, body):
+            first, last = evaluate_integer(start, values), evaluate_integer(stop, values)
+            for value in range(first, last, stride):
+                yield from _walk(body, {**values, iterator: value})
+        case Launch():
+            yield step, values
+
+
+def scalar_of(
+    argument: ProgramArgument, values: Mapping[str, Any], call: LaunchCall, parameters: Mapping[str, int]
+) -> Any:
+    """The number passed for an argument that is neither array nor cell, in the type the kernel takes."""
+    if argument.kind == "parameter":
+        return np.int64(parameters[argument.name])
+    if argument.kind == "host":
+        return np.int64(call.host[argument.axis])
+    if argument.kind == "extent":
+        return np.int64(values[argument.name].shape[argument.axis])
+    if argument.kind == "stride":
+        array = values[argument.name]
+        return np.int64(array.strides[argument.axis] // array.itemsize)
+    return np.dtype(argument.dtype).type(values[argument.name])

@@ -1,0 +1,507 @@
+// CUDA's blocks and threads on a processor: one fiber per thread, real barriers, and a record of every access.
+#undef _FORTIFY_SOURCE  // its longjmp refuses to go to another stack
+#include <math.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#define __global__
+#define __device__
+#define __shared__ static
+#define __launch_bounds__(threads)
+
+namespace emulator {
+
+enum { RACE = 1, OUT_OF_BOUNDS = 2, UNINITIALISED = 3, DIVERGENT = 4 };
+enum { MANY = -2, NOBODY = -1 };
+const int MAXIMUM_RANK = 16, MAXIMUM_THREADS = 1024, FINDINGS = 32, WARP = 32, SEGMENT = 128, BANKS = 32;
+const int REQUESTS_KEPT = 4096;  // executions of one access by one warp between two barriers that are counted
+const int STACK = 64 * 1024;
+// What is counted for the reads and for the writes of one access.
+enum { REQUESTS, TRANSACTIONS, LANES, BYTES, CONFLICTS, COUNTERS };
+
+struct Index {
+    unsigned x, y, z;
+};
+
+struct Stamp {
+    int64_t launch;
+    int32_t block, interval, thread;
+};
+
+struct Cell {
+    Stamp write, read;
+};
+
+struct Array {
+    char *data;
+    int64_t itemsize, rank, count, extents[MAXIMUM_RANK], strides[MAXIMUM_RANK];
+    Cell *cells;
+};
+
+struct Finding {
+    int64_t kind, site, other, block, thread, index;
+};
+
+struct Request {
+    int32_t lanes, distinct;
+    int64_t places[WARP];
+};
+
+static Array arrays[256];
+static int64_t site_count;
+static int64_t *counters;                 // per site: reads, then writes
+static Request **requests;                // per site and mode
+static int32_t *used, *turn, *turn_stamp; // requests in use; executions by the running thread, and whose they are
+static Finding findings[FINDINGS];
+static int64_t finding_count, barrier_count;
+static int64_t launch_number;
+static int32_t current_block, current_interval, current_thread, pass;
+static int64_t scrap[4];
+
+static void report(int64_t kind, int64_t site, int64_t other, int64_t index)
+{
+    // A divergent barrier goes first: the races that follow from it would hide it.
+    bool first = kind == DIVERGENT && finding_count && findings[0].kind != DIVERGENT;
+    if (first || finding_count < FINDINGS)
+        findings[first ? 0 : finding_count] = Finding{kind, site, other, current_block, current_thread, index};
+    finding_count += !first;
+}
+
+static void count_access(int64_t site, bool write, int64_t place, bool shared)
+{
+    int64_t row = 2 * site + write;
+    if (turn_stamp[row] != pass) {
+        turn_stamp[row] = pass;
+        turn[row] = 0;
+    }
+    int32_t number = turn[row]++;
+    if (number >= REQUESTS_KEPT)
+        return;
+    if (!requests[row])
+        requests[row] = (Request *)malloc(REQUESTS_KEPT * sizeof(Request));
+    while (used[row] <= number)
+        requests[row][used[row]++] = Request{0, 0, {0}};
+    Request &request = requests[row][number];
+    request.lanes++;
+    int64_t wanted = shared ? place : place / SEGMENT - (place % SEGMENT < 0);
+    for (int known = 0; known < request.distinct; known++)
+        if (request.places[known] == wanted)
+            return;
+    if (request.distinct < WARP)
+        request.places[request.distinct++] = wanted;
+}
+
+// The words of one request that fall into the same bank, beyond the first, one half warp after the other for long words.
+static int64_t conflicts(const Request &request, int64_t itemsize)
+{
+    int64_t word = itemsize < 4 ? 4 : itemsize, parts = word / 4, total = 0;
+    int64_t lanes = WARP / parts > 0 ? WARP / parts : 1;
+    for (int begin = 0; begin < request.distinct; begin += lanes) {
+        int most = 1;
+        for (int one = begin; one < request.distinct && one < begin + lanes; one++) {
+            int same = 0;
+            for (int other = begin; other < request.distinct && other < begin + lanes; other++)
+                same += request.places[one] / 4 % BANKS == request.places[other] / 4 % BANKS &&
+                        request.places[one] / word != request.places[other] / word;
+            most = same + 1 > most ? same + 1 : most;
+        }
+        total += most - 1;
+    }
+    return total;
+}
+
+static int64_t *site_itemsize, *site_shared;
+
+static void end_of_warp()
+{
+    for (int64_t row = 0; row < 2 * site_count; row++) {
+        int64_t *counter = counters + row * COUNTERS, size = site_itemsize[row / 2];
+        for (int number = 0; number < used[row]; number++) {
+            const Request &request = requests[row][number];
+            if (!request.lanes)
+                continue;
+            counter[REQUESTS]++;
+            counter[LANES] += request.lanes;
+            counter[BYTES] += request.lanes * size;
+            if (site_shared[row / 2])
+                counter[CONFLICTS] += conflicts(request, size);
+            else
+                counter[TRANSACTIONS] += request.distinct;
+        }
+        used[row] = 0;
+    }
+}
+
+static bool at_the_same_time(const Stamp &other, bool shared)
+{
+    // Every block has a shared memory of its own.
+    if (other.launch != launch_number || (shared && other.block != current_block))
+        return false;
+    return other.block != current_block ||
+           (other.interval == current_interval && other.thread != current_thread);
+}
+
+static void stamp_read(Stamp &read, bool shared)
+{
+    if (!shared && read.launch == launch_number && read.block != current_block) {
+        read.block = MANY;
+        return;
+    }
+    bool same = read.launch == launch_number && read.block == current_block && read.interval == current_interval;
+    int32_t thread = same && read.thread != current_thread ? (int32_t)MANY : current_thread;
+    read = Stamp{launch_number, current_block, current_interval, thread};
+}
+
+static void watch(Cell &cell, bool write, bool shared, int64_t site, int64_t index)
+{
+    if (at_the_same_time(cell.write, shared) || (write && at_the_same_time(cell.read, shared)))
+        report(RACE, site, cell.write.launch == launch_number ? cell.write.thread : cell.read.thread, index);
+    if (write)
+        cell.write = Stamp{launch_number, current_block, current_interval, current_thread};
+    else
+        stamp_read(cell.read, shared);
+}
+
+template <class T, int SITE> struct Reference {
+    T *address;
+    Cell *cell;
+    int64_t place, index;
+    bool shared;
+
+    void note(bool write) const
+    {
+        if (!cell)
+            return;
+        site_itemsize[SITE] = sizeof(T);
+        site_shared[SITE] = shared;
+        count_access(SITE, write, place, shared);
+        if (shared && !write && (cell->write.launch != launch_number || cell->write.block != current_block))
+            report(UNINITIALISED, SITE, -1, index);
+        watch(*cell, write, shared, SITE, index);
+    }
+    operator T() const
+    {
+        note(false);
+        return *address;
+    }
+    T operator=(T value) const
+    {
+        note(true);
+        return *address = value;
+    }
+    T operator=(const Reference &other) const { return *this = (T)other; }
+    template <class U> T operator+=(U value) const { return *this = (T)((T)*this + value); }
+    template <class U> T operator-=(U value) const { return *this = (T)((T)*this - value); }
+    template <class U> T operator*=(U value) const { return *this = (T)((T)*this * value); }
+    template <class U> T operator/=(U value) const { return *this = (T)((T)*this / value); }
+    template <class U> T operator&=(U value) const { return *this = (T)((T)*this & value); }
+    template <class U> T operator|=(U value) const { return *this = (T)((T)*this | value); }
+    template <class U> T operator^=(U value) const { return *this = (T)((T)*this ^ value); }
+};
+
+struct Fiber {
+    ucontext_t context;
+    jmp_buf place;
+    char *stack;
+    bool started, waiting, finished;
+    int barrier;
+    Index thread;
+};
+
+static Fiber *fibers;
+static int fiber_capacity;
+static jmp_buf scheduler;
+static Fiber *running;
+static void (*body)(void *);
+static void *body_argument;
+
+static uint64_t random_state;
+static uint64_t next_random()
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    return random_state ^= random_state << 17;
+}
+
+static void shuffle(int *order, int count)
+{
+    for (int last = count - 1; last > 0; last--) {
+        int other = next_random() % (last + 1), kept = order[last];
+        order[last] = order[other];
+        order[other] = kept;
+    }
+}
+
+}  // namespace emulator
+
+static emulator::Index threadIdx, blockIdx, blockDim, gridDim;
+
+namespace emulator {
+
+static void enter(Fiber *fiber)
+{
+    running = fiber;
+    threadIdx = fiber->thread;
+    pass++;
+}
+
+// A context is entered once; after that jumps are enough, which need no call of the system.
+__attribute__((noinline)) static void resume(Fiber *fiber)
+{
+    if (_setjmp(scheduler))
+        return;
+    if (fiber->started)
+        _longjmp(fiber->place, 1);
+    fiber->started = true;
+    setcontext(&fiber->context);
+}
+
+__attribute__((noinline)) static void suspend()
+{
+    if (!_setjmp(running->place))
+        _longjmp(scheduler, 1);
+}
+
+static void wait_at(int line)
+{
+    running->waiting = true;
+    running->barrier = line;
+    suspend();
+}
+
+static void fiber_main()
+{
+    for (;;) {
+        body(body_argument);
+        running->finished = true;
+        suspend();
+    }
+}
+
+static void reserve_fibers(int count)
+{
+    if (count <= fiber_capacity)
+        return;
+    // Never moved: a fiber's context points into itself.
+    if (!fibers)
+        fibers = (Fiber *)calloc(MAXIMUM_THREADS, sizeof(Fiber));
+    for (int number = fiber_capacity; number < count; number++) {
+        Fiber *fiber = &fibers[number];
+        fiber->stack = (char *)malloc(STACK);
+        getcontext(&fiber->context);
+        fiber->context.uc_stack.ss_sp = fiber->stack;
+        fiber->context.uc_stack.ss_size = STACK;
+        makecontext(&fiber->context, fiber_main, 0);
+    }
+    fiber_capacity = count;
+}
+
+static void run_pass(const int *warps, int warp_count, int count, bool with_barriers)
+{
+    int lanes[WARP];
+    for (int place = 0; place < warp_count; place++) {
+        int first = warps[place] * WARP, size = count - first < WARP ? count - first : WARP;
+        for (int lane = 0; lane < size; lane++)
+            lanes[lane] = first + lane;
+        shuffle(lanes, size);
+        for (int lane = 0; lane < size; lane++) {
+            Fiber *fiber = &fibers[lanes[lane]];
+            if (fiber->finished)
+                continue;
+            fiber->waiting = false;
+            current_thread = lanes[lane];
+            enter(fiber);
+            if (with_barriers) {
+                resume(fiber);
+            } else {
+                body(body_argument);
+                fiber->finished = true;
+            }
+        }
+        end_of_warp();
+    }
+}
+
+// Whether some threads wait; those that do must be all threads of the block, at the same barrier.
+static bool check_barrier(int count)
+{
+    int waiting = 0, line = 0;
+    bool same = true;
+    for (int number = 0; number < count; number++) {
+        if (!fibers[number].waiting || fibers[number].finished)
+            continue;
+        same = same && (!waiting || fibers[number].barrier == line);
+        line = fibers[number].barrier;
+        waiting++;
+    }
+    if (waiting && (!same || waiting < count))
+        report(DIVERGENT, -1, waiting, line);
+    if (waiting)
+        barrier_count++;
+    return waiting > 0;
+}
+
+static void run_block(bool with_barriers)
+{
+    int count = blockDim.x * blockDim.y * blockDim.z, warp_count = (count + WARP - 1) / WARP;
+    int warps[64];
+    for (int warp = 0; warp < warp_count; warp++)
+        warps[warp] = warp;
+    for (int number = 0; number < count; number++) {
+        Fiber *fiber = &fibers[number];
+        fiber->waiting = fiber->finished = false;
+        unsigned index = number;
+        fiber->thread = Index{index % blockDim.x, index / blockDim.x % blockDim.y, index / blockDim.x / blockDim.y};
+    }
+    current_interval = 0;
+    do {
+        shuffle(warps, warp_count);
+        run_pass(warps, warp_count, count, with_barriers);
+        current_interval++;
+    } while (check_barrier(count));
+}
+
+template <class Body> static void call(void *argument) { (*(Body *)argument)(); }
+
+template <class Body>
+static int64_t launch(const int64_t *grid, const int64_t *block, int64_t seed, int64_t barriers, Body kernel)
+{
+    gridDim = Index{(unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2]};
+    blockDim = Index{(unsigned)block[0], (unsigned)block[1], (unsigned)block[2]};
+    random_state = 0x9e3779b97f4a7c15ull ^ (uint64_t)seed * 0xbf58476d1ce4e5b9ull;
+    body = call<Body>;
+    body_argument = &kernel;
+    reserve_fibers(block[0] * block[1] * block[2]);
+    launch_number++;
+    int64_t count = grid[0] * grid[1] * grid[2], start = count ? (int64_t)(next_random() % (uint64_t)count) : 0;
+    for (int64_t number = 0; number < count; number++) {
+        int64_t place = (start + number) % count;
+        blockIdx = Index{(unsigned)(place % grid[0]), (unsigned)(place / grid[0] % grid[1]),
+                         (unsigned)(place / grid[0] / grid[1])};
+        current_block = (int32_t)place;
+        run_block(barriers);
+    }
+    return 0;
+}
+
+template <class T> static T slot(const int64_t &bits)
+{
+    T value;
+    memcpy(&value, &bits, sizeof(T));
+    return value;
+}
+
+}  // namespace emulator
+
+using emulator::launch;
+using emulator::slot;
+
+#define __syncthreads() emulator::wait_at(__LINE__)
+
+template <class T> struct Global {
+    emulator::Array *array;
+
+    explicit Global(int number) : array(&emulator::arrays[number]) {}
+
+    template <int SITE, class... Subscripts> emulator::Reference<T, SITE> at(Subscripts... subscripts) const
+    {
+        const int64_t values[] = {(int64_t)subscripts..., 0};
+        int64_t index = 0, offset = 0;
+        bool inside = true;
+        for (int axis = 0; axis < (int)sizeof...(Subscripts); axis++) {
+            inside = inside && values[axis] >= 0 && values[axis] < array->extents[axis];
+            index = index * array->extents[axis] + values[axis];
+            offset += values[axis] * array->strides[axis];
+        }
+        if (!inside) {
+            emulator::report(emulator::OUT_OF_BOUNDS, SITE, -1, values[0]);
+            return {(T *)emulator::scrap, nullptr, 0, 0, false};
+        }
+        return {(T *)array->data + offset, &array->cells[index], offset * (int64_t)sizeof(T), index, false};
+    }
+};
+
+template <class T, int... EXTENTS> struct Shared {
+    static constexpr int extents[] = {EXTENTS..., 1};
+    static constexpr int count = (EXTENTS * ... * 1);
+    T values[count];
+    emulator::Cell cells[count];
+
+    template <int SITE, class... Subscripts> emulator::Reference<T, SITE> at(Subscripts... subscripts)
+    {
+        const int64_t places[] = {(int64_t)subscripts..., 0};
+        int64_t index = 0;
+        bool inside = true;
+        for (int axis = 0; axis < (int)sizeof...(Subscripts); axis++) {
+            inside = inside && places[axis] >= 0 && places[axis] < extents[axis];
+            index = index * extents[axis] + places[axis];
+        }
+        if (!inside) {
+            emulator::report(emulator::OUT_OF_BOUNDS, SITE, -1, places[0]);
+            return {(T *)emulator::scrap, nullptr, 0, 0, true};
+        }
+        return {&values[index], &cells[index], index * (int64_t)sizeof(T), index, true};
+    }
+};
+
+extern "C" int64_t emulator_start(int64_t sites)
+{
+    using namespace emulator;
+    free(counters), free(used), free(turn), free(turn_stamp), free(site_itemsize), free(site_shared);
+    for (int64_t row = 0; row < 2 * site_count; row++)
+        free(requests[row]);
+    free(requests);
+    site_count = sites;
+    counters = (int64_t *)calloc(2 * sites * COUNTERS + 1, sizeof(int64_t));
+    requests = (Request **)calloc(2 * sites + 1, sizeof(Request *));
+    used = (int32_t *)calloc(2 * sites + 1, sizeof(int32_t));
+    turn = (int32_t *)calloc(2 * sites + 1, sizeof(int32_t));
+    turn_stamp = (int32_t *)calloc(2 * sites + 1, sizeof(int32_t));
+    site_itemsize = (int64_t *)calloc(sites + 1, sizeof(int64_t));
+    site_shared = (int64_t *)calloc(sites + 1, sizeof(int64_t));
+    finding_count = barrier_count = 0;
+    pass = 0;
+    return counters && requests && used && turn && turn_stamp && site_itemsize && site_shared ? 0 : 1;
+}
+
+extern "C" int64_t emulator_array(
+    int64_t number, char *data, int64_t itemsize, int64_t rank, const int64_t *extents, const int64_t *strides)
+{
+    using namespace emulator;
+    Array &array = arrays[number];
+    array.data = data, array.itemsize = itemsize, array.rank = rank, array.count = 1;
+    for (int axis = 0; axis < rank; axis++) {
+        array.extents[axis] = extents[axis], array.strides[axis] = strides[axis];
+        array.count *= extents[axis];
+    }
+    array.cells = (Cell *)calloc(array.count + 1, sizeof(Cell));
+    return array.cells ? 0 : 1;
+}
+
+extern "C" int64_t emulator_finish(int64_t arrays_in_use)
+{
+    for (int64_t number = 0; number < arrays_in_use; number++) {
+        free(emulator::arrays[number].cells);
+        emulator::arrays[number].cells = nullptr;
+    }
+    return 0;
+}
+
+extern "C" int64_t emulator_counts(int64_t *out)
+{
+    using namespace emulator;
+    memcpy(out, counters, 2 * site_count * COUNTERS * sizeof(int64_t));
+    out[2 * site_count * COUNTERS] = barrier_count;
+    return 0;
+}
+
+extern "C" int64_t emulator_findings(int64_t *out)
+{
+    using namespace emulator;
+    int64_t kept = finding_count < FINDINGS ? finding_count : FINDINGS;
+    memcpy(out, findings, kept * sizeof(Finding));
+    return kept;
+}

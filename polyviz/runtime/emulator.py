@@ -1,0 +1,188 @@
+"""The target ``emulated``: CUDA text compiled as C++, threads as fibers in a shuffled order, every access watched."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polyviz.errors import EmulationError, ToolchainError
+from polyviz.model.device_program import AccessCount
+from polyviz.runtime.cache import BuildCache
+from polyviz.runtime.device_host import launch_calls, scalar_of
+from polyviz.runtime.execute import make_locals, plain_arrays, result_of, write_back
+from polyviz.runtime.native import NativeFunction, integer, pointer
+from polyviz.runtime.toolchain import find_cxx_toolchain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from polyviz.model.device_program import AccessSite, DeviceProgram, KernelText
+    from polyviz.model.program import Program, ProgramArgument
+    from polyviz.runtime.device_host import LaunchCall
+
+_COUNTERS = 5
+_FINDING_FIELDS = 6
+_FINDINGS_KEPT = 32
+_RACE, _OUT_OF_BOUNDS, _UNINITIALISED, _DIVERGENT = 1, 2, 3, 4
+NOTE = "emulated on the processor, every access watched; not timed, since that would say nothing about a device"
+
+
+@dataclass(frozen=True, slots=True)
+class EmulationReport:
+    """What one emulated run counted: per access of the text, and the barriers that blocks passed."""
+
+    counts: tuple[AccessCount, ...]
+    barriers: int
+    launches: int
+
+
+class EmulatedRunner:
+    """Runs a device program on the processor; ``seed`` decides the order of threads, warps and blocks.
+
+    ``report`` holds the counts of the latest run.
+    """
+
+    def __init__(self, program: Program, *, seed: int = 1) -> None:
+        toolchain = find_cxx_toolchain()
+        if toolchain is None:
+            raise ToolchainError(
+                "No C++ compiler was found, which the target 'emulated' needs.",
+                hint="Install g++ (on Debian: apt-get install g++).",
+            )
+        assert program.device is not None
+        built = BuildCache().library(header() + program.device.instrumented, toolchain, "strict")
+        self.program = program
+        self.device: DeviceProgram = program.device
+        self.seed = seed
+        self.compile_seconds = built.compile_seconds
+        self.notes: tuple[str, ...] = (NOTE, *((built.note,) if built.note else ()))
+        self.report: EmulationReport | None = None
+        self._library = str(built.path)
+        self._emulate = self._function("emulate")
+
+    def __call__(self, given: Mapping[str, Any], parameters: Mapping[str, int]) -> Any:
+        """Run in place. Raises EmulationError, with all arrays as they were, for what would go wrong on a device."""
+        arrays, copied = plain_arrays(given)
+        values: dict[str, Any] = {
+            **given,
+            **arrays,
+            **make_locals(self.program.locals, {**given, **parameters}),
+        }
+        backups = {name: values[name].copy() for name in self.program.written}
+        cells = {name: self._cell(name, values) for name in self.device.cells}
+        try:
+            self._run({**values, **cells}, parameters)
+        except BaseException:
+            for name, backup in backups.items():
+                values[name][...] = backup
+            raise
+        write_back(self.program, values, copied)
+        return result_of(self.program, {**values, **{name: cell[()].item() for name, cell in cells.items()}})
+
+    def _cell(self, name: str, values: Mapping[str, Any]) -> NDArray[Any]:
+        return np.array(values.get(name, 0)).astype(self.program.types[name].dtype)
+
+    def _run(self, values: Mapping[str, Any], parameters: Mapping[str, int]) -> None:
+        sites = [site for kernel in self.device.kernels for site in kernel.sites]
+        self._function("emulator_start")(integer(1 + max((site.number for site in sites), default=-1)))
+        for number, name in enumerate(self.device.arrays):
+            self._define(number, values[name])
+        launches = 0
+        try:
+            for call in launch_calls(self.device, parameters):
+                self._launch(call, values, parameters, launches)
+                launches += 1
+            self._check(sites)
+            self.report = self._counted(sites, launches)
+        finally:
+            self._function("emulator_finish")(integer(len(self.device.arrays)))
+
+    def _define(self, number: int, array: NDArray[Any]) -> None:
+        extents = np.array(array.shape, dtype=np.int64)
+        steps = np.array([step // array.itemsize for step in array.strides], dtype=np.int64)
+        self._function("emulator_array")(
+            integer(number),
+            pointer(array),
+            integer(array.itemsize),
+            integer(array.ndim),
+            pointer(extents),
+            pointer(steps),
+        )
+
+    def _launch(
+        self, call: LaunchCall, values: Mapping[str, Any], parameters: Mapping[str, int], number: int
+    ) -> None:
+        kernel = self.device.kernels[call.kernel]
+        slots = np.zeros(max(1, len(kernel.arguments)), dtype=np.int64)
+        for place, argument in enumerate(kernel.arguments):
+            if argument.kind not in ("array", "cell"):
+                _fill(slots, place, argument, scalar_of(argument, values, call, parameters))
+        grid, block = (np.array(sizes, dtype=np.int64) for sizes in (call.grid, kernel.block))
+        self._emulate(
+            integer(call.kernel), pointer(grid), pointer(block), pointer(slots), integer(self.seed + number)
+        )
+
+    def _check(self, sites: list[AccessSite]) -> None:
+        found = np.zeros((_FINDINGS_KEPT, _FINDING_FIELDS), dtype=np.int64)
+        count = self._function("emulator_findings")(pointer(found))
+        if count:
+            by_number = {site.number: site for site in sites}
+            raise EmulationError(
+                _finding_text([int(value) for value in found[0]], by_number, self.device.kernels),
+                reason=f"{count} such findings in all." if 1 < count < _FINDINGS_KEPT else "",
+                hint="No array was changed.",
+            )
+
+    def _counted(self, sites: list[AccessSite], launches: int) -> EmulationReport:
+        size = 1 + max((site.number for site in sites), default=-1)
+        flat = np.zeros(2 * size * _COUNTERS + 1, dtype=np.int64)
+        self._function("emulator_counts")(pointer(flat))
+        table = flat[:-1].reshape(size, 2, _COUNTERS)
+        counts = []
+        for site in sites:
+            for write, numbers in enumerate(table[site.number]):
+                requests, transactions, lanes, moved, conflicts = (int(value) for value in numbers)
+                if requests:
+                    counts.append(
+                        AccessCount(site.number, bool(write), requests, transactions, lanes, moved, conflicts)
+                    )
+        return EmulationReport(tuple(counts), int(flat[-1]), launches)
+
+    def _function(self, name: str) -> NativeFunction:
+        return NativeFunction(self._library, name)
+
+
+@cache
+def header() -> str:
+    """The C++ text that stands before the kernels."""
+    return files("polyviz.runtime").joinpath("emulator.hpp").read_text(encoding="utf-8")
+
+
+def _fill(slots: NDArray[np.int64], place: int, argument: ProgramArgument, value: Any) -> None:
+    raw = np.dtype(argument.dtype if argument.kind == "scalar" else "int64").type(value).tobytes()
+    ctypes.memmove(slots.ctypes.data + 8 * place, raw, len(raw))
+
+
+def _finding_text(
+    finding: list[int], sites: Mapping[int, AccessSite], kernels: tuple[KernelText, ...]
+) -> str:
+    kind, number, other, block, thread, _index = finding
+    if kind == _DIVERGENT:
+        return f"A barrier is reached by {other} threads of block {block} only: all threads of a block must reach it."
+    site = sites[number]
+    kernel = kernels[site.kernel].name
+    where = (
+        f"{site.text} in {site.statement} (line {site.line}), thread {thread} of block {block} of {kernel}"
+    )
+    if kind == _RACE:
+        return f"A race: {where}, and another thread at the same time, use the same cell, and one of them writes it."
+    if kind == _OUT_OF_BOUNDS:
+        return f"A subscript is out of range: {where}."
+    return f"Shared memory is read before it is written: {where}."

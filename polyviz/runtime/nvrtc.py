@@ -1,0 +1,164 @@
+"""NVIDIA's run-time compiler without a device: does the text compile, and what does each kernel need?
+
+CuPy's own compile functions ask the driver first; the raw binding of the library does not, so that text is checked and
+registers are counted on any machine that has the ``nvidia-cuda-nvrtc`` wheel.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from polyviz.errors import ToolchainError
+
+if TYPE_CHECKING:
+    from polyviz.model.program import FloatingPoint
+
+INSTALL_HINT = "Run: pip install nvidia-cuda-nvrtc"
+ARCHITECTURES = ("sm_80", "sm_90")
+"""What the static report is made for when there is no device: A100 and H100."""
+
+_WARP = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """What one multiprocessor holds: registers, threads, blocks, and bytes of shared memory."""
+
+    registers: int
+    threads: int
+    blocks: int
+    shared: int
+
+
+LIMITS = {
+    "sm_80": Architecture(65536, 2048, 32, 164 * 1024),
+    "sm_90": Architecture(65536, 2048, 32, 228 * 1024),
+}
+"""NVIDIA, CUDA C++ Programming Guide, table of technical specifications per compute capability."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelResources:
+    """What ptxas says of one kernel: registers per thread, bytes of shared memory per block, bytes spilled."""
+
+    name: str
+    registers: int
+    shared: int
+    spill_stores: int
+    spill_loads: int
+    barriers: int
+
+    def occupancy(self, architecture: str, threads: int) -> float:
+        """Threads that a multiprocessor can hold at once, as a part of its most; blocks of ``threads`` threads.
+
+        >>> KernelResources("k", 32, 0, 0, 0, 1).occupancy("sm_90", 256)
+        1.0
+        >>> KernelResources("k", 128, 0, 0, 0, 1).occupancy("sm_90", 256)
+        0.25
+        """
+        limits = LIMITS[architecture]
+        warps = -(-threads // _WARP)
+        # Registers are handed out to a warp in pieces of 256, shared memory to a block with 1 KiB for the system.
+        per_warp = -(-max(self.registers, 1) * _WARP // 256) * 256
+        blocks = min(
+            limits.blocks,
+            limits.threads // (warps * _WARP),
+            limits.registers // (per_warp * warps),
+            limits.shared // (self.shared + 1024),
+        )
+        return blocks * warps * _WARP / limits.threads
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledText:
+    """Machine code for one architecture, and what its kernels need."""
+
+    architecture: str
+    binary: bytes
+    kernels: tuple[KernelResources, ...]
+
+
+def nvrtc_availability() -> tuple[bool, str]:
+    """Whether CUDA text can be compiled here, and with what, or what to install."""
+    library, reason = _library()
+    if library is None:
+        return False, reason
+    major, minor = library.getVersion()
+    return True, f"NVRTC {major}.{minor}"
+
+
+def compile_text(
+    text: str, architecture: str = "sm_90", floating_point: FloatingPoint = "reassociate"
+) -> CompiledText:
+    """Compile CUDA ``text``; raises ToolchainError with the compiler's first errors, or where NVRTC is missing."""
+    library, reason = _library()
+    if library is None:
+        raise ToolchainError("CUDA text cannot be compiled here.", reason=reason, hint=INSTALL_HINT)
+    options = (
+        f"--gpu-architecture={architecture}",
+        "--std=c++17",
+        "--ptxas-options=-v",
+        f"--fmad={'true' if floating_point == 'reassociate' else 'false'}",
+    )
+    program = library.createProgram(text, "kernels.cu", (), ())
+    try:
+        try:
+            library.compileProgram(program, options)
+        except library.NVRTCError as error:
+            log = library.getProgramLog(program)
+            raise ToolchainError(
+                "NVRTC could not compile the generated text.", reason=_first_errors(log)
+            ) from error
+        return CompiledText(
+            architecture, library.getCUBIN(program), resources_in(library.getProgramLog(program))
+        )
+    finally:
+        library.destroyProgram(program)
+
+
+def resources_in(log: str) -> tuple[KernelResources, ...]:
+    """What the messages of ptxas say of each kernel, in the order of their names.
+
+    >>> log = "Compiling entry function 'k' for 'sm_90'\\n0 bytes spill stores, 8 bytes spill loads\\nUsed 32 registers"
+    >>> resources_in(log)
+    (KernelResources(name='k', registers=32, shared=0, spill_stores=0, spill_loads=8, barriers=0),)
+    """
+    found = []
+    for part in log.split("Compiling entry function '")[1:]:
+        found.append(
+            KernelResources(
+                part.partition("'")[0],
+                registers=_number(r"Used (\d+) registers", part),
+                shared=_number(r"(\d+) bytes smem", part),
+                spill_stores=_number(r"(\d+) bytes spill stores", part),
+                spill_loads=_number(r"(\d+) bytes spill loads", part),
+                barriers=_number(r"used (\d+) barriers", part),
+            )
+        )
+    return tuple(sorted(found, key=lambda kernel: kernel.name))
+
+
+def _number(pattern: str, text: str) -> int:
+    found = re.search(pattern, text)
+    return int(found[1]) if found else 0
+
+
+def _first_errors(log: str) -> str:
+    lines = [line.strip() for line in log.splitlines() if "error" in line]
+    return "\n".join(lines[:5]) or log.strip()[:500]
+
+
+def _library() -> tuple[Any, str]:
+    """The raw binding, or None and why there is none."""
+    if find_spec("cupy_backends") is None:
+        return None, "CuPy is not installed, through which polyviz calls NVRTC"
+    from cupy_backends.cuda.libs import nvrtc
+
+    try:
+        nvrtc.getVersion()
+    except Exception as error:  # the binding's own errors, when the library is not there
+        return None, f"the library of NVRTC was not found ({str(error).partition(':')[0]})"
+    return nvrtc, ""

@@ -1,0 +1,93 @@
+"""CUDA text: golden kernels, and what makes them right."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import polyviz as pv
+from polyviz.gallery import kernels
+from polyviz.model.device_program import HostLoop
+from polyviz.model.expression import Name
+
+
+def function_of(name):
+    return next(entry.function for entry in kernels() if entry.name == name)
+
+
+def compiled(name, schedule="superposition", **options):
+    return pv.compile(function_of(name), schedule=schedule, target="emulated", **options)
+
+
+@pytest.mark.parametrize("name", ["jacobi-2d-alt", "doitgen-expanded", "gemm", "gesummv"])
+def test_superposed_kernels(name, golden):
+    golden(compiled(name).source, "cu")
+
+
+def test_one_order_for_blocks_and_threads(golden):
+    golden(compiled("doitgen-expanded", "isl").source, "cu")
+
+
+def test_the_host_runs_the_time_loop():
+    kernel = compiled("jacobi-2d")
+    loops = [kernel.program.device.host.then]
+    assert isinstance(loops[0], HostLoop)
+    assert loops[0].stop == Name("tsteps")
+    assert [launch.kernel for launch in loops[0].body.steps] == [0, 1]
+
+
+def test_an_instrumented_text_differs_by_accessors_only():
+    program = compiled("jacobi-2d-alt").program
+    plain = re.sub(r"(\w+)\[[^\]]*\]", r"\1", program.text.partition("// Kernel 0")[2])
+    watched = program.device.instrumented.partition("// Kernel 0")[2].partition(
+        '\nextern "C" int64_t emulate'
+    )[0]
+    watched = re.sub(r"\.at<\d+>\([^)]*\)", "", watched)
+    plain = re.sub(r"(?:const )?double \*__restrict__ (\w+)", r"Global<double> \1", plain)
+    assert re.sub(r"//.*", "", watched) == re.sub(r"//.*", "", plain)
+
+
+def test_lines_lead_back_to_statements():
+    program = compiled("jacobi-2d-alt").program
+    lines = program.text.splitlines()
+    found = {origin.statement: lines[line - 1].strip() for line, origin in program.lines.items()}
+    assert found["S0"].startswith("B[i * B_extent1 + j] = factor")
+    assert found["S1"].startswith("A[i * A_extent1 + j] = B[")
+
+
+def test_complex_numbers_are_refused():
+    def conjugate(values):
+        for i in range(values.shape[0]):
+            values[i] = values[i] * 2.0
+
+    import numpy as np
+
+    kernel = pv.compile(conjugate, schedule="isl", target="emulated")
+    with pytest.raises(pv.PolyvizError, match="values holds complex numbers"):
+        kernel(np.zeros(4, complex))
+
+
+def test_a_subscript_known_only_at_run_time_is_refused():
+    def gather(x, place, y):
+        for i in range(y.shape[0]):
+            y[i] = x[place[i]]
+
+    with pytest.raises(pv.PolyvizError, match="known only at run time"):
+        _ = pv.compile(gather, schedule="isl", target="emulated").source
+
+
+def test_a_card_says_who_does_what_and_how_accesses_meet_memory(golden):
+    (card,) = compiled("doitgen-expanded").cards
+    golden(card.text())
+    value = card.value()
+    assert value["block"] == (32, 4, 4)
+    assert value["accesses"][0]["kind"] == "contiguous"
+
+
+def test_the_card_of_a_tiled_product_lists_its_tiles():
+    (card,) = compiled("gemm").cards
+    assert [(one.array, one.place, one.bytes) for one in card.promotions] == [
+        ("A", "shared", 8192),
+        ("B", "shared", 8192),
+    ]

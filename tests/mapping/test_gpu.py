@@ -1,0 +1,90 @@
+"""Blocks, threads, barriers and launches of schedules on a device."""
+
+from __future__ import annotations
+
+import pytest
+
+import polyviz as pv
+from polyviz.gallery import kernels
+
+
+def planned(name, schedule, **options):
+    function = next(entry.function for entry in kernels() if entry.name == name)
+    return pv.compile(function, schedule=schedule, target="emulated", **options).plan.device.kernels
+
+
+def axes(kernel):
+    blocks = {axis.axis: (set(axis.texts.values()), axis.size) for axis in kernel.blocks}
+    threads = {axis.axis: (set(axis.texts.values()), axis.size) for axis in kernel.threads}
+    return blocks, threads
+
+
+def test_a_superposition_keeps_its_own_blocks_threads_and_barriers():
+    (kernel,) = planned("jacobi-2d-alt", "superposition")
+    assert axes(kernel) == ({"x": ({"i"}, 32)}, {"x": ({"j"}, 32), "y": ({"i"}, 32)})
+    assert len(kernel.barriers) == 2
+    assert [(point.name, point.block, point.thread) for point in kernel.points] == [("i", "x", "y")]
+
+
+def test_a_time_loop_without_parallel_blocks_goes_to_the_host():
+    first, second = planned("jacobi-2d", "superposition")
+    assert first.host_names == second.host_names == ("t",)
+    assert not first.barriers
+    assert not second.barriers
+
+
+def test_one_order_gives_its_outermost_parallel_loops_to_blocks_and_threads():
+    (kernel,) = planned("doitgen-expanded", "isl")
+    assert axes(kernel) == ({"x": ({"q"}, 16), "y": ({"r"}, 16)}, {"x": ({"q"}, 16), "y": ({"r"}, 16)})
+
+
+def test_tiles_of_the_user_are_those_of_the_blocks():
+    (kernel,) = planned("doitgen-expanded", "isl", tile=(8, 32))
+    assert {axis.axis: axis.size for axis in kernel.blocks} == {"y": 8, "x": 32}
+    assert kernel.points == ()
+
+
+def test_a_band_without_parallel_loop_runs_along_wavefronts_of_the_host():
+    def sweep(A):
+        for i in range(1, A.shape[0]):
+            for j in range(1, A.shape[1]):
+                A[i, j] = A[i - 1, j] + A[i, j - 1]
+
+    (kernel,) = pv.compile(sweep, schedule="isl", target="emulated").plan.device.kernels
+    assert len(kernel.host) == 1
+    assert len(kernel.threads) == 1
+
+
+def test_a_block_that_no_device_holds_is_refused():
+    with pytest.raises(pv.PolyvizError, match=r"64 x 64 threads is too large: 4096 threads"):
+        planned("jacobi-2d-alt", "superposition", threads=(64, 64), tile_sizes=(64,))
+
+
+def decisions(name, schedule, step):
+    function = next(entry.function for entry in kernels() if entry.name == name)
+    plan = pv.compile(function, schedule=schedule, target="emulated").plan
+    return [decision.text for decision in plan.decisions if decision.step == step]
+
+
+def test_what_a_block_reads_many_times_goes_to_shared_memory():
+    (kernel,) = planned("gemm", "superposition")
+    tiles = {array.array: array.extents for array in kernel.tiles.arrays}
+    assert tiles == {"A": (32, 32), "B": (32, 32)}
+    assert [barrier.protects for barrier in kernel.barriers] == [
+        "the tiles are in shared memory",
+        "the tiles have been read",
+    ]
+
+
+def test_what_has_no_box_of_fixed_size_stays_in_global_memory():
+    (kernel,) = planned("syrk", "superposition")
+    assert kernel.tiles is None
+    assert decisions("syrk", "superposition", "promotion") == [
+        "A stays in global memory: what a block reads in a tile is no box of fixed size"
+    ]
+
+
+def test_threads_share_an_accumulation_along_their_axis():
+    kernel = planned("gemver", "superposition")[1]
+    (tree,) = kernel.trees
+    assert (tree.statement, tree.array, tree.operator, tree.axis) == ("S1", "x", "+", "y")

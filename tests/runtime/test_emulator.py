@@ -1,0 +1,240 @@
+"""Kernels of blocks and threads on the processor: right results, and everything that would go wrong on a device."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.errors import EmulationError
+from polyviz.gallery import kernels
+from polyviz.runtime.emulator import EmulatedRunner
+
+SMALL = ["jacobi-2d-alt", "doitgen-expanded", "gemm", "gesummv"]
+MORE = ["atax", "bicg", "gemver", "mvt", "jacobi-2d", "lu", "syrk", "trisolv", "floyd-warshall", "durbin"]
+
+
+def entry_of(name):
+    return next(entry for entry in kernels() if entry.name == name)
+
+
+def verify(name, schedule):
+    entry = entry_of(name)
+    arguments = entry.arguments("mini")
+    expected = copy.deepcopy(arguments)
+    kernel = pv.compile(entry.function, schedule=schedule, target="emulated")
+    result = kernel(*arguments)
+    wanted = entry.function(*expected)
+    for got, want in [*zip(arguments, expected, strict=True), (result, wanted)]:
+        if want is not None:
+            np.testing.assert_allclose(got, want, rtol=1e-9)
+    return kernel
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_superposed_kernels_compute_what_the_loops_do(name):
+    verify(name, "superposition")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MORE)
+def test_more_superposed_kernels_compute_what_the_loops_do(name):
+    verify(name, "superposition")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*SMALL, *MORE])
+def test_kernels_of_one_order_compute_what_the_loops_do(name):
+    verify(name, "pluto")
+
+
+def jacobi(steps=4, size=40):
+    generator = np.random.default_rng(7)
+    kernel = pv.compile(entry_of("jacobi-2d-alt").function, schedule="superposition", target="emulated")
+    A, B = generator.random((2, size, size))
+    return kernel, kernel.bind((), {"tsteps": steps, "A": A, "B": B, "factor": 0.3})
+
+
+def without_barriers(program):
+    """The program with its barriers deleted; the emulator still takes it for a kernel with barriers."""
+    text = program.device.instrumented.replace("__syncthreads();", "")
+    return replace(program, device=replace(program.device, instrumented=text))
+
+
+def test_two_barriers_per_step_are_passed_by_every_block():
+    kernel, bound = jacobi(steps=4, size=40)
+    runner = EmulatedRunner(kernel.program_for(bound))
+    runner(bound.given, bound.parameters)
+    assert runner.report.barriers == 2 * 4 * 2
+    assert runner.report.launches == 1
+
+
+def test_a_deleted_barrier_is_a_race_and_leaves_the_arrays_alone():
+    kernel, bound = jacobi()
+    before = bound.given["A"].copy()
+    runner = EmulatedRunner(without_barriers(kernel.program_for(bound)))
+    with pytest.raises(EmulationError, match=r"A race: A\[i, j.*\] in S."):
+        runner(bound.given, bound.parameters)
+    np.testing.assert_array_equal(bound.given["A"], before)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_each_of_the_two_barriers_is_needed(number):
+    kernel, bound = jacobi()
+    program = kernel.program_for(bound)
+    parts = program.device.instrumented.split("__syncthreads();")
+    parts[number] += parts.pop(number + 1)
+    text = "__syncthreads();".join(parts)
+    runner = EmulatedRunner(replace(program, device=replace(program.device, instrumented=text)))
+    with pytest.raises(EmulationError, match="A race"):
+        runner(bound.given, bound.parameters)
+
+
+def test_a_barrier_under_a_condition_on_a_thread_is_divergent():
+    kernel, bound = jacobi()
+    program = kernel.program_for(bound)
+    text = program.device.instrumented.replace("__syncthreads();", "if (thread_x < 7) __syncthreads();", 1)
+    runner = EmulatedRunner(replace(program, device=replace(program.device, instrumented=text)))
+    with pytest.raises(EmulationError, match="A barrier is reached by"):
+        runner(bound.given, bound.parameters)
+
+
+def test_a_subscript_out_of_range_is_found():
+    kernel, bound = jacobi()
+    program = kernel.program_for(bound)
+    text = program.device.instrumented.replace("(i, j - 1)", "(i, j - 2)")
+    runner = EmulatedRunner(replace(program, device=replace(program.device, instrumented=text)))
+    with pytest.raises(EmulationError, match=r"out of range: A\[i, j - 1\] in S0 \(line 7\)"):
+        runner(bound.given, bound.parameters)
+
+
+def test_blocks_that_write_the_same_cell_race():
+    def scale(A):
+        for i in range(A.shape[0]):
+            A[i] = 2.0 * A[i]
+
+    kernel = pv.compile(scale, schedule="isl", target="emulated")
+    bound = kernel.bind((np.ones(600),), {})
+    program = kernel.program_for(bound)
+    text = program.device.instrumented.replace(".at<0>(i)", ".at<0>(0)")
+    with pytest.raises(EmulationError, match="A race"):
+        EmulatedRunner(replace(program, device=replace(program.device, instrumented=text)))(
+            bound.given, bound.parameters
+        )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_threads_changes_nothing(seed):
+    kernel, bound = jacobi(steps=2)
+    EmulatedRunner(kernel.program_for(bound), seed=seed)(bound.given, bound.parameters)
+    reference, expected = jacobi(steps=2)
+    EmulatedRunner(reference.program_for(expected), seed=17)(expected.given, expected.parameters)
+    np.testing.assert_array_equal(bound.given["A"], expected.given["A"])
+
+
+def product(changed=lambda text: text):
+    """gemm on sizes that no tile divides, with a change in the text of its kernel."""
+    kernel = pv.compile(entry_of("gemm").function, schedule="superposition", target="emulated")
+    generator = np.random.default_rng(3)
+    C, A, B = (generator.random(shape) for shape in ((40, 37), (40, 45), (45, 37)))
+    expected = 1.5 * A @ B + 0.5 * C
+    bound = kernel.bind((), {"alpha": 1.5, "beta": 0.5, "C": C, "A": A, "B": B})
+    program = kernel.program_for(bound)
+    device = replace(program.device, instrumented=changed(program.device.instrumented))
+    EmulatedRunner(replace(program, device=device))(bound.given, bound.parameters)
+    return C, expected
+
+
+def test_tiles_in_shared_memory_give_the_same_product():
+    got, expected = product()
+    np.testing.assert_allclose(got, expected)
+
+
+def test_a_tile_that_was_not_copied_is_found():
+    with pytest.raises(EmulationError, match=r"read before it is written: B_tile"):
+        product(lambda text: "\n".join(line for line in text.splitlines() if "the tile of B" not in line))
+
+
+def test_both_barriers_around_the_tiles_are_needed():
+    with pytest.raises(EmulationError, match="_tile"):
+        product(lambda text: text.replace("__syncthreads();  // the tiles are in shared memory", ""))
+    with pytest.raises(EmulationError, match=r"A race: ._tile"):
+        product(lambda text: text.replace("__syncthreads();  // the tiles have been read", ""))
+
+
+def test_bits_that_must_not_change_keep_the_order_of_sums():
+    entry = entry_of("gesummv")
+    options = {"schedule": "superposition", "target": "emulated", "floating_point": "strict"}
+    kernel = pv.compile(entry.function, **options)
+    assert "_parts" not in kernel.source
+    arguments, expected = entry.arguments("mini"), entry.arguments("mini")
+    kernel(*arguments)
+    entry.function(*expected)
+    for got, want in zip(arguments, expected, strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+def transactions(schedule):
+    kernel = pv.compile(entry_of("doitgen-expanded").function, schedule=schedule, target="emulated")
+    A, C4, acc = (np.ones(shape, np.float32) for shape in ((16, 16, 32), (32, 32), (16, 16, 32)))
+    kernel(A, C4, acc)
+    (card,) = kernel.cards
+    return {(row.statement, row.mode, row.text): row.counted for row in card.accesses}
+
+
+def test_doitgen_needs_one_transaction_per_request_where_threads_run_along_rows():
+    assert set(transactions("superposition").values()) == {1.0}
+
+
+def test_doitgen_needs_32_transactions_per_request_where_they_do_not():
+    counted = transactions("isl")
+    assert counted["S2", "write", "A[r, q, p - ns]"] == 32.0
+    assert counted["S0", "write", "acc[r, q, p]"] == 32.0
+
+
+def test_empty_sizes_launch_nothing():
+    kernel = pv.compile(entry_of("jacobi-2d-alt").function, schedule="superposition", target="emulated")
+    A, B = np.ones((2, 2, 2))
+    kernel(tsteps=3, A=A, B=B, factor=0.5)
+    np.testing.assert_array_equal(A, np.ones((2, 2)))
+
+
+def test_arrays_of_any_layout():
+    entry = entry_of("gemm")
+    kernel = pv.compile(entry.function, schedule="superposition", target="emulated")
+    plain, other = entry.arguments("mini"), entry.arguments("mini")
+    turned = [np.asfortranarray(value) if isinstance(value, np.ndarray) else value for value in other]
+    kernel(*plain)
+    kernel(*turned)
+    for one, two in zip(plain, turned, strict=True):
+        np.testing.assert_allclose(one, two)
+
+
+def test_a_scalar_that_the_loops_write_comes_back():
+    def total(A):
+        result = 0.0
+        for i in range(A.shape[0]):
+            result += A[i]
+        return result
+
+    values = np.arange(300.0)
+    assert pv.compile(total, schedule="superposition", target="emulated")(values) == values.sum()
+
+
+@pytest.mark.slow
+def test_a_comparison_verifies_emulated_kernels_and_does_not_time_them():
+    entry = entry_of("jacobi-2d-alt")
+    result = pv.compare(
+        entry.function,
+        *entry.arguments("mini"),
+        schedules=["superposition", "isl"],
+        targets=["emulated"],
+        repeats=1,
+    )
+    rows = [row for row in result.rows if row.target == "emulated"]
+    assert [row.verified for row in rows] == [True, True]
+    assert [row.median for row in rows] == [None, None]
+    assert all("not timed" in row.note for row in rows)
