@@ -22,6 +22,7 @@ from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of, plain_function
 from polyviz.scheduling import adopt
 from polyviz.scheduling import schedule as find_schedule
+from polyviz.scheduling.registry import scheduler_options
 
 if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
@@ -122,9 +123,10 @@ def build_kernel(
 
 
 def _scheduler_options(schedule: ScheduleChoice, target: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """``options``; the scheduler that knows devices from processors is told what the schedule is for."""
-    spatial = isinstance(schedule, str) and schedule == "spatial"
-    return {"target": "gpu", **options} if spatial and target in DEVICE_TARGETS else options
+    """``options``; a scheduler that knows devices from processors is told what the schedule is for."""
+    if target not in DEVICE_TARGETS or not isinstance(schedule, str) or _is_isl_text(schedule):
+        return options
+    return {"target": "gpu", **options} if "target" in scheduler_options(schedule) else options
 
 
 def signature_of(source: object) -> inspect.Signature | None:
