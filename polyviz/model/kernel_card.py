@@ -52,6 +52,9 @@ class KernelCard:
         """The card as plain data for JSON."""
         return asdict(self)
 
+    def __str__(self) -> str:
+        return self.text()
+
     def text(self) -> str:
         """The card as text."""
         grid, block = (" x ".join(map(str, sizes)) for sizes in (self.grid, self.block))
