@@ -111,7 +111,7 @@ def test_tiling_can_be_switched_off() -> None:
     [
         ("-s plutoo", "Unknown schedule 'plutoo': did you mean 'pluto'?"),
         ("-t numbaa", "Unknown target 'numbaa': did you mean 'numba'?"),
-        ("-t gpu", "Unknown target 'gpu': there are auto, c, numba, python."),
+        ("-t gpu", "Unknown target 'gpu': there are auto, c, numba, python, cuda, emulated."),
         ("--show tre", "Unknown view 'tre': did you mean 'tree'?"),
         ("--tile 8,x", "--tile takes whole numbers from 1 on, not 'x'."),
         ("--tile ,", "--tile takes sizes such as 32,32,32, or off; not ','."),
