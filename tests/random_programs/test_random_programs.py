@@ -31,14 +31,14 @@ PATIENCE = 120.0
 NUMBA = [Variant("isl", "numba"), Variant("pluto", "numba")]
 
 
-@pytest.mark.parametrize("first", range(0, 20, 5))
+@pytest.mark.parametrize("first", [15])
 def test_programs_compute_the_same(first: int) -> None:
     _judge_all(range(first, first + 5), QUICK, SMALL)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("first", range(20, 40, 5))
+@pytest.mark.parametrize("first", [0, 5, 10, 20, 25, 30, 35])
 def test_more_programs_compute_the_same(first: int) -> None:
     _judge_all(range(first, first + 5), QUICK, SMALL)
 
