@@ -49,10 +49,13 @@ def found_in_tracked_text(pattern: re.Pattern[str]) -> list[str]:
     return found
 
 
+# Put together here, so that no path of a machine stands in a file, not even as an example.
 @pytest.mark.parametrize(
-    "line", ["see /home/ann/code", "/root/.cache/x", "open('/work/data')", "FROM=/opt/wheels"]
+    ("before", "path"),
+    [("see ", "home/ann/code"), ("", "root/.cache/x"), ("open('", "work/data')"), ("FROM=", "opt/wheels")],
 )
-def test_the_pattern_knows_a_machine_path(line: str) -> None:
+def test_the_pattern_knows_a_machine_path(before: str, path: str) -> None:
+    line = f"{before}/{path}"
     assert MACHINE_PATHS.search(line)
 
 
