@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, overload
 
 import islpy as isl
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.api.extracting import part_of
+from polyviz.api.options import Tile, read_options
+from polyviz.api.remembered import AtHand, recalled
 from polyviz.api.targets import resolve_target
 from polyviz.editing import Edit
 from polyviz.errors import OptionError
@@ -30,9 +33,6 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
 
 ScheduleChoice = str | Schedule | Superposition | Edit | isl.Schedule | isl.UnionMap
-Tile = Sequence[int] | int | Literal[False] | None
-"""Sizes per loop (the last one for deeper loops too), or one for all; False for no tiles; None: the target's choice."""
-LARGEST_TILE = 2**31 - 1
 
 
 def compile(
@@ -42,9 +42,8 @@ def compile(
     target: str = "auto",
     sizes: Mapping[str, int] | None = None,
     tile: Tile = None,
-    register_tile: bool = True,
-    pack: bool = True,
-    floating_point: FloatingPoint = "reassociate",
+    threads: int | None = None,
+    contract: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Kernel:
@@ -52,9 +51,10 @@ def compile(
 
     ``source`` is a function, text, an extracted part or a kernel. ``schedule`` is a scheduler's name (its options go
     into ``options``) or a schedule of one's own; ``tile`` gives tile sizes (one number: the same for
-    every loop), False switches tiling off. ``register_tile=False`` keeps sums of products out of vector registers,
-    ``pack=False`` their operands where they are.
-    ``floating_point`` is ``strict`` (each element's operations keep their order) or ``reassociate``.
+    every loop), False switches tiling off; ``threads`` bounds the number of threads (None: one per core).
+    ``contract`` is that of floating point: ``strict`` keeps the operations of each element as they are written, bit for
+    bit; ``reassociate`` lets sums be added up in another order and products be fused with sums.
+    ``options`` also switch techniques off by name (``register_tile=False``); :func:`polyviz.techniques` lists them.
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
 
@@ -67,7 +67,9 @@ def compile(
     >>> values
     array([0., 2., 4., 6.])
     """
-    check_options(floating_point, tile, register_tile=register_tile, pack=pack)
+    contract = options.pop("floating_point", contract)  # the name that it had first
+    given = {"tile": tile, "threads": threads, "contract": contract, **options}
+    read_options(given)
     scop = part_of(source, sizes=sizes, namespace=namespace)
     return build_kernel(
         scop,
@@ -75,12 +77,8 @@ def compile(
         source,
         schedule=schedule,
         target=resolve_target(target),
-        tile=tile,
-        register_tile=register_tile,
-        pack=pack,
-        floating_point=floating_point,
         namespace=namespace,
-        options=options,
+        **given,
     )
 
 
@@ -92,34 +90,39 @@ def build_kernel(
     *,
     schedule: ScheduleChoice,
     target: str,
-    tile: Tile = None,
-    register_tile: bool = True,
-    pack: bool = True,
-    floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
-    options: Mapping[str, Any] | None = None,
-    at_hand: Mapping[str, int] | None = None,
+    at_hand: AtHand | None = None,
+    **options: Any,
 ) -> Kernel:
-    """The kernel for a part that is already analysed; ``target`` is resolved.
+    """The kernel for a part that is already analysed; ``target`` is resolved, ``options`` are those of ``compile``.
 
-    ``at_hand`` holds the values of parameters in the run that comes next, for schedulers that choose by them.
+    ``at_hand`` is what is known of the run that comes next, for schedulers that choose by sizes.
     """
-    told = _scheduler_options(schedule, target, options or {})
-    chosen = choose_schedule(scop, dependences, schedule, told, at_hand)
+    at_hand = at_hand or AtHand()
+    wanted = read_options(options)
+    found = recalled(scop, schedule if _is_scheduler(schedule) else None, target, wanted, at_hand)
+    wanted = found.options
+    told = _scheduler_options(schedule, target, wanted.scheduler)
+    chosen = choose_schedule(scop, dependences, schedule, told, at_hand.sizes)
     plan = make_plan(
         scop,
         dependences,
         chosen,
         target,
-        tile=_sizes(tile),
+        tile=wanted.sizes,
         processor=this_machine().processor,
-        register_tile=register_tile,
-        pack=pack,
+        threads=wanted.threads,
+        **wanted.switches,
     )
+    plan = replace(plan, decisions=(*found.decisions, *plan.decisions))
     original = original_of(scop, source, namespace)
     return Kernel(
-        scop, dependences, plan, original, floating_point=floating_point, signature=signature_of(source)
+        scop, dependences, plan, original, floating_point=wanted.contract, signature=signature_of(source)
     )
+
+
+def _is_scheduler(choice: ScheduleChoice) -> bool:
+    return isinstance(choice, str) and not _is_isl_text(choice)
 
 
 def _scheduler_options(schedule: ScheduleChoice, target: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -195,34 +198,6 @@ def _schedule_name(choice: ScheduleChoice) -> str:
 
 def _is_isl_text(text: str) -> bool:
     return "{" in text
-
-
-def check_options(floating_point: object, tile: object, **switches: object) -> None:
-    """Refuse values that the options do not have; ``switches`` are on or off. Raises OptionError."""
-    if floating_point not in ("strict", "reassociate"):
-        raise OptionError(f"Unknown floating_point {floating_point!r}; known: strict, reassociate.")
-    _check_tile(tile)
-    for name, value in switches.items():
-        if not isinstance(value, bool):
-            raise OptionError(f"{name} is True or False, not {value!r}.")
-
-
-def _sizes(tile: Tile) -> Sequence[int] | Literal[False] | None:
-    """One size as a sequence of one."""
-    if tile is None or isinstance(tile, Sequence):
-        return tile
-    return (tile,) if tile else False
-
-
-def _check_tile(tile: object) -> None:
-    """Refuse anything but None, False, a size and a sequence of sizes."""
-    if tile is None or tile is False:
-        return
-    sizes = tuple(tile) if isinstance(tile, Sequence) and not isinstance(tile, str) else (tile,)
-    if not sizes or not all(type(size) is int and 0 < size <= LARGEST_TILE for size in sizes):
-        raise OptionError(
-            f"Tile sizes are whole numbers such as 32 or (8, 32), or False for no tiles, not {tile!r}."
-        )
 
 
 @overload
