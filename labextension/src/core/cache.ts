@@ -171,7 +171,7 @@ function newTotals(model: Model, ordering: Ordering, cache: CacheShape): Totals 
 export function bytesText(bytes: number): string {
   const units = [[1 << 20, 'MiB'], [1 << 10, 'KiB']] as const;
   const [scale, unit] = units.find(([least]) => bytes >= least) ?? [1, 'B'];
-  return `${Number((bytes / scale).toPrecision(4))} ${unit}`;
+  return `${Number((bytes / scale).toPrecision(3))} ${unit}`;
 }
 
 export function cacheText(cache: CacheShape): string {

@@ -55,7 +55,7 @@ class CacheView {
     return element(
       'fieldset',
       { class: 'polyviz-filter' },
-      element('legend', {}, 'Cache'),
+      element('legend', {}, 'Simulate'),
       choice('size', sizes, cache.bytes, bytesText, bytes => change({ bytes })),
       choice('line', LINES, cache.line, line => `${line} B`, line => change({ line })),
       choice('associativity', WAYS, cache.ways, waysText, ways => change({ ways }))
