@@ -11,7 +11,6 @@ from polyviz import gallery
 from polyviz.analysis import dependences
 from polyviz.api.compiling import build_kernel
 from polyviz.api.extracting import extract
-from polyviz.api.targets import resolve_target
 from polyviz.runtime.execute import make_runner
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def generate(data: Data, schedule: str, target: str) -> Generation:
     scop, found = analysed(data.kernel)
     bound_data = data.example().arguments()
     started = time.perf_counter()
-    kernel = build_kernel(scop, found, data.entry.function, schedule=schedule, target=resolve_target(target))
+    kernel = build_kernel(scop, found, data.entry.function, schedule=schedule, target=target)
     program = kernel.program_for(kernel.bind(bound_data, {}))
     elapsed = time.perf_counter() - started
     return Generation(program, elapsed, tuple(decision.text for decision in kernel.plan.decisions))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.model.device_program import StrideKind
-    from polyviz.model.expression import Element, Expression
+    from polyviz.model.expression import Element, Expression, Loop
     from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType
     from polyviz.model.scop import Scop, Statement
@@ -102,6 +102,15 @@ class DeviceArrays(ArrayPrinter):
         if self.instrumented:
             return f"{name}.at<{number}>({', '.join(texts)})"
         return f"{name}[{self._flat(element, texts)}]"
+
+    def step(self, loop: Loop, text: str) -> str:
+        """The step of a loop inside a statement; raises ``CodegenError`` where it may be 0."""
+        if loop.iterator in self._steps:
+            raise CodegenError(
+                f"The step of the loop over {loop.iterator} is known only at run time, and kernels do not test it yet.",
+                hint="Use the target 'c'.",
+            )
+        return text
 
     def _shared_cell(self, element: Element, printer: CExpressionPrinter) -> str:
         texts = [printer.expression(subscript) for subscript in element.subscripts]

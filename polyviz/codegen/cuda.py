@@ -167,7 +167,9 @@ class CudaText:
         self.trees = self._tree_texts()
         self.tiles = self._tile_texts()
         self.names = dict(self.arrays.variable_names)
-        self.printer = CExpressionPrinter(self.arrays.dtypes, self.names, self.arrays.element)
+        self.printer = CExpressionPrinter(
+            self.arrays.dtypes, self.names, self.arrays.element, self.arrays.step
+        )
         self.bodies = {
             statement.name: planned_body(self.scop, self.plan, statement)
             for statement in self.scop.statements

@@ -93,6 +93,7 @@ class Binder:
         ranked = [name for name, array in self.arrays.items() if array.rank]
         self._written_arrays = [name for name in ranked if name in self.written]
         self._conflicts = [pair for pair in combinations(ranked, 2) if not self.written.isdisjoint(pair)]
+        self._points = frozenset(name for name, array in self.arrays.items() if array.is_point)
         self._accepted: dict[tuple[int, ...], None] = {}
 
     def bind(
@@ -103,7 +104,8 @@ class Binder:
         Raises ArgumentError for a wrong number, type or rank, OverlapError for arrays that share memory, unless they
         may be ``overlapping``.
         """
-        given = {name: self._value(value) for name, value in self._named(arguments, keywords).items()}
+        named = self._named(arguments, keywords)
+        given = {name: value if name in self._points else self._value(value) for name, value in named.items()}
         types = {name: self._type(array, given[name]) for name, array in self.arrays.items() if name in given}
         if not overlapping:
             self._check_overlap(given)
@@ -160,7 +162,8 @@ class Binder:
             )
         if not _is_array(value):
             raise ArgumentError(
-                f"{name} must be a NumPy array with {_dimensions(array.rank)}, not {_kind(value)}.",
+                f"{name} must be a NumPy array with {_dimensions(0 if array.is_point else array.rank)}, "
+                f"not {_kind(value)}.",
                 hint=f"Pass np.asarray({array.name})." if isinstance(value, list | tuple) else "",
             )
         if isinstance(value, np.ma.MaskedArray):
@@ -168,8 +171,11 @@ class Binder:
                 f"{name} is a masked array, whose mask the loops would not see.",
                 hint=f"Pass {array.name}.filled(value) or {array.name}.data.",
             )
-        if value.ndim != array.rank:
-            raise ArgumentError(f"{name} has {_dimensions(value.ndim)}, but the loops use it with {array.rank}.")
+        rank = 0 if array.is_point else array.rank
+        if value.ndim != rank:
+            raise ArgumentError(
+                f"{name} has {_dimensions(value.ndim)}, but the loops use it with {rank or 'none'}."
+            )
         if _dtype_name(value.dtype) not in SUPPORTED_TYPES:
             raise ArgumentError(
                 f"{name} holds {value.dtype}, which generated code cannot compute with.",
@@ -200,6 +206,9 @@ class Binder:
             if _overlaps_itself(given[name]):
                 raise OverlapError(
                     f"{self._where}several elements of {name} share one place in memory, and {name} is written.",
+                    span=self.arrays[name].span,
+                    text=self.scop.text,
+                    reason="An element that is written would change others, which the analysis does not know.",
                     hint=f"Pass a copy: np.ascontiguousarray({name}).",
                 )
         for first, second in self._conflicts:
@@ -208,7 +217,9 @@ class Binder:
                 raise OverlapError(
                     f"{self._where}{first} and {second} overlap in memory, and "
                     f"{written} {'is' if written in (first, second) else 'are'} written.",
-                    reason="the order was proved right for arrays that do not overlap",
+                    span=self.arrays[second].span,
+                    text=self.scop.text,
+                    reason="The order was proved right for arrays that do not overlap.",
                     hint=f"Pass a copy of one of them, for example {second}.copy().",
                 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import islpy as isl
@@ -10,10 +11,12 @@ import pytest
 
 import polyviz as pv
 from polyviz.errors import ArgumentError
+from polyviz.runtime.toolchain import find_toolchain
 from tests.running import TARGETS, agree, function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 ADD = """
 def add(A, B, n):
@@ -258,3 +261,49 @@ def test_slices_may_be_empty_and_have_to_be_equally_long() -> None:
         kernel(one, other, 2, 2)
     with pytest.raises(ArgumentError, match="these sizes are not what the loops assume"):
         kernel(np.arange(3.0), other, 0, 0)
+
+
+@pytest.fixture
+def picky(tmp_path: Path, cache_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiler that builds the small programs it is tried with, and refuses kernels."""
+    found = find_toolchain()
+    if found is None:
+        pytest.skip("needs a C compiler")
+    command = tmp_path / "picky"
+    command.write_text(
+        f"""#!/bin/sh
+case "$*" in
+    *probe.c*|*--version*) exec {shlex.join(found.command)} "$@" ;;
+esac
+echo "kernel.c:1: error: out of patience" >&2
+exit 1
+"""
+    )
+    command.chmod(0o755)
+    monkeypatch.setenv("POLYVIZ_CC", str(command))
+
+
+def test_numba_takes_over_where_the_compiler_refuses_the_kernel(picky: None) -> None:
+    kernel = pv.compile(function_of(RUNNING))
+    assert kernel.target == "c"
+    array = np.ones(4)
+    kernel(array, 4)
+    np.testing.assert_array_equal(array, [1, 2, 3, 4])
+    assert kernel.target == "numba"
+    (note,) = (note for note in kernel.program.notes if "instead of c" in note)
+    assert note.startswith("target numba instead of c: The C compiler (picky) could not compile")
+    assert note.endswith("kernel.c:1: error: out of patience")
+    assert note in kernel.report()
+    assert kernel.with_floating_point("strict").program_for(kernel.bind((array, 4), {})).notes[-1] == note
+
+
+def test_a_target_that_was_asked_for_is_kept(picky: None) -> None:
+    with pytest.raises(pv.ToolchainError, match="could not compile the generated code"):
+        pv.compile(function_of(RUNNING), target="c")(np.ones(4), 4)
+
+
+def test_comparisons_go_on_with_numba_too(picky: None) -> None:
+    result = pv.compare(function_of(RUNNING), np.ones(4), 4, schedules=("original",), baselines=(), repeats=1)
+    assert [(row.label, row.status) for row in result.rows] == [("original/numba", "ok")]
+    assert "instead of c" in result.rows[0].note
+    assert list(result.kernels) == ["original/numba"]
