@@ -127,7 +127,7 @@ def _sized(scop: Scop, kernel: DeviceKernel, statement: Statement) -> tuple[dict
 
 def _fixed(domain: isl.Set, values: Mapping[str, int]) -> isl.Set:
     for place in range(domain.dim(isl.dim_type.param)):
-        name = domain.get_dim_name(isl.dim_type.param, place)
+        name = domain.get_dim_name(isl.dim_type.param, place) or ""
         if name in values:
             domain = domain.fix_val(isl.dim_type.param, place, isl.Val(values[name]))
     return domain.project_out(isl.dim_type.param, 0, domain.dim(isl.dim_type.param))
@@ -156,7 +156,7 @@ def _points(
             int(point.get_coordinate_val(isl.dim_type.set, place).to_python())
             for place in range(length + len(axes))
         ]
-        at = {}
+        at: dict[tuple[str, str], int] = {}
         for (kind, axis), value in zip(axes, numbers[length:], strict=True):
             at[kind, axis.axis] = value // axis.size if kind == "block" else value % axis.size
         block, thread = (_triple(at, kind) for kind in ("block", "thread"))
@@ -168,7 +168,7 @@ def _points(
 
 def _fixed_row(row: isl.Map, values: Mapping[str, int]) -> isl.Map:
     for place in range(row.dim(isl.dim_type.param)):
-        name = row.get_dim_name(isl.dim_type.param, place)
+        name = row.get_dim_name(isl.dim_type.param, place) or ""
         if name in values:
             row = row.fix_val(isl.dim_type.param, place, isl.Val(values[name]))
     return row.project_out(isl.dim_type.param, 0, row.dim(isl.dim_type.param))

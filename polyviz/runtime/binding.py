@@ -350,10 +350,12 @@ def _lives_on_device(value: object) -> bool:
 
 
 def _of_cupy(value: Any) -> Any:
-    """An array on a device as CuPy sees it, in the same memory."""
+    """An array on a device with the attributes that CuPy's have, in the same memory."""
+    if hasattr(getattr(value, "flags", None), "c_contiguous"):
+        return value
     import cupy
 
-    return value if isinstance(value, cupy.ndarray) else cupy.asarray(value)
+    return cupy.asarray(value)
 
 
 def _is_array(value: object) -> bool:
