@@ -88,10 +88,14 @@ def _note(count: int) -> str:
 
 def _rules(name: str, blocks: Sequence[SpaceAxis], threads: Sequence[SpaceAxis]) -> Iterator[str]:
     for block in reversed(blocks):
-        yield f"block {block.axis}: ({block.texts[name]}) // {block.size}"
+        yield f"block {block.axis}: {_operand(block.texts[name])} // {block.size}"
     for thread in reversed(threads):
         row = thread.texts.get(name)
-        yield f"thread {thread.axis}: " + (f"({row}) % {thread.size}" if row else _unnamed(name, thread))
+        yield f"thread {thread.axis}: " + (f"{_operand(row)} % {thread.size}" if row else _unnamed(name, thread))
+
+
+def _operand(row: str) -> str:
+    return row if row.isidentifier() else f"({row})"
 
 
 def _unnamed(name: str, thread: SpaceAxis) -> str:
