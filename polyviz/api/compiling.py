@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import islpy as isl
@@ -16,6 +17,7 @@ from polyviz.errors import OptionError
 from polyviz.mapping import DEVICE_TARGETS, make_plan
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Schedule
+from polyviz.model.staging import DeviceOptions
 from polyviz.model.superposition import Superposition
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.machine import this_machine
@@ -44,6 +46,7 @@ def compile(
     tile: Tile = None,
     register_tile: bool = True,
     pack: bool = True,
+    device: DeviceOptions | Mapping[str, Any] | None = None,
     floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     **options: Any,
@@ -53,7 +56,8 @@ def compile(
     ``source`` is a function, text, an extracted part or a kernel. ``schedule`` is a scheduler's name (its options go
     into ``options``) or a schedule of one's own; ``tile`` gives tile sizes (one number: the same for
     every loop), False switches tiling off. ``register_tile=False`` keeps sums of products out of vector registers,
-    ``pack=False`` their operands where they are.
+    ``pack=False`` their operands where they are. ``device`` switches what kernels of a device may do: a
+    ``DeviceOptions`` or its fields, such as ``{"stage": False}``.
     ``floating_point`` is ``strict`` (each element's operations keep their order) or ``reassociate``.
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
@@ -78,6 +82,7 @@ def compile(
         tile=tile,
         register_tile=register_tile,
         pack=pack,
+        device=device_options(device),
         floating_point=floating_point,
         namespace=namespace,
         options=options,
@@ -95,6 +100,7 @@ def build_kernel(
     tile: Tile = None,
     register_tile: bool = True,
     pack: bool = True,
+    device: DeviceOptions | None = None,
     floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
@@ -115,11 +121,40 @@ def build_kernel(
         processor=this_machine().processor,
         register_tile=register_tile,
         pack=pack,
+        device=device,
     )
     original = original_of(scop, source, namespace)
     return Kernel(
         scop, dependences, plan, original, floating_point=floating_point, signature=signature_of(source)
     )
+
+
+def device_options(choice: DeviceOptions | Mapping[str, Any] | None) -> DeviceOptions:
+    """The options meant by ``choice``. Raises OptionError for a name or a value that there is not.
+
+    >>> device_options({"elements": (2, 2)}).elements
+    (2, 2)
+    """
+    if isinstance(choice, DeviceOptions):
+        return choice
+    known = {one.name: one.default for one in fields(DeviceOptions)}
+    for name, value in (choice or {}).items():
+        if name not in known:
+            raise OptionError(f"Unknown device option {name!r}; known: {', '.join(known)}.")
+        if not _fits(known[name], value):
+            raise OptionError(f"The device option {name} cannot be {value!r}.")
+    return DeviceOptions(**{name: _immutable(value) for name, value in (choice or {}).items()})
+
+
+def _fits(default: object, value: object) -> bool:
+    if isinstance(default, bool):
+        return isinstance(value, bool)
+    sizes = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+    return (value is None and default is None) or all(type(size) is int and size > 0 for size in sizes)
+
+
+def _immutable(value: object) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _scheduler_options(schedule: ScheduleChoice, target: str, options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -69,6 +69,7 @@ class DeviceArrays(ArrayPrinter):
         self.dtypes = {name: types[name].dtype for name in (array.name for array in scop.arrays)}
         self.dtypes |= {private_name(scop, one.array): types[one.array].dtype for one in plan.expansions}
         self.shared: dict[str, tuple[int, ...]] = {}
+        self.registers: set[str] = set()
         for name, rank in self.copies.items():
             for axis in range(rank):
                 self._identifiers.derived(f"{name}_extent{axis}")
@@ -89,6 +90,8 @@ class DeviceArrays(ArrayPrinter):
         name = self.identifier(element.array)
         if element.array in self.shared:
             return self._shared_cell(element, printer)
+        if element.array in self.registers:
+            return name + "".join(f"[{printer.expression(subscript)}]" for subscript in element.subscripts)
         if element.array not in self.stored:
             return name
         if self._device_statement is not None and is_checked(element, self._device_statement):
@@ -115,7 +118,7 @@ class DeviceArrays(ArrayPrinter):
         kind, extents = C_TYPE_NAMES[self.dtypes[name]], self.shared[name]
         if self.instrumented:
             return f"__shared__ Shared<{', '.join([kind, *map(str, extents)])}> {name};"
-        return f"__shared__ {kind} {name}{''.join(f'[{extent}]' for extent in extents)};"
+        return f"__shared__ __align__(16) {kind} {name}{''.join(f'[{extent}]' for extent in extents)};"
 
     def _plain_subscript(self, element: Element, axis: int, printer: CExpressionPrinter) -> str:
         if element.array in self.copies:
@@ -136,6 +139,14 @@ class DeviceArrays(ArrayPrinter):
             f"{text if _simple(text) else f'({text})'} * {self._stride_name(array, axis)}"
             for axis, text in enumerate(texts)
         )
+
+    def is_watched(self, name: str) -> bool:
+        """Whether accesses to ``name`` are recorded: memory is, registers and values are not."""
+        return name in self.shared or name in self.stored
+
+    def extent_name(self, name: str, axis: int) -> str:
+        """The identifier of an extent of an array."""
+        return self._extent(name, axis)
 
     def _extent(self, name: str, axis: int) -> str:
         if name in self.copies:

@@ -14,18 +14,23 @@ from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.kernel_cuda import KernelBody, Writing
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.runtime_c import helper_source
-from polyviz.codegen.tiles_cuda import TileText
+from polyviz.codegen.run_cuda import RunNames
+from polyviz.codegen.staged_tiles import make_tile
 from polyviz.codegen.trees_cuda import TreeText, can_be_joined
 from polyviz.errors import CodegenError
+from polyviz.mapping.gpu_runs import STEP
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import DeviceProgram, KernelText
+from polyviz.model.expression import Name
 from polyviz.model.program import ArrayType, FloatingPoint, LocalArray, Program, SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from polyviz.model.device import DeviceKernel
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
+    from polyviz.model.staging import StagedRun
 
 CUDA_RESERVED = C_RESERVED | {
     *(
@@ -67,7 +72,7 @@ CUDA_RESERVED = C_RESERVED | {
         "mutable",
         "explicit",
     ),
-    *("Global", "Shared", "launch", "slot", "emulate"),
+    *("Global", "Shared", "launch", "slot", "emulate", "copy_later", "wait_for_copies", "is_aligned"),
 }
 PREAMBLE = """\
 #ifdef __CUDACC_RTC__
@@ -84,6 +89,35 @@ typedef unsigned long long uint64_t;
 #include <math.h>
 #include <stdint.h>
 #endif"""
+
+COPIES = """\
+// A copy to shared memory that goes on while the thread does other things; 16, 8 or 4 bytes at once.
+template <int CELLS = 1, class T> static __device__ inline void copy_later(T *to, const T *from)
+{
+    const int bytes = CELLS * sizeof(T);
+#if __CUDA_ARCH__ >= 800
+    const unsigned place = (unsigned)__cvta_generic_to_shared(to);
+    if constexpr (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+    else if constexpr (bytes == 8 || bytes == 4)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(bytes) : "memory");
+    else
+#endif
+    for (int cell = 0; cell < CELLS; cell++)
+        to[cell] = from[cell];
+}
+
+static __device__ inline void wait_for_copies()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+static __device__ inline bool is_aligned(const void *array)
+{
+    return (unsigned long long)array % 16 == 0;
+}"""
 
 
 def print_cuda(
@@ -157,7 +191,7 @@ class _CudaText:
             self.scop, self.plan, self.types, CUDA_RESERVED, instrumented=bool(self.like)
         )
         self.trees = self._tree_texts()
-        self.tiles = self._tile_texts()
+        self.runs = self._run_names()
         self.names = dict(self.arrays.variable_names)
         self.printer = CExpressionPrinter(self.arrays.dtypes, self.names, self.arrays.element)
         self.bodies = {
@@ -185,21 +219,46 @@ class _CudaText:
         self.width = self.arrays.added("width") if found else ""
         return found
 
-    def _tile_texts(self) -> dict[int, TileText]:
-        """The tiles in shared memory, by kernel, with a name for each."""
+    def _run_names(self) -> dict[str, RunNames]:
+        """The staged runs, by name, with tiles, registers and variables of their own."""
         device = self.plan.device
         assert device is not None
-        found: dict[int, TileText] = {}
+        found = {}
         for kernel in device.kernels:
-            if kernel.tiles is None:
-                continue
-            arrays = {one.array: one for one in kernel.tiles.arrays}
-            names = {name: self.arrays.added(f"{name}_tile{kernel.number or ''}") for name in arrays}
-            for name, shared in names.items():
-                self.arrays.shared[shared] = arrays[name].extents
-                self.arrays.dtypes[shared] = self.arrays.dtypes[name]
-            found[kernel.number] = TileText(kernel, arrays, names)
+            for number, run in enumerate(kernel.runs):
+                ending = "".join(f"_{one}" for one in (kernel.number, number) if one)
+                found[run.name] = self._names_of_run(kernel, run, ending)
         return found
+
+    def _names_of_run(self, kernel: DeviceKernel, run: StagedRun, ending: str) -> RunNames:
+        device = self.plan.device
+        assert device is not None
+        arrays = self.arrays
+        buffers = 2 if device.options.prefetch and run.first is not None else 1
+        tiles = []
+        for number, box in enumerate(run.boxes):
+            same = sum(other.array == box.array for other in run.boxes[:number])
+            name = arrays.added(f"{box.array}_tile{same or ''}{ending}")
+            arrays.dtypes[name] = arrays.dtypes[box.array]
+            size, layout = arrays.itemsize(box.array), self.types[box.array].layout
+            tile = make_tile(self.scop, kernel, run, box, name, size, layout, device.options)
+            arrays.shared[name] = (2, *tile.extents) if buffers == 2 else tile.extents
+            tiles.append(tile)
+        registers = {one.statement: self._register(one.statement, ending) for one in run.members if one.register}
+        names = ("tile", "first", "last", "buffer", "worker", "cell", "column", *(f"place{axis}" for axis in range(8)))
+        variables = {name: arrays.added(name) for name in names}
+        variables |= {f"element_{axis}": arrays.added(f"element_{axis}") for axis in "xyz"}
+        variables["step"] = arrays.added(step_name(self.scop, run))
+        return RunNames(tuple(tiles), registers, variables, buffers)
+
+    def _register(self, statement: str, ending: str) -> str:
+        """The name of the registers for the cells that ``statement`` assigns."""
+        target = next(one.array for one in self.scop.statement(statement).accesses if one.kind == "write")
+        known = self.arrays.registers
+        name = self.arrays.added(f"{target}_own{ending}" if f"{target}_own{ending}" not in known else f"{target}_{statement}")
+        known.add(name)
+        self.arrays.dtypes[name] = self.arrays.dtypes[target]
+        return name
 
     def printed(self) -> _Printed:
         """The whole text."""
@@ -233,7 +292,7 @@ class _CudaText:
             self.bodies,
             self.trees,
             self.width,
-            self.tiles,
+            self.runs,
             self.like,
         )
 
@@ -254,7 +313,18 @@ class _CudaText:
         helpers = helper_source(self.printer.helpers | self.arrays.helpers)
         device_helpers = helpers.replace("static inline", "static __device__ inline")
         title = f"/* {self.scop.name}: schedule {self.plan.schedule.scheduler}, generated by polyviz. */\n"
-        return "\n\n".join(part for part in (title + PREAMBLE, device_helpers.rstrip("\n")) if part) + "\n"
+        copies = COPIES if self.runs and not self.like else ""
+        parts = (title + PREAMBLE, copies, device_helpers.rstrip("\n"))
+        return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def step_name(scop: Scop, run: StagedRun) -> str:
+    """The iterator that moves along the loop of ``run``, where it does not move along anything else."""
+    for member in run.members:
+        for name, value in zip(scop.statement(member.statement).iterators, member.iterators, strict=True):
+            if bound_expression(value) == Name(STEP):
+                return name
+    return "step"
 
 
 def _distinct(wanted: Mapping[str, str], taken: frozenset[str]) -> dict[str, str]:

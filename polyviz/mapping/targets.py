@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from polyviz.model.processor import Processor
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
+    from polyviz.model.staging import DeviceOptions
 
 
 def make_plan(
@@ -26,17 +27,18 @@ def make_plan(
     processor: Processor | None = None,
     register_tile: bool = True,
     pack: bool = True,
+    device: DeviceOptions | None = None,
 ) -> Plan:
     """Bind ``schedule`` to ``target``.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off;
     on a device they are those of the block loops. ``processor``, ``register_tile`` and ``pack`` concern register tiles
-    of the target ``c``. Raises OptionError for sizes that are not positive.
+    of the target ``c``, ``device`` what kernels of a device may do. Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
     if target in gpu.DEVICE_TARGETS:
-        return gpu.make_device_plan(scop, dependences, schedule, target, tile=tile)
+        return gpu.make_device_plan(scop, dependences, schedule, target, tile=tile, options=device)
     return cpu.make_plan(
         scop,
         dependences,
