@@ -99,8 +99,6 @@ class RunText:
         self._registers(indent + 1, out)
         threads = {axis.axis: axis.size for axis in self.kernel.threads}
         out.add(indent + 1, f"const int {self._variable('worker')} = {_linear(threads)};")
-        if self.run.written:
-            out.add(indent + 1, "__syncthreads();  // what is copied may have been written by other threads")
         if self.run.first is None:
             self._single_tile(indent + 1, out)
         elif self.names.buffers == 2:

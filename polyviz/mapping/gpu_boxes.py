@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.mapping.gpu_runs import STEP, TILE, row_coordinate
+from polyviz.mapping.gpu_runs import STEP, TILE, component, row_coordinate
 from polyviz.mapping.gpu_space import thread_instances, with_value
 from polyviz.model.device import coordinate
 from polyviz.model.kernel_card import SEGMENT, WARP
@@ -149,20 +149,34 @@ def _side(cells: isl.Set, axis: int) -> tuple[isl.PwAff, int]:
 
 def _hull(tile: Tile, reading: Reading) -> tuple[tuple[isl.PwAff, ...], tuple[isl.PwAff, ...]]:
     """Per subscript the first and the last cell that the launch reads at this time."""
-    run = tile.run
-    cells = reduce(
-        isl.Set.union,
-        (
-            run.instances(name, rows=False, step=False).apply(access.relation)
-            for name, access in reading.accesses
-        ),
-    )
+    cells = _cells(tile.run, reading)
     axes = range(cells.dim(isl.dim_type.set))
     first = tuple(cells.dim_min(axis).coalesce() for axis in axes)
     last = tuple(cells.dim_max(axis).coalesce() for axis in axes)
     if any(bound.n_piece() > _MOST_PIECES for bound in (*first, *last)):
         raise NoBoxError("the range of its subscripts is too complicated")
     return first, last
+
+
+def _cells(run: Run, reading: Reading) -> isl.Set:
+    """What the launch reads at one time outside the threads."""
+    parts = (
+        run.instances(name, rows=False, step=False).apply(access.relation) for name, access in reading.accesses
+    )
+    return reduce(isl.Set.union, parts)
+
+
+def copied_cells(run: Run, reading: Reading) -> isl.Set:
+    """What a copy may touch: every subscript between the first and the last one that is read."""
+    cells = _cells(run, reading)
+    result = isl.Set.universe(cells.get_space())
+    every = isl.Map.identity(cells.get_space().map_from_set())
+    for axis in range(cells.dim(isl.dim_type.set)):
+        from_first = isl.Set.from_pw_aff(cells.dim_min(axis)).apply(isl.Map("{ [b] -> [v] : v >= b }"))
+        to_last = isl.Set.from_pw_aff(cells.dim_max(axis)).apply(isl.Map("{ [b] -> [v] : v <= b }"))
+        between = component(every, axis).intersect_range(from_first.intersect(to_last))
+        result = result.intersect(between.domain())
+    return result
 
 
 def _transactions(tile: Tile, name: str, access: Access) -> int:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from polyviz.model.device import SpaceAxis
-    from polyviz.model.scop import Scop
+    from polyviz.model.scop import Access, Scop
     from polyviz.model.staging import DeviceOptions, StagedBox
     from polyviz.model.superposition import Axis
 
@@ -103,16 +103,16 @@ class _Stager:
             if any(name in run.statements for run in found):
                 continue
             try:
-                found.append(self._run(kernel, name, len(found)))
+                found.append(self._run(kernel, name, found))
             except (NoRunError, NoBoxError) as error:
                 self._decide(name, f"{name} reads global memory: {error}")
         return found
 
-    def _run(self, kernel: DeviceKernel, name: str, number: int) -> StagedRun:
+    def _run(self, kernel: DeviceKernel, name: str, known: Sequence[StagedRun]) -> StagedRun:
         run = find_run(kernel, name)
         elements = elements_of(kernel, run)
         writes = register_writes(self.scop, run, self.private)
-        depth, boxes = self._tiles(run, elements, [(one, access) for one, access in writes.items()])
+        depth, boxes = self._tiles(run, elements, [*writes.items()], self._left(kernel, known))
         if not boxes:
             raise NoRunError("no copy would save traffic")
         tile = Tile(run, depth, elements)
@@ -123,10 +123,8 @@ class _Stager:
             cells = " x ".join(str(elements[axis.axis]) for axis in kernel.threads)
             self._decide(one, f"{access.array}: {cells} cells of each thread live in registers during its loop")
         first, last = bounds_of(run)
-        written = {access.array for one in kernel.statements for access in self.scop.statement(one).accesses
-                   if access.kind == "write"}  # fmt: skip
         return StagedRun(
-            name=f"run{kernel.number}_{number}",
+            name=f"run{kernel.number}_{len(known)}",
             members=members_of(tile, writes),
             times=_times(run),
             prefix=kernel.uniform,
@@ -136,20 +134,19 @@ class _Stager:
             full=full_tiles(tile),
             boxes=boxes,
             elements=tuple(elements.items()),
-            written=any(box.array in written for box in boxes),
         )
 
     def _tiles(
-        self, run: Run, elements: Mapping[Axis, int], kept: Sequence[tuple[str, object]]
+        self, run: Run, elements: Mapping[Axis, int], kept: Sequence[tuple[str, Access]], left: int
     ) -> tuple[int, tuple[StagedBox, ...]]:
         """The steps of a tile, and its boxes: all that are worthwhile where they fit, the best ones otherwise."""
         depths = self._depths(run, elements)
         for depth in depths:
             boxes, refused = kept_boxes(self.scop, Tile(run, depth, elements), kept, self.private)
-            if self._bytes(boxes) <= self.options.shared_bytes:
+            if self._bytes(boxes) <= left:
                 break
         else:
-            boxes = self._best(boxes, run)
+            boxes = self._best(boxes, run, left)
         for array, reason in refused:
             self._decide(run.statements[0], f"{array} stays in global memory: {reason}")
         return depth, boxes
@@ -161,15 +158,20 @@ class _Stager:
             return (self.options.depth,)
         return DEPTHS if all(size == 1 for size in elements.values()) else DEPTHS[1:]
 
+    def _left(self, kernel: DeviceKernel, known: Sequence[StagedRun]) -> int:
+        """Bytes that the tiles of other runs and the parts of shared accumulations leave."""
+        parts = 2 * CELL * kernel.threads_per_block * len(kernel.trees)
+        return self.options.shared_bytes - parts - sum(self._bytes(run.boxes) for run in known)
+
     def _bytes(self, boxes: Sequence[StagedBox]) -> int:
         """Enough for two buffers of cells of eight bytes, or one of complex numbers."""
         return 2 * CELL * sum(_padded_cells(box) for box in boxes)
 
-    def _best(self, boxes: tuple[StagedBox, ...], run: Run) -> tuple[StagedBox, ...]:
+    def _best(self, boxes: tuple[StagedBox, ...], run: Run, left: int) -> tuple[StagedBox, ...]:
         """Those that save most transactions per byte, up to the budget."""
         kept: list[StagedBox] = []
         for box in sorted(boxes, key=lambda one: (one.after - one.before) / _padded_cells(one)):
-            if self._bytes([*kept, box]) <= self.options.shared_bytes:
+            if self._bytes([*kept, box]) <= left:
                 kept.append(box)
                 continue
             size = self._bytes([box])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.mapping.gpu_boxes import NoBoxError, Reading, box_of, per_request, readings, strides_of
+from polyviz.mapping.gpu_boxes import NoBoxError, Reading, box_of, copied_cells, per_request, readings, strides_of
 from polyviz.mapping.gpu_runs import STEP, TILE, NoRunError, component, row_coordinate
 from polyviz.mapping.gpu_space import floor_of, parameter, thread_instances, with_value, within_block
 from polyviz.model.device import coordinate
@@ -87,10 +87,10 @@ def kept_boxes(
 def _worthwhile(scop: Scop, tile: Tile, reading: Reading, private: frozenset[str]) -> StagedBox:
     if reading.array in private:
         raise NoBoxError("each iteration has a copy of its own")
-    _require_unwritten(scop, tile.run, reading)
     box = box_of(tile, reading)
     if box.after >= box.before:
         raise NoBoxError(f"a copy would cost {box.after} transactions per tile, reading costs {box.before}")
+    _require_unwritten(scop, tile.run, reading)
     if tile.run.place is None and all(_is_coalesced(tile.run, *one) for one in reading.accesses):
         raise NoBoxError("neighbours read neighbouring cells, once per thread")
     return box
@@ -102,14 +102,15 @@ def _is_coalesced(run: Run, name: str, access: Access) -> bool:
 
 
 def _require_unwritten(scop: Scop, run: Run, reading: Reading) -> None:
-    """Nothing that runs between two barriers may write what was copied: neither the run nor its neighbours."""
-    for other in run.kernel.statements:
+    """Nothing in the launch may write what is copied: the threads that copy are not those that read."""
+    kernel = run.kernel
+    for other in kernel.statements:
         for write in scop.statement(other).accesses:
             if write.kind != "write" or write.array != reading.array:
                 continue
-            written = block_cells(run, other, write)
-            if not all(written.is_disjoint(block_cells(run, *one)) for one in reading.accesses):
-                raise NoBoxError(f"{other} writes what a block reads between two barriers")
+            written = kernel.instances[other].apply(write.relation)
+            if not written.is_disjoint(copied_cells(run, reading)):
+                raise NoBoxError(f"{other} writes some of it in the same launch")
 
 
 def bounds_of(run: Run) -> tuple[isl.PwAff | None, isl.PwAff | None]:

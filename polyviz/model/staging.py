@@ -86,8 +86,7 @@ class StagedRun:
     """A run: its statements in their order, at the times ``times`` of the kernel, whose first ``prefix`` values count.
 
     ``first`` and ``last`` bound the steps of the loop, None where there is no loop; ``depth`` steps make a tile. A tile
-    is ``full`` where all its instances exist. ``written``: the kernel writes what is copied, so that threads have to
-    meet before the first copy. ``elements`` are the cells of one thread along each axis of threads.
+    is ``full`` where all its instances exist. ``elements`` are the cells of one thread along each axis of threads.
     """
 
     name: str
@@ -100,7 +99,6 @@ class StagedRun:
     full: isl.Set
     boxes: tuple[StagedBox, ...]
     elements: tuple[tuple[Axis, int], ...]
-    written: bool
 
     @property
     def statements(self) -> tuple[str, ...]:
