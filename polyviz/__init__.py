@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from polyviz.analysis import check, check_superposition, dependences
     from polyviz.api import (
         Comparison,
+        Tuning,
+        ablation,
         compare,
         compile,
         edit,
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
         replay,
         steps,
         targets,
+        techniques,
+        tune,
     )
     from polyviz.editing import Difference, Edit, Steps, difference
     from polyviz.errors import (
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
         OptionError,
         OutOfBoundsError,
         OverlapError,
+        OverlapWarning,
         PolyvizError,
         SchedulingError,
         Span,
@@ -53,6 +58,7 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop, Statement
     from polyviz.model.superposition import Superposition
     from polyviz.runtime.kernel import Kernel
+    from polyviz.runtime.residency import device, resident
     from polyviz.scheduling import register_scheduler, schedule, schedulers, superpose
     from polyviz.transform.registry import moves, register_move
 
@@ -76,6 +82,7 @@ __all__ = [
     "OptionError",
     "OutOfBoundsError",
     "OverlapError",
+    "OverlapWarning",
     "PolyvizError",
     "Schedule",
     "SchedulingError",
@@ -85,17 +92,20 @@ __all__ = [
     "Steps",
     "Superposition",
     "ToolchainError",
+    "Tuning",
     "UnknownNameError",
     "UnsupportedSyntaxError",
     "VerificationError",
     "Violation",
     "WorkerError",
     "__version__",
+    "ablation",
     "check",
     "check_superposition",
     "compare",
     "compile",
     "dependences",
+    "device",
     "difference",
     "edit",
     "extract",
@@ -105,11 +115,14 @@ __all__ = [
     "register_move",
     "register_scheduler",
     "replay",
+    "resident",
     "schedule",
     "schedulers",
     "steps",
     "superpose",
     "targets",
+    "techniques",
+    "tune",
 ]
 
 _HOMES = {
@@ -117,6 +130,8 @@ _HOMES = {
     "polyviz.api": (
         "Comparison",
         "Inspector",
+        "Tuning",
+        "ablation",
         "compare",
         "compile",
         "edit",
@@ -126,6 +141,8 @@ _HOMES = {
         "replay",
         "steps",
         "targets",
+        "techniques",
+        "tune",
     ),
     "polyviz.editing": ("Difference", "Edit", "Steps", "difference"),
     "polyviz.errors": (
@@ -138,6 +155,7 @@ _HOMES = {
         "OptionError",
         "OutOfBoundsError",
         "OverlapError",
+        "OverlapWarning",
         "PolyvizError",
         "SchedulingError",
         "Span",
@@ -152,6 +170,7 @@ _HOMES = {
     "polyviz.model.scop": ("Scop", "Statement"),
     "polyviz.model.superposition": ("Superposition",),
     "polyviz.runtime.kernel": ("Kernel",),
+    "polyviz.runtime.residency": ("device", "resident"),
     "polyviz.scheduling": ("register_scheduler", "schedule", "schedulers", "superpose"),
     "polyviz.transform.registry": ("moves", "register_move"),
 }

@@ -123,6 +123,10 @@ class OverlapError(PolyvizError):
     """Two arguments share memory and at least one is written."""
 
 
+class OverlapWarning(UserWarning):
+    """Arguments share memory, so the loop ran as written, which is slower."""
+
+
 class ArgumentError(PolyvizError):
     """A call passes arguments that the kernel cannot take (number, type, rank, shape)."""
 

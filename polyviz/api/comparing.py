@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis.bounds import check_bounds
-from polyviz.api.compiling import (
-    ScheduleChoice,
-    Tile,
-    build_kernel,
-    check_options,
-    named_schedules,
-    signature_of,
-)
+from polyviz.analysis.rounding import rounded_by_libraries
+from polyviz.api.compiling import ScheduleChoice, build_kernel, named_schedules, signature_of
 from polyviz.api.extracting import part_of
+from polyviz.api.options import Tile, read_options
+from polyviz.api.remembered import AtHand
 from polyviz.api.targets import resolve_target
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError, PolyvizError, ToolchainError
 from polyviz.model.display import Displayable
 from polyviz.model.measurement import ComparisonData, Status, VariantRow
+from polyviz.model.program import CONTRACTS
+from polyviz.model.registry import near
+from polyviz.model.techniques import techniques
 from polyviz.runtime.binding import Binder
+from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of
 from polyviz.runtime.race import Entrant, Progress, Race, fastest, with_speedups
@@ -29,7 +29,7 @@ from polyviz.runtime.variants import Baseline, Engine
 from polyviz.runtime.worker import Worker, shared_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import plotly.graph_objects
 
@@ -67,6 +67,31 @@ class Comparison(Displayable):
         return figure(self.data)
 
 
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """What a race builds a kernel from: ``name`` begins its label, ``options`` are those of ``compile``."""
+
+    name: str
+    schedule: ScheduleChoice
+    target: str
+    options: Mapping[str, Any]
+    missing: ToolchainError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RaceOptions:
+    """How a race is run: see ``compare``."""
+
+    baselines: Sequence[str] = ("numba",)
+    repeats: int = 7
+    sizes: Mapping[str, int] | None = None
+    verify: bool = True
+    namespace: Mapping[str, Any] | None = None
+    time_limit: float = 60.0
+    progress: Progress | None = None
+    worker: Worker | None = None
+
+
 def compare(
     source: object,
     *arguments: Any,
@@ -76,48 +101,77 @@ def compare(
     repeats: int = 7,
     sizes: Mapping[str, int] | None = None,
     tile: Tile = None,
-    register_tile: bool = True,
-    pack: bool = True,
-    floating_point: FloatingPoint = "reassociate",
+    threads: int | None = None,
+    contract: FloatingPoint = "reassociate",
     verify: bool = True,
     namespace: Mapping[str, Any] | None = None,
     time_limit: float = 60.0,
     progress: Progress | None = None,
     worker: Worker | None = None,
+    **options: Any,
 ) -> Comparison:
     """Race ``schedules`` x ``targets`` and the ``baselines`` on ``arguments``, which stay as they are.
 
     ``schedules`` may map the names that the table shows to schedules. A variant that is refused, fails, crashes, hangs
     (``time_limit`` seconds per run), computes something else, or has no target here (``unavailable``) is a row with
     its reason, never a time. ``baselines`` are engines for the loop as written: ``python``, ``numba``,
-    ``numba-parallel``; the first one is what speedups refer to. ``tile``, ``register_tile``, ``pack`` and
-    ``floating_point`` are those of ``compile``, for every variant.
+    ``numba-parallel``; the first one is what speedups refer to. ``tile``, ``threads``, ``contract`` and the
+    techniques in ``options`` are those of ``compile``, for every variant; under the contract ``strict`` a variant has
+    to agree bit for bit.
 
     Raises OptionError, and ExtractionError or ArgumentError when nothing can run at all.
     """
-    check_options(floating_point, tile, register_tile=register_tile, pack=pack)
-    _check_limits(repeats, time_limit)
-    scop = part_of(source, sizes=sizes, namespace=namespace)
-    dependences = find_dependences(scop)
-    engines = [_engine(name) for name in dict.fromkeys(_several(baselines))]
-    bound = Binder(scop, signature_of(source)).bind(arguments, {})
-    check_bounds(scop, dict(bound.parameters), bound.shapes)
-    field = _Field(scop, dependences, source, tile, register_tile, pack, floating_point, namespace, bound.parameters)
-    resolved = _resolved(_several(targets or ("auto",)))
-    entries = [
-        field.enter(name, choice, target, missing)
+    given = {
+        "tile": tile,
+        "threads": threads,
+        "contract": options.pop("floating_point", contract),  # the name that it had first
+        **options,
+    }
+    _refuse_others(read_options(given).scheduler)
+    resolved = resolved_targets(several(targets or ("auto",)))
+    contenders = [
+        Contender(name, choice, target, given, missing)
         for name, choice in named_schedules(schedules).items()
         for target, missing in resolved.items()
     ]
+    how = RaceOptions(baselines, repeats, sizes, verify, namespace, time_limit, progress, worker)
+    return run_race(source, arguments, contenders, how)
+
+
+def _refuse_others(options: Mapping[str, Any]) -> None:
+    """Refuse options of schedulers: several of them race, and each has its own."""
+    for name in options:
+        hint = near(name, techniques()) or ": options of a scheduler belong into pv.schedule, whose result can race"
+        raise OptionError(f"compare has no option `{name}`{hint}.")
+
+
+def run_race(
+    source: object, arguments: tuple[Any, ...], contenders: Sequence[Contender], how: RaceOptions
+) -> Comparison:
+    """Verify and time ``contenders`` and the baselines; raises what ``compare`` raises."""
+    _check_limits(how.repeats, how.time_limit)
+    scop = part_of(source, sizes=how.sizes, namespace=how.namespace)
+    dependences = find_dependences(scop)
+    engines = [_engine(name) for name in dict.fromkeys(several(how.baselines))]
+    bound = Binder(scop, signature_of(source)).bind(arguments, {})
+    check_bounds(scop, dict(bound.parameters), bound.shapes)
+    field = _Field(scop, dependences, source, how.namespace, AtHand.of(bound), rounding(scop, bound))
+    entries = [field.enter(contender) for contender in contenders]
     kernels = {entry.label: entry.kernel for entry in entries if entry.kernel is not None}
-    original = original_of(scop, source, namespace)
+    original = original_of(scop, source, how.namespace)
     entrants = [_baseline_entrant(Baseline(original, engine)) for engine in engines]
-    entrants += [entry.entrant(bound) for entry in entries]
+    entrants += [entry.entrant(bound, field.rounded) for entry in entries]
     race = Race(
-        bound.given, bound.parameters, written_arrays(scop), result_names(scop), repeats, time_limit, verify
+        bound.given,
+        bound.parameters,
+        written_arrays(scop),
+        result_names(scop),
+        how.repeats,
+        how.time_limit,
+        how.verify,
     )
     reference = Baseline(original, "numba")
-    rows, samples, notes = race.run(worker or shared_worker(), reference, entrants, progress)
+    rows, samples, notes = race.run(how.worker or shared_worker(), reference, entrants, how.progress)
     baseline = rows[0].label if engines else None
     data = ComparisonData(
         name=scop.name,
@@ -126,11 +180,29 @@ def compare(
         best=fastest(rows, samples),
         machine="; ".join(this_machine().describe().splitlines()),
         sizes=dict(bound.parameters),
-        notes=(*scop.notes, *notes) if verify else (*scop.notes, *notes, "nothing was verified, as asked"),
+        notes=(*scop.notes, *layout_notes(bound.given), *notes, *_contract_notes(rows, verified=how.verify)),
     )
     contracts = {row.label: row.floating_point for row in rows}
     verified = {label: kernel.with_floating_point(contracts[label]) for label, kernel in kernels.items()}
     return Comparison(data, verified)
+
+
+def _contract_notes(rows: Sequence[VariantRow], *, verified: bool) -> Iterator[str]:
+    """Which contracts hold, and how outputs were compared."""
+    for contract in dict.fromkeys(row.floating_point for row in rows if not row.is_baseline):
+        yield f"contract {contract}: {CONTRACTS[contract]}"
+    if not verified:
+        yield "nothing was verified, as asked"
+
+
+def rounding(scop: Scop, bound: Bound) -> str:
+    """Why outputs under the strict contract may differ in their last bits here; empty where they may not."""
+    functions = rounded_by_libraries(scop)
+    if functions:
+        return f"the last bit of {', '.join(functions)} is that of the mathematical library"
+    if any(kind.dtype.startswith("complex") for kind in bound.types.values()):
+        return "compilers multiply and divide complex numbers in different ways"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +218,7 @@ class _Entry:
     def label(self) -> str:
         return f"{self.schedule}/{self.target}"
 
-    def entrant(self, bound: Any) -> Entrant:
-        row = VariantRow(self.schedule, self.target, "ok", None)
+    def entrant(self, bound: Bound, rounded: str) -> Entrant:
         if self.kernel is None:
             return self._left_out(self.error)
         try:
@@ -159,7 +230,7 @@ class _Entry:
         row = VariantRow(
             self.schedule, self.target, "ok", None, note=note, source=program.text, floating_point=contract
         )
-        return Entrant(row, program, careful_program(self.kernel, bound))
+        return Entrant(row, program, careful_program(self.kernel, bound), rounded)
 
     def _left_out(self, error: PolyvizError | None) -> Entrant:
         assert error is not None
@@ -182,36 +253,31 @@ class _Field:
     scop: Scop
     dependences: Dependences
     source: object
-    tile: Tile
-    register_tile: bool
-    pack: bool
-    floating_point: FloatingPoint
     namespace: Mapping[str, Any] | None
-    sizes: Mapping[str, int]
+    at_hand: AtHand
+    rounded: str
 
-    def enter(self, name: str, choice: ScheduleChoice, target: str, missing: ToolchainError | None) -> _Entry:
-        if missing is not None:
-            return _Entry(name, target, None, missing)
+    def enter(self, contender: Contender) -> _Entry:
+        name, target = contender.name, contender.target
+        if contender.missing is not None:
+            return _Entry(name, target, None, contender.missing)
         try:
-            return _Entry(name, target, self.kernel(choice, target))
+            return _Entry(name, target, self.kernel(contender))
         except OptionError:
             raise  # a name that does not exist is the caller's mistake, not a property of the loop
         except PolyvizError as error:
             return _Entry(name, target, None, error)
 
-    def kernel(self, choice: ScheduleChoice, target: str) -> Kernel:
+    def kernel(self, contender: Contender) -> Kernel:
         return build_kernel(
             self.scop,
             self.dependences,
             self.source,
-            schedule=choice,
-            target=target,
-            tile=self.tile,
-            register_tile=self.register_tile,
-            pack=self.pack,
-            floating_point=self.floating_point,
+            schedule=contender.schedule,
+            target=contender.target,
             namespace=self.namespace,
-            at_hand=self.sizes,
+            at_hand=self.at_hand,
+            **contender.options,
         )
 
 
@@ -222,11 +288,12 @@ def _check_limits(repeats: object, time_limit: float) -> None:
         raise OptionError(f"The time limit is a positive number of seconds, not {time_limit!r}.")
 
 
-def _several(names: Sequence[Any]) -> Sequence[Any]:
+def several(names: Sequence[Any]) -> Sequence[Any]:
+    """One name as a sequence of one."""
     return (names,) if isinstance(names, str) else names
 
 
-def _resolved(targets: Sequence[str]) -> dict[str, ToolchainError | None]:
+def resolved_targets(targets: Sequence[str]) -> dict[str, ToolchainError | None]:
     """Every target by its own name, with what is missing where it cannot run here."""
     resolved: dict[str, ToolchainError | None] = {}
     for target in targets:

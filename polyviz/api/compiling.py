@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Literal, overload
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, overload
 
 import islpy as isl
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.api.extracting import part_of
+from polyviz.api.options import Tile, read_options
+from polyviz.api.remembered import AtHand, recalled
 from polyviz.api.targets import resolve_target
 from polyviz.editing import Edit
 from polyviz.errors import OptionError
 from polyviz.mapping import DEVICE_TARGETS, make_plan
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Schedule
-from polyviz.model.staging import DeviceOptions
 from polyviz.model.superposition import Superposition
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.machine import this_machine
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
 
 ScheduleChoice = str | Schedule | Superposition | Edit | isl.Schedule | isl.UnionMap
-Tile = Sequence[int] | int | Literal[False] | None
-"""Sizes per loop (the last one for deeper loops too), or one for all; False for no tiles; None: the target's choice."""
-LARGEST_TILE = 2**31 - 1
 
 
 def compile(
@@ -44,10 +42,8 @@ def compile(
     target: str = "auto",
     sizes: Mapping[str, int] | None = None,
     tile: Tile = None,
-    register_tile: bool = True,
-    pack: bool = True,
-    device: DeviceOptions | Mapping[str, Any] | None = None,
-    floating_point: FloatingPoint = "reassociate",
+    threads: int | None = None,
+    contract: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Kernel:
@@ -55,10 +51,11 @@ def compile(
 
     ``source`` is a function, text, an extracted part or a kernel. ``schedule`` is a scheduler's name (its options go
     into ``options``) or a schedule of one's own; ``tile`` gives tile sizes (one number: the same for
-    every loop), False switches tiling off. ``register_tile=False`` keeps sums of products out of vector registers,
-    ``pack=False`` their operands where they are. ``device`` switches what kernels of a device may do: a
-    ``DeviceOptions`` or its fields, such as ``{"stage": False}``.
-    ``floating_point`` is ``strict`` (each element's operations keep their order) or ``reassociate``.
+    every loop), False switches tiling off; ``threads`` bounds the number of threads (None: one per core).
+    ``contract`` is that of floating point: ``strict`` keeps the operations of each element as they are written, bit for
+    bit; ``reassociate`` lets sums be added up in another order and products be fused with sums.
+    ``options`` also switch techniques off by name (``register_tile=False``); :func:`polyviz.techniques` lists them.
+    ``device`` is a mapping with those of kernels on a device, such as ``{"stage": False}`` (``DeviceOptions``).
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
 
@@ -71,7 +68,9 @@ def compile(
     >>> values
     array([0., 2., 4., 6.])
     """
-    check_options(floating_point, tile, register_tile=register_tile, pack=pack)
+    contract = options.pop("floating_point", contract)  # the name that it had first
+    given = {"tile": tile, "threads": threads, "contract": contract, **options}
+    read_options(given)
     scop = part_of(source, sizes=sizes, namespace=namespace)
     return build_kernel(
         scop,
@@ -79,13 +78,8 @@ def compile(
         source,
         schedule=schedule,
         target=resolve_target(target),
-        tile=tile,
-        register_tile=register_tile,
-        pack=pack,
-        device=device_options(device),
-        floating_point=floating_point,
         namespace=namespace,
-        options=options,
+        **given,
     )
 
 
@@ -97,64 +91,40 @@ def build_kernel(
     *,
     schedule: ScheduleChoice,
     target: str,
-    tile: Tile = None,
-    register_tile: bool = True,
-    pack: bool = True,
-    device: DeviceOptions | None = None,
-    floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
-    options: Mapping[str, Any] | None = None,
-    at_hand: Mapping[str, int] | None = None,
+    at_hand: AtHand | None = None,
+    **options: Any,
 ) -> Kernel:
-    """The kernel for a part that is already analysed; ``target`` is resolved.
+    """The kernel for a part that is already analysed; ``target`` is resolved, ``options`` are those of ``compile``.
 
-    ``at_hand`` holds the values of parameters in the run that comes next, for schedulers that choose by them.
+    ``at_hand`` is what is known of the run that comes next, for schedulers that choose by sizes.
     """
-    told = _scheduler_options(schedule, target, options or {})
-    chosen = choose_schedule(scop, dependences, schedule, told, at_hand)
+    at_hand = at_hand or AtHand()
+    wanted = read_options(options)
+    found = recalled(scop, schedule if _is_scheduler(schedule) else None, target, wanted, at_hand)
+    wanted = found.options
+    told = _scheduler_options(schedule, target, wanted.scheduler)
+    chosen = choose_schedule(scop, dependences, schedule, told, at_hand.sizes)
     plan = make_plan(
         scop,
         dependences,
         chosen,
         target,
-        tile=_sizes(tile),
+        tile=wanted.sizes,
         processor=this_machine().processor,
-        register_tile=register_tile,
-        pack=pack,
-        device=device,
+        threads=wanted.threads,
+        device=wanted.device,
+        **wanted.switches,
     )
+    plan = replace(plan, decisions=(*found.decisions, *plan.decisions))
     original = original_of(scop, source, namespace)
     return Kernel(
-        scop, dependences, plan, original, floating_point=floating_point, signature=signature_of(source)
+        scop, dependences, plan, original, floating_point=wanted.contract, signature=signature_of(source)
     )
 
 
-def device_options(choice: DeviceOptions | Mapping[str, Any] | None) -> DeviceOptions:
-    """The options meant by ``choice``. Raises OptionError for a name or a value that there is not.
-
-    >>> device_options({"elements": (2, 2)}).elements
-    (2, 2)
-    """
-    if isinstance(choice, DeviceOptions):
-        return choice
-    known = {one.name: one.default for one in fields(DeviceOptions)}
-    for name, value in (choice or {}).items():
-        if name not in known:
-            raise OptionError(f"Unknown device option {name!r}; known: {', '.join(known)}.")
-        if not _fits(known[name], value):
-            raise OptionError(f"The device option {name} cannot be {value!r}.")
-    return DeviceOptions(**{name: _immutable(value) for name, value in (choice or {}).items()})
-
-
-def _fits(default: object, value: object) -> bool:
-    if isinstance(default, bool):
-        return isinstance(value, bool)
-    sizes = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
-    return (value is None and default is None) or all(type(size) is int and size > 0 for size in sizes)
-
-
-def _immutable(value: object) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _is_scheduler(choice: ScheduleChoice) -> bool:
+    return isinstance(choice, str) and not _is_isl_text(choice)
 
 
 def _scheduler_options(schedule: ScheduleChoice, target: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -230,34 +200,6 @@ def _schedule_name(choice: ScheduleChoice) -> str:
 
 def _is_isl_text(text: str) -> bool:
     return "{" in text
-
-
-def check_options(floating_point: object, tile: object, **switches: object) -> None:
-    """Refuse values that the options do not have; ``switches`` are on or off. Raises OptionError."""
-    if floating_point not in ("strict", "reassociate"):
-        raise OptionError(f"Unknown floating_point {floating_point!r}; known: strict, reassociate.")
-    _check_tile(tile)
-    for name, value in switches.items():
-        if not isinstance(value, bool):
-            raise OptionError(f"{name} is True or False, not {value!r}.")
-
-
-def _sizes(tile: Tile) -> Sequence[int] | Literal[False] | None:
-    """One size as a sequence of one."""
-    if tile is None or isinstance(tile, Sequence):
-        return tile
-    return (tile,) if tile else False
-
-
-def _check_tile(tile: object) -> None:
-    """Refuse anything but None, False, a size and a sequence of sizes."""
-    if tile is None or tile is False:
-        return
-    sizes = tuple(tile) if isinstance(tile, Sequence) and not isinstance(tile, str) else (tile,)
-    if not sizes or not all(type(size) is int and 0 < size <= LARGEST_TILE for size in sizes):
-        raise OptionError(
-            f"Tile sizes are whole numbers such as 32 or (8, 32), or False for no tiles, not {tile!r}."
-        )
 
 
 @overload

@@ -18,9 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from polyviz.api.compiling import ScheduleChoice
+    from polyviz.editing import Edit
     from polyviz.model.dependences import Dependences, LoopParallelism
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
+
+
+@dataclass(slots=True)
+class Handiwork:
+    """What a person has made of an inspector in its live view so far."""
+
+    edit: Edit | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -30,6 +38,7 @@ class Inspector(Displayable):
     ``loops`` judges every source loop; ``schedules`` holds one value per scheduler that succeeded, ``refusals`` the
     reason of each that did not. ``sizes`` are the parameter values of the arguments, and ``counts`` how often each
     statement runs for them; both are empty without arguments. ``arguments`` and ``namespace`` are those given.
+    ``edit`` and ``schedule`` are what was made by hand in the live view, to go on with in Python.
     """
 
     scop: Scop
@@ -41,6 +50,24 @@ class Inspector(Displayable):
     counts: Mapping[str, int] = field(default_factory=dict)
     arguments: tuple[Any, ...] = ()
     namespace: Mapping[str, Any] | None = None
+    handiwork: Handiwork = field(default_factory=Handiwork, compare=False)
+
+    @property
+    def edit(self) -> Edit | None:
+        """The moves made in the live view, as one edit with its history and script; None while there are none."""
+        return self.handiwork.edit
+
+    @property
+    def schedule(self) -> Schedule | None:
+        """The order that these moves lead to, for ``compile``, ``compare`` and ``check``; None while there are none."""
+        return None if self.edit is None else self.edit.schedule
+
+    @property
+    def element_bytes(self) -> dict[str, int]:
+        """The size of an element, in bytes, of every array among the arguments."""
+        names = (argument.name for argument in self.scop.arguments)
+        sizes = ((name, getattr(value, "itemsize", 0)) for name, value in zip(names, self.arguments, strict=False))
+        return {name: size for name, size in sizes if size}
 
 
 @exclusive

@@ -1,37 +1,48 @@
-"""The menu of moves at one loop as the linked views show it: in words, with the effect or the pair that forbids it."""
+"""The menu of moves at one loop as the linked views show it: in words, with the effect or the pair that forbids it.
+
+What a legal move does to the time of every drawn instance comes with it, so that the view can run its cache on the new
+order and count the steps, without another question.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from polyviz.views.linked import ordering_model
 from polyviz.views.models import violation_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.editing import Choice, Edit
+    from polyviz.model.schedule import Schedule
+    from polyviz.views.linked import Sketch
     from polyviz.views.linked_schema import ChoiceModel
 
 
-def menu(edit: Edit, address: str) -> list[ChoiceModel]:
-    """What can be done with the loop ``address`` of ``edit``; raises ``OptionError`` when there is no such loop."""
-    before = _counts(edit)
-    return [_model(edit, choice, before) for choice in edit.choices(address)]
+def menu(edit: Edit, address: str, sketch: Sketch | None = None) -> list[ChoiceModel]:
+    """What can be done with the loop ``address`` of ``edit``; raises ``OptionError`` when there is no such loop.
+
+    With ``sketch``, the drawing that the menu belongs to, a legal move says when each drawn instance would run.
+    """
+    before = edit.schedule
+    return [_model(edit, choice, before, sketch) for choice in edit.choices(address)]
 
 
-def _model(edit: Edit, choice: Choice, before: tuple[int, int]) -> ChoiceModel:
+def _model(edit: Edit, choice: Choice, before: Schedule, sketch: Sketch | None) -> ChoiceModel:
     words = dict(choice.arguments)
     violations = () if choice.is_legal else edit.check(choice.name, choice.at, **words).violations
-    after = _counts(edit.apply(choice.name, choice.at, **words)) if choice.is_legal else before
+    after = edit.apply(choice.name, choice.at, **words).schedule if choice.is_legal else before
     return {
         "move": choice.name,
         "label": move_label(choice.name, choice.arguments),
         "at": choice.at,
         "arguments": words,
         "legal": choice.is_legal,
-        "effect": _effect(before, after),
+        "effect": _effect(_counts(before), _counts(after)),
         "reason": choice.reason,
         "violation": violation_model(violations[0]) if violations else None,
+        "after": ordering_model(after, sketch) if sketch is not None and choice.is_legal else None,
     }
 
 
@@ -41,9 +52,9 @@ def _effect(before: tuple[int, int], after: tuple[int, int]) -> str:
     return ", ".join(f"{what}: {old} → {new}" for what, old, new in changes if old != new)
 
 
-def _counts(edit: Edit) -> tuple[int, int]:
+def _counts(schedule: Schedule) -> tuple[int, int]:
     """The number of loops, and of parallel ones."""
-    members = [member for band in edit.schedule.bands for member in band.members]
+    members = [member for band in schedule.bands for member in band.members]
     return len(members), sum(member.coincident for member in members)
 
 

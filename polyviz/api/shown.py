@@ -15,6 +15,7 @@ from polyviz.views.bundles import (
     combine,
     comparison_bundle,
     dependences_bundle,
+    device_bundle,
     listing_bundle,
     note_bundle,
     parallelism_bundle,
@@ -38,6 +39,9 @@ def kernel_bundle(kernel: Kernel) -> Bundle:
         Section(f"Program for {kernel.target}", program_bundle(kernel.program)),
         Section("Source and domains", scop_bundle(kernel.scop, kernel.dependences)),
     ]
+    view = kernel.device_view()
+    if view is not None:
+        sections.insert(1, Section("Blocks and threads", device_bundle(view), open=True))
     title = f"{kernel.scop.name}: schedule {kernel.schedule.scheduler}, target {kernel.target}"
     return {**combine(title, sections), "text/plain": kernel.report()}
 

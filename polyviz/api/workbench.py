@@ -36,13 +36,13 @@ EDITED = "by hand"
 class Workbench:
     """What a person has asked for so far about the loops of ``inspector``; ``model`` is what the views draw.
 
-    ``values`` are the sizes to draw for, None for a choice of our own.
+    Moves are kept in the inspector, where they are found from Python and whenever it is shown again. ``values`` are
+    the sizes to draw for, None for a choice of our own.
     """
 
     inspector: Inspector
     values: Mapping[str, int] | None = None
     comparison: ComparisonData | None = None
-    edit: Edit | None = None
     schedules: dict[str, Schedule] = field(default_factory=dict)
     _variants: dict[str, Variant] = field(default_factory=dict)
     _edited: tuple[Edit, Schedule] | None = None
@@ -50,6 +50,15 @@ class Workbench:
 
     def __post_init__(self) -> None:
         self.schedules = {**self.inspector.schedules, **self.schedules}
+
+    @property
+    def edit(self) -> Edit | None:
+        """The moves made so far; None while there are none."""
+        return self.inspector.handiwork.edit
+
+    @edit.setter
+    def edit(self, edit: Edit) -> None:
+        self.inspector.handiwork.edit = edit
 
     @exclusive
     def model(self) -> Json:
@@ -65,6 +74,7 @@ class Workbench:
             sizes=found.sizes,
             comparison=self.comparison,
             edit=self._edit_model(),
+            element_bytes=found.element_bytes,
         )
         return inspector_model(subject, self.values, self._sketch)
 
@@ -79,7 +89,9 @@ class Workbench:
 
     def choices(self, variant: str, address: str) -> list[ChoiceModel]:
         """The moves at ``address`` of a variant; raises ``OptionError`` when there is no such variant or place."""
-        return menu(self._editing(variant), address)
+        if not self._sketch.shown:
+            self.model()
+        return menu(self._editing(variant), address, self._sketch)
 
     def apply(self, variant: str, move: str, at: str | None, arguments: Mapping[str, Any]) -> None:
         """Make a move on a variant; one on another variant than before begins a new history."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from polyviz.benchmark.contest import Contest
 from polyviz.benchmark.entrants import Entry
-from polyviz.benchmark.options import SCHEDULER_SUITE, Options, parse, suite
+from polyviz.benchmark.gpu.command import run_gpu
+from polyviz.benchmark.options import GPU_SUITE, SCHEDULER_SUITE, Options, parse, suite
 from polyviz.benchmark.peers import Peer, all_peers
 from polyviz.benchmark.records import KernelRecord, PeerRecord, Results, Settings
 from polyviz.benchmark.store import Store, resumed, with_kernel
@@ -34,6 +35,17 @@ def run(arguments: Sequence[str] | None, peers: Sequence[Peer] | None = None) ->
             _say,
             resume=options.resume,
             sizes=SHORT_SIZES if options.short else SIZES,
+        )
+    if options.suite == GPU_SUITE:
+        return run_gpu(
+            options.kernels,
+            options.schedules,
+            options.output,
+            _say,
+            size=options.size,
+            dtype=options.dtype,
+            repeats=options.repeats,
+            resume=options.resume,
         )
     field = tuple(all_peers() if peers is None else peers)
     with fixed_threads() as threads:

@@ -53,7 +53,7 @@ def generate(data: Data, schedule: str, target: str) -> Generation:
     >>> generate(Data("mvt", "mini", "float64"), "original", "python").program.target
     'python'
     """
-    scop, found = _analysed(data.kernel)
+    scop, found = analysed(data.kernel)
     bound_data = data.example().arguments()
     started = time.perf_counter()
     kernel = build_kernel(scop, found, data.entry.function, schedule=schedule, target=resolve_target(target))
@@ -63,6 +63,7 @@ def generate(data: Data, schedule: str, target: str) -> Generation:
 
 
 @lru_cache(maxsize=1)
-def _analysed(kernel: str) -> tuple[Scop, Dependences]:
+def analysed(kernel: str) -> tuple[Scop, Dependences]:
+    """A kernel of the gallery with its dependences."""
     scop = extract(gallery.kernel(kernel).function)
     return scop, dependences(scop)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from polyviz import gallery
 from polyviz.api.targets import targets as known_targets
+from polyviz.benchmark.gpu.subjects import KERNELS as GPU_KERNELS
+from polyviz.benchmark.gpu.subjects import SCHEDULES as GPU_SCHEDULES
 from polyviz.errors import OptionError
 from polyviz.gallery.entry import FLOATING, SIZE_LEVELS
 from polyviz.scheduling import schedulers
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 SCHEDULER_SUITE = "schedulers"
 """The suite that looks at the schedulers themselves, on the kernels of PolyBench."""
 
-SUITES = ("polybench", "gallery", SCHEDULER_SUITE)
+GPU_SUITE = "gpu"
+"""The suite of kernels on blocks and threads: timed on a device, counted without one."""
+SUITES = ("polybench", "gallery", SCHEDULER_SUITE, GPU_SUITE)
 SCHEDULES = "pluto,isl,original"
 SHORT_SCHEDULES = "pluto"
 SHORT_KERNELS = ("gemm", "jacobi-2d", "trisolv")
@@ -64,9 +68,10 @@ def parse(arguments: Sequence[str] | None) -> Options:
     chosen = _parser().parse_args(arguments)
     if chosen.repeats < 2:
         raise OptionError(f"--repeats must be 2 or more, not {chosen.repeats}: one sample has no interval.")
-    surveyed = chosen.suite == SCHEDULER_SUITE
-    size = chosen.size or ("small" if chosen.short else "large")
-    everything = ",".join(schedulers()) if surveyed else SCHEDULES
+    size = chosen.size or _size(chosen.suite, short=chosen.short)
+    everything = {SCHEDULER_SUITE: ",".join(schedulers()), GPU_SUITE: GPU_SCHEDULES}.get(
+        chosen.suite, SCHEDULES
+    )
     schedules = chosen.schedules or (SHORT_SCHEDULES if chosen.short else everything)
     kernels = _kernels(chosen.suite, size, chosen.kernels, short=chosen.short)
     return Options(
@@ -75,7 +80,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
         kernels=kernels,
         schedules=_known("schedule", schedules, schedulers()),
         targets=_known("target", chosen.targets, known_targets()),
-        dtype=chosen.dtype,
+        dtype=chosen.dtype or ("float32" if chosen.suite == GPU_SUITE else "float64"),
         repeats=chosen.repeats,
         budget=SHORT_BUDGET if chosen.short else BUDGET,
         resume=chosen.resume,
@@ -85,8 +90,17 @@ def parse(arguments: Sequence[str] | None) -> Options:
     )
 
 
+def _size(name: str, *, short: bool) -> str:
+    """The size where none is given; without a device the emulator wants small ones."""
+    if name == GPU_SUITE and not known_targets()["cuda"].available:
+        return "mini" if short else "small"
+    return "small" if short else "large"
+
+
 def suite(name: str, size: str) -> tuple[str, ...]:
     """The kernels of a suite that have this size."""
+    if name == GPU_SUITE:
+        return tuple(kernel for kernel in GPU_KERNELS if size in gallery.kernel(kernel).sizes)
     entries = gallery.kernels() if name == "gallery" else gallery.polybench()
     return tuple(entry.name for entry in entries if size in entry.sizes)
 
@@ -102,7 +116,8 @@ def _parser() -> _Parser:
         "--suite",
         choices=SUITES,
         default="polybench",
-        help=f"which kernels (default %(default)s); {SCHEDULER_SUITE} surveys the schedulers on PolyBench instead",
+        help=f"which kernels (default %(default)s); {SCHEDULER_SUITE} surveys the schedulers on PolyBench instead, "
+        f"{GPU_SUITE} times kernels on a device, or counts what they do where there is none",
     )
     add("--size", choices=SIZE_LEVELS, help="their sizes (default large; small with --short)")
     add("--kernels", metavar="NAME,…", default="", help="only these")
@@ -112,7 +127,7 @@ def _parser() -> _Parser:
         help=f"default {SCHEDULES}; {SHORT_SCHEDULES} with --short; all of them in the suite {SCHEDULER_SUITE}",
     )
     add("--targets", metavar="NAME,…", default="c,numba", help="default %(default)s")
-    add("--dtype", choices=FLOATING, default="float64", help="default %(default)s")
+    add("--dtype", choices=FLOATING, help=f"default float64; float32 in the suite {GPU_SUITE}")
     add(
         "--repeats",
         type=int,

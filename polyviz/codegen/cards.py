@@ -41,7 +41,16 @@ def _rows(site: AccessSite, kernel: KernelText, counts: Sequence[AccessCount]) -
     expected = None
     if site.memory == "global":
         expected = expected_transactions(site.kind, site.strides, site.itemsize, kernel.block[0])
-    bare = AccessRow(site.statement, site.line, site.text, site.mode, site.memory, site.kind, expected)
+    bare = AccessRow(
+        site.statement,
+        site.line,
+        site.text,
+        site.mode,
+        site.memory,
+        site.kind,
+        expected,
+        strides=site.strides,
+    )
     return [_counted(bare, count) for count in found] or [bare]
 
 
@@ -58,4 +67,5 @@ def _counted(row: AccessRow, count: AccessCount) -> AccessRow:
         requests=count.requests,
         lanes=count.lanes / count.requests,
         conflicts=count.conflicts / count.requests,
+        strides=row.strides,
     )

@@ -133,18 +133,9 @@ def print_cuda(
                 f"{array.name} holds complex numbers, and kernels have none.", hint="Use the target 'c'."
             )
     reorder = floating_point == "reassociate"
-    plain = _CudaText(scop, plan, types, reorder).printed()
-    instrumented = _CudaText(scop, plan, types, reorder, like=plain.kernels).printed()
+    plain = CudaText(scop, plan, types, reorder).printed()
+    instrumented = CudaText(scop, plan, types, reorder, like=plain.kernels).printed()
     assert plan.device is not None
-    copies = tuple(
-        LocalArray(
-            private_name(scop, one.array),
-            types[one.array].dtype,
-            "empty",
-            tuple(map(bound_expression, one.extents)),
-        )
-        for one in plan.expansions
-    )
     return Program(
         target=plan.target,
         name=f"kernel_{scop.name}",
@@ -153,7 +144,7 @@ def print_cuda(
         types=dict(types),
         lines=plain.lines,
         floating_point=floating_point,
-        locals=(*local_arrays(scop, types), *copies),
+        locals=(*local_arrays(scop, types), *private_copies(scop, plan, types)),
         written=written_arrays(scop),
         results=result_names(scop),
         result_is_tuple=scop.is_cell or scop.result.is_tuple,
@@ -167,6 +158,19 @@ def print_cuda(
     )
 
 
+def private_copies(scop: Scop, plan: Plan, types: Mapping[str, ArrayType]) -> tuple[LocalArray, ...]:
+    """The arrays that hold the private copies of temporaries."""
+    return tuple(
+        LocalArray(
+            private_name(scop, one.array),
+            types[one.array].dtype,
+            "empty",
+            tuple(map(bound_expression, one.extents)),
+        )
+        for one in plan.expansions
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Printed:
     text: str
@@ -176,19 +180,23 @@ class _Printed:
 
 
 @dataclass
-class _CudaText:
-    """The state of printing all kernels once: plain, or instrumented with the arguments of the kernels ``like``."""
+class CudaText:
+    """The state of printing all kernels once: plain, or instrumented with the arguments of the kernels ``like``.
+
+    No variable is called one of the ``reserved`` words.
+    """
 
     scop: Scop
     plan: Plan
     types: Mapping[str, ArrayType]
     reorder: bool
     like: tuple[KernelText, ...] = ()
+    reserved: frozenset[str] = CUDA_RESERVED
     lines: dict[int, SourceLine] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.arrays = DeviceArrays(
-            self.scop, self.plan, self.types, CUDA_RESERVED, instrumented=bool(self.like)
+            self.scop, self.plan, self.types, self.reserved, instrumented=bool(self.like)
         )
         self.trees = self._tree_texts()
         self.runs = self._run_names()
@@ -264,7 +272,7 @@ class _CudaText:
         """The whole text."""
         device = self.plan.device
         assert device is not None
-        coordinates = self._coordinates()
+        coordinates = self.coordinates()
         taken = [self.arrays.taken | set(names.values()) for names in coordinates]
         loops = kernel_loops(self.scop, self.plan, taken, trees=self.shares)
         writing = self._writing()
@@ -296,7 +304,7 @@ class _CudaText:
             self.like,
         )
 
-    def _coordinates(self) -> list[dict[str, str]]:
+    def coordinates(self) -> list[dict[str, str]]:
         """Per kernel how its coordinates are spelled."""
         device = self.plan.device
         assert device is not None

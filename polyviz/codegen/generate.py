@@ -38,7 +38,7 @@ def generate(
     if plan.target not in _PRINTERS:
         raise CodegenError(f"There is no printer for the target {plan.target!r}.")
     program = _PRINTERS[plan.target](scop, plan, all_types(scop, given), floating_point)
-    return replace(program, notes=(*program.notes, *unsure_note(scop)))
+    return replace(program, notes=(*program.notes, *unsure_note(scop)), threads=plan.threads)
 
 
 def all_types(scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType]:

@@ -8,16 +8,23 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 import polyviz
+from polyviz.api.targets import targets
+from polyviz.errors import PolyvizError
+from polyviz.runtime.cuda import cuda_availability
 from polyviz.runtime.machine import this_machine, thread_count
+from polyviz.runtime.nvrtc import INSTALL_HINT as NVRTC_HINT
+from polyviz.runtime.nvrtc import nvrtc_availability
+from polyviz.runtime.peaks import MEASURE_LIMIT
 from polyviz.runtime.storage import cache_directory
 from polyviz.runtime.toolchain import INSTALL_HINT, toolchain_availability
+from polyviz.runtime.worker import shared_worker
 from polyviz.views.html import table
-from polyviz.views.tables import columns
+from polyviz.views.tables import columns, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-GPU_WHEEL = "cupy-cuda13x"
+    from polyviz.model.roofline import Peaks
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +60,14 @@ def _mark(finding: Finding) -> str:
     return "yes" if finding.found else "no"
 
 
-def diagnose() -> Diagnosis:
-    """Look at this machine; nothing is changed, and nothing raises.
+def diagnose(*, measure: bool = False) -> Diagnosis:
+    """Look at this machine; nothing is changed, and nothing raises. ``measure`` takes a few seconds for its speed, too.
 
     >>> [finding.what for finding in diagnose().findings][:2]
     ['polyviz', 'Python']
     """
-    return Diagnosis((*_python(), *_processor(), *_compilers(), _gpu(), *_notebook()))
+    peaks = _peaks() if measure else ()
+    return Diagnosis((*_python(), *_processor(), *peaks, *_compilers(), *_device(), *_notebook()))
 
 
 def _python() -> Iterator[Finding]:
@@ -80,6 +88,21 @@ def _processor() -> Iterator[Finding]:
     yield Finding("threads", True, f"{threads.count} ({threads.reason})")
 
 
+def _peaks() -> Iterator[Finding]:
+    """What the processor was seen to do, measured in the worker process."""
+    try:
+        peaks: Peaks = shared_worker().run(
+            "polyviz.runtime.peaks:measure_peaks", time_limit=MEASURE_LIMIT, label="The measurement"
+        )
+    except PolyvizError as error:
+        yield Finding("measurement", False, error.message, error.hint)
+        return
+    rates = ", ".join(f"{rate / 1e9:.0f} GFLOP/s in {dtype}" for dtype, rate in peaks.multiply_add.items())
+    yield Finding("multiply-add peak", True, f"{rates}, on {plural(peaks.threads, 'thread')}")
+    inside = f"{peaks.cached_copy / 1e9:.1f} GB/s within the last cache"
+    yield Finding("copy bandwidth", True, f"{peaks.copy / 1e9:.1f} GB/s in memory, {inside}, read and written together")
+
+
 def _compilers() -> Iterator[Finding]:
     available, reason = toolchain_availability()
     if available:
@@ -90,17 +113,25 @@ def _compilers() -> Iterator[Finding]:
     yield Finding("build cache", True, str(cache_directory()))
 
 
-def _gpu() -> Finding:
-    try:
-        import cupy
-    except Exception as error:  # a broken CUDA installation fails in many ways
-        reason = "CuPy is not installed" if isinstance(error, ImportError) else f"CuPy does not load ({error})"
-        return Finding("GPU", False, reason, f"pip install {GPU_WHEEL}")
-    if not cupy.is_available():
-        detail = f"CuPy {cupy.__version__} finds no CUDA device"
-        return Finding("GPU", False, detail, "an NVIDIA GPU with its driver; everything else works without")
-    name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    return Finding("GPU", True, f"{name}, through CuPy {cupy.__version__}")
+def _device() -> Iterator[Finding]:
+    """A GPU, and what stands in for it: the emulator, the compiler that needs no device, numba's simulator."""
+    found, reason = cuda_availability()
+    yield Finding("GPU", found, *_advised(reason, found))
+    emulated = targets()["emulated"]
+    advice = "" if emulated.available else "apt-get install g++ (on Debian)"
+    yield Finding("target emulated", emulated.available, emulated.reason, advice)
+    compiles, compiler = nvrtc_availability()
+    yield Finding(
+        "NVRTC", compiles, f"{compiler}: registers and occupancy of CUDA text", "" if compiles else NVRTC_HINT
+    )
+
+
+def _advised(reason: str, found: bool) -> tuple[str, str]:
+    """What was found apart from what to do about it."""
+    if found:
+        return reason, ""
+    what, _, advice = reason.partition(": ")
+    return what, advice or "an NVIDIA GPU with its driver; everything else works without"
 
 
 def _notebook() -> Iterator[Finding]:

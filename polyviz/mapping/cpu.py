@@ -374,7 +374,7 @@ def _explain(plan: _BandPlan, statements: tuple[str, ...]) -> list[Decision]:
     if plan.sizes:
         sizes = " x ".join(map(str, plan.sizes))
         text = f"the band is tiled by {sizes}, to reuse data while it is in cache"
-        decisions.append(Decision("tile", text, statements))
+        decisions.append(Decision("tile", text, statements, {"sizes": plan.sizes}))
     if plan.wavefront or plan.concurrent:
         decisions.append(Decision("wavefront", _front_text(plan), statements))
     if plan.parallel is not None:

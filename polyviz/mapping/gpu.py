@@ -52,8 +52,12 @@ def make_device_plan(
     allowed = options or DeviceOptions()
     storage = expand_temporaries(scop, dependences)
     private = frozenset(one.array for one in storage.expansions)
+    if not allowed.trees:
+        device = replace(device, kernels=tuple(replace(kernel, trees=()) for kernel in device.kernels))
     pairs = [staged(scop, kernel, allowed, private) for kernel in device.kernels]
-    device = replace(device, kernels=tuple(kernel for kernel, _ in pairs), options=allowed)
+    device = replace(
+        device, kernels=tuple(kernel for kernel, _ in pairs), options=allowed, plain=device.kernels
+    )
     promotions = [decision for _, decisions in pairs for decision in decisions]
     return Plan(
         schedule=schedule,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError
 from polyviz.mapping import cpu, gpu
+from polyviz.model.schedule import Decision
 
 if TYPE_CHECKING:
     from polyviz.mapping.cpu import Tile
@@ -25,27 +27,31 @@ def make_plan(
     *,
     tile: Tile = None,
     processor: Processor | None = None,
-    register_tile: bool = True,
-    pack: bool = True,
+    threads: int | None = None,
     device: DeviceOptions | None = None,
+    **techniques: bool,
 ) -> Plan:
     """Bind ``schedule`` to ``target``.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off;
-    on a device they are those of the block loops. ``processor``, ``register_tile`` and ``pack`` concern register tiles
-    of the target ``c``, ``device`` what kernels of a device may do. Raises OptionError for sizes that are not positive.
+    on a device they are those of the block loops. ``processor`` and ``techniques`` (see `polyviz.model.techniques`)
+    concern processors; ``threads`` bounds how many run the parallel loops there. ``device`` says what kernels may
+    do. Raises OptionError for sizes that are
+    not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
     if target in gpu.DEVICE_TARGETS:
         return gpu.make_device_plan(scop, dependences, schedule, target, tile=tile, options=device)
-    return cpu.make_plan(
-        scop,
-        dependences,
-        schedule,
-        target,
-        tile=tile,
-        processor=processor,
-        register_tile=register_tile,
-        pack=pack,
+    plan = cpu.make_plan(scop, dependences, schedule, target, tile=tile, processor=processor, **techniques)
+    return plan if threads is None else _on_threads(plan, threads)
+
+
+def _on_threads(plan: Plan, threads: int) -> Plan:
+    """``plan`` for at most so many threads."""
+    text = (
+        f"parallel loops run on {threads} threads, as asked"
+        if threads > 1
+        else "one thread runs all loops, as asked"
     )
+    return replace(plan, threads=threads, decisions=(*plan.decisions, Decision("threads", text)))

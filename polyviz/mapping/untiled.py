@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.mapping.cpu import make_plan
 from polyviz.mapping.gpu import make_device_plan
+from polyviz.mapping.targets import make_plan
 from polyviz.model.schedule import Decision
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def without_tiles(scop: Scop, dependences: Dependences, plan: Plan) -> Plan | No
         return _without_wavefronts(scop, dependences, plan)
     if not any(decision.step == "tile" for decision in plan.decisions):
         return None
-    untiled = make_plan(scop, dependences, plan.schedule, plan.target, tile=False)
+    untiled = make_plan(scop, dependences, plan.schedule, plan.target, tile=False, threads=plan.threads)
     text = "the loops run without tiles, in the same order: isl would need too long to write the loops of the tiles"
     return replace(untiled, decisions=(*untiled.decisions, Decision("fallback", text)))
 

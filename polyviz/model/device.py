@@ -147,9 +147,11 @@ class DevicePlan:
     """All kernels of a part, and when the host launches each: a map from the values of its host loops to a time.
 
     ``decisions`` say what the mapping had to do beyond its rules, ``options`` what it was allowed to do.
+    ``plain`` are the kernels before anything was staged.
     """
 
     kernels: tuple[DeviceKernel, ...]
     launches: Mapping[int, isl.Map]
     decisions: tuple[Decision, ...] = ()
     options: DeviceOptions = DeviceOptions()
+    plain: tuple[DeviceKernel, ...] = ()

@@ -17,12 +17,16 @@ Status = Literal["ok", "refused", "failed", "wrong", "timeout", "crashed", "canc
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Repeated timings of one variant in one run: seconds per call, and the 95 % interval of their median."""
+    """Repeated timings of one variant in one run: seconds per call, and the 95 % interval of their median.
+
+    ``kernels``: seconds of the kernels alone where they ran on a device; all other times include the transfers.
+    """
 
     samples: tuple[float, ...]
     median: float
     interval: tuple[float, float]
     note: str = ""
+    kernels: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class VariantRow:
     ``verified`` is True when every output agreed with the original loop, False when one did not, None when nothing
     was compared. ``speedup`` is against ``baseline``, with its interval from paired samples. ``compile_seconds`` is
     kept apart from ``measurement``. ``source`` is the generated text; ``floating_point`` the contract it was verified
-    under.
+    under; ``exact`` tells whether every output was the same bit for bit.
     """
 
     schedule: str
@@ -48,6 +52,7 @@ class VariantRow:
     source: str = ""
     is_baseline: bool = False
     floating_point: FloatingPoint = "reassociate"
+    exact: bool | None = None
 
     @property
     def median(self) -> float | None:

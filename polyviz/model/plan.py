@@ -140,7 +140,7 @@ class Plan:
     that stays visible; ``full_tiles`` which tiles have constant trip counts; ``work`` how much each
     parallel loop has to do; ``register_tiles`` which nests may run by register tiles, ``block_tiles`` in which
     tiles only; ``decisions`` continue the schedule's log; ``device`` holds the kernels where the target runs blocks
-    and threads.
+    and threads; ``threads`` bounds how many run the parallel loops of a processor (None: as many as it has cores).
     """
 
     schedule: Schedule
@@ -155,3 +155,4 @@ class Plan:
     block_tiles: tuple[BlockTiles, ...] = ()
     decisions: tuple[Decision, ...] = ()
     device: DevicePlan | None = None
+    threads: int | None = None

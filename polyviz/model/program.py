@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from polyviz.model.expression import Expression
 
 FloatingPoint = Literal["strict", "reassociate"]
+CONTRACTS: Mapping[FloatingPoint, str] = {
+    "reassociate": "sums may be added up in another order, and products fused with sums",
+    "strict": "the operations of every element run as they are written, bit for bit",
+}
+"""What a program may do to floating-point results, by the name of the contract."""
 NO_MEMORY = -1
 """What a C function returns when there is no memory for its own arrays; nothing was changed then."""
 
@@ -76,7 +81,8 @@ class Program:
     positive code that stands for one of them (1-based).
     ``checked``: some subscripts are tested while it runs, so it may stop half-way and the caller must be able to
     restore ``written`` arrays. ``device`` describes kernels and launches where the text is CUDA. ``results`` are the
-    arrays and scalars handed back, in order, as one tuple when ``result_is_tuple``.
+    arrays and scalars handed back, in order, as one tuple when ``result_is_tuple``. ``threads`` bounds how many run
+    parallel loops, None for one per core.
     """
 
     target: str
@@ -94,3 +100,4 @@ class Program:
     result_is_tuple: bool = False
     notes: tuple[str, ...] = ()
     device: DeviceProgram | None = None
+    threads: int | None = None

@@ -29,8 +29,7 @@ class DeviceOptions:
     thread computes along x, y, and how its accumulators become a register tile; None chooses, ``(1, 1)`` is one cell.
     ``depth``: iterations of the loop per tile; None chooses. ``prefetch``: copy the next tile while this one is used.
     ``padding``: longer rows of tiles where that avoids bank conflicts. ``vectors``: copies of 16 bytes where rows start
-    at such addresses, which the kernel tests. ``registers``: accumulators of other loops in registers. ``trees``:
-    threads share accumulations. ``shared_bytes``: what the tiles of a block may take.
+    at such addresses, which the kernel tests. ``trees``: threads share accumulations. ``shared_bytes``: what the tiles of a block may take.
     """
 
     stage: bool = True
@@ -39,7 +38,6 @@ class DeviceOptions:
     prefetch: bool = True
     padding: bool = True
     vectors: bool = True
-    registers: bool = True
     trees: bool = True
     shared_bytes: int = SHARED_BYTES
 

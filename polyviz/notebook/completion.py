@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 
+from polyviz.model.program import CONTRACTS
+from polyviz.model.techniques import techniques
 from polyviz.notebook.options import SHOWN
 from polyviz.notebook.words import OPTIONS, SHORT
 
@@ -30,6 +32,8 @@ _VALUES: Mapping[str, Callable[[], Iterable[str]]] = {
     "--schedule": _schedules,
     "--target": _targets,
     "--show": lambda: SHOWN,
+    "--without": techniques,
+    "--contract": lambda: CONTRACTS,
 }
 _NOTHING: SimpleMatcherResult = {"completions": []}
 

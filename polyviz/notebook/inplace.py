@@ -42,7 +42,7 @@ def run_in_place(kernel: Kernel, namespace: MutableMapping[str, Any]) -> None:
     Nothing is left half-written: native loops finish before an interrupt counts, interpreted ones are rolled back.
     """
     arguments = arguments_of(kernel.scop, namespace)
-    parameters = kernel.bind(arguments, {}).parameters
+    parameters = kernel.bind(arguments, {}, overlapping=True).parameters
     guard = _rolled_back(kernel.scop, namespace) if kernel.target == "python" else _interrupts_later()
     with guard:
         results = kernel(*arguments)

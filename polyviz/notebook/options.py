@@ -8,7 +8,10 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 from polyviz.api.sizes import sizes_of_words
+from polyviz.api.tuning import DEFAULT_SECONDS
 from polyviz.errors import OptionError
+from polyviz.model.program import CONTRACTS
+from polyviz.model.techniques import switched_off, techniques
 from polyviz.notebook.schedules import read_schedules
 
 if TYPE_CHECKING:
@@ -16,9 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from polyviz.api.compiling import ScheduleChoice
+    from polyviz.model.program import FloatingPoint
 
-Show = Literal["source", "schedule", "tree"]
-SHOWN: tuple[Show, ...] = ("source", "schedule", "tree")
+Show = Literal["source", "schedule", "tree", "device", "teaching"]
+SHOWN: tuple[Show, ...] = ("source", "schedule", "tree", "device", "teaching")
 DEFAULT_SCHEDULE = "pluto"
 COMPARED_SCHEDULES = ("original", "isl", "pluto")
 DEFAULT_REPEATS = 7
@@ -38,6 +42,9 @@ class Options:
     )
     targets: tuple[str, ...] = ("auto",)
     tile: tuple[int, ...] | Literal[False] | None = None
+    without: Mapping[str, bool | int] = field(default_factory=dict)
+    contract: FloatingPoint = "reassociate"
+    tune: float | None = None
     compare: bool = False
     inspect: bool = False
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -45,6 +52,12 @@ class Options:
     repeats: int = DEFAULT_REPEATS
     verify: bool = True
     show: Show | None = None
+
+    @property
+    def building(self) -> dict[str, Any]:
+        """The keywords of ``pv.compile`` that every variant gets."""
+        tile = {} if self.tile is None else {"tile": self.tile}
+        return {"contract": self.contract, **self.without, **tile}
 
 
 def read_options(words: argparse.Namespace, namespace: Mapping[str, Any]) -> Options:
@@ -62,6 +75,9 @@ def read_options(words: argparse.Namespace, namespace: Mapping[str, Any]) -> Opt
         schedules=schedules or {DEFAULT_SCHEDULE: DEFAULT_SCHEDULE},
         targets=targets or ("auto",),
         tile=_tile(words.tile),
+        without=_without(words.without),
+        contract=_contract(words.contract),
+        tune=_seconds(words.tune),
         compare=bool(words.compare) or several,
         inspect=bool(words.inspect),
         sizes=sizes_of_words(words.set or ()),
@@ -75,18 +91,22 @@ def read_options(words: argparse.Namespace, namespace: Mapping[str, Any]) -> Opt
 def _check_effects(words: argparse.Namespace, *, compares: bool) -> None:
     """Refuse what would have no effect, so that nobody believes it had."""
     if words.inspect:
-        given = [name for name in _OF_A_RUN if getattr(words, name)]
+        given = [name for name in _OF_A_RUN if getattr(words, name)] + ["tune"] * (words.tune is not None)
         if given:
             raise OptionError(
                 f"--{given[0].replace('_', '-')} has no effect with --inspect, which runs no loop."
             )
+    if words.tune is not None and compares:
+        raise OptionError(
+            "--tune looks around one variant: name one schedule and one target, and leave --compare out."
+        )
     if words.repeats is not None and not compares:
         raise OptionError(
             "--repeats counts the timings of a comparison: add --compare, or more than one variant."
         )
 
 
-_OF_A_RUN = ("target", "tile", "compare", "repeats", "no_verify", "show")
+_OF_A_RUN = ("target", "tile", "without", "contract", "compare", "repeats", "no_verify", "show")
 """The options that say how to run or what to show of a run."""
 
 
@@ -134,6 +154,37 @@ def _tile(text: str | None) -> tuple[int, ...] | Literal[False] | None:
     if text == "off":
         return False
     return tuple(_positive("--tile", part) for part in split_list(text)) or _no_tile(text)
+
+
+def _without(text: str | None) -> dict[str, bool | int]:
+    if text is None:
+        return {}
+    names = split_list(text)
+    if not names:
+        raise OptionError(f"--without needs a technique: one of {', '.join(techniques())}.")
+    return switched_off(names)
+
+
+def _contract(text: str | None) -> FloatingPoint:
+    for contract in CONTRACTS:
+        if contract == (text or "reassociate"):
+            return contract
+    raise unknown("contract", str(text), CONTRACTS)
+
+
+def _seconds(text: str | None) -> float | None:
+    """The time for ``--tune``; empty for the default."""
+    if text is None:
+        return None
+    if not text:
+        return DEFAULT_SECONDS
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.0 < seconds < float("inf"):
+        raise OptionError(f"--tune takes a number of seconds such as 30, not {text!r}.")
+    return seconds
 
 
 def _no_tile(text: str) -> Literal[False]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from polyviz.runtime.residency import device
 from polyviz.views import text
 from polyviz.views.bundles import (
     Section,
@@ -12,26 +13,36 @@ from polyviz.views.bundles import (
     combine,
     comparison_bundle,
     dependences_bundle,
+    device_bundle,
+    listing_bundle,
+    note_bundle,
     parallelism_bundle,
     program_bundle,
     schedule_bundle,
     scop_bundle,
+    transfers_bundle,
+    tuning_bundle,
 )
+from polyviz.views.device import summary_lines
 from polyviz.views.html import items, paragraph
 from polyviz.views.nodes import read_tree
 from polyviz.views.schema import MIME
 from polyviz.views.tables import seconds
+from polyviz.views.transfers import size_text
 from polyviz.views.tree import tree_html, tree_text
+from polyviz.views.tuning import tuning_text
 from polyviz.views.verdict import comparison_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.api import Comparison
+    from polyviz.errors import OverlapError
     from polyviz.model.dependences import Dependences, LoopParallelism
     from polyviz.model.display import Bundle
     from polyviz.model.measurement import VariantRow
     from polyviz.model.scop import Scop
+    from polyviz.model.tuning import Tuning
     from polyviz.notebook.choice import Choice
     from polyviz.notebook.options import Show
     from polyviz.runtime.kernel import Kernel
@@ -45,7 +56,8 @@ class Part:
 
     ``loops`` judges the loops as written. ``row`` is the outcome of the verification, None when there was none;
     ``choice`` says why this kernel was taken from ``comparison``; ``seconds`` is how long it ran in place, None for a
-    function, which runs when it is called.
+    function, which runs when it is called; ``tuning`` is the search for better options that came before;
+    ``overlap`` says why the loops ran as written, ``layouts`` which arrays took a slower way.
     """
 
     scop: Scop
@@ -57,6 +69,9 @@ class Part:
     choice: Choice | None = None
     seconds: float | None = None
     sizes: Mapping[str, int] = field(default_factory=dict)
+    tuning: Tuning | None = None
+    overlap: OverlapError | None = None
+    layouts: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -64,21 +79,27 @@ class Part:
         variant = f"{self.kernel.schedule.scheduler} on {self.kernel.target}"
         if self.seconds is None:
             return f"{self.scop.name} is now an optimised kernel: {variant}"
+        if self.overlap is not None:
+            return f"as written, since arrays overlap in memory: ran in place in {seconds(self.seconds)}"
         chosen = f", {self.choice.why}" if self.choice is not None else ""
-        compiled = ", compilation included" if self.kernel.target == "numba" else ""
+        compiled = ", compilation included" if self.kernel.target == "numba" else _device_share(self.kernel)
         return f"{variant}{chosen}: {self.verdict}, then ran in place in {seconds(self.seconds)}{compiled}"
 
     @property
     def verdict(self) -> str:
-        """Whether the result was compared with that of the loop as written."""
+        """Whether the result was compared with that of the loop as written, and under which contract."""
         if self.row is not None and self.row.verified:
-            return "verified against the loop as written"
+            exactly = " bit for bit" if self.row.floating_point == "strict" and self.row.exact else ""
+            return f"verified{exactly} against the loop as written (contract {self.row.floating_point})"
         return "not verified, as asked"
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Everything assumed, approximated, skipped, or still to be done."""
         notes = [*self.scop.notes, *self.kernel.program.notes]
+        if self.overlap is not None:
+            notes = [*self.scop.notes, f"{self.overlap.message} {self.overlap.hint}"]
+        notes += self.layouts
         if self.choice is not None and self.choice.remark:
             notes.append(self.choice.remark)
         if self.row is not None and self.row.note:
@@ -88,6 +109,15 @@ class Part:
                 f"not verified yet, since there is no data: polyviz.compare({self.scop.name}, …) verifies and times it"
             )
         return tuple(dict.fromkeys(notes))
+
+
+def _device_share(kernel: Kernel) -> str:
+    """How the time in place divides, where it was spent on a device."""
+    times = kernel.device_times
+    if times is None:
+        return ""
+    moving = seconds((times.to_device + times.from_device) / 1000)
+    return f" (kernels {seconds(times.kernels / 1000)}, transfers {moving} for {size_text(times.moved_bytes)})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -126,8 +156,11 @@ class Result:
 
 def _overview(part: Part) -> Bundle:
     comparison = [] if part.comparison is None else [_comparison_section(part.comparison)]
+    tuning = [] if part.tuning is None else [Section("Tuning", tuning_bundle(part.tuning), open=True)]
     sections = [
+        *tuning,
         *comparison,
+        *_device_sections(part),
         Section("Loops", parallelism_bundle(part.loops), open=True),
         Section("Source and domains", scop_bundle(part.scop, part.dependences, part.sizes or None), open=True),
         Section("Dependences", dependences_bundle(part.dependences, part.scop, part.sizes or None, drawn=False)),
@@ -140,6 +173,17 @@ def _overview(part: Part) -> Bundle:
     return {**combine(part.title, sections), "text/plain": _summary(part)}
 
 
+def _device_sections(part: Part) -> list[Section]:
+    """What runs on blocks and threads, and what moved between host and device."""
+    view = part.kernel.device_view()
+    if view is None:
+        return []
+    shown = [Section("Blocks and threads", device_bundle(view), open=True)]
+    if device.log.rows:
+        shown.append(Section("Transfers so far", transfers_bundle(device.log)))
+    return shown
+
+
 def _comparison_section(comparison: Comparison) -> Section:
     return Section("Comparison", comparison_bundle(comparison.data), open=True)
 
@@ -148,9 +192,13 @@ def _summary(part: Part) -> str:
     """What a terminal shows: the outcome, a sentence per loop, the comparison; the rest is a question away."""
     told: tuple[str, ...] = ()
     paragraphs = [part.title, text.parallelism_text(part.loops)]
+    if part.tuning is not None:
+        paragraphs.append(tuning_text(part.tuning))
     if part.comparison is not None:
         paragraphs.append(comparison_text(part.comparison.data))
         told = part.comparison.data.notes
+    view = part.kernel.device_view()
+    paragraphs += [] if view is None else summary_lines(view)
     paragraphs += [f"Note: {note}" for note in part.notes if note not in told]
     return "\n".join([*paragraphs, MORE])
 
@@ -161,12 +209,22 @@ def _view(part: Part, show: Show) -> Bundle:
         "source": lambda: program_bundle(part.kernel.program, opened=True),
         "schedule": lambda: schedule_bundle(part.kernel.schedule),
         "tree": lambda: _tree_bundle(part),
+        "device": lambda: _device_bundle(part),
+        "teaching": lambda: listing_bundle(part.kernel.teaching_source),
     }
     view = views[show]()
     shown: dict[str, Any] = bundle(
         view.get(MIME), paragraph(part.title) + view["text/html"], f"{part.title}\n{view['text/plain']}"
     )
     return shown
+
+
+def _device_bundle(part: Part) -> Bundle:
+    """Cards, who runs which iteration, and the trees of blocks and threads."""
+    view = part.kernel.device_view()
+    if view is None:
+        return note_bundle(f"The target {part.kernel.target} has no blocks and threads: choose -t emulated or cuda.")
+    return device_bundle(view)
 
 
 def _tree_bundle(part: Part) -> Bundle:

@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import time
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import parallelism
-from polyviz.api import Comparison, compare
-from polyviz.api.comparing import careful_program
+from polyviz.api import Comparison, compare, tune
+from polyviz.api.comparing import careful_program, rounding
 from polyviz.api.compiling import build_kernel
 from polyviz.api.extracting import extract
+from polyviz.api.remembered import AtHand
 from polyviz.api.targets import resolve_target
 from polyviz.codegen.calling import result_names, written_arrays
-from polyviz.errors import OptionError, VerificationError
+from polyviz.errors import OptionError, OverlapError, OverlapWarning, VerificationError
 from polyviz.model.measurement import VariantRow
 from polyviz.notebook.choice import choose
 from polyviz.notebook.inplace import FinishedError, arguments_of, run_in_place
 from polyviz.notebook.result import Part
+from polyviz.runtime.as_written import PROCESSORS
 from polyviz.runtime.binding import Binder
+from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.race import Entrant, Race
 from polyviz.runtime.variants import Baseline
 from polyviz.runtime.worker import CancelledError, NoMemoryError, TimeLimitError, Worker, shared_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, MutableMapping
+    from collections.abc import Iterator, MutableMapping
 
     from polyviz.model.dependences import Dependences, LoopParallelism
     from polyviz.model.scop import Scop
+    from polyviz.model.tuning import Tuning
     from polyviz.notebook.cell import Cell
     from polyviz.notebook.options import Options
     from polyviz.notebook.progress import Progress
@@ -40,6 +45,7 @@ TIME_LIMIT = 120.0
 
 _UNTOUCHED = "No array was changed"
 _NEEDS_DATA = "A comparison needs arrays to run on, and this cell only defines functions"
+_TUNING_NEEDS_DATA = "Tuning needs arrays to run on, and this cell only defines functions"
 
 
 @dataclass(slots=True)
@@ -53,15 +59,17 @@ class Session:
 
     def run_functions(self, cell: Cell) -> tuple[Part, ...]:
         """Compile the functions of ``cell`` and bind them in the notebook; all of them or, after an error, none."""
+        name = cell.functions[0].name
         if self.options.compare:
-            name = cell.functions[0].name
             raise OptionError(f"{_NEEDS_DATA}: use polyviz.compare({name}, …) in the next cell.")
+        if self.options.tune is not None:
+            raise OptionError(f"{_TUNING_NEEDS_DATA}: use polyviz.tune({name}, …) in the next cell.")
         parts = []
         for number, function in enumerate(cell.functions):
             self.progress.report(f"compiling {function.name}", number, len(cell.functions))
             scop = extract(function.text, namespace=self.namespace, sizes=self.options.sizes or None)
             found = find_dependences(scop)
-            kernel = self._kernel(scop, found, function.text, {})
+            kernel = self._kernel(scop, found, function.text, AtHand())
             parts.append(Part(scop, found, parallelism(scop, found, scop.schedule), kernel))
         self.namespace.update({part.scop.name: part.kernel for part in parts})
         return tuple(parts)
@@ -78,15 +86,60 @@ class Session:
         loops = parallelism(scop, found, scop.schedule)
         if self.options.compare:
             return self._run_best(scop, found, loops)
+        try:
+            at_hand = AtHand.of(Binder(scop).bind(arguments_of(scop, self.namespace), {}))
+        except OverlapError as error:
+            return self._as_written(
+                Part(scop, found, loops, self._kernel(scop, found, cell.loops, AtHand())), error
+            )
+        tuning = self._tuned(scop)
         self.progress.report("scheduling", 2, 5)
-        sizes = Binder(scop).bind(arguments_of(scop, self.namespace), {}).parameters
-        kernel = self._kernel(scop, found, cell.loops, sizes)
+        # What is remembered comes back by itself.
+        better = tuning.options if tuning is not None and not tuning.remembered else {}
+        kernel = self._kernel(scop, found, cell.loops, at_hand, **better)
         row = self._verified(kernel) if self.options.verify else None
         kernel = kernel if row is None else kernel.with_floating_point(row.floating_point)
         self.progress.report("running in place", 4, 5)
-        return self._finished(Part(scop, found, loops, kernel, row))
+        return self._finished(Part(scop, found, loops, kernel, row, tuning=tuning))
 
-    def _kernel(self, scop: Scop, found: Dependences, source: object, sizes: Mapping[str, int]) -> Kernel:
+    def _as_written(self, part: Part, error: OverlapError) -> Part:
+        """The loops in their own order on arrays that overlap, which is right without a proof; raises on a device."""
+        if part.kernel.target not in PROCESSORS:
+            raise error
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OverlapWarning)  # the result says it
+            return self._finished(replace(part, overlap=error))
+
+    def _tuned(self, scop: Scop) -> Tuning | None:
+        """The search for better options, where one was asked for; what it found is remembered, and so used next."""
+        options = self.options
+        if options.tune is None:
+            return None
+        [schedule, *_] = options.schedules.values()
+        if not isinstance(schedule, str):
+            raise OptionError("--tune needs a scheduler's name, since it tries the scheduler's options too.")
+        with _patience():
+            tuning = tune(
+                scop,
+                *arguments_of(scop, self.namespace),
+                seconds=options.tune,
+                schedule=schedule,
+                target=options.targets[0],
+                namespace=self.namespace,
+                time_limit=TIME_LIMIT,
+                progress=self.progress.report,
+                worker=self.worker,
+                **options.building,
+            )
+        if tuning.interrupted:
+            raise CancelledError(
+                f"Interrupted while tuning, after {tuning.elapsed:.1f} s: {_learned(tuning)}"
+            )
+        return tuning
+
+    def _kernel(
+        self, scop: Scop, found: Dependences, source: object, at_hand: AtHand, **better: Any
+    ) -> Kernel:
         [schedule, *_] = self.options.schedules.values()
         return build_kernel(
             scop,
@@ -94,9 +147,9 @@ class Session:
             source,
             schedule=schedule,
             target=resolve_target(self.options.targets[0]),
-            tile=self.options.tile,
             namespace=self.namespace,
-            at_hand=sizes,
+            at_hand=at_hand,
+            **{**self.options.building, **better},
         )
 
     def _verified(self, kernel: Kernel) -> VariantRow:
@@ -104,8 +157,10 @@ class Session:
         scop = kernel.scop
         bound = kernel.bind(arguments_of(scop, self.namespace), {})
         race = Race(bound.given, bound.parameters, written_arrays(scop), result_names(scop), 1, TIME_LIMIT)
-        variant = VariantRow(kernel.schedule.scheduler, kernel.target, "ok", None)
-        entrant = Entrant(variant, kernel.program_for(bound), careful_program(kernel, bound))
+        contract = kernel.floating_point
+        variant = VariantRow(kernel.schedule.scheduler, kernel.target, "ok", None, floating_point=contract)
+        careful = careful_program(kernel, bound)
+        entrant = Entrant(variant, kernel.program_for(bound), careful, rounding(scop, bound))
         reference = Baseline(kernel.original, "numba")
         report = self.progress.report
         with _patience():
@@ -142,20 +197,22 @@ class Session:
             schedules=options.schedules,
             targets=options.targets,
             repeats=options.repeats,
-            tile=options.tile,
             verify=options.verify,
             namespace=self.namespace,
             time_limit=TIME_LIMIT,
             progress=self.progress.report,
             worker=self.worker,
+            **options.building,
         )
 
     def _finished(self, part: Part) -> Part:
         """``part`` after its kernel ran in place."""
-        sizes = part.kernel.bind(arguments_of(part.scop, self.namespace), {}).parameters
+        arguments = arguments_of(part.scop, self.namespace)
+        bound = part.kernel.bind(arguments, {}, overlapping=True)
         started = time.perf_counter()
         run_in_place(part.kernel, self.namespace)
-        return replace(part, seconds=time.perf_counter() - started, sizes=sizes)
+        elapsed = time.perf_counter() - started
+        return replace(part, seconds=elapsed, sizes=bound.parameters, layouts=layout_notes(bound.given))
 
     def interrupted(self, error: KeyboardInterrupt) -> CancelledError:
         """What to tell a user who pressed stop."""
@@ -173,6 +230,12 @@ def _patience() -> Iterator[None]:
     except (TimeLimitError, NoMemoryError) as error:
         hint = "Try smaller arrays first, or leave the check out with --no-verify."
         raise VerificationError(f"{error.message} {_UNTOUCHED}.", hint=hint) from None
+
+
+def _learned(tuning: Tuning) -> str:
+    if tuning.remembered:
+        return f"{tuning.best.name if tuning.best else ''} is remembered, as the best so far. {_UNTOUCHED}."
+    return f"nothing better than the defaults was found so far. {_UNTOUCHED}."
 
 
 class NoVariantError(VerificationError):

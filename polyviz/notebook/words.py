@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from IPython.core import magic_arguments
 
+from polyviz.model.program import CONTRACTS
+from polyviz.model.techniques import techniques
+
 if TYPE_CHECKING:
     import argparse
 
@@ -23,8 +26,24 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "help": "schedulers, default pluto (%%polyschedulers lists them), schedules of the notebook by name, "
         'or an isl map in quotes: "{ S0[i, j] -> [j, i] }"',
     },
-    "--target": {"metavar": "NAME[,NAME…]", "help": "auto (default), c, numba or python"},
+    "--target": {"metavar": "NAME[,NAME…]", "help": "auto (default), c, numba, python, cuda or emulated"},
     "--tile": {"metavar": "N[,N…]", "help": "tile sizes such as 32,32,32, or off"},
+    "--without": {
+        "metavar": "NAME[,NAME…]",
+        "help": "techniques to leave out: "
+        + "; ".join(f"{name} ({what})" for name, what in techniques().items()),
+    },
+    "--contract": {
+        "metavar": "NAME",
+        "help": "of floating point: " + "; ".join(f"{name} ({what})" for name, what in CONTRACTS.items()),
+    },
+    "--tune": {
+        "nargs": "?",
+        "const": "",
+        "metavar": "SECONDS",
+        "help": "look for faster sizes and switches on copies of the arrays, default 20 seconds; what is found is "
+        "remembered for later runs",
+    },
     "--compare": {
         "action": "store_true",
         "help": "verify and time all variants, then run the best one in place",
@@ -34,7 +53,8 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     "--name": {"metavar": "NAME", "help": "also keep the result under this name"},
     "--repeats": {"metavar": "K", "help": "timings per variant of a comparison, default 7"},
     "--no-verify": {"action": "store_true", "help": "do not compare with the loop as written first"},
-    "--show": {"metavar": "VIEW", "help": "only one view of the result: source, schedule or tree"},
+    "--show": {"metavar": "VIEW", "help": "only one view of the result: source, schedule or tree; "
+        "for a device also device (who runs what, and how it meets memory) or teaching (the kernels as Python)"},
     "--help": {"action": "store_true", "help": "show this help and run nothing"},
 }
 """Every option by its long name, with what argparse needs to know of it."""

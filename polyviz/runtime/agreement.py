@@ -56,6 +56,28 @@ def _compare(name: str, expected: Any, actual: Any) -> Agreement:
     return Agreement(True, largest) if not len(wrong) else _disagreement(name, expected, actual, wrong[0], largest)
 
 
+def bit_difference(reference: Mapping[str, Any], actual: Mapping[str, Any]) -> str:
+    """A sentence about the first value that is not the same bit for bit; empty when all are.
+
+    Zeros of different sign differ; one NaN is as good as another.
+
+    >>> bit_difference({"A": np.array([0.0, np.nan])}, {"A": np.array([-0.0, -np.nan])})
+    'A[0] is -0.0, the original loop gives 0.0'
+    """
+    for name, value in reference.items():
+        expected, found = np.asarray(value), np.asarray(actual[name])
+        if expected.shape != found.shape:
+            return _compare(name, expected, found).sentence
+        same = expected == found
+        if expected.dtype.kind in "fc" and found.dtype.kind in "fc":
+            signs = np.signbit(_components(expected)) == np.signbit(_components(found))
+            same = (same & signs.all(axis=-1)) | (np.isnan(expected) & np.isnan(found))
+        wrong = np.argwhere(~np.asarray(same))
+        if len(wrong):
+            return _disagreement(name, expected, found, wrong[0], 0.0).sentence
+    return ""
+
+
 def _components(values: Any) -> Any:
     """Values with real and imaginary parts apart, last: one of them may be infinite while the other was rounded.
 

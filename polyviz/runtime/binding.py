@@ -16,6 +16,7 @@ from polyviz.errors import ArgumentError, OverlapError
 from polyviz.model.exclusion import exclusive
 from polyviz.model.program import ArrayType
 from polyviz.runtime.evaluate import evaluate_integer
+from polyviz.runtime.residency import device
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,17 +95,24 @@ class Binder:
         self._conflicts = [pair for pair in combinations(ranked, 2) if not self.written.isdisjoint(pair)]
         self._accepted: dict[tuple[int, ...], None] = {}
 
-    def bind(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Bound:
+    def bind(
+        self, arguments: tuple[Any, ...], keywords: Mapping[str, Any], *, overlapping: bool = False
+    ) -> Bound:
         """The values of this call.
 
-        Raises ArgumentError for a wrong number, type or rank, OverlapError for arrays that share memory.
+        Raises ArgumentError for a wrong number, type or rank, OverlapError for arrays that share memory, unless they
+        may be ``overlapping``.
         """
-        given = {name: _plain(value) for name, value in self._named(arguments, keywords).items()}
+        given = {name: self._value(value) for name, value in self._named(arguments, keywords).items()}
         types = {name: self._type(array, given[name]) for name, array in self.arrays.items() if name in given}
-        self._check_overlap(given)
+        if not overlapping:
+            self._check_overlap(given)
         parameters = self._parameters(given)
         self._check_context(parameters)
         return Bound(given, parameters, types)
+
+    def _value(self, value: Any) -> Any:
+        return _of_cupy(value) if self.on_device and _lives_on_device(value) else _plain(value)
 
     def _named(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, Any]:
         if self._positional is not None and not keywords and len(arguments) == len(self._positional):
@@ -168,10 +176,24 @@ class Binder:
                 hint=f"Convert it if it holds numbers, for example with {array.name}.astype(np.float64). Supported: "
                 f"{', '.join(SUPPORTED_TYPES)}.",
             )
-        if array.name in self.written and not getattr(value.flags, "writeable", True):
+        if device.keeps(value):
+            self._check_kept(name, value, written=array.name in self.written)
+        elif array.name in self.written and not getattr(value.flags, "writeable", True):
             raise ArgumentError(
                 f"{name} is written, but the array is read-only.", hint=f"Pass a copy: {array.name}.copy()."
             )
+
+    def _check_kept(self, name: str, value: Any, *, written: bool) -> None:
+        """An array that stays on the device is locked on the host, and may be older there."""
+        if self.on_device or not (written or device.is_ahead(value)):
+            return
+        what = "this kernel would write it on the host" if written else "its newest values are there"
+        raise ArgumentError(
+            f"{name} is kept on the device, and {what}.",
+            hint="Release it first: polyviz.device.release(…)."
+            if written
+            else "Bring them back first: polyviz.device.fetch(…).",
+        )
 
     def _check_overlap(self, given: Mapping[str, Any]) -> None:
         for name in self._written_arrays:
@@ -314,6 +336,13 @@ def _integer(name: str, value: Any) -> int:
 def _lives_on_device(value: object) -> bool:
     """Whether ``value`` is an array of CuPy or of another library that shares arrays on a CUDA device."""
     return not isinstance(value, np.ndarray) and hasattr(value, "__cuda_array_interface__")
+
+
+def _of_cupy(value: Any) -> Any:
+    """An array on a device as CuPy sees it, in the same memory."""
+    import cupy
+
+    return value if isinstance(value, cupy.ndarray) else cupy.asarray(value)
 
 
 def _is_array(value: object) -> bool:

@@ -1,62 +1,75 @@
 """The target ``cuda``: kernels compiled by NVRTC and launched through CuPy.
 
 NumPy arrays are moved to the device and, where they are written, back when everything has ended well, so that they hold
-either the old or the complete new values; CuPy arrays are used in place.
+either the old or the complete new values; CuPy arrays are used in place. ``residency`` leaves transfers out.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyviz.errors import DeviceError, ToolchainError
+from polyviz.errors import ArgumentError, DeviceError, ToolchainError
+from polyviz.model.transfers import DeviceTimes
+from polyviz.runtime.device_errors import explained_failures, told
 from polyviz.runtime.device_host import launch_calls, scalar_of
-from polyviz.runtime.execute import make_locals, plain_arrays, result_of, write_back
+from polyviz.runtime.evaluate import evaluate
+from polyviz.runtime.execute import plain_arrays, result_of, write_back
+from polyviz.runtime.residency import device as device_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from polyviz.model.device_program import DeviceProgram
-    from polyviz.model.program import Program
+    from polyviz.model.program import LocalArray, Program
     from polyviz.runtime.device_host import LaunchCall
+    from polyviz.runtime.residency import DeviceMemory
 
-
-@dataclass(frozen=True, slots=True)
-class DeviceTimes:
-    """Milliseconds of one call by the device's own clock: moving data there, the kernels, moving data back."""
-
-    to_device: float
-    kernels: float
-    from_device: float
-    moved_bytes: int
+GPU_WHEEL = "cupy-cuda13x"
+_INSTEAD = "the target 'emulated' runs the same text"
 
 
 def cuda_availability() -> tuple[bool, str]:
     """Whether kernels can run on a device here, and on which, or what is missing."""
     if find_spec("cupy") is None:
-        return False, "CuPy is not installed: pip install cupy-cuda13x"
+        return False, f"CuPy is not installed: pip install {GPU_WHEEL}"
+    try:
+        import cupy
+
+        if not cupy.is_available():
+            return False, _what_is_missing()
+        name = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode()
+    except Exception as error:  # a broken installation fails in many ways
+        return False, f"CuPy or the CUDA driver does not work ({error}); {_INSTEAD}"
+    return True, f"{name}, through CuPy {cupy.__version__}"
+
+
+def _what_is_missing() -> str:
+    """Why CuPy finds no device: no driver, one that is too old, or no GPU."""
     import cupy
 
-    try:
-        if not cupy.is_available():
-            return (
-                False,
-                "CuPy finds no CUDA device (no GPU, or no driver); the target 'emulated' runs the same text",
-            )
-        name = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode()
-    except Exception as error:  # CuPy's own errors, when the driver does not fit
-        return False, f"the CUDA driver does not work ({error})"
-    return True, f"{name}, through CuPy {cupy.__version__}"
+    driver, needed = cupy.cuda.runtime.driverGetVersion(), cupy.cuda.runtime.runtimeGetVersion()
+    if driver == 0:
+        return f"there is no CUDA driver: install NVIDIA's driver where there is a GPU; {_INSTEAD}"
+    if driver // 1000 < needed // 1000:
+        return (
+            f"the driver is too old: it knows CUDA {_version(driver)}, and this CuPy needs CUDA {needed // 1000}: "
+            f"update the driver, or install the CuPy for CUDA {driver // 1000}; {_INSTEAD}"
+        )
+    return f"CuPy finds no CUDA device, though there is a driver for CUDA {_version(driver)}; {_INSTEAD}"
+
+
+def _version(number: int) -> str:
+    return f"{number // 1000}.{number % 1000 // 10}"
 
 
 class CudaRunner:
     """Runs a device program on the current device; ``times`` holds those of the latest run."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, memory: DeviceMemory = device_memory) -> None:
         available, reason = cuda_availability()
         if not available:
             raise ToolchainError("The target 'cuda' cannot run here.", reason=reason)
@@ -65,7 +78,9 @@ class CudaRunner:
         assert program.device is not None
         self.program = program
         self.device: DeviceProgram = program.device
+        self.memory = memory
         self.times: DeviceTimes | None = None
+        self._launched = False
         contract = "true" if program.floating_point == "reassociate" else "false"
         started = time.perf_counter()
         try:
@@ -77,34 +92,64 @@ class CudaRunner:
             raise ToolchainError(
                 "The device's compiler refuses the generated text.", reason=str(error)
             ) from error
+        self._check_blocks()
         self.compile_seconds = time.perf_counter() - started
         self.notes: tuple[str, ...] = (reason,)
 
+    def _check_blocks(self) -> None:
+        """Registers and shared memory may leave room for fewer threads than a block can hold in general."""
+        for kernel, compiled in zip(self.device.kernels, self._kernels, strict=True):
+            threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
+            most = int(compiled.max_threads_per_block)
+            if threads > most:
+                raise DeviceError(
+                    f"A block of {kernel.name} is too large: {threads} threads, and this device takes {most} of them.",
+                    hint="Give fewer `threads` or smaller tiles.",
+                )
+
     def __call__(self, given: Mapping[str, Any], parameters: Mapping[str, int]) -> Any:
-        """Run in place; raises DeviceError, with the arrays of the host as they were, when the device fails."""
+        """Run in place.
+
+        Raises DeviceError, with the arrays of the host as they were, when the device fails, and ArgumentError for an
+        array that lives on another device.
+        """
+        self._check_devices(given)
+        self._launched = False
+        try:
+            with explained_failures(lambda: self._abandoned(given)):
+                return self._run(given, parameters)
+        except DeviceError:
+            raise
+        except BaseException as error:
+            lost = self._abandoned(given)
+            if lost:
+                error.add_note(told(lost))
+            raise
+
+    def _abandoned(self, given: Mapping[str, Any]) -> list[str]:
+        """The arrays whose newest values a call that broke off took with it; none before its first launch."""
+        return self.memory.give_up(given[name] for name in self.program.written) if self._launched else []
+
+    def _check_devices(self, given: Mapping[str, Any]) -> None:
         import cupy
 
-        try:
-            return self._run(given, parameters)
-        except cupy.cuda.memory.OutOfMemoryError as error:
-            raise DeviceError(
-                "The device has not enough memory for the arrays.",
-                reason=str(error),
-                hint="No host array was changed.",
-            ) from error
-        except (cupy.cuda.driver.CUDADriverError, cupy.cuda.runtime.CUDARuntimeError) as error:
-            raise DeviceError(
-                "The device failed.", reason=str(error), hint="No host array was changed."
-            ) from error
+        here = cupy.cuda.Device().id
+        for name, value in given.items():
+            if isinstance(value, cupy.ndarray) and value.device.id != here:
+                raise ArgumentError(
+                    f"{name} lives on device {value.device.id}, and the kernel runs on device {here}.",
+                    hint=f"Call it inside `with cupy.cuda.Device({value.device.id}):`, or move the array.",
+                )
 
     def _run(self, given: Mapping[str, Any], parameters: Mapping[str, int]) -> Any:
         import cupy
 
         arrays, copied = plain_arrays(given)
-        host = {**given, **arrays, **make_locals(self.program.locals, {**given, **parameters})}
+        host = {**given, **arrays}
+        moved = self.memory.moved_bytes
         marks = [cupy.cuda.Event() for _ in range(4)]
         marks[0].record()
-        there = {name: self._there(name, host) for name in self.device.arrays}
+        there = {name: self._there(name, host, parameters) for name in self.device.arrays}
         marks[1].record()
         for call in launch_calls(self.device, parameters):
             self._launch(call, {**host, **there}, parameters)
@@ -112,38 +157,57 @@ class CudaRunner:
         back = {name: cupy.asnumpy(there[name]) for name in self._returning(host)}
         marks[3].record()
         marks[3].synchronize()
-        for name, values in back.items():
-            if name in self.device.cells:
-                host[name] = values[()].item()
-            else:
-                host[name][...] = values
-        moved = sum(array.nbytes for name, array in there.items() if array is not host.get(name))
-        there_, run, back_ = (
-            cupy.cuda.get_elapsed_time(marks[place], marks[place + 1]) for place in range(3)
-        )
-        self.times = DeviceTimes(there_, run, back_, moved + sum(array.nbytes for array in back.values()))
+        self._finish(host, back)
+        steps = [cupy.cuda.get_elapsed_time(marks[place], marks[place + 1]) for place in range(3)]
+        self.times = DeviceTimes(*steps, self.memory.moved_bytes - moved)
         write_back(self.program, host, copied)
-        return result_of(self.program, host)
+        return result_of(self.program, {**there, **host})
 
-    def _there(self, name: str, host: Mapping[str, Any]) -> Any:
+    def _there(self, name: str, host: Mapping[str, Any], parameters: Mapping[str, int]) -> Any:
         """The array on the device: itself where it is there, a copy with the same strides otherwise."""
         import cupy
 
-        value = host.get(name, 0)
-        if isinstance(value, cupy.ndarray):
-            return value
         if name in self.device.cells:
-            return cupy.asarray(np.array(value).astype(self.program.types[name].dtype))
-        return cupy.asarray(value, order="K")
+            return cupy.asarray(np.array(host.get(name, 0)).astype(self.program.types[name].dtype))
+        if name in host:
+            value = host[name]
+            return self.memory.place(name, value) if isinstance(value, np.ndarray) else value
+        local = next(local for local in self.program.locals if local.name == name)
+        made = _made(local, {**host, **parameters})
+        self.memory.made(name, made.nbytes)
+        return made
 
     def _returning(self, host: Mapping[str, Any]) -> list[str]:
         """What the caller sees and lives on the host: written arguments, scalars, and arrays handed back."""
-        seen = {*self.program.written, *self.device.cells, *self.program.results}
-        return [
+        found = [
             name
-            for name in self.device.arrays
-            if name in seen and (name in self.device.cells or isinstance(host.get(name), np.ndarray))
+            for name in self.program.written
+            if isinstance(host[name], np.ndarray) and self.memory.comes_back(host[name])
         ]
+        made = {local.name for local in self.program.locals}
+        return [*found, *self.device.cells, *(name for name in self.program.results if name in made)]
+
+    def _finish(self, host: dict[str, Any], back: Mapping[str, Any]) -> None:
+        """Everything has come back: the host's arrays change now, all of them, whatever key is pressed."""
+        written = [name for name in self.program.written if isinstance(host[name], np.ndarray)]
+        try:
+            self._replace(host, back, written)
+        except KeyboardInterrupt:
+            self._replace(host, back, written)
+            raise
+        for name in written:
+            self.memory.wrote(name, host[name])
+        for name in self.device.cells:
+            host[name] = back[name][()].item()
+        for local in self.program.locals:
+            if local.name in back:
+                host[local.name] = back[local.name]
+                self.memory.handed_back(local.name, back[local.name].nbytes)
+
+    def _replace(self, host: Mapping[str, Any], back: Mapping[str, Any], written: Sequence[str]) -> None:
+        for name in written:
+            if name in back:
+                self.memory.write(host[name], back[name])
 
     def _launch(self, call: LaunchCall, values: Mapping[str, Any], parameters: Mapping[str, int]) -> None:
         kernel = self.device.kernels[call.kernel]
@@ -153,4 +217,15 @@ class CudaRunner:
             else scalar_of(argument, values, call, parameters)
             for argument in kernel.arguments
         )
+        self._launched = True
         self._kernels[call.kernel](call.grid, kernel.block, arguments)
+
+
+def _made(local: LocalArray, values: Mapping[str, Any]) -> Any:
+    """An array that the source creates itself, made on the device with what it holds at first."""
+    import cupy
+
+    shape = tuple(int(evaluate(extent, values)) for extent in local.extents)
+    if local.function == "full" and local.fill is not None:
+        return cupy.full(shape, evaluate(local.fill, values), dtype=local.dtype)
+    return getattr(cupy, local.function)(shape, dtype=local.dtype)

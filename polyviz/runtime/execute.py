@@ -23,6 +23,7 @@ from polyviz.runtime.cache import BuildCache
 from polyviz.runtime.evaluate import evaluate
 from polyviz.runtime.failures import explained
 from polyviz.runtime.native import NativeFunction, NativeValue, integer, pointer, strides
+from polyviz.runtime.threads import native_threads, numba_threads
 from polyviz.runtime.toolchain import INSTALL_HINT, Toolchain, find_toolchain
 
 if TYPE_CHECKING:
@@ -114,7 +115,8 @@ class NativeRunner:
         ]
         if os.getpid() != self._owner:
             _use_one_thread(self._function.path)
-        status = self._function(*native)
+        with native_threads(self._function.path, self.program.threads):
+            status = self._function(*native)
         if status == NO_MEMORY:
             raise MemoryError(f"{self.program.name} found no memory for the copies of its temporaries.")
         if status:
@@ -149,7 +151,7 @@ class PythonRunner:
         if os.getpid() != self._owner:
             self._start_over()
         try:
-            with self._turn, self._without_warnings():
+            with self._turn, self._without_warnings(), self._threads():
                 result = self._function(*arguments.values())
         except BaseException as error:
             _restore(arguments, backups)
@@ -163,6 +165,10 @@ class PythonRunner:
     def _without_warnings(self) -> AbstractContextManager[object]:
         """Numba does not warn of overflow and the like; NumPy has to be told not to."""
         return np.errstate(all="ignore") if self.program.target == "python" else contextlib.nullcontext()
+
+    def _threads(self) -> AbstractContextManager[object]:
+        parallel = "parallel=True" in self.program.text and os.getpid() == self._owner
+        return numba_threads(self.program.threads) if parallel else contextlib.nullcontext()
 
     def _start_over(self) -> None:
         """In a forked child: numba would end the process where its threads are asked for, so none are."""
@@ -211,7 +217,7 @@ def plain_arrays(given: Values) -> tuple[dict[str, Any], dict[str, Any]]:
     for name, value in given.items():
         if not isinstance(value, np.ndarray) or value.ndim == 0:
             continue
-        if _addressable(value):
+        if is_addressable(value):
             arrays[name] = value
             continue
         arrays[name] = np.array(value, dtype=value.dtype.newbyteorder("="), order="C")
@@ -219,7 +225,8 @@ def plain_arrays(given: Values) -> tuple[dict[str, Any], dict[str, Any]]:
     return arrays, copied
 
 
-def _addressable(array: NDArray[Any]) -> bool:
+def is_addressable(array: NDArray[Any]) -> bool:
+    """Whether generated code can walk through the array as it is: native bytes, aligned, whole steps."""
     whole = all(step % array.itemsize == 0 for step in array.strides)
     return bool(array.dtype.isnative and array.flags.aligned and whole)
 

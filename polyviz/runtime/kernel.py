@@ -9,15 +9,24 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from polyviz.analysis.bounds import check_bounds
+from polyviz.codegen.calling import written_arrays
 from polyviz.codegen.cards import kernel_cards
-from polyviz.codegen.generate import generate
+from polyviz.codegen.generate import all_types, generate
+from polyviz.codegen.numba_cuda import print_numba_cuda
 from polyviz.codegen.scan import EndlessLoopsError
+from polyviz.errors import OverlapError
 from polyviz.mapping import without_tiles
+from polyviz.mapping.thread_pictures import level_trees, thread_pictures
+from polyviz.model.device_view import DeviceView
 from polyviz.model.display import Displayable
 from polyviz.model.exclusion import exclusive
+from polyviz.model.program import CONTRACTS
+from polyviz.runtime.as_written import PROCESSORS, AsWritten
 from polyviz.runtime.binding import Binder, Bound
+from polyviz.runtime.device_notes import times_of
 from polyviz.runtime.execute import Runner, make_runner
 from polyviz.runtime.nvrtc import KernelResources, compile_text
+from polyviz.runtime.simulator import simulate
 
 if TYPE_CHECKING:
     import inspect
@@ -29,6 +38,8 @@ if TYPE_CHECKING:
     from polyviz.model.program import ArrayType, FloatingPoint, Program
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
+    from polyviz.model.transfers import DeviceTimes
+    from polyviz.runtime.emulator import EmulationReport
     from polyviz.runtime.original import Original
 
 BOUNDS_REMEMBERED = 64
@@ -46,8 +57,9 @@ class Compiled:
 class Kernel(Displayable):
     """A loop nest under a chosen schedule on a chosen target.
 
-    Calling it does what the original function does: same arguments, same changes in place, same result. Arguments
-    that overlap in memory and subscripts out of range raise before anything is changed.
+    Calling it does what the original function does: same arguments, same changes in place, same result. Where
+    arguments overlap in memory the loop runs as written, and a warning says so (on a device it raises); subscripts out
+    of range raise before anything is changed.
     """
 
     def __init__(
@@ -72,6 +84,7 @@ class Kernel(Displayable):
         self._compiled: dict[tuple[tuple[str, ArrayType], ...], Compiled] = {}
         self._latest: Program | None = None
         self._bounds_checked: dict[object, None] = {}
+        self._as_written = AsWritten(original, plan.target)
 
     @property
     def schedule(self) -> Schedule:
@@ -105,9 +118,57 @@ class Kernel(Displayable):
         device = self.program.device
         if device is None:
             return ()
-        running = [found.runner for found in self._compiled.values() if found.program is self._latest]
-        report = getattr(running[0], "report", None) if running else None
+        report = self.emulation
         return kernel_cards(device, () if report is None else report.counts)
+
+    @exclusive
+    def device_view(self) -> DeviceView | None:
+        """Cards, who runs which iteration, and the orders of blocks and threads; None on a processor."""
+        device = self.plan.device
+        if device is None:
+            return None
+        pictures = thread_pictures(self.scop, device, trees=self.floating_point == "reassociate")
+        trees = level_trees(self.plan)
+        return DeviceView(self.scop.name, self.schedule.scheduler, self.target, self.cards, pictures, trees)
+
+    @property
+    def emulation(self) -> EmulationReport | None:
+        """What the emulator counted in the latest call; None before it and on other targets."""
+        return getattr(self._latest_runner(), "report", None)
+
+    @property
+    def device_times(self) -> DeviceTimes | None:
+        """The times of the latest call by the device's own clock; None before it and on a processor."""
+        runner = self._latest_runner()
+        return None if runner is None else times_of(runner)
+
+    @property
+    def teaching_source(self) -> str:
+        """The kernels of a device as Python for ``numba.cuda``, line by line what the CUDA text says.
+
+        It is a whole program, with transfers and launches; ``simulate`` runs it without a device. Raises CodegenError
+        on a processor.
+        """
+        return self._teaching(self.program.types).text
+
+    def simulate(self, *arguments: Any, **keywords: Any) -> Any:
+        """Run the teaching text on ``arguments`` in numba's simulator of CUDA; the result of the original function.
+
+        Slow: every thread of a block is one of Python. Raises CodegenError on a processor.
+        """
+        bound = self.bind(arguments, keywords)
+        outcome = simulate(self._teaching(bound.types), bound.given)
+        for name, values in outcome.arrays.items():
+            bound.given[name][...] = values
+        return outcome.result
+
+    @exclusive
+    def _teaching(self, types: Mapping[str, ArrayType]) -> Program:
+        return print_numba_cuda(self.scop, self.plan, all_types(self.scop, types), self.floating_point)
+
+    def _latest_runner(self) -> Runner | None:
+        running = [found.runner for found in self._compiled.values() if found.program is self._latest]
+        return running[0] if running else None
 
     def resources(self, architecture: str = "sm_90") -> tuple[KernelResources, ...]:
         """Registers, shared memory and spills of each kernel of a device, from NVRTC, which needs no device.
@@ -124,13 +185,22 @@ class Kernel(Displayable):
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Run on ``arguments``; the result of the original function."""
-        bound = self.bind(arguments, keywords)
+        try:
+            bound = self.bind(arguments, keywords)
+        except OverlapError as error:
+            if self.target not in PROCESSORS:
+                raise
+            return self._as_written(
+                self.bind(arguments, keywords, overlapping=True).given, written_arrays(self.scop), error
+            )
         compiled = self._compile(bound)
         return compiled.runner(bound.given, bound.parameters)
 
-    def bind(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Bound:
-        """The values of a call, checked: types, overlap, and every affine subscript for these sizes."""
-        bound = self._binder.bind(arguments, keywords)
+    def bind(
+        self, arguments: tuple[Any, ...], keywords: Mapping[str, Any], *, overlapping: bool = False
+    ) -> Bound:
+        """The values of a call, checked: types, overlap unless it is allowed, and every affine subscript."""
+        bound = self._binder.bind(arguments, keywords, overlapping=overlapping)
         key = (tuple(bound.parameters.items()), tuple(bound.shapes.items()))
         if key not in self._bounds_checked:
             self._check_bounds(bound, key)
@@ -200,6 +270,7 @@ class Kernel(Displayable):
         lines = [f"{self.scop.name}: schedule {self.schedule.scheduler}, target {self.target}"]
         decisions = (*self.schedule.decisions, *self.plan.decisions)
         lines += [f"  {decision.step}: {decision.text}" for decision in decisions]
+        lines.append(f"  contract {self.floating_point}: {CONTRACTS[self.floating_point]}")
         notes = (*self.scop.notes, *self.program.notes)
         lines += [f"  note: {note}" for note in notes]
         return "\n".join(lines)

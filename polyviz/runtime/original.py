@@ -53,9 +53,13 @@ class Original:
         """The function as plain Python."""
         return self._load("")
 
-    def numba(self, *, parallel: bool = False) -> Callable[..., Any]:
-        """The function under ``numba.njit`` as written; ``parallel`` lets numba use its ``prange`` loops."""
-        return self._load("parallel=True, " if parallel else "", under_numba=True)
+    def numba(self, *, parallel: bool = False, checked: bool = False) -> Callable[..., Any]:
+        """The function under ``numba.njit`` as written; ``parallel`` lets numba use its ``prange`` loops.
+
+        ``checked``: a subscript that is out of range raises IndexError.
+        """
+        options = ("parallel=True, " if parallel else "") + ("boundscheck=True, " if checked else "")
+        return self._load(options, under_numba=True)
 
     def _load(self, options: str, *, under_numba: bool = False) -> Callable[..., Any]:
         helpers = {name: helper._load("", under_numba=under_numba) for name, helper in self.helpers.items()}

@@ -9,7 +9,7 @@ from typing import Any
 from polyviz.errors import PolyvizError, VerificationError
 from polyviz.model.measurement import Measurement, Status, VariantRow
 from polyviz.model.program import Program
-from polyviz.runtime.agreement import compare_values
+from polyviz.runtime.agreement import bit_difference, compare_values
 from polyviz.runtime.statistics import Samples, best, median_interval
 from polyviz.runtime.variants import Baseline, Outcome, Variant
 from polyviz.runtime.worker import CancelledError, CrashError, NoMemoryError, TimeLimitError, Worker
@@ -22,12 +22,14 @@ class Entrant:
     """A variant that wants to take part; without a ``variant`` it was refused before, for the reason in ``row``.
 
     ``careful`` is the same order with every element's operations kept as written: it takes the variant's place where
-    the loop amplifies rounding so much that reordered sums are no longer the same result.
+    the loop amplifies rounding so much that reordered sums are no longer the same result. ``rounded`` says, as the end
+    of a sentence, why a strict variant may differ in the last bits; empty where it may not.
     """
 
     row: VariantRow
     variant: Variant | None
     careful: Variant | None = None
+    rounded: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +75,18 @@ class Race:
         notes: list[str] = []
         if self.verify_outputs:
             report("running the loop as written", 0, total)
-        expected = self._reference(worker, reference, notes) if self.verify_outputs else None
+        expected = self.expected(worker, reference, notes) if self.verify_outputs else None
         rows: list[VariantRow] = []
         for number, entrant in enumerate(entrants):
             report(f"verifying {entrant.row.label}", number + 1, total)
-            rows.append(self._verify_carefully(worker, entrant, expected))
+            rows.append(self.verified(worker, entrant, expected))
         return rows, tuple(notes)
 
-    def _reference(self, worker: Worker, reference: Baseline, notes: list[str]) -> dict[str, Any] | None:
-        """The outputs of the original loop: under numba, or as plain Python when numba refuses it."""
+    def expected(self, worker: Worker, reference: Baseline, notes: list[str]) -> dict[str, Any]:
+        """The outputs of the original loop: under numba, or, as ``notes`` then say, as plain Python.
+
+        Raises VerificationError when it fails.
+        """
         try:
             return self._outputs(self._run(worker, reference, "The original loop"))
         except (CancelledError, TimeLimitError, NoMemoryError):
@@ -121,9 +126,10 @@ class Race:
             outputs.update({f"{name} (returned)": value for name, value in zip(self.result_names, result, strict=True)})
         return outputs
 
-    def _verify_carefully(
+    def verified(
         self, worker: Worker, entrant: Entrant, expected: Mapping[str, Any] | None
     ) -> VariantRow:
+        """The row of ``entrant`` after one run on copies, compared with what is ``expected``, if anything is."""
         row = self._verify(worker, entrant, expected)
         if row.status != "wrong" or entrant.careful is None:
             return row
@@ -149,10 +155,11 @@ class Race:
         )
         if expected is None:
             return row
-        agreement = compare_values(expected, self._outputs(outcome))
+        outputs = self._outputs(outcome)
+        agreement = compare_values(expected, outputs)
         if not agreement.agrees:
             return replace(row, status="wrong", verified=False, note=_joined(row.note, agreement.sentence))
-        return replace(row, verified=True)
+        return _strictly(replace(row, verified=True), entrant, bit_difference(expected, outputs))
 
     def _time(
         self, worker: Worker, racing: Mapping[str, Variant], rows: list[VariantRow], report: Progress
@@ -161,22 +168,32 @@ class Race:
         if not racing:
             return {}
         try:
-            samples = worker.run(
-                "polyviz.runtime.variants:time_variants",
-                dict(racing),
-                dict(self.given),
-                dict(self.parameters),
-                self.written,
-                self.repeats,
-                time_limit=self.time_limit * (self.repeats + 2) * len(racing),
-                progress=lambda state: report("timing", *state),
-                label="The timing run",
-            )
+            return self.times(worker, racing, self.repeats, lambda state: report("timing", *state))
         except CancelledError:
             raise
         except PolyvizError as error:
             rows[:] = [_failed(row, error) if row.label in racing else row for row in rows]
             return {}
+
+    def times(
+        self,
+        worker: Worker,
+        variants: Mapping[str, Variant],
+        repeats: int,
+        progress: Callable[[Any], None] | None = None,
+    ) -> dict[str, Samples]:
+        """``repeats`` interleaved samples of each variant; raises what ``Worker.run`` raises."""
+        samples = worker.run(
+            "polyviz.runtime.variants:time_variants",
+            dict(variants),
+            dict(self.given),
+            dict(self.parameters),
+            self.written,
+            repeats,
+            time_limit=self.time_limit * (repeats + 2) * len(variants),
+            progress=progress,
+            label="The timing run",
+        )
         return dict(samples)
 
 
@@ -220,10 +237,21 @@ def _has_times(variant: Variant) -> bool:
     return not (isinstance(variant, Program) and variant.target == "emulated")
 
 
+def _strictly(row: VariantRow, entrant: Entrant, difference: str) -> VariantRow:
+    """``row``, which agrees within rounding, under its contract: a strict one has to agree bit for bit."""
+    if row.floating_point != "strict" or not difference:
+        return replace(row, exact=not difference)
+    if entrant.rounded:
+        note = f"compared within rounding, not bit for bit: {entrant.rounded}"
+        return replace(row, exact=False, note=_joined(row.note, note))
+    note = f"{difference}: close, but the contract strict asks for the same bits"
+    return replace(row, status="wrong", verified=False, exact=False, note=_joined(row.note, note))
+
+
 def _timed(row: VariantRow, samples: Samples | None) -> VariantRow:
     if samples is None:
         return row
-    measurement = Measurement(samples.seconds, samples.median, samples.interval, samples.note)
+    measurement = Measurement(samples.seconds, samples.median, samples.interval, samples.note, samples.kernels)
     return replace(row, measurement=measurement)
 
 

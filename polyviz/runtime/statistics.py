@@ -28,8 +28,9 @@ class Samples:
     """Times of one variant, in seconds per run, in the order of the rounds.
 
     Each sample stands for ``batch`` runs. Differences below ``resolution`` seconds cannot be seen.
-    ``note`` says what limits the figures; it is empty when nothing does. Raises OptionError when a time is missing
-    or not positive.
+    ``note`` says what limits the figures; it is empty when nothing does. ``kernels``: the typical seconds of the
+    kernels alone where they ran on a device, without transfers. Raises OptionError when a time is missing or not
+    positive.
 
     >>> samples = Samples((1.0, 1.1, 1.2, 1.3, 1.4, 9.0))
     >>> samples.median, samples.interval
@@ -40,6 +41,7 @@ class Samples:
     batch: int = 1
     resolution: float = 0.0
     note: str = ""
+    kernels: float | None = None
 
     def __post_init__(self) -> None:
         if not self.seconds or not all(0.0 < value < math.inf for value in self.seconds):

@@ -7,13 +7,14 @@ are plain data, and they leave the caller's arrays alone because they work on th
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from polyviz.model.program import Program
+from polyviz.runtime.device_notes import KernelClock, run_notes
 from polyviz.runtime.execute import make_runner
 from polyviz.runtime.jobs import report_progress
 from polyviz.runtime.timing import interleave
@@ -21,6 +22,7 @@ from polyviz.runtime.timing import interleave
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from polyviz.runtime.execute import Runner
     from polyviz.runtime.original import Original
     from polyviz.runtime.statistics import Samples
 
@@ -57,7 +59,8 @@ def run_variant(
     ready = _prepare(variant, given, parameters)
     elapsed = time.perf_counter() - started
     result = ready.call(values)
-    return Outcome({name: values[name] for name in written}, result, elapsed, ready.notes)
+    notes = (*ready.notes, *run_notes(ready.runner))
+    return Outcome({name: values[name] for name in written}, result, elapsed, notes)
 
 
 def time_variants(
@@ -68,7 +71,8 @@ def time_variants(
     repeats: int,
 ) -> dict[str, Samples]:
     """Interleaved timings of ``variants`` on the same values; every sample starts from fresh copies of what changes."""
-    calls = {label: _prepare(variant, given, parameters).call for label, variant in variants.items()}
+    ready = {label: _prepare(variant, given, parameters) for label, variant in variants.items()}
+    clocks = {label: KernelClock(one.call, one.runner) for label, one in ready.items()}
     values = _fresh(given)
 
     def renew() -> None:
@@ -76,9 +80,12 @@ def time_variants(
             values[name][...] = given[name]
 
     setup = renew if written else None
-    runs = [partial(call, values) for call in calls.values()]
+    runs = [partial(clock, values) for clock in clocks.values()]
     samples = interleave(runs, [setup] * len(runs), repeats, progress=_report)
-    return dict(zip(calls, samples, strict=True))
+    return {
+        label: replace(sample, kernels=clocks[label].median)
+        for label, sample in zip(clocks, samples, strict=True)
+    }
 
 
 def _report(done: int, total: int) -> None:
@@ -92,10 +99,11 @@ def _fresh(given: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A compiled variant as a function of the argument values."""
+    """A compiled variant as a function of the argument values; ``runner`` where it is a generated program."""
 
     call: Callable[[Mapping[str, Any]], Any]
     notes: tuple[str, ...] = ()
+    runner: Runner | None = None
 
 
 def _prepare(variant: Variant, given: Mapping[str, Any], parameters: Mapping[str, int]) -> _Ready:
@@ -104,7 +112,7 @@ def _prepare(variant: Variant, given: Mapping[str, Any], parameters: Mapping[str
         runner = make_runner(variant)
         if variant.target == "numba":
             runner(_fresh(given), parameters)  # numba compiles at the first call
-        return _Ready(lambda values: runner(values, parameters), runner.notes)
+        return _Ready(lambda values: runner(values, parameters), runner.notes, runner)
     function = variant.original.python() if variant.engine == "python" else _numba(variant)
     if variant.engine != "python":
         function(*_fresh(given).values())

@@ -77,6 +77,18 @@ def scheduler_options(name: str) -> dict[str, Any]:
     return {parameter.name: parameter.default for parameter in parameters}
 
 
+def option_values(name: str) -> dict[str, tuple[Any, ...]]:
+    """The values of those options of the scheduler ``name`` that have a few; raises ``OptionError`` when it is unknown.
+
+    >>> option_values("pluto")["fusion"]
+    ('none', 'smart', 'max')
+    """
+    hints = _hints(_REGISTRY.definition(name))
+    choices = {option: hints.get(option) for option in scheduler_options(name)}
+    found = {option: get_args(kind) for option, kind in choices.items() if get_origin(kind) is Literal}
+    return {**found, **{option: (False, True) for option, kind in choices.items() if kind is bool}}
+
+
 def make_scheduler(name: str, options: Mapping[str, Any]) -> Scheduler:
     """The scheduler ``name`` with ``options`` set; raises ``OptionError`` for a name, option or value it does not know.
 

@@ -10,13 +10,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.model.dependences import Dependences, Legality, LoopParallelism
+from polyviz.model.device_view import DeviceView
 from polyviz.model.display import Bundle, register_renderer
 from polyviz.model.measurement import ComparisonData
 from polyviz.model.program import Program
 from polyviz.model.schedule import Schedule
 from polyviz.model.scop import Scop
 from polyviz.model.superposition import Superposition
+from polyviz.model.transfers import TransferLog
+from polyviz.model.tuning import Tuning
 from polyviz.views import charts, models, superposition, text
+from polyviz.views.device import device_html, device_text
 from polyviz.views.drawing import values_text
 from polyviz.views.html import details, heading, image, items, paragraph, preformatted, table
 from polyviz.views.notation import constraints
@@ -31,7 +35,9 @@ from polyviz.views.pictures import (
 )
 from polyviz.views.schema import MIME
 from polyviz.views.tables import plural
+from polyviz.views.transfers import log_html, log_text
 from polyviz.views.tree import root_of, tree_html
+from polyviz.views.tuning import tuning_html, tuning_text
 from polyviz.views.verdict import HEADINGS, cells, comparison_text, verdict
 
 if TYPE_CHECKING:
@@ -166,7 +172,9 @@ def _dependences_html(
     header = ["kind", "array", "source → sink", "distance", "relation", pairs]
     summary = f"{plural(len(rows), 'dependence relation')}, {kind}"
     content = table(body, header, code=[3, 4]) if rows else paragraph("No dependence: any order is legal.")
-    return details(summary, content, opened=len(rows) <= 12) + items([*text.left_out(dependences), *dependences.notes])
+    return details(summary, content, opened=len(rows) <= 12) + items(
+        [*text.left_out(dependences), *dependences.notes]
+    )
 
 
 def schedule_bundle(schedule: Schedule) -> Bundle:
@@ -244,6 +252,21 @@ def superposition_bundle(value: Superposition) -> Bundle:
     )
 
 
+def tuning_bundle(tuning: Tuning) -> Bundle:
+    """The history of a search as a table, and what it found."""
+    return bundle(None, tuning_html(tuning), tuning_text(tuning))
+
+
+def device_bundle(view: DeviceView) -> Bundle:
+    """Cards of the kernels, who runs which iteration, and the orders of the two levels."""
+    return bundle(models.device_model(view), device_html(view), device_text(view))
+
+
+def transfers_bundle(log: TransferLog) -> Bundle:
+    """What moved between host and device and what did not have to."""
+    return bundle(None, log_html(log), log_text(log))
+
+
 register_renderer(Scop, scop_bundle)
 register_renderer(Dependences, dependences_bundle)
 register_renderer(Legality, legality_bundle)
@@ -251,3 +274,6 @@ register_renderer(Schedule, schedule_bundle)
 register_renderer(ComparisonData, comparison_bundle)
 register_renderer(Program, program_bundle)
 register_renderer(Superposition, superposition_bundle)
+register_renderer(DeviceView, device_bundle)
+register_renderer(TransferLog, transfers_bundle)
+register_renderer(Tuning, tuning_bundle)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from polyviz.views.fit import fit, size
+from polyviz.views.linked_memory import accesses_model, array_model
 from polyviz.views.linked_points import (
     carrying_dimensions,
     instances_of,
@@ -14,11 +15,12 @@ from polyviz.views.linked_points import (
     times_of,
 )
 from polyviz.views.linked_schema import InspectorModel
-from polyviz.views.models import Json, comparison_model, loop_model
+from polyviz.views.models import Json, comparison_model, decision_models, loop_model, member_model
 from polyviz.views.notation import constraints
 from polyviz.views.pictures import dependence_rows, shown_values
-from polyviz.views.schema import MODELS, VERSION, ComparisonModel
+from polyviz.views.schema import MODELS, VERSION, ComparisonModel, SuperpositionModel
 from polyviz.views.sizes import binding
+from polyviz.views.superposition import superposition_model
 from polyviz.views.text import left_out, parameter_source
 from polyviz.views.tree import label, root_of
 
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
         LinkedProgramModel,
         LinkedRelationModel,
         LinkedStatementModel,
+        OrderingModel,
         VariantModel,
     )
     from polyviz.views.nodes import Node
@@ -66,7 +69,10 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Everything known of one loop nest that the linked views show."""
+    """Everything known of one loop nest that the linked views show.
+
+    ``element_bytes`` are those of the arrays whose elements are known; others count as eight bytes.
+    """
 
     scop: Scop
     dependences: Dependences
@@ -76,16 +82,19 @@ class Subject:
     sizes: Mapping[str, int] = field(default_factory=dict)
     comparison: ComparisonData | None = None
     edit: EditModel | None = None
+    element_bytes: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Sketch:
     """What does not change with the schedules: instances, pairs and the table of dependences for the sizes drawn.
 
-    Whoever draws the same loops again keeps it; it is forgotten when other sizes are drawn.
+    Whoever draws the same loops again keeps it; it is forgotten when other sizes are drawn. ``shown`` are the instances
+    that the last drawing was made of.
     """
 
     values: Mapping[str, int] | None = None
+    shown: Mapping[str, Instances] = field(default_factory=dict)
     rows: list[tuple[Dependence, DependenceRow]] = field(default_factory=list)
     drawn: dict[int, dict[str, Instances]] = field(default_factory=dict)
     relations: dict[int, list[LinkedRelationModel]] = field(default_factory=dict)
@@ -94,7 +103,7 @@ class Sketch:
         """Forget everything that was drawn for other sizes."""
         if self.values != values:
             self.values = values
-            self.rows, self.drawn, self.relations = [], {}, {}
+            self.shown, self.rows, self.drawn, self.relations = {}, [], {}, {}
 
 
 def inspector_model(
@@ -113,6 +122,27 @@ def inspector_model(
         if size(model) <= _TARGET:
             break
     return fit(model)
+
+
+def ordering_model(schedule: Schedule, sketch: Sketch) -> OrderingModel:
+    """When the instances of the last drawing would run under another schedule.
+
+    >>> import polyviz as pv
+    >>> part = pv.extract("def f(A):\\n    for i in range(4):\\n        A[i] = 0")
+    >>> sketch = Sketch()
+    >>> _ = inspector_model(Subject(part, pv.dependences(part), (), ()), sketch=sketch)
+    >>> ordering_model(pv.schedule(part, "original"), sketch)["times"]
+    {'S0': [[0], [1], [2], [3]]}
+    """
+    bound = binding(sketch.values or {}, schedule.map.get_ctx())
+    return _ordering(schedule, bound, sketch.shown, ())
+
+
+def _ordering(
+    schedule: Schedule, bound: isl.Set, drawn: Mapping[str, Instances], addresses: Sequence[str]
+) -> OrderingModel:
+    tree = _node(root_of(schedule), 0, iter(addresses))
+    return {"tree": tree, "times": times_of(schedule.map, bound, drawn)}
 
 
 def _rows(subject: Subject, values: Mapping[str, int]) -> list[tuple[Dependence, DependenceRow]]:
@@ -138,6 +168,7 @@ class _Drawing:
     def model(self) -> Json:
         subject = self.subject
         drawn = self._instances()
+        self.sketch.shown = drawn
         model: InspectorModel = {
             "v": VERSION,
             "kind": "inspector",
@@ -146,9 +177,12 @@ class _Drawing:
             "text": subject.scop.text,
             "context": constraints(subject.scop.context),
             "parameters": self._parameters(),
-            "statements": [
-                _statement(one, subject.scop, drawn.get(one.name)) for one in subject.scop.statements
+            "arrays": [
+                array_model(one, subject.scop, self.values, subject.element_bytes.get(one.name))
+                for one in subject.scop.arrays
+                if one.rank > 0
             ],
+            "statements": [self._statement(one, drawn.get(one.name)) for one in subject.scop.statements],
             "relations": self._relations(drawn),
             "variants": [self._variant(one, drawn) for one in subject.variants],
             "refusals": [{"name": name, "reason": why} for name, why in subject.refusals.items()],
@@ -210,33 +244,30 @@ class _Drawing:
         order = maps_by_statement(schedule.map)
         relations = [found for found, _ in self.sketch.rows]
         return {
+            **_ordering(schedule, self.bound, drawn, variant.addresses),
             "name": variant.name,
-            "tree": _node(root_of(schedule), 0, iter(variant.addresses)),
-            "decisions": [
-                {"step": one.step, "text": one.text, "statements": list(one.statements)}
-                for one in schedule.decisions
-            ],
-            "times": times_of(schedule.map, self.bound, drawn),
+            "decisions": decision_models(schedule),
             "carried": [carrying_dimensions(one.relation, order, one.source, one.sink) for one in relations],
             "program": _program(variant.program),
+            "superposition": _superposition(schedule),
             "notes": list(variant.notes),
         }
 
-
-def _statement(statement: Statement, scop: Scop, drawn: Instances | None) -> LinkedStatementModel:
-    none = "no instances are drawn: there are too many statements for one picture"
-    return {
-        "name": statement.name,
-        "iterators": list(statement.iterators),
-        "domain": constraints(statement.domain, scop.context),
-        "source": statement.source,
-        "line": statement.span.line,
-        "end_line": statement.span.end_line,
-        "loop_lines": [span.line for span in statement.loop_spans],
-        "points": [] if drawn is None else [list(point) for point in drawn.points],
-        "total": None if drawn is None else drawn.total,
-        "notes": [none] if drawn is None else list(drawn.notes),
-    }
+    def _statement(self, statement: Statement, drawn: Instances | None) -> LinkedStatementModel:
+        none = "no instances are drawn: there are too many statements for one picture"
+        return {
+            "name": statement.name,
+            "iterators": list(statement.iterators),
+            "domain": constraints(statement.domain, self.subject.scop.context),
+            "source": statement.source,
+            "line": statement.span.line,
+            "end_line": statement.span.end_line,
+            "loop_lines": [span.line for span in statement.loop_spans],
+            "accesses": accesses_model(statement, self.values),
+            "points": [] if drawn is None else [list(point) for point in drawn.points],
+            "total": None if drawn is None else drawn.total,
+            "notes": [none] if drawn is None else list(drawn.notes),
+        }
 
 
 def _node(node: Node, time: int, addresses: Iterator[str]) -> LinkedNodeModel:
@@ -248,14 +279,7 @@ def _node(node: Node, time: int, addresses: Iterator[str]) -> LinkedNodeModel:
         "label": label(node),
         "statements": list(node.statements),
         "members": [
-            {
-                "rows": dict(member.rows),
-                "coincident": member.coincident,
-                "reduction_parallel": member.reduction_parallel,
-                "role": member.role,
-                "time": time + place,
-                "address": next(addresses, ""),
-            }
+            {**member_model(member), "time": time + place, "address": next(addresses, "")}
             for place, member in enumerate(node.members)
         ],
         "permutable": node.permutable,
@@ -273,6 +297,11 @@ def _program(program: Program | None) -> LinkedProgramModel | None:
         "lines": {str(line): origin.statement for line, origin in program.lines.items()},
         "notes": list(program.notes),
     }
+
+
+def _superposition(schedule: Schedule) -> SuperpositionModel | None:
+    found = schedule.superposition
+    return None if found is None else cast("SuperpositionModel", superposition_model(found))
 
 
 def _comparison(data: ComparisonData | None) -> ComparisonModel | None:

@@ -15,6 +15,7 @@ from polyviz.views.schema import (
     MemberModel,
     Model,
     ParameterModel,
+    SuperpositionModel,
     ViolationModel,
 )
 
@@ -25,6 +26,27 @@ class BoundParameterModel(ParameterModel):
     value: int
     low: int
     high: int
+
+
+class LinkedAccessModel(TypedDict):
+    """A reference to an array, in the order in which an instance makes them.
+
+    ``subscripts`` has one row per dimension of the array: the coefficient of every iterator, then the constant, for
+    the drawn values; null where the cells are no such function or not exactly known.
+    """
+
+    array: str
+    kind: str
+    text: str
+    subscripts: list[list[int]] | None
+
+
+class LinkedArrayModel(TypedDict):
+    """An array in memory, rows one after the other; ``extents`` are null where they have no bound for these values."""
+
+    name: str
+    extents: list[int] | None
+    element_bytes: int
 
 
 class LinkedStatementModel(TypedDict):
@@ -40,6 +62,7 @@ class LinkedStatementModel(TypedDict):
     line: int
     end_line: int
     loop_lines: list[int]
+    accesses: list[LinkedAccessModel]
     points: list[list[int]]
     total: int | None
     notes: list[str]
@@ -86,15 +109,24 @@ class LinkedProgramModel(TypedDict):
     notes: list[str]
 
 
-class VariantModel(TypedDict):
-    """One schedule: its tree, the time of every drawn instance, and for each relation the dimensions that carry it."""
+class OrderingModel(TypedDict):
+    """A tree with the time of every drawn instance."""
+
+    tree: LinkedNodeModel
+    times: dict[str, list[list[int]]]
+
+
+class VariantModel(OrderingModel):
+    """One schedule; for each relation the dimensions of time that carry it.
+
+    ``superposition`` holds the order of blocks and that of threads where they are two.
+    """
 
     name: str
-    tree: LinkedNodeModel
     decisions: list[DecisionModel]
-    times: dict[str, list[list[int]]]
     carried: list[list[int]]
     program: LinkedProgramModel | None
+    superposition: SuperpositionModel | None
     notes: list[str]
 
 
@@ -126,7 +158,7 @@ class EditModel(TypedDict):
 class ChoiceModel(TypedDict):
     """A move at one place: what it would change, or with ``reason`` and ``violation`` why it cannot be made.
 
-    ``at`` is null for a move that its arguments place.
+    ``at`` is null for a move that its arguments place; ``after`` is the order that a legal move leads to.
     """
 
     move: str
@@ -137,6 +169,7 @@ class ChoiceModel(TypedDict):
     effect: str
     reason: str
     violation: ViolationModel | None
+    after: OrderingModel | None
 
 
 class InspectorModel(Model):
@@ -146,6 +179,7 @@ class InspectorModel(Model):
     text: str
     context: str
     parameters: list[BoundParameterModel]
+    arrays: list[LinkedArrayModel]
     statements: list[LinkedStatementModel]
     relations: list[LinkedRelationModel]
     variants: list[VariantModel]

@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, cast
 
+from polyviz.views.device import card_model, picture_model, shared_models
 from polyviz.views.fit import fit
+from polyviz.views.nodes import read_tree
 from polyviz.views.notation import affine, constraints, relation
 from polyviz.views.schema import (
     VERSION,
@@ -16,10 +18,13 @@ from polyviz.views.schema import (
     ArrowsModel,
     CombinedModel,
     ComparisonModel,
+    DecisionModel,
     DependenceModel,
     DependencesModel,
+    DeviceModel,
     LegalityModel,
     LoopModel,
+    MemberModel,
     Model,
     NodeModel,
     PaneModel,
@@ -41,12 +46,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from polyviz.model.dependences import Dependences, Legality, LoopParallelism, Violation
+    from polyviz.model.device_view import DeviceView
     from polyviz.model.measurement import ComparisonData, VariantRow
     from polyviz.model.program import Program
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Array, Scop, Statement
     from polyviz.views.instances import Arrow, Pane
-    from polyviz.views.nodes import Node
+    from polyviz.views.nodes import Member, Node
     from polyviz.views.pictures import DependenceRow, Pictures
     from polyviz.views.timeline import Timeline
 
@@ -187,12 +193,26 @@ def schedule_model(schedule: Schedule) -> Json:
         "shortened": [],
         "scheduler": schedule.scheduler,
         "tree": _node(root_of(schedule)),
-        "decisions": [
-            {"step": one.step, "text": one.text, "statements": list(one.statements)}
-            for one in schedule.decisions
-        ],
+        "decisions": decision_models(schedule),
     }
     return _small(model)
+
+
+def decision_models(schedule: Schedule) -> list[DecisionModel]:
+    """The log of a schedule."""
+    return [
+        {"step": one.step, "text": one.text, "statements": list(one.statements)} for one in schedule.decisions
+    ]
+
+
+def member_model(member: Member) -> MemberModel:
+    """One loop of a band."""
+    return {
+        "rows": dict(member.rows),
+        "coincident": member.coincident,
+        "reduction_parallel": member.reduction_parallel,
+        "role": member.role,
+    }
 
 
 def _node(node: Node) -> NodeModel:
@@ -200,18 +220,32 @@ def _node(node: Node) -> NodeModel:
         "kind": node.kind,
         "label": label(node),
         "statements": list(node.statements),
-        "members": [
-            {
-                "rows": dict(member.rows),
-                "coincident": member.coincident,
-                "reduction_parallel": member.reduction_parallel,
-                "role": member.role,
-            }
-            for member in node.members
-        ],
+        "members": [member_model(member) for member in node.members],
         "permutable": node.permutable,
         "children": [_node(child) for child in node.children],
     }
+
+
+def device_model(view: DeviceView) -> Json:
+    """A part on blocks and threads."""
+    trees = view.trees
+    model: DeviceModel = {
+        "v": VERSION,
+        "kind": "device",
+        "shortened": [],
+        "name": view.name,
+        "scheduler": view.scheduler,
+        "target": view.target,
+        "kernels": [card_model(card) for card in view.cards],
+        "pictures": [picture_model(picture) for picture in view.pictures],
+        "trees": {
+            "blocks": _node(read_tree(trees.blocks)),
+            "threads": _node(read_tree(trees.threads)),
+            "shared": shared_models(trees),
+            "same": trees.same,
+        },
+    }
+    return _small(model)
 
 
 def legality_model(legality: Legality) -> Json:
@@ -294,6 +328,7 @@ def _row(row: VariantRow) -> RowModel:
         "speedup": _finite(row.speedup),
         "speedup_interval": _pair(row.speedup_interval),
         "compile_seconds": _finite(row.compile_seconds),
+        "kernels": _finite(row.measurement.kernels) if row.measurement else None,
         "samples": []
         if row.measurement is None
         else [value for value in row.measurement.samples if math.isfinite(value)],

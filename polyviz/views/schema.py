@@ -9,6 +9,11 @@ from __future__ import annotations
 from typing import Any, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
 # ``get_type_hints`` looks these up when a schema is derived.
+from polyviz.views.device_schema import (  # noqa: TC001
+    KernelCardModel,
+    SharedLoopModel,
+    ThreadPictureModel,
+)
 from polyviz.views.superposition_schema import (  # noqa: TC001
     ConditionModel,
     LineCostModel,
@@ -226,7 +231,7 @@ class ParallelismModel(Model):
 
 
 class RowModel(TypedDict):
-    """One variant of a comparison; times in seconds."""
+    """One variant of a comparison; times in seconds, on a device with transfers, ``kernels`` without."""
 
     label: str
     schedule: str
@@ -238,6 +243,7 @@ class RowModel(TypedDict):
     speedup: float | None
     speedup_interval: list[float] | None
     compile_seconds: float | None
+    kernels: float | None
     samples: list[float]
     note: str
     source: str
@@ -293,6 +299,26 @@ class SuperpositionModel(Model):
     conditions: list[ConditionModel]
 
 
+class LevelTreesModel(TypedDict):
+    """The order of the blocks and the order inside a block; ``same``: there is only one."""
+
+    blocks: NodeModel
+    threads: NodeModel
+    shared: list[SharedLoopModel]
+    same: bool
+
+
+class DeviceModel(Model):
+    """``kind`` is ``device``: the kernels of a part on blocks and threads, and who runs what."""
+
+    name: str
+    scheduler: str
+    target: str
+    kernels: list[KernelCardModel]
+    pictures: list[ThreadPictureModel]
+    trees: LevelTreesModel
+
+
 class OmittedModel(Model):
     """``kind`` is ``omitted``: the model of kind ``of`` could not be made small enough."""
 
@@ -308,6 +334,7 @@ MODELS: dict[str, type] = {
     "comparison": ComparisonModel,
     "program": ProgramModel,
     "superposition": SuperpositionModel,
+    "device": DeviceModel,
     "combined": CombinedModel,
     "omitted": OmittedModel,
 }

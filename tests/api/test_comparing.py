@@ -98,7 +98,12 @@ def test_nothing_verified_is_said() -> None:
         ({"repeats": 2.5}, "The number of repeats is a whole number of at least 1, not 2.5."),
         ({"time_limit": 0}, "The time limit is a positive number of seconds, not 0."),
         ({"baselines": ("numpy",)}, "Unknown baseline 'numpy'; known: python, numba, numba-parallel."),
-        ({"floating_point": "fast"}, "Unknown floating_point 'fast'; known: strict, reassociate."),
+        ({"contract": "fast"}, "Unknown contract 'fast'; known: reassociate, strict."),
+        (
+            {"fusion": "max"},
+            "compare has no option `fusion`: options of a scheduler belong into pv.schedule, whose result can race.",
+        ),
+        ({"packs": False}, "compare has no option `packs` (did you mean `pack`?)."),
     ],
 )
 def test_wrong_options_are_one_line(options: dict[str, Any], sentence: str) -> None:

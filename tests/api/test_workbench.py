@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 
 import jsonschema
+import numpy as np
 import pytest
 
 import polyviz as pv
@@ -60,6 +61,47 @@ def test_a_legal_move_is_in_the_history_the_tree_and_the_script(bench):
     again = {"pv": pv}
     exec(model["edit"]["python"], again)
     assert again["schedule"].map.is_equal(bench.schedule(EDITED).map)
+
+
+def test_a_legal_move_says_when_each_drawn_instance_would_run(bench):
+    [skew] = [one for one in bench.choices("original", "j") if one["label"] == "Skew by i"]
+    points = bench.model()["statements"][0]["points"]
+    assert skew["after"]["times"]["S0"] == [[i, i + j] for i, j in points]
+    assert [member["time"] for member in members(skew["after"]["tree"])] == [0, 1]
+    assert all(one["after"] is None for one in bench.choices("original", "i") if not one["legal"])
+
+
+def members(node):
+    yield from node["members"]
+    for child in node["children"]:
+        yield from members(child)
+
+
+def test_moves_made_in_the_view_are_found_from_python(bench):
+    inspector = bench.inspector
+    assert inspector.edit is None
+    assert inspector.schedule is None
+    bench.apply("original", "skew", "j", {"by": "i", "factor": 1})
+    assert inspector.edit.history == ('skew(at="j", by="i", factor=1)',)
+    assert inspector.schedule.map.is_equal(bench.schedule(EDITED).map)
+    assert pv.check(inspector.scop, inspector.schedule)
+    assert [one["name"] for one in Workbench(inspector).model()["variants"]] == ["original", EDITED]
+
+
+def test_arrays_have_the_elements_of_the_arguments():
+    inspector = pv.inspect(SWEEP, np.zeros((8, 8), np.float32), np.zeros((8, 8)), schedules=("original",))
+    arrays = Workbench(inspector).model()["arrays"]
+    assert [(one["name"], one["extents"], one["element_bytes"]) for one in arrays] == [
+        ("A", [8, 8], 4),
+        ("B", [8, 7], 8),
+    ]
+
+
+def test_a_superposed_schedule_carries_both_orders():
+    model = Workbench(pv.inspect(TWO, schedules=("superposition",))).model()
+    jsonschema.validate(model, json_schema("inspector"))
+    [variant] = model["variants"]
+    assert [one["statement"] for one in variant["superposition"]["functions"]] == ["S0", "S1"]
 
 
 def test_an_illegal_move_changes_nothing(bench):

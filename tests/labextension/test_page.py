@@ -28,6 +28,34 @@ for i in range(1, n):
 VALUES = """import polyviz as pv
 part = pv.extract("def f(A):\\n    for i in range(1, A.shape[0]):\\n        A[i] = A[i - 1]")
 part"""
+SUM = """%%polyopt --inspect -s original --name second
+total = 0.0
+for i in range(1, n):
+    total += A[i, 3] * B[i, 4]"""
+JACOBI = """%%polyopt --inspect -s original,pluto --name work
+for t in range(steps):
+    for i in range(1, n - 1):
+        for j in range(1, n - 1):
+            B[i, j] = 0.2 * (A[i, j] + A[i, j - 1] + A[i, j + 1] + A[i + 1, j] + A[i - 1, j])
+    for i in range(1, n - 1):
+        for j in range(1, n - 1):
+            A[i, j] = 0.2 * (B[i, j] + B[i, j - 1] + B[i, j + 1] + B[i + 1, j] + B[i - 1, j])"""
+LU = """%%polyopt --inspect -s original,pluto
+for i in range(n):
+    for j in range(i):
+        for k in range(j):
+            A[i, j] -= A[i, k] * A[k, j]
+        A[i, j] /= A[j, j]
+    for j in range(i, n):
+        for k in range(i):
+            A[i, j] -= A[i, k] * A[k, j]"""
+THREE = """%%polyopt --inspect -s original,isl,pluto
+for i in range(n):
+    for j in range(n):
+        x[i] = x[i] + A[i, j] * y[j]
+for i in range(n):
+    for j in range(n):
+        z[i] = z[i] + A[j, i] * x[j]"""
 FUNCTION = """
 def smooth(A, B):
     for i in range(1, A.shape[0]):
@@ -54,19 +82,33 @@ def hostile(model):
 
 def files(folder):
     model = Workbench(pv.inspect(FUNCTION, np.zeros((8, 8)), np.zeros((8, 8)))).model()
-    live = notebook([nbformat.v4.new_code_cell(SETUP), nbformat.v4.new_code_cell(LOOPS)])
     output = nbformat.v4.new_output(
         "display_data", {MIME: {**hostile(model), "text": HOSTILE}, "text/plain": "f"}
     )
     shown = nbformat.v4.new_code_cell("1", outputs=[output])
-    nbformat.write(live, folder / "live.ipynb")
-    plain = notebook([nbformat.v4.new_code_cell(SETUP), nbformat.v4.new_code_cell(LOOPS.partition("\n")[2])])
-    nbformat.write(plain, folder / "command.ipynb")
-    values = [VALUES, "pv.dependences(part)"]
-    nbformat.write(notebook([nbformat.v4.new_code_cell(text) for text in values]), folder / "values.ipynb")
+    write(folder / "live.ipynb", SETUP, LOOPS)
+    write(folder / "command.ipynb", SETUP, LOOPS.partition("\n")[2])
+    write(folder / "values.ipynb", VALUES, "pv.dependences(part)")
     nbformat.write(notebook([shown]), folder / "hostile.ipynb")
+    write(folder / "two.ipynb", SETUP, LOOPS.replace("--inspect", "--inspect --name first"), SUM)
+    write(folder / "jacobi.ipynb", f"{SETUP}; steps = 8", JACOBI)
+    write(folder / "lu.ipynb", f"{SETUP}; A = B + n * np.eye(n)", LU)
+    write(folder / "three.ipynb", f"{SETUP}; x, y, z = np.zeros((3, n))", THREE)
     (folder / "saved.polyviz.json").write_text(json.dumps(model))
+    (folder / "many.polyviz.json").write_text(json.dumps(many(model)))
     (folder / "newer.polyviz.json").write_text(json.dumps({**model, "v": 99}))
+
+
+def write(path, *cells):
+    nbformat.write(notebook([nbformat.v4.new_code_cell(text) for text in cells]), path)
+
+
+def many(model):
+    """The model with a hundred thousand points in its statement, as another tool might write it."""
+    points = [[i, j] for i in range(1, 251) for j in range(1, 401)]
+    statement = {**model["statements"][0], "points": points, "total": len(points)}
+    variant = {**model["variants"][0], "times": {statement["name"]: points}}
+    return {**model, "statements": [statement], "variants": [variant], "relations": []}
 
 
 def free_port():
@@ -135,17 +177,18 @@ def wait_for(address, server):
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_linked_views_in_jupyterlab(tmp_path):
+@pytest.mark.parametrize("script", ["run", "extension", "tasks"])
+def test_in_jupyterlab(script, tmp_path):
     built()
-    command = [node(), str(FRONT_END / "tests" / "page" / "run.mjs")]
-    browser = chromium()
+    command = [node(), str(FRONT_END / "tests" / "page" / f"{script}.mjs")]
+    browser, only = chromium(), os.environ.get("POLYVIZ_SCENARIO", "")
     root, folder = tmp_path / "root", tmp_path / "jupyter"
     root.mkdir()
     folder.mkdir()
     files(root)
     with jupyterlab(root, folder) as address:
         done = subprocess.run(
-            [*command, address, browser, str(screenshots(tmp_path / "screenshots"))],
+            [*command, address, browser, str(screenshots(tmp_path / "screenshots")), only],
             check=False,
             capture_output=True,
             text=True,

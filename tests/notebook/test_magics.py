@@ -294,7 +294,6 @@ CELLS = {
     "no value": "%%polyopt\nfor i in range(N):\n    total += A[i, 0]\n",
     "syntax": "%%polyopt\nfor i in range(N)\n    C[i, 0] = 0\n",
     "bounds": "%%polyopt\nfor i in range(N + 1):\n    C[i, 0] = 0.0\n",
-    "overlap": "%%polyopt\nfor i in range(N - 1):\n    R[i, 0] = A[i, 0]\n",
     "functions cannot be compared": "%%polyopt --compare\ndef f(X):\n    for i in range(len(X)):\n        X[i] = 0.0\n",
     "two functions to inspect": "%%polyopt --inspect\n" + "".join(
         f"def {name}(X):\n    for i in range(len(X)):\n        X[i] = 0.0\n" for name in "fg"
@@ -315,6 +314,73 @@ def test_errors_are_short_and_point_at_the_construct(notebook, golden, name: str
     golden(shown)
     for array, values in before.items():
         np.testing.assert_array_equal(notebook[array], values)
+
+
+def test_arrays_that_overlap_run_as_written_and_that_is_said(notebook) -> None:
+    expected = notebook["A"].copy()
+    notebook.namespace["R"] = notebook["A"][1:]
+    for i in range(11):
+        expected[i + 1, 0] = 2 * expected[i, 0]
+    result = notebook.run("%%polyopt\nfor i in range(N - 1):\n    R[i, 0] = 2 * A[i, 0]\n")
+    np.testing.assert_array_equal(notebook["A"], expected)
+    assert result.parts[0].title.startswith("as written, since arrays overlap in memory: ran in place in ")
+    assert "Note: A and R overlap in memory, and R is written. Pass a copy of one of them" in repr(result)
+
+
+def test_arrays_that_take_a_slower_way_are_named(notebook) -> None:
+    notebook.namespace["A"] = np.asfortranarray(notebook["A"])
+    expected = notebook["A"].T + 1.0
+    result = notebook.run("%%polyopt -t python\n" + TRANSPOSE)
+    np.testing.assert_array_equal(notebook["C"], expected)
+    assert "Note: A lies in Fortran order and is read through its strides" in repr(result)
+
+
+def test_a_strict_cell_is_verified_bit_for_bit(notebook) -> None:
+    result = notebook.run("%%polyopt --contract strict\n" + ACCUMULATE)
+    assert "verified bit for bit against the loop as written (contract strict)" in repr(result)
+    assert result.kernel.floating_point == "strict"
+
+
+def test_a_cell_without_techniques(notebook) -> None:
+    result = notebook.run("%%polyopt --without tile,threads --contract strict\n" + ACCUMULATE)
+    steps = [decision.step for decision in result.kernel.plan.decisions]
+    assert "tile" not in steps
+    assert result.kernel.program.threads == 1
+
+
+def test_a_cell_that_is_tuned_first(notebook, cache_directory) -> None:
+    expected = notebook["C"] + notebook["A"] @ notebook["B"]
+    result = notebook.run("%%polyopt -t python --tune 0.01\n" + ACCUMULATE)
+    np.testing.assert_allclose(notebook["C"], expected)
+    tuning = result.parts[0].tuning
+    assert tuning.trials[0].name == "the defaults"
+    assert tuning.ended == "the 0.01 seconds were up"
+    assert "Tuning of cell" in repr(result)
+    assert "<table>" in result._repr_mimebundle_()["text/html"]
+
+
+def test_tuning_needs_arrays(notebook) -> None:
+    shown = notebook.error("%%polyopt --tune\ndef f(X):\n    for i in range(len(X)):\n        X[i] = 0.0\n")
+    assert shown == (
+        "OptionError: Tuning needs arrays to run on, and this cell only defines functions: "
+        "use polyviz.tune(f, …) in the next cell."
+    )
+
+
+def test_an_interrupt_while_tuning_keeps_what_was_learned(notebook, monkeypatch, cache_directory) -> None:
+    from polyviz.tuning.live import Live
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Live, "challenge", interrupted)
+    before = notebook["C"].copy()
+    shown = notebook.error("%%polyopt -t python --tune 30\n" + ACCUMULATE)
+    assert re.sub(r"[\d.]+ s", "… s", shown) == (
+        "CancelledError: Interrupted while tuning, after … s: nothing better than the defaults was found so far. "
+        "No array was changed."
+    )
+    np.testing.assert_array_equal(notebook["C"], before)
 
 
 def test_an_error_in_ordinary_python_is_pythons_own(notebook) -> None:

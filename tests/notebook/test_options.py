@@ -36,6 +36,15 @@ def test_every_word_arrives() -> None:
     )
 
 
+def test_techniques_contract_and_time_for_tuning_arrive() -> None:
+    chosen = options("--without pack,register-tile,threads --contract strict --tune 2.5 --tile 8")
+    assert chosen.without == {"pack": False, "register_tile": False, "threads": 1}
+    assert (chosen.contract, chosen.tune) == ("strict", 2.5)
+    assert chosen.building == {"contract": "strict", **chosen.without, "tile": (8,)}
+    assert options("--tune").tune == 20.0
+    assert options("--without tile").building["tile"] is False
+
+
 def test_several_variants_are_a_comparison() -> None:
     assert options("-s isl,pluto").compare
     assert options("-s isl -t c,python").compare
@@ -112,6 +121,20 @@ def test_tiling_can_be_switched_off() -> None:
         ("-s plutoo", "Unknown schedule 'plutoo': did you mean 'pluto'?"),
         ("-t numbaa", "Unknown target 'numbaa': did you mean 'numba'?"),
         ("-t gpu", "Unknown target 'gpu': there are auto, c, numba, python, cuda, emulated."),
+        ("--without packs", "Unknown technique 'packs' (did you mean `pack`?)."),
+        (
+            "--without everything",
+            "Unknown technique 'everything'; there are tile, register_tile, pack, threads, tuned.",
+        ),
+        ("--without ,", "--without needs a technique: one of tile, register_tile, pack, threads, tuned."),
+        ("--contract strikt", "Unknown contract 'strikt': did you mean 'strict'?"),
+        ("--tune soon", "--tune takes a number of seconds such as 30, not 'soon'."),
+        ("--tune -1", "--tune takes a number of seconds such as 30, not '-1'."),
+        (
+            "--tune --compare",
+            "--tune looks around one variant: name one schedule and one target, and leave --compare out.",
+        ),
+        ("--inspect --tune", "--tune has no effect with --inspect, which runs no loop."),
         ("--show tre", "Unknown view 'tre': did you mean 'tree'?"),
         ("--tile 8,x", "--tile takes whole numbers from 1 on, not 'x'."),
         ("--tile ,", "--tile takes sizes such as 32,32,32, or off; not ','."),

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from polyviz.runtime.agreement import RELATIVE_TOLERANCE, compare_values
+from polyviz.runtime.agreement import RELATIVE_TOLERANCE, bit_difference, compare_values
 
 
 def agree(expected: object, actual: object) -> bool:
@@ -88,3 +88,15 @@ def test_integers_where_floats_are_expected() -> None:
 def test_the_wider_tolerance_is_that_of_the_less_precise_side() -> None:
     assert agree(np.array([1.0], "f4"), np.array([1.00001], "f4"))
     assert not agree(np.array([1.0], "f8"), np.array([1.00001], "f8"))
+
+
+def test_bits_differ_where_values_are_equal_within_rounding() -> None:
+    one = {"A": np.array([1.0, 2.0]), "s": 1}
+    assert bit_difference(one, {"A": np.array([1.0, 2.0]), "s": 1}) == ""
+    assert bit_difference(one, {"A": np.array([1.0, np.nextafter(2.0, 3.0)]), "s": 1}) == (
+        "A[1] is 2.0000000000000004, the original loop gives 2.0"
+    )
+    assert bit_difference({"z": np.array([1 + 0j])}, {"z": np.array([complex(1.0, -0.0)])}) != ""
+    assert bit_difference({"n": np.array([1, 2])}, {"n": np.array([1, 3])}) == "n[1] is 3, the original loop gives 2"
+    assert bit_difference({"A": np.zeros(2)}, {"A": np.zeros(3)}) == "A has shape (3,), the original gives (2,)"
+    assert bit_difference({"s": 2.0}, {"s": 2.0}) == ""

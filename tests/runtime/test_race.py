@@ -222,3 +222,33 @@ def test_nobody_is_fastest_inside_the_noise() -> None:
     far = {**near, "c/x": Samples((0.1,) * 6)}
     assert fastest([row("a/x"), row("b/x"), row("c/x")], far) == "c/x"
     assert fastest([row("a/x")], {}) is None
+
+
+SLOPPY = {"+ 1.0": "+ 1.0000000000001"}
+
+
+@pytest.mark.parametrize(
+    ("contract", "rounded", "status", "verified", "exact"),
+    [
+        ("reassociate", "", "ok", True, False),
+        ("strict", "", "wrong", False, False),
+        ("strict", "the last bit of sin is a matter of taste", "ok", True, False),
+    ],
+)
+def test_the_strict_contract_asks_for_the_same_bits(
+    worker: Worker, contract: Any, rounded: str, status: str, verified: bool, exact: bool
+) -> None:
+    sloppy = entrant("sloppy", program("python", edits=SLOPPY))
+    sloppy = replace(sloppy, row=replace(sloppy.row, floating_point=contract), rounded=rounded)
+    reference = Baseline(original().original, "python")
+    ((row,), _) = race().verify(worker, reference, [sloppy])
+    assert (row.status, row.verified, row.exact) == (status, verified, exact)
+    if status == "wrong":
+        assert row.note.endswith("close, but the contract strict asks for the same bits")
+    assert (rounded in row.note) or not rounded
+
+
+def test_the_same_bits_are_seen(worker: Worker) -> None:
+    reference = Baseline(original().original, "python")
+    ((row,), _) = race().verify(worker, reference, [entrant("right", program("python"))])
+    assert (row.verified, row.exact) == (True, True)

@@ -111,7 +111,9 @@ export function tilesOf(variant: Variant, pane: Pane, model: Model): readonly (r
     const time = variant.times.get(name)?.[mark.instance];
     if (dimensions.length > 0 && time !== undefined) {
       const key = `${name} ${dimensions.map(dimension => time[dimension]).join(' ')}`;
-      groups.set(key, [...(groups.get(key) ?? []), mark]);
+      const group = groups.get(key) ?? [];
+      group.push(mark);
+      groups.set(key, group);
     }
   }
   return [...groups.values()];

@@ -18,12 +18,13 @@ export function comparisonView(state: State): HTMLElement {
   return root;
 }
 
-function runner(state: State, again: boolean): HTMLElement {
+/** Buttons that verify and time all schedules, and stop that; what is being done stands beside them. */
+export function runner(state: State, again: boolean): HTMLElement {
   const run = button(again ? 'Time again' : 'Verify and time', () => state.ask({ ask: 'run' }, 'verifying and timing'));
   run.disabled = state.busy !== '';
   const cancel = button('Cancel', () => state.host?.ask({ ask: 'cancel' }));
   cancel.disabled = state.busy === '';
-  return element('p', { class: 'polyviz-row' }, run, cancel);
+  return element('p', { class: 'polyviz-row' }, run, cancel, element('span', { class: 'polyviz-muted' }, state.busy));
 }
 
 function table(comparison: Comparison): readonly HTMLElement[] {

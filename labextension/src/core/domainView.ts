@@ -1,11 +1,13 @@
 /** Iterations as points, with the exact hull per statement, tiles as outlines, and dependences as arrows. */
 
+import { CloudCanvas, MOST_SHAPES } from './cloudCanvas';
 import { firstSlices, panesOf, type Pane, type Slices } from './clouds';
 import { isShown } from './dependenceView';
 import { element, freshId, items, keepingFocus, shape } from './dom';
+import { arrow, arrowHead, axisShapes, polygon, round } from './drawing';
 import type { Position } from './geometry';
 import { KINDS, markerOf, markerPath } from './palette';
-import { layOut, type AxisLine, type PlacedMark, type Sheet } from './plot';
+import { layOut, type PlacedMark, type Sheet } from './plot';
 import { instanceKey, instanceNumber, instanceText, NOTHING, statementNumber } from './selection';
 import { saveButtons } from './savePicture';
 import { sliceControls } from './sliceControls';
@@ -32,6 +34,8 @@ class DomainView {
   private points = new Map<string, SVGElement>();
   private placed = new Map<string, PlacedMark>();
   private arrows: readonly DrawnArrow[] = [];
+  /** Very many points are painted instead of being elements each. */
+  private cloud: CloudCanvas | null = null;
   private violation = shape('g', {});
   private cursor: string | null = null;
 
@@ -64,7 +68,7 @@ class DomainView {
     const isOpen = this.root.querySelector('details')?.open ?? false;
     const controls = sliceControls(panes, this.slices, isOpen, slice);
     const notes = [...new Set(panes.flatMap(pane => pane.notes))];
-    const drawing = panes.length > 0 ? this.drawing(sheet) : element('p', {}, 'No instance to draw for these values.');
+    const drawing = panes.length > 0 ? this.picture(sheet) : element('p', {}, 'No instance to draw for these values.');
     const save = saveButtons(() => this.state.model.name, () => this.root.querySelector<SVGSVGElement>('svg.polyviz-picture'));
     const bottom = element('div', { class: 'polyviz-row' }, this.caption, ...save);
     this.root.replaceChildren(this.spaces(), drawing, bottom, controls);
@@ -93,6 +97,19 @@ class DomainView {
     );
   }
 
+  /** The drawing, on top of a canvas where there are too many points for elements. */
+  private picture(sheet: Sheet): Element {
+    const marks = sheet.plots.flatMap(plot => plot.marks);
+    this.cloud = marks.length > MOST_SHAPES ? new CloudCanvas(marks, sheet) : null;
+    const svg = this.drawing(sheet);
+    if (this.cloud === null) {
+      return svg;
+    }
+    const stack = element('div', { class: 'polyviz-stack' }, this.cloud.root, svg);
+    stack.style.width = `${round(sheet.width)}px`;
+    return stack;
+  }
+
   private drawing(sheet: Sheet): SVGElement {
     const heads = new Map([...KINDS.keys(), 'violation'].map(kind => [kind, freshId('head')]));
     const names = [...new Set(sheet.plots.flatMap(plot => plot.marks.map(one => one.mark.statement)))];
@@ -114,7 +131,10 @@ class DomainView {
         ...plot.axes.flatMap(axisShapes),
         shape('text', { x: plot.title.x, y: plot.title.y, class: 'polyviz-title' }, plot.pane.title)
       );
-      marks.append(...plot.marks.map(one => this.point(one, sheet.radius)));
+      plot.marks.forEach(one => this.placed.set(one.key, one));
+      if (this.cloud === null) {
+        plot.marks.forEach(one => marks.append(this.point(one, sheet.radius)));
+      }
     }
     const [group, arrows] = this.dependences(sheet, heads);
     this.arrows = arrows;
@@ -129,7 +149,6 @@ class DomainView {
     const path = markerPath(markerOf(one.mark.statement), round(one.position.x), round(one.position.y), radius);
     const made = shape('path', { d: path, class: 'polyviz-point', 'data-key': one.key });
     this.points.set(one.key, made);
-    this.placed.set(one.key, one);
     return made;
   }
 
@@ -162,6 +181,12 @@ class DomainView {
       point.classList.toggle('polyviz-now', moment?.has(key) ?? false);
       point.classList.toggle('polyviz-past', past.has(key));
     }
+    this.cloud?.paint(one => ({
+      isNow: moment?.has(one.key) ?? false,
+      isPast: past.has(one.key),
+      isLit: !light.isEmpty && (light.instances.has(one.key) || light.whole.has(one.mark.statement)),
+      isDim: !light.isEmpty
+    }));
     const chosen = this.state.selection.what === 'instance' ? instanceKey(this.state.selection.statement, this.state.selection.instance) : null;
     const isCrowded = this.arrows.length > CROWDED;
     for (const one of this.arrows) {
@@ -200,10 +225,14 @@ class DomainView {
   }
 
   private listen(svg: SVGElement): void {
-    svg.addEventListener('click', event => this.pick((event.target as Element).getAttribute('data-key')));
-    svg.addEventListener('pointerover', event => this.tellOf((event.target as Element).getAttribute('data-key')));
+    svg.addEventListener('click', event => this.pick(this.keyAt(event)));
+    svg.addEventListener(this.cloud === null ? 'pointerover' : 'pointermove', event => this.tellOf(this.keyAt(event)));
     svg.addEventListener('keydown', event => this.key(event));
     svg.addEventListener('blur', () => this.moveCursor(null));
+  }
+
+  private keyAt(event: MouseEvent): string | null {
+    return this.cloud === null ? (event.target as Element).getAttribute('data-key') : this.cloud.keyAt(event);
   }
 
   private pick(key: string | null): void {
@@ -236,6 +265,7 @@ class DomainView {
   private moveCursor(key: string | null): void {
     this.points.get(this.cursor ?? '')?.classList.remove('polyviz-cursor');
     this.points.get(key ?? '')?.classList.add('polyviz-cursor');
+    this.cloud?.setCursor(key);
     this.cursor = key ?? (this.root.contains(document.activeElement) ? this.cursor : null);
     this.tellOf(key);
   }
@@ -268,47 +298,3 @@ const DIRECTIONS: ReadonlyMap<string, Position> = new Map([
   ['ArrowUp', { x: 0, y: -1 }],
   ['ArrowDown', { x: 0, y: 1 }]
 ]);
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
-}
-
-function polygon(corners: readonly Position[], name: string, padding: number): SVGElement {
-  const points = corners.map(one => `${round(one.x)},${round(one.y)}`).join(' ');
-  return shape('polygon', { points, class: name, 'stroke-width': padding > 0 ? padding * 4 : null });
-}
-
-function axisShapes(axis: AxisLine): readonly SVGElement[] {
-  const numbers = axis.ticks.map(tick => shape('text', { x: round(tick.x), y: round(tick.y + 3), class: 'polyviz-tick' }, tick.text));
-  const isUpright = Math.abs(axis.to.x - axis.from.x) < 1;
-  const far = { x: axis.to.x + (isUpright ? 0 : 12), y: axis.to.y + (isUpright ? -11 : 15) };
-  const anchor = isUpright ? 'middle' : 'end';
-  return [...numbers, shape('text', { x: round(far.x), y: round(far.y), class: 'polyviz-axis', 'text-anchor': anchor }, axis.label)];
-}
-
-function arrowHead(kind: string, id: string): SVGElement {
-  const tip = shape('path', { d: 'M0 0L6 3L0 6z', class: `polyviz-head polyviz-${kind}` });
-  return shape(
-    'marker',
-    { id, viewBox: '0 0 6 6', refX: 5, refY: 3, markerWidth: 7, markerHeight: 7, orient: 'auto', markerUnits: 'userSpaceOnUse' },
-    tip
-  );
-}
-
-/** A slightly bent arrow between two marks, so that one that passes over others can be told from a chain. */
-function arrow(from: Position, to: Position, kind: string, head: string, radius: number): SVGElement {
-  const dx = to.x - from.x;
-  const dy = to.y - from.y;
-  const length = Math.hypot(dx, dy) || 1;
-  const bend = Math.min(12, Math.max(0, length - 36) * 0.1 + 3);
-  const start = { x: from.x + (dx / length) * radius, y: from.y + (dy / length) * radius };
-  const end = { x: to.x - (dx / length) * (radius + 1), y: to.y - (dy / length) * (radius + 1) };
-  const middle = { x: (from.x + to.x) / 2 - (dy / length) * bend, y: (from.y + to.y) / 2 + (dx / length) * bend };
-  const path = `M${round(start.x)} ${round(start.y)}Q${round(middle.x)} ${round(middle.y)} ${round(end.x)} ${round(end.y)}`;
-  const style = KINDS.get(kind);
-  const line = { d: path, class: `polyviz-arrow polyviz-${kind}`, 'stroke-dasharray': style?.dash || null, 'marker-end': `url(#${head})` };
-  if (!style?.isDouble) {
-    return shape('path', line);
-  }
-  return shape('g', { class: 'polyviz-double' }, shape('path', { ...line, 'stroke-width': 3.6 }), shape('path', { d: path, class: 'polyviz-arrow polyviz-inner' }));
-}

@@ -1,11 +1,13 @@
 /** The linked views of one loop nest, from JSON to elements. */
 
+import { cacheView } from './cacheView';
 import { card } from './card';
 import { codeView, sourceView } from './sourceView';
 import { comparisonView } from './comparisonView';
 import { dependenceView } from './dependenceView';
 import { domainView } from './domainView';
 import { element, folding, items } from './dom';
+import { gpuView } from './gpuView';
 import { headView, statusView } from './headView';
 import { historyView } from './historyView';
 import type { Model } from './model';
@@ -100,7 +102,7 @@ function layout(state: State): readonly HTMLElement[] {
     'div',
     { class: 'polyviz-columns' },
     element('div', {}, section('Source', sourceView(state)), section('Schedule tree', treeView(state)), section('Generated code', codeView(state))),
-    element('div', {}, section('Domain', domainView(state), timeView(state)), section('Dependences', dependenceView(state)))
+    element('div', {}, section('Domain', domainView(state), timeView(state)), section('Cache', cacheView(state)), section('Dependences', dependenceView(state)))
   );
   body.addEventListener('keydown', event => {
     if (event.key === 'Escape') {
@@ -128,8 +130,12 @@ function title(state: State): HTMLElement {
 function folded(state: State): readonly HTMLElement[] {
   const history = folding('History and script', state.model.edit !== null, historyView(state));
   state.on(['model'], () => (history.open ||= state.model.edit !== null));
-  const timing = folding('Timing', state.model.comparison !== null, comparisonView(state));
-  const parts = [history, folding('Why?', false, whyView(state)), folding('Side by side', false, sideView(state)), timing];
+  const timing = folding('Timing', state.model.comparison !== null, element('section', { 'aria-label': 'Timing of the schedules' }, comparisonView(state)));
+  const gpu = folding('Blocks and threads', false, gpuView(state));
+  const isSuperposed = (): boolean => state.model.variants.some(variant => variant.superposition !== null);
+  gpu.hidden = !isSuperposed();
+  state.on(['model'], () => (gpu.hidden = !isSuperposed()));
+  const parts = [history, folding('Why?', false, whyView(state)), folding('Side by side', false, sideView(state)), gpu, timing];
   const notes = items(notesOf(state.model));
   return notes === null ? parts : [...parts, folding('Notes', false, notes)];
 }

@@ -11,7 +11,7 @@ export interface Loop {
 }
 
 /** All loops in depth-first order. */
-export function loopsOf(variant: Variant): readonly Loop[] {
+export function loopsOf(variant: Pick<Variant, 'tree'>): readonly Loop[] {
   const found: Loop[] = [];
   collect(variant.tree, '0', 0, found);
   return found;

@@ -1,5 +1,9 @@
-/** The moves at one place: legal ones can be made; the others say why not, and draw the pair of instances that forbids them. */
+/**
+ * The moves at one place: legal ones can be made, and say what they would cost; the others say why not, and draw the pair
+ * of instances that forbids them.
+ */
 
+import { bytesText, cacheText, totalsOf, type Totals } from './cache';
 import { button, element } from './dom';
 import type { Choice } from './model';
 import { NOTHING } from './selection';
@@ -8,12 +12,14 @@ import type { Menu, State } from './state';
 export function menuView(state: State, menu: Menu): HTMLElement {
   const legal = menu.choices.filter(choice => choice.legal);
   const illegal = menu.choices.filter(choice => !choice.legal);
+  const now = state.variant === undefined ? null : totalsOf(state.model, state.variant, state.cache);
   const reason = element('p', { class: 'polyviz-reason', 'aria-live': 'polite' });
   const root = element(
     'div',
     { class: 'polyviz-menu', role: 'group', 'aria-label': `Moves at ${menu.address}` },
     element('p', { class: 'polyviz-word' }, `Moves at ${menu.address}`, button('Close', () => closeMenu(state), { class: 'polyviz-small' })),
-    legal.length > 0 ? group('Legal', legal.map(choice => allowed(state, choice))) : element('p', {}, 'No move is legal here.'),
+    now === null || legal.length === 0 ? null : element('p', { class: 'polyviz-muted' }, prediction(state, now)),
+    legal.length > 0 ? group('Legal', legal.map(choice => allowed(state, choice, now))) : element('p', {}, 'No move is legal here.'),
     illegal.length > 0 ? group('They would change the result; pick one to see why', illegal.map(choice => forbidden(state, choice, reason))) : null,
     reason
   );
@@ -35,17 +41,42 @@ function closeMenu(state: State): void {
   state.tell('choices');
 }
 
-function allowed(state: State, choice: Choice): HTMLElement {
+/** What the numbers on the moves mean, and where they stand now. */
+function prediction(state: State, now: Totals): string {
+  const order = `${now.steps} steps for ${now.instances} iterations`;
+  return now.accesses === 0
+    ? `Now ${order} of parallel loops at once.`
+    : `Now ${order} when those of parallel loops run at once, and ${bytesText(now.bytes)} to and from memory through a cache of ${cacheText(state.cache)}. Each move says how that would change.`;
+}
+
+function allowed(state: State, choice: Choice, now: Totals | null): HTMLElement {
   const apply = (): void => {
     const variant = state.variant?.name ?? '';
     const { move, at } = choice;
     state.ask({ ask: 'apply', variant, at, move, arguments: choice.arguments }, `making the move “${choice.label}”`);
   };
   const made = button(choice.label, apply, { class: 'polyviz-move' });
-  if (choice.effect !== '') {
-    made.append(element('span', { class: 'polyviz-effect' }, choice.effect));
+  for (const effect of effects(state, choice, now)) {
+    made.append(element('span', { class: 'polyviz-effect' }, effect));
   }
   return made;
+}
+
+/** The numbers that a move would change; a sign tells better from worse. */
+function effects(state: State, choice: Choice, now: Totals | null): readonly string[] {
+  const told = choice.effect === '' ? [] : [choice.effect];
+  if (now === null || choice.after === null) {
+    return told;
+  }
+  const then = totalsOf(state.model, choice.after, state.cache);
+  const steps = then.steps === now.steps ? [] : [`${signOf(now.steps, then.steps)} ${then.steps} steps`];
+  const bytes = then.bytes === now.bytes ? [] : [`${signOf(now.bytes, then.bytes)} ${bytesText(then.bytes)}`];
+  const changed = [...told, ...steps, ...bytes];
+  return changed.length > 0 ? changed : ['costs the same'];
+}
+
+function signOf(now: number, then: number): string {
+  return then < now ? '▼' : '▲';
 }
 
 /** Still a button that works: what it does is show why the move cannot be made. */

@@ -12,6 +12,20 @@ export interface Parameter {
   readonly high: number;
 }
 
+/** A reference to an array: per dimension the coefficients of the iterators and the constant, null where unknown. */
+export interface Access {
+  readonly array: string;
+  readonly kind: string;
+  readonly text: string;
+  readonly subscripts: readonly Point[] | null;
+}
+
+export interface ArrayShape {
+  readonly name: string;
+  readonly extents: Point | null;
+  readonly elementBytes: number;
+}
+
 export interface Statement {
   readonly name: string;
   readonly iterators: readonly string[];
@@ -20,6 +34,7 @@ export interface Statement {
   readonly line: number;
   readonly endLine: number;
   readonly loopLines: readonly number[];
+  readonly accesses: readonly Access[];
   readonly points: readonly Point[];
   readonly total: number | null;
   readonly notes: readonly string[];
@@ -68,14 +83,62 @@ export interface Program {
   readonly notes: readonly string[];
 }
 
-export interface Variant {
-  readonly name: string;
+/** A tree with the time of every drawn instance. */
+export interface Ordering {
   readonly tree: TreeNode;
-  readonly decisions: readonly Decision[];
   readonly times: ReadonlyMap<string, readonly Point[]>;
+}
+
+export interface Variant extends Ordering {
+  readonly name: string;
+  readonly decisions: readonly Decision[];
   readonly carried: readonly Point[];
   readonly program: Program | null;
+  readonly superposition: Superposition | null;
   readonly notes: readonly string[];
+}
+
+/** One dimension of the order of blocks or of threads; `axis` where it is a coordinate instead of time. */
+export interface Dimension {
+  readonly text: string;
+  readonly kind: string;
+  readonly axis: string;
+  readonly tile: number | null;
+  readonly isReduction: boolean;
+}
+
+export interface SpaceGroup {
+  readonly statements: readonly string[];
+  readonly loops: readonly { readonly axis: string; readonly kind: string; readonly rows: ReadonlyMap<string, string> }[];
+  readonly text: string;
+}
+
+export interface Barrier {
+  readonly before: number;
+  readonly after: number;
+  readonly wraps: boolean;
+  readonly protects: string;
+}
+
+export interface SuperposedKernel {
+  readonly number: number;
+  readonly blocks: SpaceGroup;
+  readonly phases: readonly SpaceGroup[];
+  readonly barriers: readonly Barrier[];
+  readonly tiles: ReadonlyMap<string, number>;
+  readonly threads: ReadonlyMap<string, number>;
+}
+
+/** Blocks and threads with orders of their own. */
+export interface Superposition {
+  readonly functions: readonly {
+    readonly statement: string;
+    readonly outer: readonly Dimension[];
+    readonly regular: readonly Dimension[];
+    readonly text: string;
+  }[];
+  readonly kernels: readonly SuperposedKernel[];
+  readonly conditions: readonly { readonly name: string; readonly asks: string; readonly holds: boolean; readonly witness: string }[];
 }
 
 export interface Violation {
@@ -144,6 +207,8 @@ export interface Choice {
   readonly legal: boolean;
   readonly reason: string;
   readonly violation: Violation | null;
+  /** The order that a legal move leads to, where the kernel tells it. */
+  readonly after: Ordering | null;
 }
 
 export interface Refusal {
@@ -156,6 +221,7 @@ export interface Model {
   readonly text: string;
   readonly context: string;
   readonly parameters: readonly Parameter[];
+  readonly arrays: readonly ArrayShape[];
   readonly statements: readonly Statement[];
   readonly relations: readonly Relation[];
   readonly variants: readonly Variant[];

@@ -1,7 +1,7 @@
 /** Execution order: which instances run at each step of a schedule. */
 
 import { loopsOf } from './loops';
-import type { Model, Point, Variant } from './model';
+import type { Model, Ordering, Point } from './model';
 
 /** One step: the instances that run, as numbers of statement and instance. */
 export type Moment = readonly (readonly [number, number])[];
@@ -16,7 +16,7 @@ interface Timed {
  * The steps of `variant` over the drawn instances. With `atOnce` the iterations of parallel loops share a step, as if
  * there were a processor for each.
  */
-export function momentsOf(model: Model, variant: Variant, atOnce: boolean): readonly Moment[] {
+export function momentsOf(model: Model, variant: Ordering, atOnce: boolean): readonly Moment[] {
   const parallel = atOnce ? parallelDimensions(variant) : new Map<string, ReadonlySet<number>>();
   const timed = model.statements.flatMap((statement, number) => {
     const together = parallel.get(statement.name);
@@ -55,7 +55,7 @@ function compare(one: Point, other: Point): number {
   return 0;
 }
 
-function parallelDimensions(variant: Variant): ReadonlyMap<string, ReadonlySet<number>> {
+function parallelDimensions(variant: Ordering): ReadonlyMap<string, ReadonlySet<number>> {
   const found = new Map<string, Set<number>>();
   for (const loop of loopsOf(variant)) {
     for (const statement of loop.member.coincident ? loop.statements : []) {

@@ -5,12 +5,14 @@
 
 import {
   VERSION,
+  type Access,
+  type ArrayShape,
   type Choice,
   type Comparison,
   type ComparisonRow,
   type Edit,
   type Model,
-  type Point,
+  type Ordering,
   type Program,
   type Relation,
   type SourceLoop,
@@ -19,39 +21,12 @@ import {
   type Variant,
   type Violation
 } from './model';
-
-type Fields = Readonly<Record<string, unknown>>;
+import { superpositionOf } from './readSuperposition';
+import { fieldsOf, listOf, mapOf, numberOf, numberOrNull, point, textOf, texts, type Fields } from './values';
 
 export type Reading = { readonly model: Model } | { readonly problem: string };
 
 const DEEPEST = 64;
-
-export function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
-}
-
-export function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function numberOf(value: unknown, otherwise = 0): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
-}
-
-function numberOrNull(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
-}
-
-function listOf<T>(value: unknown, read: (item: unknown) => T): readonly T[] {
-  return Array.isArray(value) ? value.map(item => read(item)) : [];
-}
-
-const texts = (value: unknown): readonly string[] => listOf(value, textOf);
-const point = (value: unknown): Point => listOf(value, item => numberOf(item));
-
-function mapOf<T>(value: unknown, read: (item: unknown) => T): ReadonlyMap<string, T> {
-  return new Map(Object.entries(fieldsOf(value)).map(([key, item]) => [key, read(item)]));
-}
 
 /** The model in `value`, or the sentence that says why there is none. */
 export function readModel(value: unknown): Reading {
@@ -90,6 +65,7 @@ function modelOf(fields: Fields): Model {
         high: numberOf(one['high'], value)
       };
     }),
+    arrays: listOf(fields['arrays'], arrayOf),
     statements: listOf(fields['statements'], statementOf),
     relations: listOf(fields['relations'], relationOf),
     variants: listOf(fields['variants'], variantOf),
@@ -117,9 +93,28 @@ function statementOf(value: unknown): Statement {
     line: numberOf(fields['line']),
     endLine: numberOf(fields['end_line']),
     loopLines: point(fields['loop_lines']),
+    accesses: listOf(fields['accesses'], item => accessOf(item, iterators.length)),
     points,
     total: numberOrNull(fields['total']),
     notes: texts(fields['notes'])
+  };
+}
+
+function accessOf(value: unknown, iterators: number): Access {
+  const fields = fieldsOf(value);
+  const rows = listOf(fields['subscripts'], point);
+  const isWhole = Array.isArray(fields['subscripts']) && rows.every(row => row.length === iterators + 1);
+  return { array: textOf(fields['array']), kind: textOf(fields['kind']), text: textOf(fields['text']), subscripts: isWhole ? rows : null };
+}
+
+function arrayOf(value: unknown): ArrayShape {
+  const fields = fieldsOf(value);
+  const extents = point(fields['extents']);
+  const isWhole = Array.isArray(fields['extents']) && extents.every(extent => extent >= 0 && Number.isInteger(extent));
+  return {
+    name: textOf(fields['name']),
+    extents: isWhole ? extents : null,
+    elementBytes: Math.max(1, numberOf(fields['element_bytes'], 8))
   };
 }
 
@@ -140,17 +135,21 @@ function relationOf(value: unknown): Relation {
 function variantOf(value: unknown): Variant {
   const fields = fieldsOf(value);
   return {
+    ...orderingOf(fields),
     name: textOf(fields['name']),
-    tree: nodeOf(fields['tree'], 0),
     decisions: listOf(fields['decisions'], item => {
       const one = fieldsOf(item);
       return { step: textOf(one['step']), text: textOf(one['text']), statements: texts(one['statements']) };
     }),
-    times: mapOf(fields['times'], item => listOf(item, point)),
     carried: listOf(fields['carried'], point),
     program: fields['program'] ? programOf(fields['program']) : null,
+    superposition: fields['superposition'] ? superpositionOf(fields['superposition']) : null,
     notes: texts(fields['notes'])
   };
+}
+
+function orderingOf(fields: Fields): Ordering {
+  return { tree: nodeOf(fields['tree'], 0), times: mapOf(fields['times'], item => listOf(item, point)) };
 }
 
 function nodeOf(value: unknown, depth: number): TreeNode {
@@ -269,7 +268,8 @@ export function readChoices(value: unknown): readonly Choice[] {
       arguments: fieldsOf(fields['arguments']),
       legal: fields['legal'] === true,
       reason: textOf(fields['reason']),
-      violation: fields['violation'] ? violationOf(fields['violation']) : null
+      violation: fields['violation'] ? violationOf(fields['violation']) : null,
+      after: fields['after'] ? orderingOf(fieldsOf(fields['after'])) : null
     };
   });
 }

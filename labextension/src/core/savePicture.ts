@@ -1,6 +1,6 @@
 /** A picture as a file of its own: colours of the theme are written into a copy, since a file has no theme. */
 
-import { button } from './dom';
+import { button, shape } from './dom';
 
 const PROPERTIES = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'display', 'font-family', 'font-size', 'font-weight', 'text-anchor'];
 
@@ -33,6 +33,11 @@ export function textOf(picture: SVGSVGElement): string {
     target.removeAttribute('class');
   });
   ['role', 'tabindex', 'aria-label', 'data-lm-suppress-shortcuts'].forEach(name => copy.removeAttribute(name));
+  const painted = picture.parentElement?.querySelector<HTMLCanvasElement>(':scope > canvas');
+  if (painted) {
+    const { width, height } = picture.viewBox.baseVal;
+    copy.prepend(shape('image', { href: painted.toDataURL('image/png'), width, height }));
+  }
   copy.setAttribute('style', `background: ${window.getComputedStyle(picture.closest('.polyviz') ?? picture).backgroundColor}`);
   return new XMLSerializer().serializeToString(copy);
 }

@@ -1,45 +1,87 @@
-/** The schedules side by side: their trees aligned loop by loop, what differs marked, and the measured time of each. */
+/**
+ * The schedules side by side: their trees aligned node by node and what differs marked, what they cost as predicted and
+ * as measured, and their programs line by line. They are verified and timed from here.
+ */
 
-import { seconds } from './comparisonView';
-import { element } from './dom';
-import { flagsOf, rowText, loopsOf, type Loop } from './loops';
-import type { Model, Variant } from './model';
+import { aligned, alignedRows, type Pair } from './align';
+import { bytesText, cacheText, totalsOf } from './cache';
+import { runner, seconds } from './comparisonView';
+import { element, keepingFocus, type Child } from './dom';
+import { flagsOf, loopsOf, rowText, type Loop } from './loops';
+import type { ComparisonRow, Model, TreeNode, Variant } from './model';
 import type { State } from './state';
 
 /** More columns than these cannot be read beside each other. */
 const MOST_COLUMNS = 4;
 
 export function sideView(state: State): HTMLElement {
-  const root = element('div', { class: 'polyviz-scroll' });
-  const draw = (): void => root.replaceChildren(table(state));
-  state.on(['model', 'variant'], draw);
+  const root = element('div', {});
+  const chosen = new Chosen();
+  const draw = (): void =>
+    keepingFocus(root, () => {
+      const run = state.host !== null && state.canRun ? [runner(state, state.model.comparison !== null)] : [];
+      root.replaceChildren(...run, element('div', { class: 'polyviz-scroll' }, table(state)), ...codeDifference(state, chosen, draw));
+    });
+  state.on(['model', 'variant', 'cache', 'busy'], draw);
   draw();
   return root;
 }
 
+/** The two schedules whose programs are compared, by name; by default the first and the one that is shown. */
+class Chosen {
+  private left = '';
+  private right = '';
+
+  set(side: 'left' | 'right', name: string): void {
+    this[side] = name;
+  }
+
+  pair(state: State): readonly [Variant, Variant] | null {
+    const withCode = state.model.variants.filter(one => one.program !== null);
+    const named = (name: string): Variant | undefined => withCode.find(one => one.name === name);
+    const left = named(this.left) ?? withCode[0];
+    const other = withCode.find(one => one !== left);
+    const shown = state.variant !== left && state.variant?.program ? state.variant : other;
+    const right = named(this.right) ?? shown;
+    return left === undefined || right === undefined ? null : [left, right];
+  }
+}
+
 function table(state: State): HTMLElement {
-  const { model } = state;
+  const { model, cache } = state;
   const variants = model.variants.slice(0, MOST_COLUMNS);
+  const totals = variants.map(one => totalsOf(model, one, cache));
   const names = variants.map(one => element('th', { scope: 'col' }, one.name));
+  const left = model.variants.length - variants.length;
+  const facts: readonly (readonly [string, readonly Child[], string])[] = [
+    ['parallel loops', variants.map(parallelText), ''],
+    ['steps in order', totals.map(one => `${one.steps} for ${one.instances} iterations`), 'when the iterations of parallel loops run at once'],
+    ['cache misses', totals.map(one => `${one.first + one.again} of ${one.accesses}`), cacheText(cache)],
+    ['bytes moved', totals.map(one => bytesText(one.bytes)), 'between this cache and memory, for the sizes drawn'],
+    ['median time', variants.map(one => timeOf(model, one)), 'measured, with the 95 % interval'],
+    ['result', variants.map(one => verdictOf(model, one)), 'compared with the loops as written'],
+    ['lines of code', variants.map(one => (one.program === null ? '–' : String(linesOf(one).length))), '']
+  ];
   const body = element(
     'tbody',
     {},
     ...model.statements.flatMap(statement => statementRows(statement.name, variants)),
-    factRow('parallel loops', variants.map(parallelText)),
-    factRow('median time', variants.map(one => timeText(model, one))),
-    factRow('lines of code', variants.map(one => (one.program === null ? '–' : String(one.program.text.trim().split('\n').length))))
+    ...(model.statements.length > 1 ? [factRow('statements', variants.map(one => structureText(one.tree)), 'which share loops, and which follow')] : []),
+    ...facts.map(([name, texts, meaning]) => factRow(name, texts, meaning))
   );
   const head = element('tr', {}, element('th', { scope: 'col' }, 'loops around'), ...names);
-  return element('table', { class: 'polyviz-table' }, element('thead', {}, head), body);
+  const caption = left > 0 ? [element('caption', { class: 'polyviz-muted' }, `${left} more are not shown: ${MOST_COLUMNS} fit beside each other.`)] : [];
+  return element('table', { class: 'polyviz-table' }, ...caption, element('thead', {}, head), body);
 }
 
-/** One row per loop depth of a statement: a cell that differs from the first schedule is marked with a sign and a word. */
+/** One row per loop of a statement: a cell that differs from the first schedule is marked with a sign and a word. */
 function statementRows(name: string, variants: readonly Variant[]): readonly HTMLElement[] {
   const nests = variants.map(one => loopsOf(one).filter(loop => loop.statements.includes(name)));
-  const depth = Math.max(0, ...nests.map(nest => nest.length));
-  return Array.from({ length: depth }, (_, level) => {
-    const first = cellText(nests[0]?.[level], name);
-    const cells = nests.map((nest, column) => loopCell(nest[level], name, column > 0 && cellText(nest[level], name) !== first));
+  const rows = alignedRows(nests.map(nest => nest.map(loop => rowOf(loop, name))));
+  return rows.map((places, level) => {
+    const loops = places.map((place, column) => (place === null ? undefined : nests[column]?.[place]));
+    const first = cellText(loops[0], name);
+    const cells = loops.map((loop, column) => loopCell(loop, name, column > 0 && cellText(loop, name) !== first));
     return element('tr', {}, element('th', { scope: 'row' }, level === 0 ? name : ''), ...cells);
   });
 }
@@ -61,8 +103,23 @@ function loopCell(loop: Loop | undefined, statement: string, isOther: boolean): 
   return element('td', {}, sign, element('code', {}, rowOf(loop, statement)), ' ', ...flags);
 }
 
-function factRow(name: string, texts: readonly string[]): HTMLElement {
-  return element('tr', {}, element('th', { scope: 'row' }, name), ...texts.map(text => element('td', {}, text)));
+/** Which statements share loops, and which run one after the other: `{S0, S1} then {S2}`. */
+function structureText(node: TreeNode): string {
+  const parts = outermostParts(node).map(names => (names.length > 3 ? `${names[0]} … ${names.at(-1)}` : names.join(', ')));
+  return parts.length === 1 ? `${parts[0]} together` : parts.join(', then ');
+}
+
+function outermostParts(node: TreeNode): readonly (readonly string[])[] {
+  if (node.kind === 'sequence' || node.kind === 'set') {
+    return node.children.map(child => child.statements);
+  }
+  const [only] = node.children;
+  return node.members.length > 0 || only === undefined ? [node.statements] : outermostParts(only);
+}
+
+function factRow(name: string, texts: readonly Child[], meaning: string): HTMLElement {
+  const heading = element('th', { scope: 'row' }, name, meaning === '' ? null : element('span', { class: 'polyviz-meaning' }, meaning));
+  return element('tr', {}, heading, ...texts.map(text => element('td', {}, text)));
 }
 
 function parallelText(variant: Variant): string {
@@ -70,10 +127,68 @@ function parallelText(variant: Variant): string {
   return `${loops.filter(loop => loop.member.coincident).length} of ${loops.length}`;
 }
 
-function timeText(model: Model, variant: Variant): string {
-  const row = model.comparison?.rows.find(one => !one.isBaseline && one.label.split('/')[0] === variant.name);
-  if (row === undefined || row.median === null) {
+function measured(model: Model, variant: Variant): ComparisonRow | undefined {
+  return model.comparison?.rows.find(one => !one.isBaseline && one.label.split('/')[0] === variant.name);
+}
+
+function timeOf(model: Model, variant: Variant): string {
+  const row = measured(model, variant);
+  if (row === undefined) {
     return 'not timed';
   }
-  return `${seconds(row.median)}, ${row.verified === true ? 'verified' : 'not verified'}`;
+  if (row.median === null) {
+    return row.status;
+  }
+  const [low, high] = row.interval ?? [];
+  return low === undefined || high === undefined ? seconds(row.median) : `${seconds(row.median)} (${seconds(low)} to ${seconds(high)})`;
+}
+
+function verdictOf(model: Model, variant: Variant): Child {
+  const row = measured(model, variant);
+  if (row === undefined) {
+    return 'not compared';
+  }
+  const [kind, text] = row.verified === true ? ['yes', '✓ verified'] : row.verified === false ? ['no', '✗ differs'] : ['none', '– not compared'];
+  return element('span', { class: `polyviz-badge polyviz-verified-${kind}`, title: row.note }, text);
+}
+
+function linesOf(variant: Variant): readonly string[] {
+  return (variant.program?.text ?? '').trimEnd().split('\n');
+}
+
+function codeDifference(state: State, chosen: Chosen, redraw: () => void): readonly HTMLElement[] {
+  const pair = chosen.pair(state);
+  if (pair === null) {
+    return [];
+  }
+  const [left, right] = pair;
+  const pick = (side: 'left' | 'right', now: Variant): HTMLElement => {
+    const names = state.model.variants.filter(one => one.program !== null).map(one => one.name);
+    const options = names.map(name => element('option', { value: name, selected: name === now.name }, name));
+    const select = element('select', { 'aria-label': side === 'left' ? 'Program before' : 'Program after' }, ...options);
+    select.addEventListener('change', () => {
+      chosen.set(side, select.value);
+      redraw();
+    });
+    return select;
+  };
+  const before = linesOf(left);
+  const after = linesOf(right);
+  const lines = aligned(before, after).flatMap(one => differenceLines(one, before, after));
+  const text = element('div', { class: 'polyviz-lines polyviz-difference', tabindex: 0, role: 'group', 'aria-label': 'Difference of the programs' }, ...lines);
+  return [element('p', { class: 'polyviz-row' }, element('span', { class: 'polyviz-word' }, 'Programs:'), pick('left', left), '→', pick('right', right)), text];
+}
+
+function differenceLines(pair: Pair, before: readonly string[], after: readonly string[]): readonly HTMLElement[] {
+  if (pair.isSame) {
+    return [differenceLine(' ', 'same', after[pair.right!]!)];
+  }
+  return [
+    ...(pair.left === null ? [] : [differenceLine('−', 'gone', before[pair.left]!)]),
+    ...(pair.right === null ? [] : [differenceLine('+', 'new', after[pair.right]!)])
+  ];
+}
+
+function differenceLine(sign: string, kind: string, text: string): HTMLElement {
+  return element('div', { class: `polyviz-line polyviz-${kind}` }, element('span', { class: 'polyviz-sign' }, sign), element('code', {}, text || ' '));
 }

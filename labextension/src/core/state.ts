@@ -1,12 +1,14 @@
 /** What the reader has chosen; views listen to it and redraw only what depends on what changed. */
 
+import { usualCache, type CacheShape } from './cache';
 import type { Choice, Model, Variant } from './model';
+import type { Moment } from './order';
 import { instanceNumber, lightOf, NOTHING, type Light, type Selection } from './selection';
 
 export type Space = 'source' | 'schedule';
 
 /** Parts of the state a view may depend on. */
-export type Change = 'model' | 'variant' | 'selection' | 'filter' | 'space' | 'moment' | 'choices' | 'busy';
+export type Change = 'model' | 'variant' | 'selection' | 'filter' | 'space' | 'moment' | 'cache' | 'choices' | 'busy';
 
 /** What a live kernel can be asked for; absent in a saved notebook. */
 export interface Host {
@@ -43,12 +45,16 @@ export class State {
   hiddenKinds: ReadonlySet<string> = new Set();
   hiddenArrays: ReadonlySet<string> = new Set();
   space: Space = 'source';
+  /** The steps of the execution, and the one that is shown; -1 before the first, when nothing is lit. */
+  moments: readonly Moment[] = [];
+  position = -1;
   moment: ReadonlySet<string> | null = null;
   past: ReadonlySet<string> = new Set();
   menu: Menu | null = null;
   canRun = false;
   busy = '';
   problem = '';
+  private chosenCache: CacheShape | null = null;
   private known: Light | null = null;
   private readonly listeners: { readonly changes: readonly Change[]; readonly act: () => void }[] = [];
 
@@ -65,6 +71,16 @@ export class State {
     const variant = this.variant ?? EMPTY;
     this.known ??= lightOf(this.model, variant, this.selection);
     return this.known;
+  }
+
+  /** The cache that is simulated: one that suits the arrays until another is chosen. */
+  get cache(): CacheShape {
+    return this.chosenCache ?? usualCache(this.model);
+  }
+
+  set cache(cache: CacheShape) {
+    this.chosenCache = cache;
+    this.tell('cache');
   }
 
   on(changes: readonly Change[], act: () => void): void {
@@ -143,5 +159,6 @@ const EMPTY: Variant = {
   times: new Map(),
   carried: [],
   program: null,
+  superposition: null,
   notes: []
 };

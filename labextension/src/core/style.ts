@@ -11,12 +11,14 @@ export const STYLE = `
   --pv-border: var(--jp-border-color1, var(--vscode-widget-border, #c4c4c4));
   --pv-flow: #0072B2; --pv-anti: #D55E00; --pv-output: #00795a; --pv-reduction: #AA4499; --pv-other: #5c5c5c;
   --pv-violation: #c00028; --pv-lit: #fff3c4; --pv-lit-edge: #8a6100; --pv-hull: #eef4fa; --pv-now: #E69F00;
+  --pv-there: #cfe3f2; --pv-gone: #fbe3d6; --pv-new: #dff3ea;
   color: var(--pv-ink); background: var(--pv-paper); font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif);
   padding: 8px; box-sizing: border-box; container-type: inline-size;
 }
 body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-dark .polyviz {
   --pv-flow: #56B4E9; --pv-anti: #ff9a4d; --pv-output: #3fd0a4; --pv-reduction: #dd8fcf; --pv-other: #bdbdbd;
   --pv-violation: #ff7a8a; --pv-lit: #574a14; --pv-lit-edge: #f0c95c; --pv-hull: #22303c;
+  --pv-there: #2b4a5f; --pv-gone: #4f2f1c; --pv-new: #1c4034;
 }
 .polyviz *, .polyviz *::before { box-sizing: border-box; }
 .polyviz p { margin: 3px 0; }
@@ -83,6 +85,10 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-picture text.polyviz-title { font-weight: 600; }
 .polyviz-picture text.polyviz-tick { fill: var(--pv-muted); font-size: 10px; text-anchor: middle; }
 .polyviz-picture text.polyviz-axis { font-family: var(--jp-code-font-family, monospace); font-style: italic; }
+.polyviz-stack { position: relative; max-width: 100%; }
+.polyviz-stack > .polyviz-picture { position: relative; width: 100%; }
+.polyviz-cloud { position: absolute; inset: 0; width: 100%; height: 100%; }
+.polyviz-stack .polyviz-hull { fill-opacity: 0.35; }
 .polyviz-hull { fill: var(--pv-hull); stroke: var(--pv-hull); stroke-linejoin: round; }
 .polyviz-tile { fill: none; stroke: var(--pv-muted); stroke-width: 1; stroke-dasharray: 2 2; }
 .polyviz-point { fill: var(--pv-ink); stroke: var(--pv-paper); stroke-width: 0.5; cursor: pointer; }
@@ -103,6 +109,31 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-picture .polyviz-dim.polyviz-arrow, .polyviz-picture .polyviz-dim.polyviz-double { opacity: 0.14; }
 .polyviz-picture .polyviz-lit.polyviz-arrow { stroke-width: 2.2; }
 .polyviz-hidden { display: none; }
+.polyviz-cacheline { fill: var(--pv-paper); stroke: var(--pv-border); stroke-width: 0.8; }
+.polyviz-cacheline.polyviz-there { fill: var(--pv-there); stroke: var(--pv-flow); }
+.polyviz-cacheline.polyviz-hit { fill: var(--pv-flow); stroke: var(--pv-ink); stroke-width: 1.6; }
+.polyviz-cacheline.polyviz-first { fill: var(--pv-now); stroke: var(--pv-ink); stroke-width: 1.6; }
+.polyviz-cacheline.polyviz-again { fill: var(--pv-violation); stroke: var(--pv-ink); stroke-width: 2; stroke-dasharray: 3 2; }
+.polyviz-key { display: inline-flex; gap: 4px; align-items: center; font-size: 12px; color: var(--pv-muted); }
+.polyviz-cache-step { min-height: 2.9em; }
+.polyviz-table td.polyviz-figure { text-align: end; font-variant-numeric: tabular-nums; }
+.polyviz-table tr[aria-current=true] { background: var(--pv-raised); font-weight: 600; }
+.polyviz-meaning { display: block; font-weight: 400; font-size: 11px; color: var(--pv-muted); }
+.polyviz-difference { max-height: 360px; font-size: 12px; }
+.polyviz-difference .polyviz-line { cursor: auto; }
+.polyviz-again { background: var(--pv-raised); border: 1px dashed var(--pv-muted); border-radius: 4px; padding: 4px 8px; margin-bottom: 6px; }
+.polyviz .polyviz-sessions { list-style: none; padding: 0; }
+.polyviz button.polyviz-session { width: 100%; text-align: start; padding: 4px 8px; margin-bottom: 4px; font-weight: 600; }
+.polyviz button.polyviz-session[aria-current=true] { border-inline-start: 4px solid var(--pv-flow); background: var(--pv-lit); }
+.polyviz-panel { overflow: auto; background: var(--jp-layout-color1, white); }
+.polyviz-sign { min-width: 1em; font-weight: 700; }
+.polyviz-gone { background: var(--pv-gone); } .polyviz-new { background: var(--pv-new); }
+.polyviz-verified-yes { border-color: var(--pv-output); color: var(--pv-output); }
+.polyviz-verified-no { border-color: var(--pv-violation); color: var(--pv-violation); font-weight: 700; }
+.polyviz-pair { display: grid; gap: 8px 20px; grid-template-columns: repeat(auto-fit, minmax(240px, 1fr)); }
+.polyviz-block { fill: var(--pv-raised); stroke: var(--pv-muted); } .polyviz-block.polyviz-chosen { fill: var(--pv-there); stroke: var(--pv-flow); stroke-width: 2; }
+.polyviz-thread { fill: var(--pv-flow); } .polyviz-thread.polyviz-odd { fill: var(--pv-there); stroke: var(--pv-flow); stroke-width: 0.5; }
+.polyviz-zoom { stroke: var(--pv-muted); stroke-dasharray: 3 2; }
 .polyviz-bar { fill: var(--pv-flow); } .polyviz-whisker { stroke: var(--pv-ink); fill: none; stroke-width: 1.4; }
 @media (prefers-reduced-motion: no-preference) { .polyviz-point { transition: fill-opacity 80ms, stroke-width 80ms; } }
 @media (forced-colors: active) { .polyviz [aria-selected=true] > .polyviz-node, .polyviz-line[aria-selected=true] { outline: 2px solid Highlight; } }

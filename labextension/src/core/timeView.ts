@@ -5,7 +5,11 @@ import { momentsOf, type Moment } from './order';
 import { instanceKey, instanceText } from './selection';
 import type { State } from './state';
 
+/** Milliseconds between two pictures, and where somebody asked for less motion. */
 const PAUSE = 250;
+const CALM_PAUSE = 1500;
+/** More pictures than these nobody waits for: playing takes several steps at once. */
+const MOST_PICTURES = 240;
 
 export function timeView(state: State): HTMLElement {
   return new TimeView(state).root;
@@ -13,9 +17,9 @@ export function timeView(state: State): HTMLElement {
 
 class TimeView {
   readonly root: HTMLElement;
-  private moments: readonly Moment[] = [];
-  /** -1 before the first step, when nothing is lit. */
-  private position = -1;
+  private past = new Set<string>();
+  /** How many steps are in `past`. */
+  private counted = 0;
   private timer: number | null = null;
   private readonly slider = element('input', { type: 'range', min: -1, 'aria-label': 'Step of the execution', class: 'polyviz-wide' });
   private readonly sentence = element('span', { class: 'polyviz-muted' });
@@ -25,8 +29,8 @@ class TimeView {
   constructor(private readonly state: State) {
     this.slider.addEventListener('input', () => this.show(Number(this.slider.value)));
     this.atOnce.addEventListener('change', () => this.restart());
-    const back = button('◀', () => this.show(this.position - 1), { 'aria-label': 'One step back' });
-    const forward = button('▶', () => this.show(this.position + 1), { 'aria-label': 'One step forward' });
+    const back = button('◀', () => this.show(this.state.position - 1), { 'aria-label': 'One step back' });
+    const forward = button('▶', () => this.show(this.state.position + 1), { 'aria-label': 'One step forward' });
     const together = element('label', {}, this.atOnce, 'parallel loops at once');
     this.root = element(
       'div',
@@ -43,10 +47,11 @@ class TimeView {
   }
 
   private restart(): void {
-    const { model, variant } = this.state;
+    const { state } = this;
     this.stop();
-    this.moments = variant === undefined ? [] : momentsOf(model, variant, this.atOnce.checked);
-    this.slider.max = String(this.moments.length - 1);
+    state.moments = state.variant === undefined ? [] : momentsOf(state.model, state.variant, this.atOnce.checked);
+    this.past = new Set();
+    this.slider.max = String(state.moments.length - 1);
     this.show(-1);
   }
 
@@ -55,19 +60,24 @@ class TimeView {
       this.stop();
       return;
     }
-    if (this.position >= this.moments.length - 1) {
+    if (this.isAtEnd()) {
       this.show(-1);
     }
     this.player.textContent = 'Pause';
-    this.timer = window.setInterval(() => this.advance(), PAUSE);
+    const isCalm = window.matchMedia?.('(prefers-reduced-motion: reduce)').matches ?? false;
+    this.timer = window.setInterval(() => this.advance(), isCalm ? CALM_PAUSE : PAUSE);
+  }
+
+  private isAtEnd(): boolean {
+    return this.state.position >= this.state.moments.length - 1;
   }
 
   private advance(): void {
-    if (this.position >= this.moments.length - 1 || !this.root.isConnected) {
+    if (this.isAtEnd() || !this.root.isConnected) {
       this.stop();
       return;
     }
-    this.show(this.position + 1);
+    this.show(this.state.position + Math.ceil(this.state.moments.length / MOST_PICTURES));
   }
 
   private stop(): void {
@@ -79,25 +89,42 @@ class TimeView {
   }
 
   private show(position: number): void {
-    this.position = Math.max(-1, Math.min(this.moments.length - 1, position));
-    const keys = (moments: readonly Moment[]): ReadonlySet<string> =>
-      new Set(moments.flatMap(moment => moment.map(([statement, instance]) => instanceKey(statement, instance))));
-    const now = this.moments[this.position];
-    this.state.moment = now === undefined ? null : keys([now]);
-    this.state.past = keys(this.moments.slice(0, Math.max(0, this.position)));
-    this.slider.value = String(this.position);
+    const { state } = this;
+    state.position = Math.max(-1, Math.min(state.moments.length - 1, position));
+    const now = state.moments[state.position];
+    state.moment = now === undefined ? null : new Set(keysOf(now));
+    this.keepPast();
+    this.slider.value = String(state.position);
     this.sentence.textContent = this.text(now);
     this.slider.setAttribute('aria-valuetext', this.sentence.textContent);
-    this.state.tell('moment');
+    state.tell('moment');
+  }
+
+  /** What ran before the step that is shown; going forward adds to it, so that long runs stay smooth. */
+  private keepPast(): void {
+    const { state } = this;
+    const end = Math.max(0, state.position);
+    if (end < this.counted || this.past.size === 0) {
+      this.past = new Set();
+      this.counted = 0;
+    }
+    for (; this.counted < end; this.counted += 1) {
+      keysOf(state.moments[this.counted] ?? []).forEach(key => this.past.add(key));
+    }
+    state.past = this.past;
   }
 
   private text(now: Moment | undefined): string {
-    const count = `${this.moments.length} steps`;
+    const count = `${this.state.moments.length} steps`;
     if (now === undefined) {
       return count;
     }
     const names = now.slice(0, 4).map(([statement, instance]) => instanceText(this.state.model, statement, instance));
     const more = now.length > 4 ? ` and ${now.length - 4} more` : '';
-    return `Step ${this.position + 1} of ${count}: ${names.join(', ')}${more}`;
+    return `Step ${this.state.position + 1} of ${count}: ${names.join(', ')}${more}`;
   }
+}
+
+function keysOf(moment: Moment): readonly string[] {
+  return moment.map(([statement, instance]) => instanceKey(statement, instance));
 }

@@ -4,12 +4,13 @@ const MAGIC = '%%polyopt';
 const INSPECT = '--inspect';
 
 /**
- * The text of a cell with `--inspect` on its magic line; the magic is put there where it is missing. Null where nothing
- * would be inspected: a cell without a loop, or with another cell magic.
+ * The text of a cell with `--inspect` on its magic line; the magic is put there where it is missing, with `options` behind
+ * it. Null where nothing would be inspected: a cell without a loop, or with another cell magic.
  */
-export function inspected(text: string): string | null {
+export function inspected(text: string, options = ''): string | null {
   if (!text.startsWith('%%')) {
-    return /^\s*(for|def)\b/m.test(text) ? `${MAGIC} ${INSPECT}\n${text}` : null;
+    const line = [MAGIC, INSPECT, ...options.trim().split(/\s+/)].join(' ').trimEnd();
+    return /^\s*(for|def)\b/m.test(text) ? `${line}\n${text}` : null;
   }
   const [first = '', ...rest] = text.split('\n');
   const [magic, ...words] = first.trim().split(/\s+/);

@@ -8,14 +8,19 @@ import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import type { JSONObject, ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { Widget } from '@lumino/widgets';
 
+import { button, element } from '../core/dom';
 import { Inspector, SHOWN } from '../core/inspector';
-import { fieldsOf } from '../core/read';
+import { fieldsOf } from '../core/values';
 
 export const MIME = 'application/vnd.polyviz.v1+json';
 const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
 const HTML = 'text/html';
 /** When to look whether the widget has come to life: its manager may restore it late after a reload. */
 const ATTEMPTS = [0, 700, 2000, 5000];
+/** After this time no widget is expected any more. */
+const PATIENCE = 7000;
+const SAVED = 'Saved views: everything but moves and timing works without the kernel.';
+const GONE = 'The kernel is gone; this is the last state.';
 
 /** Makes the renderers of other types in the same document; absent where there is no notebook. */
 export type Others = Pick<IRenderMime.IRenderer, never> & {
@@ -28,10 +33,13 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   private drawn = '';
   private model: IRenderMime.IMimeModel | null = null;
   private timers: number[] = [];
+  private live: IRenderMime.IRenderer | null = null;
 
+  /** `again` runs the cell that this output belongs to. */
   constructor(
     private readonly others: Others | null,
-    private readonly sanitizer: IRenderMime.ISanitizer | null = null
+    private readonly sanitizer: IRenderMime.ISanitizer | null = null,
+    private readonly again: ((node: HTMLElement) => Promise<void>) | null = null
   ) {
     super();
     this.addClass('polyviz-output');
@@ -52,10 +60,48 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
       await this.showStatic(model.data[HTML], model);
       return;
     }
-    this.place.replaceChildren(new Inspector(value).root);
-    if (model.trusted && model.data[WIDGET_VIEW] !== undefined && this.others?.mimeTypes.includes(WIDGET_VIEW)) {
+    this.drawSaved(value);
+    if (this.mayLive(model)) {
       this.timers = ATTEMPTS.map(delay => window.setTimeout(() => void this.revive(model), delay));
+      this.timers.push(window.setTimeout(() => this.offerAgain(SAVED), PATIENCE));
     }
+  }
+
+  /** The kernel is gone: put the last state in the place of the live view, and offer to run the cell again. */
+  fallBack(): void {
+    if (this.live !== null && this.model !== null) {
+      this.stop();
+      this.drawSaved(this.model.data[MIME]);
+      this.live.dispose();
+      this.live = null;
+      this.offerAgain(GONE);
+    }
+  }
+
+  private mayLive(model: IRenderMime.IMimeModel): boolean {
+    return model.trusted && model.data[WIDGET_VIEW] !== undefined && (this.others?.mimeTypes.includes(WIDGET_VIEW) ?? false);
+  }
+
+  private drawSaved(value: unknown): void {
+    this.place.replaceChildren(new Inspector(value).root);
+  }
+
+  /** A bar above the drawing: what it is, and how it comes to life again. */
+  private offerAgain(what: string): void {
+    const { model, again, place } = this;
+    if (model === null || again === null || this.live !== null || place.querySelector('.polyviz-again') !== null) {
+      return;
+    }
+    const reconnect = async (): Promise<void> => {
+      bar.remove();
+      await this.revive(model);
+      if (this.live === null) {
+        await again(this.node);
+      }
+    };
+    const press = button('Reconnect', () => void reconnect(), { title: 'Takes up the live view where the kernel still has it, else runs this cell again' });
+    const bar = element('div', { class: 'polyviz-again polyviz-row', role: 'status' }, element('span', {}, what), press);
+    place.querySelector('.polyviz')?.prepend(bar);
   }
 
   override dispose(): void {
@@ -93,7 +139,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
 
   /** Swap the live widget in when it draws itself; when there is none, what is drawn stays. */
   private async revive(model: IRenderMime.IMimeModel): Promise<void> {
-    if (this.others === null || this.isDisposed || !this.isAttached) {
+    if (this.others === null || this.isDisposed || !this.isAttached || this.live !== null) {
       return;
     }
     const live = this.others.createRenderer(WIDGET_VIEW);
@@ -102,6 +148,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     await live.renderModel(model).catch(() => undefined);
     if (await appears(live.node)) {
       this.stop();
+      this.live = live;
       this.place.replaceChildren();
       live.node.style.display = '';
     } else {

@@ -1,7 +1,7 @@
 /** The live host: an anywidget whose model holds the JSON, and whose messages are questions to the kernel. */
 
 import { Inspector } from '../core/inspector';
-import { fieldsOf, textOf } from '../core/read';
+import { fieldsOf, textOf } from '../core/values';
 
 /** What anywidget hands to `render`; only what is used here. */
 interface WidgetModel {

@@ -153,3 +153,85 @@ test('every control has a name', () => {
     expect(name?.trim()).not.toBe('');
   }
 });
+
+test('legal moves say what they would cost', () => {
+  const view = draw(sample(), []);
+  const [original, skewed] = sample()['variants'] as Record<string, unknown>[];
+  const legal = { move: 'skew', at: 'j', arguments: {}, legal: true, effect: '', reason: '' };
+  view.offer('i', [
+    { ...legal, label: 'Skew', after: { tree: {}, times: skewed!['times'] } },
+    { ...legal, label: 'Nothing', after: { tree: original!['tree'], times: original!['times'] } }
+  ]);
+  const [skew, nothing] = all('.polyviz-move');
+  expect(skew!.textContent).toContain('▲ 9 steps');
+  expect(nothing!.textContent).toContain('costs the same');
+  expect(find('.polyviz-menu').textContent).toMatch(/Now 3 steps for 9 iterations .* to and from memory/);
+});
+
+test('the cache shows lines, says what the step does, and totals for every schedule', () => {
+  draw(sample());
+  expect(all('path.polyviz-cacheline')).toHaveLength(3);
+  find('[aria-label="One step forward"]').click();
+  expect(find('.polyviz-cache-step').textContent).toMatch(/^A\[i - 1, j \+ 1\] of S0\[0, 0\]: miss, first touch; A\[i, j\] of S0\[0, 0\]: miss, first touch\. So far 0 hits, 2 misses\.$/);
+  expect(all('path.polyviz-cacheline.polyviz-first')).toHaveLength(1);
+  expect(all('[aria-label=Cache] tbody tr').map(row => row.querySelector('th')?.textContent)).toEqual(['original', 'skewed']);
+  const size = find('[aria-label="Cache associativity"]') as HTMLSelectElement;
+  size.value = '1';
+  size.dispatchEvent(new Event('change'));
+  expect(find('[aria-label=Cache] ul').textContent).toContain('direct mapped');
+});
+
+test('schedules side by side: what differs, what it costs, and the difference of the programs', () => {
+  const value = sample();
+  const [original, skewed] = value['variants'] as Record<string, unknown>[];
+  const program = { target: 'python', text: 'for k in x:\n    A[i, j] = 0\n', lines: {}, notes: [] };
+  const row = { label: 'skewed/c', status: 'ok', verified: true, median: 0.002, interval: [0.001, 0.003], speedup: 2, note: '', is_baseline: false };
+  draw({
+    ...value,
+    variants: [original, { ...skewed, program }],
+    comparison: { rows: [row], baseline: '', best: '', verdict: '', machine: '', notes: [] }
+  });
+  const side = all('details').find(one => one.textContent?.startsWith('Side by side'))!;
+  expect(side.textContent).toContain('3 for 9 iterations');
+  expect(side.textContent).toContain('2.00 ms (1.00 ms to 3.00 ms)');
+  expect(side.querySelector('.polyviz-verified-yes')?.textContent).toBe('✓ verified');
+  expect([...side.querySelectorAll('.polyviz-difference .polyviz-line')].map(line => line.textContent)).toEqual([
+    '−for i in x:',
+    '+for k in x:',
+    '     A[i, j] = 0'
+  ]);
+});
+
+test('a superposed schedule shows both orders, a block and how threads move through memory', () => {
+  const value = sample();
+  const [original] = value['variants'] as Record<string, unknown>[];
+  const dimension = (text: string, axis: string | null): unknown => ({ text, kind: 'loop', role: '', axis, tile: null, reduction: false });
+  const group = { statements: ['S0'], loops: [{ axis: 'x', kind: 'forall', rows: { S0: 'j' } }], under: [], text: 'j along x' };
+  const superposition = {
+    functions: [{ statement: 'S0', outer: [dimension('floor(j/32)_x', 'x'), dimension('i', null)], regular: [dimension('i', null), dimension('j_x', 'x')], text: '' }],
+    kernels: [{ number: 0, blocks: group, phases: [group], barriers: [], tiles: { x: 32 }, threads: { x: 48 } }],
+    conditions: [{ name: 'order', asks: 'sources first', holds: true, witness: '' }]
+  };
+  draw({ ...value, variants: [{ ...original, superposition }] });
+  const part = all('details').find(one => one.textContent?.startsWith('Blocks and threads'))!;
+  expect(part.hidden).toBe(false);
+  expect(part.querySelectorAll('.polyviz-thread')).toHaveLength(48);
+  expect(part.textContent).toContain('48 = 48 threads in a block, 2 warps, the last one with 16 of 32 threads at work');
+  expect(part.textContent).toContain('the next element8 × 32 bytes, as few as can be');
+  expect(part.querySelectorAll('.polyviz-badge-band').length).toBeGreaterThan(1);
+});
+
+test('very many points are painted and not made elements', () => {
+  const value = sample();
+  const [statement] = value['statements'] as Record<string, unknown>[];
+  const points = Array.from({ length: 10000 }, (_, place) => [Math.floor(place / 100), place % 100]);
+  const [variant] = value['variants'] as Record<string, unknown>[];
+  draw({ ...value, statements: [{ ...statement, points }], variants: [{ ...variant, times: { S0: points } }], relations: [] });
+  expect(all('.polyviz-point')).toHaveLength(0);
+  expect(all('canvas.polyviz-cloud')).toHaveLength(1);
+  const picture = find('[aria-label=Domain] svg.polyviz-picture');
+  for (const key of ['ArrowRight', 'ArrowRight', 'Enter']) {
+    picture.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+  }
+  expect(sentence()).toMatch(/^S0\[1, 0\]/);
+});

@@ -31,6 +31,7 @@ export function sample(): Record<string, unknown> {
     text: 'def sweep(A, n):\n    for i in range(n):\n        for j in range(n):\n            A[i, j] = A[i - 1, j + 1]\n',
     context: '',
     parameters: [{ name: 'n', source: 'argument n', value: 3, low: 1, high: 24 }],
+    arrays: [{ name: 'A', extents: [3, 3], element_bytes: 8 }],
     statements: [
       {
         name: 'S0',
@@ -40,6 +41,10 @@ export function sample(): Record<string, unknown> {
         line: 4,
         end_line: 4,
         loop_lines: [2, 3],
+        accesses: [
+          { array: 'A', kind: 'read', text: 'A[i - 1, j + 1]', subscripts: [[1, 0, -1], [0, 1, 1]] },
+          { array: 'A', kind: 'write', text: 'A[i, j]', subscripts: [[1, 0, 0], [0, 1, 0]] }
+        ],
         points,
         total: 9,
         notes: []

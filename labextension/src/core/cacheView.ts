@@ -1,0 +1,177 @@
+/**
+ * What the execution order means for a cache: the lines of every array, which of them are there at the step that is
+ * shown, hits and misses of this step and so far, and the same totals for every schedule.
+ */
+
+import { bytesText, cacheText, count, isThere, LARGEST, LINES, simulate, SMALLEST, totalsOf, WAYS, type CacheShape, type Outcome, type Run } from './cache';
+import { element, freshId, items, keepingFocus, shape, type Child } from './dom';
+import { drawnMemory, linePaths } from './memoryPicture';
+import { unknownAccesses } from './memory';
+import type { Moment } from './order';
+import { instanceText } from './selection';
+import { saveButtons } from './savePicture';
+import type { State } from './state';
+
+const WORDS: Readonly<Record<Outcome, string>> = { hit: 'hit', first: 'miss, first touch', again: 'miss, was evicted' };
+const LEGEND: readonly (readonly [string, string])[] = [
+  ['there', 'in the cache'],
+  ['hit', 'hit in this step'],
+  ['first', 'miss: first touch'],
+  ['again', 'miss: was evicted']
+];
+/** More touches than these are counted and not listed. */
+const MOST_LISTED = 8;
+
+export function cacheView(state: State): HTMLElement {
+  return new CacheView(state).root;
+}
+
+class CacheView {
+  readonly root = element('div', {});
+  private run: Run = { touches: [], ends: [], stays: new Map(), writtenBack: 0 };
+  private simulated: readonly Moment[] | null = null;
+  private lines: ReadonlyMap<number, SVGElement> = new Map();
+  private readonly step = element('p', { class: 'polyviz-cache-step', 'aria-live': 'polite' });
+
+  constructor(private readonly state: State) {
+    state.on(['model', 'variant', 'cache'], () => keepingFocus(this.root, () => this.draw()));
+    state.on(['moment'], () => this.mark());
+    this.draw();
+  }
+
+  private draw(): void {
+    this.root.replaceChildren(this.controls(), this.step, ...this.picture(), this.totals(), ...this.notes());
+    this.simulated = null;
+    this.mark();
+  }
+
+  private controls(): HTMLElement {
+    const { cache } = this.state;
+    const sizes: number[] = [];
+    for (let bytes = SMALLEST; bytes <= LARGEST; bytes *= 2) {
+      sizes.push(bytes);
+    }
+    const change = (part: Partial<CacheShape>): void => void (this.state.cache = { ...cache, ...part });
+    return element(
+      'fieldset',
+      { class: 'polyviz-filter' },
+      element('legend', {}, 'Cache'),
+      choice('size', sizes, cache.bytes, bytesText, bytes => change({ bytes })),
+      choice('line', LINES, cache.line, line => `${line} B`, line => change({ line })),
+      choice('associativity', WAYS, cache.ways, waysText, ways => change({ ways }))
+    );
+  }
+
+  private picture(): readonly HTMLElement[] {
+    const memory = drawnMemory(this.state.model);
+    if (memory === null) {
+      this.lines = new Map();
+      return [element('p', { class: 'polyviz-muted' }, 'The arrays are too large for a picture of their lines: totals only.')];
+    }
+    const svg = shape('svg', {
+      viewBox: `0 0 ${memory.width} ${memory.height}`,
+      width: memory.width,
+      class: 'polyviz-picture',
+      role: 'img',
+      'aria-label': `Cache lines of ${memory.plots.map(plot => plot.region.shape.name).join(', ')}`
+    });
+    const lines = new Map<number, SVGElement>();
+    for (const [line, path] of linePaths(memory, this.state.cache.line)) {
+      const made = shape('path', { d: path, class: 'polyviz-cacheline' });
+      lines.set(line, made);
+      svg.append(made);
+    }
+    svg.append(...memory.plots.map(plot => shape('text', { x: plot.x, y: plot.y - 5, class: 'polyviz-title' }, plot.title)));
+    this.lines = lines;
+    const save = saveButtons(() => `${this.state.model.name}-cache`, () => this.root.querySelector('svg.polyviz-picture'));
+    return [element('div', {}, svg), element('div', { class: 'polyviz-row' }, ...LEGEND.flatMap(legendEntry), ...save)];
+  }
+
+  /** Light the lines of the step that is shown, and say what they are. */
+  private mark(): void {
+    const { state } = this;
+    if (this.simulated !== state.moments) {
+      this.simulated = state.moments;
+      this.run = simulate(state.model, state.moments, state.cache);
+    }
+    const { run } = this;
+    const from = run.ends[state.position - 1] ?? 0;
+    const to = run.ends[state.position] ?? 0;
+    const touched = new Map<number, Outcome>();
+    run.touches.slice(from, to).forEach(touch => touched.set(touch.line, worse(touched.get(touch.line), touch.outcome)));
+    for (const [line, drawn] of this.lines) {
+      const outcome = touched.get(line);
+      drawn.setAttribute('class', `polyviz-cacheline ${isThere(run, line, to) ? 'polyviz-there' : ''} ${outcome ? `polyviz-${outcome}` : ''}`);
+    }
+    this.step.textContent = this.sentence(from, to);
+  }
+
+  private sentence(from: number, to: number): string {
+    const { run, state } = this;
+    if (state.position < 0) {
+      const { hit, first, again } = count(run, 0, run.touches.length);
+      return `In all ${hit + first + again} accesses: ${hit} hits, ${first + again} misses. Step through the order to see where they are.`;
+    }
+    const now = run.touches.slice(from, to);
+    const told = now.slice(0, MOST_LISTED).map(touch => {
+      const access = state.model.statements[touch.statement]?.accesses[touch.access];
+      return `${access?.text ?? '?'} of ${instanceText(state.model, touch.statement, touch.instance)}: ${WORDS[touch.outcome]}`;
+    });
+    const more = now.length > MOST_LISTED ? [`and ${now.length - MOST_LISTED} more`] : [];
+    const soFar = count(run, 0, to);
+    return `${[...told, ...more].join('; ') || 'No array is touched'}. So far ${soFar.hit} hits, ${soFar.first + soFar.again} misses.`;
+  }
+
+  private totals(): HTMLElement {
+    const { model, cache } = this.state;
+    const head = ['schedule', 'accesses', 'hits', 'misses', 'of these evicted before', 'moved'];
+    const rows = model.variants.map((variant, number) => {
+      const totals = totalsOf(model, variant, cache);
+      const misses = totals.first + totals.again;
+      const cells = [totals.accesses, totals.hits, misses, totals.again, bytesText(totals.bytes)];
+      return element(
+        'tr',
+        { 'aria-current': number === this.state.variantNumber ? 'true' : null },
+        element('th', { scope: 'row' }, variant.name),
+        ...cells.map(cell => element('td', { class: 'polyviz-figure' }, String(cell)))
+      );
+    });
+    const header = element('tr', {}, ...head.map(name => element('th', { scope: 'col' }, name)));
+    const table = element('table', { class: 'polyviz-table' }, element('thead', {}, header), element('tbody', {}, ...rows));
+    return element('div', { class: 'polyviz-scroll' }, table);
+  }
+
+  private notes(): readonly HTMLElement[] {
+    const { model, cache } = this.state;
+    const unknown = unknownAccesses(model);
+    const clipped = new Set(model.statements.flatMap(statement => statement.notes));
+    const list = items([
+      `Exact for the instances that are drawn, one after the other, with an empty cache at first: ${cacheText(cache)}; the line used longest ago makes room.`,
+      ...(clipped.size > 0 ? [`Only a part of all instances is drawn and counted: ${[...clipped].join(', ')}.`] : []),
+      ...(unknown.length > 0 ? [`Left out, since their cells are not known exactly: ${unknown.join(', ')}.`] : [])
+    ]);
+    return list === null ? [] : [element('div', { class: 'polyviz-muted' }, list)];
+  }
+}
+
+/** Of two outcomes on one line the one that costs more. */
+function worse(one: Outcome | undefined, other: Outcome): Outcome {
+  return one === undefined || one === 'hit' ? other : one;
+}
+
+function waysText(ways: number): string {
+  return ways === 0 ? 'full' : ways === 1 ? '1 (direct)' : String(ways);
+}
+
+function choice(name: string, values: readonly number[], chosen: number, text: (value: number) => string, set: (value: number) => void): HTMLElement {
+  const id = freshId(name);
+  const options = values.map(value => element('option', { value, selected: value === chosen }, text(value)));
+  const select = element('select', { id, 'aria-label': `Cache ${name}` }, ...options);
+  select.addEventListener('change', () => set(Number(select.value)));
+  return element('label', { for: id }, name, select);
+}
+
+function legendEntry([kind, text]: readonly [string, string]): readonly Child[] {
+  const swatch = shape('rect', { x: 1, y: 2, width: 20, height: 8, class: `polyviz-cacheline polyviz-${kind}` });
+  return [element('span', { class: 'polyviz-key' }, shape('svg', { width: 22, height: 12, 'aria-hidden': 'true' }, swatch), text)];
+}

@@ -1,0 +1,50 @@
+/** The shapes of the domain view: hulls, axes and arrows. */
+
+import { shape } from './dom';
+import type { Position } from './geometry';
+import { KINDS } from './palette';
+import type { AxisLine } from './plot';
+
+export function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+export function polygon(corners: readonly Position[], name: string, padding: number): SVGElement {
+  const points = corners.map(one => `${round(one.x)},${round(one.y)}`).join(' ');
+  return shape('polygon', { points, class: name, 'stroke-width': padding > 0 ? padding * 4 : null });
+}
+
+export function axisShapes(axis: AxisLine): readonly SVGElement[] {
+  const numbers = axis.ticks.map(tick => shape('text', { x: round(tick.x), y: round(tick.y + 3), class: 'polyviz-tick' }, tick.text));
+  const isUpright = Math.abs(axis.to.x - axis.from.x) < 1;
+  const far = { x: axis.to.x + (isUpright ? 0 : 12), y: axis.to.y + (isUpright ? -11 : 15) };
+  const anchor = isUpright ? 'middle' : 'end';
+  return [...numbers, shape('text', { x: round(far.x), y: round(far.y), class: 'polyviz-axis', 'text-anchor': anchor }, axis.label)];
+}
+
+export function arrowHead(kind: string, id: string): SVGElement {
+  const tip = shape('path', { d: 'M0 0L6 3L0 6z', class: `polyviz-head polyviz-${kind}` });
+  return shape(
+    'marker',
+    { id, viewBox: '0 0 6 6', refX: 5, refY: 3, markerWidth: 7, markerHeight: 7, orient: 'auto', markerUnits: 'userSpaceOnUse' },
+    tip
+  );
+}
+
+/** A slightly bent arrow between two marks, so that one that passes over others can be told from a chain. */
+export function arrow(from: Position, to: Position, kind: string, head: string, radius: number): SVGElement {
+  const dx = to.x - from.x;
+  const dy = to.y - from.y;
+  const length = Math.hypot(dx, dy) || 1;
+  const bend = Math.min(12, Math.max(0, length - 36) * 0.1 + 3);
+  const start = { x: from.x + (dx / length) * radius, y: from.y + (dy / length) * radius };
+  const end = { x: to.x - (dx / length) * (radius + 1), y: to.y - (dy / length) * (radius + 1) };
+  const middle = { x: (from.x + to.x) / 2 - (dy / length) * bend, y: (from.y + to.y) / 2 + (dx / length) * bend };
+  const path = `M${round(start.x)} ${round(start.y)}Q${round(middle.x)} ${round(middle.y)} ${round(end.x)} ${round(end.y)}`;
+  const style = KINDS.get(kind);
+  const line = { d: path, class: `polyviz-arrow polyviz-${kind}`, 'stroke-dasharray': style?.dash || null, 'marker-end': `url(#${head})` };
+  if (!style?.isDouble) {
+    return shape('path', line);
+  }
+  return shape('g', { class: 'polyviz-double' }, shape('path', { ...line, 'stroke-width': 3.6 }), shape('path', { d: path, class: 'polyviz-arrow polyviz-inner' }));
+}

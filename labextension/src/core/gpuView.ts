@@ -1,0 +1,197 @@
+/**
+ * A schedule for a GPU: the order of blocks and that of threads as two trees, the shape of a block, how neighbouring
+ * threads move through memory, and the conditions under which the two orders fit together.
+ */
+
+import { element, shape, type Child } from './dom';
+import { accessMotions, warpTransactions, WARP } from './coalescing';
+import type { Dimension, Model, SuperposedKernel, Superposition } from './model';
+import type { State } from './state';
+
+export function gpuView(state: State): HTMLElement {
+  const root = element('div', {});
+  const draw = (): void => {
+    const found = state.variant?.superposition ?? null;
+    const none = element('p', { class: 'polyviz-muted' }, 'This schedule has one order for everything: a superposed one has an order of blocks and one of threads.');
+    root.replaceChildren(...(found === null ? [none] : drawn(state.model, found)));
+  };
+  state.on(['model', 'variant'], draw);
+  draw();
+  return root;
+}
+
+function drawn(model: Model, found: Superposition): readonly HTMLElement[] {
+  const trees = element(
+    'div',
+    { class: 'polyviz-pair' },
+    tree('Order of blocks', found, 'outer'),
+    tree('Order of threads', found, 'regular')
+  );
+  return [trees, ...found.kernels.map(kernel => kernelPart(kernel)), ...accessTable(model, found), conditions(found)];
+}
+
+type Side = 'outer' | 'regular';
+
+interface Branch {
+  readonly statement: string;
+  readonly dimensions: readonly Dimension[];
+}
+
+function tree(title: string, found: Superposition, side: Side): HTMLElement {
+  const other = side === 'outer' ? 'regular' : 'outer';
+  const shared = new Map(found.functions.map(one => [one.statement, new Set(one[other].map(loopText))]));
+  const branches = found.functions.map(one => ({ statement: one.statement, dimensions: one[side] }));
+  const list = element('ul', { class: 'polyviz-tree', 'aria-label': title }, ...nodes(branches, shared));
+  return element('div', {}, element('p', { class: 'polyviz-word' }, title), list);
+}
+
+/** Statements with the same next dimension share a node; scalar dimensions only keep them in order. */
+function nodes(branches: readonly Branch[], shared: ReadonlyMap<string, ReadonlySet<string>>): HTMLElement[] {
+  const groups = new Map<string, Branch[]>();
+  for (const branch of branches) {
+    const [first] = branch.dimensions;
+    const key = first === undefined ? `statement ${branch.statement}` : `${first.kind} ${first.text}`;
+    groups.set(key, [...(groups.get(key) ?? []), branch]);
+  }
+  const ordered = [...groups.values()].sort((one, other) => scalarOf(one) - scalarOf(other));
+  return ordered.flatMap(group => {
+    const first = group[0]?.dimensions[0];
+    if (first === undefined) {
+      return [element('li', {}, element('span', { class: 'polyviz-node' }, group.map(one => one.statement).join(', ')))];
+    }
+    const below = nodes(group.map(one => ({ ...one, dimensions: one.dimensions.slice(1) })), shared);
+    return first.kind === 'scalar' ? below : [loopNode(first, group, shared, below)];
+  });
+}
+
+function scalarOf(group: readonly Branch[]): number {
+  const first = group[0]?.dimensions[0];
+  return first?.kind === 'scalar' ? Number(first.text) : 0;
+}
+
+function loopNode(
+  dimension: Dimension,
+  group: readonly Branch[],
+  shared: ReadonlyMap<string, ReadonlySet<string>>,
+  below: readonly HTMLElement[]
+): HTMLElement {
+  const agrees = group.every(one => shared.get(one.statement)?.has(loopText(dimension)) ?? false);
+  const badges: Child[] = [
+    dimension.axis === '' ? null : badge(`along ${dimension.axis}`, 'parallel'),
+    dimension.isReduction ? badge('reduction', 'parallel-reduction') : null,
+    agrees ? badge('= in both', 'band') : null
+  ];
+  const label = element(
+    'span',
+    { class: 'polyviz-node' },
+    element('span', { class: 'polyviz-word' }, dimension.axis === '' ? 'loop ' : 'spread '),
+    element('code', {}, dimension.text.replace(/_[xyz]$/, '')),
+    ...badges
+  );
+  return element('li', {}, label, element('ul', {}, ...below));
+}
+
+/** What a dimension runs over, without its tile and axis. */
+function loopText(dimension: Dimension): string {
+  return dimension.text.replace(/_[xyz]$/, '').replace(/^floor\((.*)\/\d+\)$/, '$1');
+}
+
+function badge(text: string, kind: string): HTMLElement {
+  return element('span', { class: `polyviz-badge polyviz-badge-${kind}` }, text);
+}
+
+function kernelPart(kernel: SuperposedKernel): HTMLElement {
+  const threads = ['x', 'y', 'z'].map(axis => Math.max(1, kernel.threads.get(axis) ?? 1));
+  const all = threads.reduce((product, count) => product * count, 1);
+  const tiles = [...kernel.tiles].map(([axis, size]) => `${size} along ${axis}`).join(', ');
+  const grid = kernel.blocks.loops.map(loop => `${[...new Set(loop.rows.values())].join(' | ')} along ${loop.axis}`).join(', ');
+  const sentences = [
+    grid === '' ? 'One block.' : `One block for each tile of ${grid}${tiles === '' ? '' : `: ${tiles} iterations`}.`,
+    `${threads.filter((count, axis) => axis === 0 || count > 1).join(' × ')} = ${all} threads in a block, ${Math.ceil(all / WARP)} warps${all % WARP === 0 ? '' : `, the last one with ${all % WARP} of ${WARP} threads at work`}.`,
+    ...kernel.phases.map((phase, place) => `Phase ${place}: ${phase.text}.`),
+    ...kernel.barriers.filter(barrier => barrier.protects !== '').map(barrierText)
+  ];
+  return element(
+    'div',
+    { class: 'polyviz-kernel' },
+    element('p', { class: 'polyviz-word' }, `Kernel ${kernel.number}`),
+    blockPicture(threads),
+    element('ul', {}, ...sentences.map(sentence => element('li', {}, sentence)))
+  );
+}
+
+function barrierText(barrier: SuperposedKernel['barriers'][number]): string {
+  const place = barrier.wraps ? `when the loop goes on from phase ${barrier.before}` : `between phases ${barrier.before} and ${barrier.after}`;
+  return `Barrier ${place}: ${barrier.protects}`;
+}
+
+const GRID = { columns: 4, rows: 3, cell: 17 };
+const BLOCK = 168;
+
+/** A grid of blocks, one of them enlarged to its threads; every other warp is shaded. */
+function blockPicture(threads: readonly number[]): SVGElement {
+  const [x = 1, y = 1, z = 1] = threads;
+  const rows = y * z;
+  const cell = Math.min(12, BLOCK / x, 120 / rows);
+  const left = GRID.columns * (GRID.cell + 3) + 46;
+  const width = left + x * cell + 8;
+  const height = Math.max(GRID.rows * (GRID.cell + 3), rows * cell) + 22;
+  const blocks = Array.from({ length: GRID.columns * GRID.rows }, (_, place) =>
+    shape('rect', {
+      x: 2 + (place % GRID.columns) * (GRID.cell + 3),
+      y: 18 + Math.floor(place / GRID.columns) * (GRID.cell + 3),
+      width: GRID.cell,
+      height: GRID.cell,
+      class: place === 0 ? 'polyviz-block polyviz-chosen' : 'polyviz-block'
+    })
+  );
+  const ones = Array.from({ length: Math.min(x * rows, 2048) }, (_, place) =>
+    shape('rect', {
+      x: left + (place % x) * cell + 0.5,
+      y: 18 + Math.floor(place / x) * cell + 0.5,
+      width: Math.max(0.5, cell - 1),
+      height: Math.max(0.5, cell - 1),
+      class: Math.floor(place / WARP) % 2 === 0 ? 'polyviz-thread' : 'polyviz-thread polyviz-odd'
+    })
+  );
+  const from = 2 + GRID.cell;
+  const zoom = [18, 18 + GRID.cell].map((at, end) =>
+    shape('line', { x1: from, y1: at, x2: left, y2: end === 0 ? 18 : 18 + rows * cell, class: 'polyviz-zoom' })
+  );
+  const names = [
+    shape('text', { x: 2, y: 12 }, 'blocks …'),
+    shape('text', { x: left, y: 12 }, `${threads.filter((count, axis) => axis === 0 || count > 1).join(' × ')} threads, warps shaded in turn`)
+  ];
+  const label = `A grid of blocks; each block has ${x * rows} threads`;
+  const least = left + 250;
+  const size = { width: Math.max(width, least), height };
+  return shape('svg', { viewBox: `0 0 ${size.width} ${size.height}`, ...size, class: 'polyviz-picture', role: 'img', 'aria-label': label }, ...blocks, ...zoom, ...ones, ...names);
+}
+
+function accessTable(model: Model, found: Superposition): readonly HTMLElement[] {
+  const motions = accessMotions(model, found);
+  if (motions.length === 0) {
+    return [];
+  }
+  const head = ['statement', 'access', 'next thread along x', 'for one warp'];
+  const rows = motions.map(one =>
+    element(
+      'tr',
+      {},
+      element('td', {}, one.statement),
+      element('td', {}, `${one.kind} `, element('code', {}, one.text)),
+      element('td', {}, one.motion),
+      element('td', {}, warpTransactions(one))
+    )
+  );
+  const header = element('tr', {}, ...head.map(name => element('th', { scope: 'col' }, name)));
+  const table = element('table', { class: 'polyviz-table' }, element('thead', {}, header), element('tbody', {}, ...rows));
+  return [element('p', { class: 'polyviz-word' }, 'Memory, as neighbouring threads see it'), element('div', { class: 'polyviz-scroll' }, table)];
+}
+
+function conditions(found: Superposition): HTMLElement {
+  const told = found.conditions.map(one =>
+    element('li', {}, element('strong', {}, one.holds ? '✓ ' : '✗ '), `${one.name}: ${one.asks}${one.holds ? '' : `; fails: ${one.witness}`}`)
+  );
+  return element('div', {}, element('p', { class: 'polyviz-word' }, 'Why the two orders fit'), element('ul', {}, ...told));
+}

@@ -1,0 +1,147 @@
+// The side panel, the commands, the settings, and what happens when the kernel goes: node extension.mjs URL CHROMIUM FOLDER
+import assert from 'node:assert/strict';
+
+import { execute, kernelIsIdle, openFile } from './browser.mjs';
+import { stage } from './stage.mjs';
+
+const { url, page, view, scenario, picture, sentence, settled, serious, finish } = await stage();
+const panel = page.locator('#polyviz-sessions');
+
+await scenario('the side panel lists the inspected loops and follows the active cell', async () => {
+  await openFile(page, url, 'two.ipynb');
+  await kernelIsIdle(page);
+  await execute(page, 'notebook:run-all-cells');
+  await view.nth(1).locator('.polyviz-point').first().waitFor();
+  await execute(page, 'polyviz:show-sessions');
+  await panel.locator('.polyviz-session').nth(1).waitFor();
+  assert.deepEqual(await panel.locator('.polyviz-session').evaluateAll(all => all.map(one => one.firstChild.textContent)), ['first', 'second']);
+  await panel.locator('.polyviz-session').first().click();
+  await panel.locator('.polyviz-session[aria-current=true]:has-text("first")').waitFor();
+  assert.match(await panel.innerText(), /A\[i, j\] =/);
+  await execute(page, 'polyviz:next-session');
+  await panel.locator('.polyviz-session[aria-current=true]:has-text("second")').waitFor();
+  assert.equal(await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.activeCellIndex), 2);
+  assert.match(await panel.innerText(), /total \+=|total = /);
+  await picture('panel');
+  assert.deepEqual(await serious('#polyviz-sessions'), []);
+});
+
+await scenario('the script of the moves becomes a cell that runs', async () => {
+  await page.keyboard.press('Escape');
+  await panel.locator('.polyviz-session').first().click();
+  await view.first().locator('button[aria-label="Moves at j"]').click();
+  await view.first().locator('.polyviz-move:has-text("Skew by i")').click();
+  await view.first().locator('input[aria-label="Schedule by hand"]').waitFor();
+  await panel.locator('text=1 moves by hand').waitFor();
+  await execute(page, 'polyviz:insert-script');
+  await execute(page, 'notebook:run-cell');
+  await kernelIsIdle(page);
+  const texts = await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model.sharedModel.getSource()));
+  assert.match(texts[2], /apply\("skew", at="j"/);
+  assert.equal(await page.locator('.jp-NotebookPanel [data-mime-type="application/vnd.jupyter.stderr"]').count(), 0);
+  await picture('script-cell');
+});
+
+await scenario('the edit is there in Python', async () => {
+  const answer = await page.evaluate(async () => {
+    const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+    const future = kernel.requestExecute({ code: 'print(first.edit.history, first.schedule.scheduler)' });
+    let text = '';
+    future.onIOPub = message => (text += message.content.text ?? '');
+    await future.done;
+    return text;
+  });
+  assert.match(answer, /skew\(at="j", by="i"/);
+});
+
+await scenario('Tab completes the options and their values', async () => {
+  await execute(page, 'notebook:insert-cell-below');
+  await execute(page, 'notebook:enter-edit-mode');
+  await page.keyboard.type('%%polyopt -s spa');
+  await execute(page, 'completer:invoke-notebook');
+  await page.waitForFunction(() =>
+    /spatial/.test(document.querySelector('.jp-Completer')?.textContent ?? '') ||
+    /%%polyopt -s spatial/.test(window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.getSource())
+  );
+  await picture('completion');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await execute(page, 'notebook:delete-cell');
+});
+
+await scenario('a setting says which options an inspected cell gets', async () => {
+  await page.evaluate(async () => {
+    const id = 'polyviz-lab:plugin';
+    await window.jupyterapp.serviceManager.settings.save(id, '{ "options": "-s original,spatial" }');
+  });
+  await page.reload();
+  await openFile(page, url, 'command.ipynb');
+  await kernelIsIdle(page);
+  await execute(page, 'notebook:run-cell-and-select-next');
+  await execute(page, 'polyviz:inspect-cell');
+  await view.locator('input[aria-label="Schedule spatial"]').waitFor();
+  assert.match(await page.locator('.jp-Cell .cm-content').nth(1).innerText(), /^%%polyopt --inspect -s original,spatial/);
+});
+
+await scenario('a kernel that dies leaves the last state and a button', async () => {
+  await view.locator('.polyviz-point').nth(5).click();
+  await page.evaluate(() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart());
+  await page.locator('.polyviz-again').waitFor();
+  assert.equal(await view.count(), 1);
+  assert.ok((await view.locator('.polyviz-point').count()) > 10);
+  assert.equal(await view.locator('button:has-text("Moves")').count(), 0);
+  await picture('kernel-gone');
+  await kernelIsIdle(page);
+  await page.evaluate(async () => {
+    const { content } = window.jupyterapp.shell.currentWidget;
+    content.activeCellIndex = 0;
+    await window.jupyterapp.commands.execute('notebook:run-cell');
+  });
+  await page.locator('.polyviz-again button').click();
+  await view.locator('button:has-text("Moves")').first().waitFor();
+  assert.equal(await page.locator('.polyviz-again').count(), 0);
+});
+
+await scenario('a hundred thousand points stay interactive', async () => {
+  await openFile(page, url, 'many.polyviz.json');
+  await view.locator('canvas.polyviz-cloud').waitFor();
+  const painted = await page.evaluate(async () => {
+    const frame = () => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    const forward = document.querySelector('.polyviz [aria-label="One step forward"]');
+    const times = [];
+    for (let turn = 0; turn < 5; turn += 1) {
+      const started = performance.now();
+      forward.click();
+      await frame();
+      times.push(performance.now() - started);
+    }
+    return times.sort((one, other) => one - other)[2];
+  });
+  console.log(`      a step with 100 000 points: ${Math.round(painted)} ms`);
+  await view.locator('[aria-label=Domain] svg.polyviz-picture').click({ position: { x: 200, y: 150 } });
+  assert.match(await sentence(), /^S0\[\d+, \d+\]/);
+  await picture('many');
+});
+
+await scenario('a narrow view, as with 200 % zoom', async () => {
+  await page.setViewportSize({ width: 700, height: 900 });
+  await openFile(page, url, 'saved.polyviz.json');
+  await view.locator('.polyviz-point').first().waitFor();
+  const overflow = await view.evaluate(node => node.scrollWidth - node.clientWidth);
+  assert.ok(overflow <= 1, `${overflow} pixels too wide`);
+  await page.screenshot({ path: `${process.argv[4]}/narrow.png` });
+  await page.setViewportSize({ width: 1400, height: 1300 });
+});
+
+await scenario('with reduced motion it plays calmly', async () => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await openFile(page, url, 'saved.polyviz.json');
+  await view.locator('button:has-text("Play")').click();
+  await page.waitForTimeout(1000);
+  assert.equal(await view.locator('.polyviz-now').count(), 0);
+  await view.locator('.polyviz-now').first().waitFor();
+  await view.locator('button:has-text("Pause")').click();
+  await page.emulateMedia({ reducedMotion: null });
+});
+
+await finish();

@@ -1,0 +1,61 @@
+// What every set of scenarios needs: a page, the views on it, and how a scenario is run, told and photographed.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+import { open } from './browser.mjs';
+
+export async function stage() {
+  const [url, chromium, folder, only = ''] = process.argv.slice(2);
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  const { browser, page } = await open(chromium);
+  const failures = [];
+  page.on('pageerror', error => failures.push(error.message));
+  const picture = name => page.screenshot({ path: `${folder}/${name}.png` });
+  const view = page.locator('.jp-NotebookPanel .polyviz, .jp-MimeDocument .polyviz');
+
+  async function scenario(name, act) {
+    if (!name.includes(only)) {
+      return;
+    }
+    const started = Date.now();
+    try {
+      await act();
+      console.log(`ok    ${name} (${Date.now() - started} ms)`);
+    } catch (error) {
+      await picture(`failed-${name.replaceAll(' ', '-')}`);
+      console.log(`FAIL  ${name}: ${error.message}`);
+      failures.push(name);
+    }
+  }
+
+  // What axe calls serious or critical below `selector`, in words.
+  async function serious(selector, rules = null) {
+    await page.evaluate(axe);
+    const options = rules === null ? {} : { runOnly: rules };
+    const found = await page.evaluate(([place, how]) => window.axe.run(place, how), [selector, options]);
+    const grave = found.violations.filter(one => ['serious', 'critical'].includes(one.impact));
+    return grave.flatMap(one => one.nodes.map(node => `${one.id}: ${node.html}`));
+  }
+
+  async function finish() {
+    await browser.close();
+    if (failures.length > 0) {
+      console.log(`failures: ${failures.join('; ')}`);
+      process.exit(1);
+    }
+  }
+
+  return {
+    url,
+    folder,
+    page,
+    view,
+    scenario,
+    picture,
+    serious,
+    finish,
+    sentence: () => view.locator('.polyviz-sentence').innerText(),
+    problem: () => view.locator('.polyviz-problem').innerText(),
+    settled: () => page.waitForFunction(() => document.querySelector('.polyviz-busy')?.textContent === '')
+  };
+}

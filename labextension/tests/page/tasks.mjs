@@ -1,0 +1,78 @@
+// Three people at work, each in a notebook of their own: node tasks.mjs URL CHROMIUM FOLDER-FOR-SCREENSHOTS
+import assert from 'node:assert/strict';
+
+import { execute, kernelIsIdle, openFile } from './browser.mjs';
+import { stage } from './stage.mjs';
+
+const { url, page, view, scenario, picture, sentence, problem, settled, finish } = await stage();
+const unfold = name => view.locator(`summary:text-is("${name}")`).click();
+
+async function run(name) {
+  await openFile(page, url, name);
+  await kernelIsIdle(page);
+  await execute(page, 'notebook:run-all-cells');
+  await view.locator('button:has-text("Moves")').first().waitFor();
+}
+
+async function move(at, label) {
+  await view.locator(`button[aria-label="Moves at ${at}"]`).click();
+  await view.locator('.polyviz-menu').waitFor();
+  await settled();
+  const choice = view.locator(`.polyviz-move:has-text("${label}")`).first();
+  await choice.scrollIntoViewIfNeeded();
+  return choice;
+}
+
+await scenario('somebody tunes jacobi-2d', async () => {
+  await run('jacobi.ipynb');
+  await view.locator('input[aria-label="Schedule original"]').check();
+  const first = await move('S0.i', 'Parallel');
+  assert.match(await view.locator('.polyviz-menu').innerText(), /steps for \d+ iterations/);
+  await picture('task-jacobi-menu');
+  await first.click();
+  await view.locator('input[aria-label="Schedule by hand"]:checked').waitFor();
+  await settled();
+  await (await move('S1.i', 'Parallel')).click();
+  await page.waitForFunction(() => /at="S1/.test(document.querySelector('.polyviz-script')?.textContent ?? ''));
+  await settled();
+  assert.equal(await problem(), '');
+  await unfold('Timing');
+  await view.locator('[aria-label="Timing of the schedules"] button:has-text("Verify and time")').click();
+  await view.locator('.polyviz-bar').first().waitFor({ timeout: 90000 });
+  await unfold('Side by side');
+  const side = view.locator('details:has(> summary:text-is("Side by side"))');
+  assert.ok((await side.locator('.polyviz-verified-yes').count()) >= 2);
+  await side.scrollIntoViewIfNeeded();
+  await picture('task-jacobi-tuned');
+  assert.match(await view.locator('.polyviz-script').innerText(), /apply\("parallel", at="S0.i"/);
+});
+
+await scenario('somebody asks why lu is not parallel', async () => {
+  await run('lu.ipynb');
+  await unfold('Why?');
+  const why = view.locator('details:has(> summary:text-is("Why?"))');
+  assert.match(await why.innerText(), /not parallel: it carries the flow dependence/);
+  await why.locator('button:has-text("not parallel")').first().click();
+  assert.match(await sentence(), /not parallel: it carries/);
+  await why.scrollIntoViewIfNeeded();
+  await picture('task-lu-why');
+  await (await move('i', 'Parallel')).click();
+  assert.equal(await view.locator('.polyviz-ring').count(), 2);
+  assert.match(await sentence(), /before|reads|writes/);
+  await view.locator('.polyviz-status').scrollIntoViewIfNeeded();
+  await picture('task-lu-pair');
+});
+
+await scenario('somebody compares three schedulers', async () => {
+  await run('three.ipynb');
+  await unfold('Side by side');
+  const side = view.locator('details:has(> summary:text-is("Side by side"))');
+  assert.equal(await side.locator('thead th').count(), 4);
+  await side.locator('button:has-text("Verify and time")').click();
+  await side.locator('.polyviz-verified-yes').nth(2).waitFor({ timeout: 90000 });
+  assert.ok((await side.locator('.polyviz-new').count()) > 0);
+  await side.scrollIntoViewIfNeeded();
+  await picture('task-three');
+});
+
+await finish();

@@ -1,0 +1,92 @@
+"""What each technique gives: everything on, each one switched off, all of them off, in one race."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from polyviz.api.comparing import Comparison, Contender, RaceOptions, resolved_targets, run_race
+from polyviz.api.options import read_options
+from polyviz.errors import OptionError
+from polyviz.mapping import DEVICE_TARGETS
+from polyviz.model.techniques import switched_off, techniques
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from polyviz.api.compiling import ScheduleChoice
+    from polyviz.runtime.race import Progress
+    from polyviz.runtime.worker import Worker
+
+EVERYTHING, NOTHING = "everything on", "everything off"
+MEMORY = "tuned"
+
+
+def ablation(
+    source: object,
+    *arguments: Any,
+    schedule: ScheduleChoice = "pluto",
+    target: str = "auto",
+    without: Sequence[str] | None = None,
+    baselines: Sequence[str] = ("numba",),
+    repeats: int = 7,
+    sizes: Mapping[str, int] | None = None,
+    namespace: Mapping[str, Any] | None = None,
+    time_limit: float = 60.0,
+    progress: Progress | None = None,
+    worker: Worker | None = None,
+    **options: Any,
+) -> Comparison:
+    """A comparison of the loops with every technique, without each one, and without all, on copies of ``arguments``.
+
+    ``without`` names the techniques to look at (default: all of :func:`polyviz.techniques`, and what tuning remembered
+    is left out); ``options`` are those of ``compile`` for every row. Every row is verified before it is timed. A row
+    whose program is the one with everything on says so: that technique finds nothing to do in these loops.
+
+    Raises OptionError, and what ``compare`` raises.
+
+    >>> import numpy as np
+    >>> text = "def double(A):\\n    for i in range(len(A)):\\n        A[i] = 2 * A[i]"
+    >>> found = ablation(text, np.ones(9), target="python", without=["tile"], baselines=(), repeats=1)
+    >>> [row.schedule for row in found.rows]
+    ['everything on', 'without tile', 'everything off']
+    """
+    names = tuple(name for name in techniques() if name != MEMORY) if without is None else tuple(without)
+    off = switched_off(names)
+    read_options(options)
+    (resolved, missing) = next(iter(resolved_targets((target,)).items()))
+    if missing is not None:
+        raise missing
+    if resolved in DEVICE_TARGETS:
+        raise OptionError(f"The techniques are those of processors, and {resolved!r} is a device.")
+    everything = {MEMORY: False, **options}
+    choices = {
+        EVERYTHING: everything,
+        **{f"without {keyword}": {**everything, keyword: value} for keyword, value in off.items()},
+        NOTHING: {**everything, **off},
+    }
+    contenders = [Contender(name, schedule, resolved, chosen) for name, chosen in choices.items()]
+    how = RaceOptions(baselines, repeats, sizes, True, namespace, time_limit, progress, worker)
+    return _with_equals(run_race(source, arguments, contenders, how))
+
+
+def _with_equals(comparison: Comparison) -> Comparison:
+    """``comparison`` with a note in every row whose program is that of everything on."""
+    data = comparison.data
+    whole = next(row for row in data.rows if row.schedule == EVERYTHING)
+    threads = _threads(comparison, whole.label)
+    rows = [
+        replace(row, note="; ".join(filter(None, (row.note, "the same program: nothing to do for it here"))))
+        if row.source
+        and row.source == whole.source
+        and row is not whole
+        and _threads(comparison, row.label) == threads
+        else row
+        for row in data.rows
+    ]
+    return Comparison(replace(data, rows=tuple(rows)), comparison.kernels)
+
+
+def _threads(comparison: Comparison, label: str) -> int | None:
+    kernel = comparison.kernels.get(label)
+    return None if kernel is None else kernel.plan.threads

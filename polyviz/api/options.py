@@ -1,0 +1,130 @@
+"""The options that a kernel is built with, from the keywords of ``compile`` and its sisters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+from polyviz.errors import OptionError
+from polyviz.model.program import CONTRACTS, FloatingPoint
+from polyviz.model.staging import DeviceOptions
+from polyviz.model.techniques import switches
+
+Tile = Sequence[int] | int | Literal[False] | None
+"""Sizes per loop (the last one for deeper loops too), or one for all; False for no tiles; None: the target's choice."""
+LARGEST_TILE = 2**31 - 1
+MOST_THREADS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """How a schedule becomes a kernel.
+
+    ``tile`` gives tile sizes; ``switches`` the techniques of the mapping that are given; ``threads`` bounds their
+    number (None: all cores); ``contract`` is that of floating point; ``tuned`` lets remembered sizes be used;
+    ``device`` says what kernels of a device may do; ``scheduler`` holds the options of the scheduler.
+    """
+
+    tile: Tile = None
+    threads: int | None = None
+    contract: FloatingPoint = "reassociate"
+    tuned: bool = True
+    switches: Mapping[str, bool] = field(default_factory=dict)
+    device: DeviceOptions = DeviceOptions()
+    scheduler: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sizes(self) -> Sequence[int] | Literal[False] | None:
+        """``tile`` with one size as a sequence of one."""
+        if self.tile is None or isinstance(self.tile, Sequence):
+            return self.tile
+        return (self.tile,) if self.tile else False
+
+    def filled(self, remembered: Mapping[str, Any]) -> BuildOptions:
+        """These options, with those of ``remembered`` in the places that are left open. Raises OptionError.
+
+        >>> BuildOptions(tile=32).filled({"tile": (8, 8), "threads": 2}).threads
+        2
+        """
+        found = read_options(remembered)
+        return replace(
+            self,
+            tile=found.tile if self.tile is None else self.tile,
+            threads=found.threads if self.threads is None else self.threads,
+            switches={**found.switches, **self.switches},
+            scheduler={**found.scheduler, **self.scheduler},
+        )
+
+
+def read_options(given: Mapping[str, Any]) -> BuildOptions:
+    """The options behind keywords; what is no option of ours is taken as one of the scheduler. Raises OptionError.
+
+    >>> read_options({"tile": 32, "pack": False, "fusion": "max"}).scheduler
+    {'fusion': 'max'}
+    """
+    left = dict(given)
+    contract = left.pop("contract", "reassociate")
+    tile, threads = left.pop("tile", None), left.pop("threads", None)
+    tuned = left.pop("tuned", True)
+    device = device_options(left.pop("device", None))
+    chosen = {name: left.pop(name) for name in switches() if name in left}
+    _check_contract(contract)
+    _check_tile(tile)
+    _check_threads(threads)
+    for name, value in {**chosen, "tuned": tuned}.items():
+        if not isinstance(value, bool):
+            raise OptionError(f"{name} is True or False, not {value!r}.")
+    return BuildOptions(tile, threads, contract, tuned, chosen, device, left)
+
+
+def device_options(choice: DeviceOptions | Mapping[str, Any] | None) -> DeviceOptions:
+    """The options meant by ``choice``, the fields of ``DeviceOptions`` by name. Raises OptionError.
+
+    >>> device_options({"elements": (2, 2)}).elements
+    (2, 2)
+    """
+    if isinstance(choice, DeviceOptions):
+        return choice
+    known = {one.name: one.default for one in fields(DeviceOptions)}
+    for name, value in (choice or {}).items():
+        if name not in known:
+            raise OptionError(f"Unknown device option {name!r}; known: {', '.join(known)}.")
+        if not _fits(name, known[name], value):
+            raise OptionError(f"The device option {name} cannot be {value!r}.")
+    return DeviceOptions(**{name: _immutable(value) for name, value in (choice or {}).items()})
+
+
+def _fits(name: str, default: object, value: object) -> bool:
+    if isinstance(default, bool):
+        return isinstance(value, bool)
+    if name == "elements" and isinstance(value, Sequence) and not isinstance(value, str):
+        return 0 < len(value) <= 3 and all(type(size) is int and size > 0 for size in value)
+    return (value is None and default is None) or (name != "elements" and type(value) is int and value > 0)
+
+
+def _immutable(value: object) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _check_contract(contract: object) -> None:
+    if contract not in CONTRACTS:
+        raise OptionError(f"Unknown contract {contract!r}; known: {', '.join(CONTRACTS)}.")
+
+
+def _check_tile(tile: object) -> None:
+    """Refuse anything but None, False, a size and a sequence of sizes."""
+    if tile is None or tile is False:
+        return
+    sizes = tuple(tile) if isinstance(tile, Sequence) and not isinstance(tile, str) else (tile,)
+    if not sizes or not all(type(size) is int and 0 < size <= LARGEST_TILE for size in sizes):
+        raise OptionError(
+            f"Tile sizes are whole numbers such as 32 or (8, 32), or False for no tiles, not {tile!r}."
+        )
+
+
+def _check_threads(threads: object) -> None:
+    if threads is not None and not (type(threads) is int and 1 <= threads <= MOST_THREADS):
+        raise OptionError(
+            f"threads is a whole number from 1 to {MOST_THREADS}, or None for all cores, not {threads!r}."
+        )

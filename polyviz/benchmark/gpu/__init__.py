@@ -1,0 +1,1 @@
+"""``polyviz bench --suite gpu``: kernels of blocks and threads, timed on a device, or counted without one."""

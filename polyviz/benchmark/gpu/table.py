@@ -1,0 +1,123 @@
+"""The suite as Markdown: what the emulator counted and the compiler reports, or what a device took."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyviz.views.tables import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.benchmark.gpu.counts import Counted, Resources
+    from polyviz.benchmark.gpu.times import Timed
+
+_COUNTS = (
+    "**No times stand here: nothing ran on a GPU.** The CUDA text of every kernel ran in the emulator, thread by "
+    "thread on the processor, which verified the result against the loops as written and found no race. Counted were, "
+    "for global memory: transactions (segments of 128 bytes) per request of a warp, 1 being perfect for 4-byte "
+    "elements and 32 the worst; transactions in all; then barriers passed by blocks, rounds lost to bank conflicts in "
+    "shared memory, and launches. At most 4096 executions of an access between two barriers count."
+)
+_RESOURCES = (
+    "What NVIDIA's compiler reports without a device, for the largest kernel of each program: registers per thread, "
+    "bytes of shared memory per block, bytes spilled, and the lowest occupancy that registers, shared memory and block "
+    "size allow."
+)
+_TIMES = (
+    "Medians with their 95 % intervals, by the device's own clock: the kernels alone, and with moving all arrays there "
+    "and back at every call. Every result was verified against the loops as written."
+)
+
+
+def counts_markdown(where: str, settings: str, rows: Sequence[Counted]) -> str:
+    """The document of a run without a device."""
+    parts = [
+        "# Kernels of blocks and threads, counted",
+        f"Made by `polyviz bench --suite gpu`: {where}.",
+        settings,
+    ]
+    header = (
+        "kernel",
+        "schedule",
+        "verified",
+        "per request",
+        "transactions",
+        "barriers",
+        "conflicts",
+        "launches",
+        "remark",
+    )
+    parts += [_COUNTS, _table(header, [_counts(row) for row in rows])]
+    compiled = [row for row in rows if row.resources]
+    if compiled:
+        names = [one.architecture for one in compiled[0].resources]
+        parts += ["## Resources", _RESOURCES]
+        parts.append(
+            _table(
+                ("kernel", "schedule", *names),
+                [[row.kernel, row.schedule, *map(_resources, row.resources)] for row in compiled],
+            )
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def _counts(row: Counted) -> list[str]:
+    if row.per_request is None:
+        return [row.kernel, row.schedule, "yes" if row.verified else "**no**", *[""] * 5, row.remark]
+    return [
+        row.kernel,
+        row.schedule,
+        "yes" if row.verified else "**no**",
+        f"{row.per_request:.2f}",
+        str(row.transactions),
+        str(row.barriers),
+        str(row.conflicts),
+        str(row.launches),
+        row.remark,
+    ]
+
+
+def _resources(found: Resources) -> str:
+    spilled = f", {found.spilled} B spilled" if found.spilled else ""
+    return f"{found.registers} registers, {found.shared} B shared{spilled}, occupancy {found.occupancy:.0%}"
+
+
+def times_markdown(where: str, settings: str, rows: Sequence[Timed]) -> str:
+    """The document of a run on a device."""
+    header = ("kernel", "variant", "verified", "kernels only", "with transfers", "remark")
+    cells = [
+        [
+            row.kernel,
+            row.schedule,
+            "yes" if row.verified else "no",
+            _time(row.kernels, row.kernels_interval),
+            _time(row.total, row.total_interval),
+            row.remark,
+        ]
+        for row in rows
+    ]
+    title = "# Kernels of blocks and threads on a device"
+    return (
+        "\n\n".join(
+            [
+                title,
+                f"Made by `polyviz bench --suite gpu` on {where}.",
+                settings,
+                _TIMES,
+                _table(header, cells),
+            ]
+        )
+        + "\n"
+    )
+
+
+def _time(median: float | None, interval: tuple[float, float] | None) -> str:
+    if median is None or interval is None:
+        return ""
+    return f"{seconds(median)} [{seconds(interval[0])}, {seconds(interval[1])}]"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)

@@ -1,0 +1,94 @@
+"""What there is to see of a part on a device: cards, who runs which iteration, and the orders of the two levels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from polyviz.model.display import Displayable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import islpy as isl
+
+    from polyviz.model.kernel_card import KernelCard
+
+Triple = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedIteration:
+    """One iteration, in the coordinates that are drawn, with its block and its thread (x, y, z)."""
+
+    iteration: tuple[int, ...]
+    block: Triple
+    thread: Triple
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadPicture:
+    """Which thread of which block runs which iteration of one statement, for concrete sizes.
+
+    ``iterators`` are the one or two that are drawn, ``fixed`` the values of the others, ``values`` the sizes;
+    ``block`` is the number of threads along x, y and z. ``rules`` tell the coordinates in words. ``note`` says what is
+    left out, or why there is no picture.
+    """
+
+    kernel: int
+    statement: str
+    iterators: tuple[str, ...]
+    fixed: Mapping[str, int]
+    values: Mapping[str, int]
+    block: Triple
+    rules: tuple[str, ...]
+    points: tuple[PlacedIteration, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedLoop:
+    """A loop of the blocks, and what becomes of it inside a block.
+
+    ``block`` is its axis of the grid in tiles of ``tile`` iterations; ``thread`` its axis of threads, empty where each
+    thread runs along it.
+    """
+
+    kernel: int
+    row: str
+    statements: tuple[str, ...]
+    block: str
+    tile: int
+    thread: str
+
+    @property
+    def text(self) -> str:
+        """A sentence without an end.
+
+        >>> SharedLoop(0, "i", ("S",), "x", 32, "y").text
+        'i: blocks along x in tiles of 32, threads along y inside a tile'
+        """
+        inside = f"threads along {self.thread}" if self.thread else "every thread runs along it"
+        return f"{self.row}: blocks along {self.block} in tiles of {self.tile}, {inside} inside a tile"
+
+
+@dataclass(frozen=True, slots=True)
+class LevelTrees:
+    """The order of the blocks and the order inside a block; one and the same tree where there is only one order."""
+
+    blocks: isl.Schedule
+    threads: isl.Schedule
+    shared: tuple[SharedLoop, ...]
+    same: bool
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DeviceView(Displayable):
+    """Everything above for one part under one schedule."""
+
+    name: str
+    scheduler: str
+    target: str
+    cards: tuple[KernelCard, ...]
+    pictures: tuple[ThreadPicture, ...]
+    trees: LevelTrees

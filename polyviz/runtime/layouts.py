@@ -1,0 +1,31 @@
+"""Which arrays of a call take a slower way through generated code, and what to do about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polyviz.runtime.execute import is_addressable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+def layout_notes(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """One sentence per array that is not laid out as C lays it out.
+
+    >>> layout_notes({"A": np.zeros((3, 4), order="F"), "n": 3})
+    ('A lies in Fortran order and is read through its strides, which is slower: np.ascontiguousarray(A) avoids that',)
+    """
+    arrays = ((name, value) for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim)
+    return tuple(sentence for name, value in arrays for sentence in _note(name, value))
+
+
+def _note(name: str, value: np.ndarray[Any, Any]) -> Iterator[str]:
+    if not is_addressable(value):
+        why = "is not aligned" if value.dtype.isnative else "has another byte order"
+        yield f"{name} {why}, so it is copied before each run, and back where it is written"
+    elif value.size and not value.flags.c_contiguous:
+        how = "lies in Fortran order" if value.flags.f_contiguous else "is not contiguous"
+        yield f"{name} {how} and is read through its strides, which is slower: np.ascontiguousarray({name}) avoids that"

@@ -1,0 +1,207 @@
+"""A part on a device: cards of its kernels, who runs which iteration, and the trees of the two levels side by side."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from polyviz.views import device_picture
+from polyviz.views.html import details, heading, image, items, paragraph, table
+from polyviz.views.nodes import read_tree
+from polyviz.views.tables import plural
+from polyviz.views.transfers import size_text
+from polyviz.views.tree import tree_html, tree_text
+
+if TYPE_CHECKING:
+    from polyviz.model.device_view import DeviceView, LevelTrees, ThreadPicture
+    from polyviz.model.kernel_card import AccessRow, KernelCard
+    from polyviz.views.device_schema import DeviceAccessModel, KernelCardModel, ThreadPictureModel
+    from polyviz.views.nodes import Node
+
+_ACCESSES = (
+    "statement",
+    "access",
+    "",
+    "memory",
+    "neighbour along x",
+    "stride",
+    "transactions per request",
+    "counted",
+)
+_BLOCKS, _THREADS = "order of the blocks", "order inside a block"
+
+
+def device_text(view: DeviceView) -> str:
+    """Everything as text."""
+    lines = [f"{view.name}: schedule {view.scheduler} on blocks and threads"]
+    lines += [card.text() for card in view.cards]
+    lines.append("Who runs what:")
+    for picture in view.pictures:
+        lines.append(f"  {device_picture.title(picture)}")
+        lines += [f"    {sentence}" for sentence in device_picture.sentences(picture)]
+    return "\n".join([*lines, _trees_text(view.trees)])
+
+
+def summary_lines(view: DeviceView) -> list[str]:
+    """A line per kernel for a summary."""
+    return [_summary(card) for card in view.cards]
+
+
+def _summary(card: KernelCard) -> str:
+    grid, block = (" x ".join(map(str, sizes)) for sizes in (card.grid, card.block))
+    counted = [row for row in card.accesses if row.counted is not None]
+    told = ""
+    if counted:
+        requests = sum(row.requests for row in counted)
+        average = sum((row.counted or 0.0) * row.requests for row in counted) / requests
+        told = f", {average:.2f} transactions per request"
+    return (
+        f"{card.name}: {', '.join(card.statements)}; grid {grid}, block {block}, "
+        f"{plural(len(card.barriers), 'barrier')}{told}"
+    )
+
+
+def _trees_text(trees: LevelTrees) -> str:
+    shared = [f"  kernel {loop.kernel}, {loop.text}" for loop in trees.shared]
+    left, right = (tree_text(root).splitlines() for root in _roots(trees))
+    if trees.same:
+        return "\n".join(["One order for blocks and threads:", *(f"  {line}" for line in left), *shared])
+    width = max(map(len, [_BLOCKS, *left]))
+    pairs = zip_longest([_BLOCKS, *left], [_THREADS, *right], fillvalue="")
+    columns = [f"  {one.ljust(width)}  |  {other}".rstrip() for one, other in pairs]
+    return "\n".join(["Two orders:", *columns, "Loops of both:", *shared])
+
+
+def _roots(trees: LevelTrees) -> tuple[Node, Node]:
+    return read_tree(trees.blocks), read_tree(trees.threads)
+
+
+def device_html(view: DeviceView) -> str:
+    """The same as tables, pictures and trees."""
+    cards = "".join(_card_html(card) for card in view.cards)
+    pictures = "".join(_picture_html(picture) for picture in view.pictures)
+    return (
+        cards
+        + details("Who runs which iteration", pictures)
+        + details("Orders of blocks and threads", _trees_html(view.trees))
+    )
+
+
+def _card_html(card: KernelCard) -> str:
+    html = items([f"phase {number}: {phase}" for number, phase in enumerate(card.phases)])
+    html += items(f"barrier: {barrier}" for barrier in card.barriers) or paragraph("No barrier.")
+    if card.promotions:
+        rows = [
+            (one.array, one.place, " x ".join(map(str, one.extents)), size_text(one.bytes), one.reason)
+            for one in card.promotions
+        ]
+        html += table(rows, ("array", "lives in", "cells", "size", "why"), code=[0])
+    html += table([_access_cells(row) for row in card.accesses], _ACCESSES, code=[1])
+    return details(_summary(card), html, opened=True)
+
+
+def _access_cells(row: AccessRow) -> list[str]:
+    strides = ", ".join("?" if stride is None else str(stride) for stride in row.strides)
+    expected = "" if row.expected is None else str(row.expected)
+    counted = "" if row.counted is None else f"{row.counted:.2f} in {row.requests} requests"
+    if row.memory == "shared" and row.requests:
+        counted = f"{row.conflicts:.2f} bank conflicts in each of {row.requests} requests"
+    return [
+        row.statement,
+        row.text,
+        row.mode,
+        row.memory,
+        row.kind,
+        f"({strides})" if strides else "",
+        expected,
+        counted,
+    ]
+
+
+def _picture_html(picture: ThreadPicture) -> str:
+    if not picture.points:
+        return paragraph(f"{device_picture.title(picture)}: {picture.note}")
+    alternative = f"{device_picture.title(picture)}: {'. '.join(device_picture.sentences(picture))}"
+    return image(device_picture.draw(picture), alternative)
+
+
+def _trees_html(trees: LevelTrees) -> str:
+    left, right = (tree_html(root) for root in _roots(trees))
+    shared = items(f"kernel {loop.kernel}, {loop.text}" for loop in trees.shared)
+    if trees.same:
+        return heading("One order for blocks and threads") + f"<div>{left}</div>" + shared
+    cell = 'style="text-align:left;vertical-align:top"'
+    head = f'<tr><th scope="col" {cell}>{_BLOCKS}</th><th scope="col" {cell}>{_THREADS}</th></tr>'
+    body = f"<tr><td {cell}>{left}</td><td {cell}>{right}</td></tr>"
+    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>" + heading("Loops of both") + shared
+
+
+def card_model(card: KernelCard) -> KernelCardModel:
+    """One kernel as JSON."""
+    return {
+        "name": card.name,
+        "statements": list(card.statements),
+        "grid": list(card.grid),
+        "block": list(card.block),
+        "threads": list(card.threads),
+        "phases": list(card.phases),
+        "barriers": list(card.barriers),
+        "promotions": [
+            {
+                "array": one.array,
+                "place": one.place,
+                "extents": list(one.extents),
+                "bytes": one.bytes,
+                "reason": one.reason,
+            }
+            for one in card.promotions
+        ],
+        "accesses": [_access_model(row) for row in card.accesses],
+    }
+
+
+def _access_model(row: AccessRow) -> DeviceAccessModel:
+    return {
+        "statement": row.statement,
+        "line": row.line,
+        "text": row.text,
+        "mode": row.mode,
+        "memory": row.memory,
+        "kind": row.kind,
+        "strides": list(row.strides),
+        "expected": row.expected,
+        "counted": row.counted,
+        "requests": row.requests,
+        "lanes": row.lanes,
+        "conflicts": row.conflicts,
+    }
+
+
+def picture_model(picture: ThreadPicture) -> ThreadPictureModel:
+    """Who runs what, as JSON."""
+    return {
+        "kernel": picture.kernel,
+        "statement": picture.statement,
+        "iterators": list(picture.iterators),
+        "fixed": dict(picture.fixed),
+        "values": dict(picture.values),
+        "block": list(picture.block),
+        "rules": list(picture.rules),
+        "points": [[*one.iteration, *one.block, *one.thread] for one in picture.points],
+        "note": picture.note,
+    }
+
+
+def shared_models(trees: LevelTrees) -> list[dict[str, Any]]:
+    """The loops of both levels as JSON."""
+    return [
+        {
+            "kernel": loop.kernel,
+            "row": loop.row,
+            "statements": list(loop.statements),
+            "block": loop.block,
+            "tile": loop.tile,
+            "thread": loop.thread,
+        }
+        for loop in trees.shared
+    ]

@@ -1,0 +1,78 @@
+"""The parts of the JSON view model of a part on a device."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class PromotionModel(TypedDict):
+    """What was decided about one array: where its tile lives (``shared``, ``register``, ``global``) and why."""
+
+    array: str
+    place: str
+    extents: list[int]
+    bytes: int
+    reason: str
+
+
+class DeviceAccessModel(TypedDict):
+    """One access: how far the cell moves from a thread to its neighbour along x, per subscript, and in one word.
+
+    ``expected`` and ``counted`` are transactions per request of a warp; ``lanes`` threads took part in each;
+    ``conflicts`` are rounds per request that banks of shared memory cost.
+    """
+
+    statement: str
+    line: int
+    text: str
+    mode: str
+    memory: str
+    kind: str
+    strides: list[int | None]
+    expected: int | None
+    counted: float | None
+    requests: int
+    lanes: float | None
+    conflicts: float
+
+
+class KernelCardModel(TypedDict):
+    """One kernel; ``grid`` over the sizes and ``block`` are x, y, z."""
+
+    name: str
+    statements: list[str]
+    grid: list[str]
+    block: list[int]
+    threads: list[str]
+    phases: list[str]
+    barriers: list[str]
+    promotions: list[PromotionModel]
+    accesses: list[DeviceAccessModel]
+
+
+class ThreadPictureModel(TypedDict):
+    """Who runs what of one statement, for ``values``.
+
+    Every entry of ``points`` holds the values of ``iterators``, then the block's x, y, z and the thread's x, y, z.
+    """
+
+    kernel: int
+    statement: str
+    iterators: list[str]
+    fixed: dict[str, int]
+    values: dict[str, int]
+    block: list[int]
+    rules: list[str]
+    points: list[list[int]]
+    note: str
+
+
+class SharedLoopModel(TypedDict):
+    """A loop of the blocks and what becomes of it inside one; ``thread`` is empty where each thread runs along it."""
+
+    kernel: int
+    row: str
+    statements: list[str]
+    block: str
+    tile: int
+    thread: str

@@ -1,0 +1,101 @@
+"""Where the accesses of an instance go in memory: what the cache of the linked views is fed with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyviz.views.sizes import SET, binding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.model.scop import Access, Array, Scop, Statement
+    from polyviz.views.linked_schema import LinkedAccessModel, LinkedArrayModel
+
+_INPUT = isl.dim_type.in_
+_OUTPUT = isl.dim_type.out
+_PARAMETER = isl.dim_type.param
+_DIVISION = isl.dim_type.div
+_ELEMENT_BYTES = 8
+_BYTES = {"float32": 4, "int32": 4, "complex128": 16, "float16": 2, "int16": 2, "int8": 1, "uint8": 1, "bool": 1}
+
+
+def accesses_model(statement: Statement, values: Mapping[str, int]) -> list[LinkedAccessModel]:
+    """The array references of ``statement`` as an instance makes them: it reads before it writes."""
+    found = [access for access in statement.accesses if access.relation.dim(_OUTPUT) > 0]
+    ordered = sorted(found, key=lambda access: access.kind == "write")
+    return [
+        {
+            "array": access.array,
+            "kind": access.kind,
+            "text": access.text or access.array,
+            "subscripts": _subscripts(access, values),
+        }
+        for access in ordered
+    ]
+
+
+def _subscripts(access: Access, values: Mapping[str, int]) -> list[list[int]] | None:
+    """Per dimension the coefficients of the iterators and the constant; None where that is not all there is to say."""
+    if not access.exact or not access.relation.is_single_valued():
+        return None
+    pieces: list[isl.MultiAff] = []
+    isl.PwMultiAff.from_map(access.relation).foreach_piece(lambda _, piece: pieces.append(piece))
+    if len(pieces) != 1:
+        return None
+    functions = [pieces[0].get_at(place) for place in range(access.relation.dim(_OUTPUT))]
+    if any(one.dim(_DIVISION) > 0 or not one.get_denominator_val().is_one() for one in functions):
+        return None
+    return [_row(one, values) for one in functions]
+
+
+def _row(function: isl.Aff, values: Mapping[str, int]) -> list[int]:
+    constant = function.get_constant_val().to_python()
+    for place in range(function.dim(_PARAMETER)):
+        factor = function.get_coefficient_val(_PARAMETER, place).to_python()
+        constant += factor * values.get(function.get_dim_name(_PARAMETER, place), 0) if factor else 0
+    iterators = range(function.dim(_INPUT))
+    return [*(int(function.get_coefficient_val(_INPUT, place).to_python()) for place in iterators), int(constant)]
+
+
+def array_model(
+    array: Array, scop: Scop, values: Mapping[str, int], element_bytes: int | None = None
+) -> LinkedArrayModel:
+    """The shape of ``array`` for ``values``: what the source says, else as far as it is touched.
+
+    >>> import polyviz as pv
+    >>> part = pv.extract("def f(A, n):\\n    for i in range(n):\\n        A[i, 2] = 0")
+    >>> array_model(part.array("A"), part, {"n": 5})
+    {'name': 'A', 'extents': [5, 3], 'element_bytes': 8}
+    """
+    bound = binding(values, scop.context.get_ctx())
+    sizes = [_extent(array, axis, scop, bound) for axis in range(array.rank)]
+    known = [size for size in sizes if size is not None]
+    return {
+        "name": array.name,
+        "extents": known if len(known) == array.rank else None,
+        "element_bytes": element_bytes or _BYTES.get(array.dtype or "", _ELEMENT_BYTES),
+    }
+
+
+def _extent(array: Array, axis: int, scop: Scop, bound: isl.Set) -> int | None:
+    written = array.extents[axis] if axis < len(array.extents) else None
+    if written is not None:
+        return _largest(isl.Set.from_pw_aff(written).intersect_params(bound), 0)
+    last = [
+        _largest(access.relation.intersect_domain(statement.domain).intersect_params(bound).range(), axis)
+        for statement in scop.statements
+        for access in statement.accesses
+        if access.array == array.name
+    ]
+    ends = [value + 1 for value in last if value is not None]
+    return max(ends) if ends and len(ends) == len(last) else None
+
+
+def _largest(cells: isl.Set, axis: int) -> int | None:
+    """The largest value of a coordinate; None where there is none."""
+    if cells.is_empty() or not cells.dim_has_upper_bound(SET, axis):
+        return None
+    return int(cells.dim_max_val(axis).to_python())

@@ -1,0 +1,175 @@
+"""tune: what it refuses, what it remembers, and how later compilations use it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.api import tuning as tuning_module
+from polyviz.tuning.executors import Outcome
+from polyviz.tuning.live import Live
+from tests.running import function_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from polyviz.tuning.candidates import Candidate
+
+TRANSPOSE = """
+def transpose(A, B):
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            A[i, j] = B[j, i]
+"""
+OPTIONS: dict[str, Any] = {"target": "python", "seconds": 60}
+
+
+def arrays(n: int = 20) -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros((n, n)), np.arange(float(n * n)).reshape(n, n)
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch, cache_directory: Path) -> list[str]:
+    """Candidates are built, but their times are recorded: tiles of 16 are best."""
+    tried: list[str] = []
+
+    def first(live: Live, candidate: Candidate) -> Outcome:
+        live.build(candidate)
+        return Outcome("accepted", True, 1.0)
+
+    def challenge(live: Live, candidate: Candidate, _champion: Candidate) -> Outcome:
+        live.build(candidate)
+        tried.append(str(candidate))
+        better = candidate.keywords == {"tile": (32, 32)}
+        return Outcome(
+            "accepted" if better else "slower", True, 0.5 if better else 2.0, 2.0 if better else 0.5
+        )
+
+    monkeypatch.setattr(Live, "try_first", first)
+    monkeypatch.setattr(Live, "challenge", challenge)
+    monkeypatch.setattr(Live, "rematch", lambda *_: Outcome("accepted", True, 0.5, 2.0))
+    return tried
+
+
+def tuned(kernel: pv.Kernel) -> list[str]:
+    return [decision.text for decision in kernel.plan.decisions if decision.step == "tuned"]
+
+
+def test_what_was_found_is_used_by_later_compilations_and_said(recorded: list[str]) -> None:
+    function = function_of(TRANSPOSE)
+    assert tuned(pv.compile(function, target="python")) == []
+    found = pv.tune(function, *arrays(), **OPTIONS)
+    assert found.options == {"tile": (32, 32)}
+    assert found.speedup == 2.0
+    assert "without tile" in recorded
+    assert any("fusion max" in name for name in recorded)
+    kernel = pv.compile(function, target="python")
+    (text,) = tuned(kernel)
+    assert text.startswith("tile 32 x 32: found by tuning on ")
+    assert text.endswith(
+        "for A_shape_0 = A_shape_1 = 20, 2.00 times as fast as the defaults then; tuned=False leaves it out"
+    )
+    assert kernel.source == pv.compile(function, target="python", tile=(32, 32)).source
+    assert tuned(pv.compile(function, target="python", tuned=False)) == []
+    assert tuned(pv.compile(function, target="python", schedule="isl")) == []
+    assert tuned(pv.compile(function, target="python", contract="strict")) == []
+
+
+def test_options_that_are_given_come_before_those_that_are_remembered(recorded: list[str]) -> None:
+    function = function_of(TRANSPOSE)
+    pv.tune(function, *arrays(), **OPTIONS)
+    kernel = pv.compile(function, target="python", tile=(8, 8))
+    assert kernel.source == pv.compile(function, target="python", tile=(8, 8), tuned=False).source
+    assert tuned(kernel) == []
+
+
+def test_a_comparison_looks_for_its_own_sizes(recorded: list[str]) -> None:
+    function = function_of(TRANSPOSE)
+    pv.tune(function, *arrays(), **OPTIONS)
+    for size, remembered in ((31, True), (40, False)):
+        compared = pv.compare(
+            function, *arrays(size), schedules=("pluto",), targets="python", baselines=(), repeats=1
+        )
+        assert bool(tuned(compared.kernels["pluto/python"])) == remembered
+
+
+def test_with_options_held_fixed_nothing_is_remembered(recorded: list[str]) -> None:
+    found = pv.tune(function_of(TRANSPOSE), *arrays(), **OPTIONS, threads=1)
+    assert found.remembered == ""
+    assert not any("threads" in name for name in recorded)
+    assert pv.tune(function_of(TRANSPOSE), *arrays(), **OPTIONS, remember=False).remembered == ""
+
+
+def test_a_second_search_begins_with_what_is_remembered(recorded: list[str]) -> None:
+    pv.tune(function_of(TRANSPOSE), *arrays(), **OPTIONS)
+    recorded.clear()
+    pv.tune(function_of(TRANSPOSE), *arrays(), **OPTIONS)
+    assert recorded[0] == "tile 32 x 32"
+
+
+def test_an_interrupt_keeps_what_was_learned(recorded: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    challenge = Live.challenge
+
+    def interrupted(live: Live, candidate: Candidate, champion: Candidate) -> Outcome:
+        if candidate.keywords != {"tile": (32, 32)} and "tile 32 x 32" in recorded:
+            raise KeyboardInterrupt
+        return challenge(live, candidate, champion)
+
+    monkeypatch.setattr(Live, "challenge", interrupted)
+    found = pv.tune(function_of(TRANSPOSE), *arrays(), **OPTIONS)
+    assert found.interrupted
+    assert found.options == {"tile": (32, 32)}
+    assert len(tuned(pv.compile(function_of(TRANSPOSE), target="python"))) == 1
+
+
+def test_a_damaged_file_is_said_in_the_report(recorded: list[str]) -> None:
+    from pathlib import Path
+
+    found = pv.tune(function_of(TRANSPOSE), *arrays(), **OPTIONS)
+    Path(found.remembered).write_text("{", encoding="utf-8")
+    kernel = pv.compile(function_of(TRANSPOSE), target="python")
+    assert "tuned: what tuning remembered is damaged and ignored (" in kernel.report()
+    kernel(*arrays())
+
+
+def test_options_of_another_version_are_ignored_and_said(recorded: list[str]) -> None:
+    from pathlib import Path
+
+    found = pv.tune(function_of(TRANSPOSE), *arrays(), **OPTIONS)
+    path = Path(found.remembered)
+    path.write_text(path.read_text(encoding="utf-8").replace('"tile"', '"tiling"'), encoding="utf-8")
+    kernel = pv.compile(function_of(TRANSPOSE), target="python")
+    (text,) = tuned(kernel)
+    assert text.startswith("what tuning remembered fits another version and is ignored: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"seconds": 0}, "The time for tuning is a positive number of seconds, not 0."),
+        ({"seconds": "long"}, "The time for tuning is a positive number of seconds, not 'long'."),
+        ({"strategy": "sampel"}, "Unknown strategy 'sampel' (did you mean `sample`?)."),
+        ({"target": "emulated"}, "Tuning is for processors, and the target 'emulated' is a device."),
+        (
+            {"schedule": "{ S0[i, j] -> [j, i] }"},
+            "Tuning needs a scheduler's name, since it tries the scheduler's options too.",
+        ),
+    ],
+)
+def test_wrong_options_are_one_line(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(pv.OptionError) as caught:
+        pv.tune(function_of(TRANSPOSE), *arrays(), **{**OPTIONS, **options})
+    assert str(caught.value) == sentence
+
+
+def test_a_short_search_for_real(cache_directory: Path) -> None:
+    first, second = arrays(5)
+    found = pv.tune(function_of(TRANSPOSE), first, second, target="python", seconds=0.01)
+    assert [trial.name for trial in found.trials] == ["the defaults"]
+    assert found.remembered == ""
+    assert not first.any()
+    assert "Tuning of transpose, pluto/python for A_shape_0 = A_shape_1 = 5: 1 candidate in" in repr(found)
+    assert tuning_module.DEFAULT_SECONDS > 0

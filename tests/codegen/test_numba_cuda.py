@@ -1,0 +1,90 @@
+"""The kernels as Python for teaching: golden text, and that it computes what the loops do, in numba's simulator."""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.gallery import kernel as entry_of
+
+
+def compiled(name, schedule="superposition"):
+    return pv.compile(entry_of(name).function, schedule=schedule, target="emulated")
+
+
+@pytest.mark.parametrize("name", ["jacobi-2d-alt", "gemm", "gesummv", "jacobi-2d"])
+def test_superposed_kernels(name, golden):
+    text = compiled(name).teaching_source
+    ast.parse(text)
+    golden(text, "py")
+
+
+def test_one_order_for_blocks_and_threads(golden):
+    golden(compiled("doitgen-expanded", "isl").teaching_source, "py")
+
+
+def test_a_processor_has_no_kernels_to_read():
+    with pytest.raises(pv.CodegenError, match="'python' has no kernels"):
+        _ = pv.compile(entry_of("gemm").function, target="python").teaching_source
+
+
+def test_every_barrier_of_the_cuda_text_is_there():
+    made = compiled("gesummv")
+    assert made.teaching_source.count("cuda.syncthreads()") == made.source.count("__syncthreads();")
+
+
+def test_names_of_python_and_of_cuda_are_left_to_them():
+    def mixed(cuda, grid, double):
+        for i in range(cuda.shape[0]):
+            cuda[i] = grid * double[i]
+
+    made = pv.compile(mixed, schedule="isl", target="emulated")
+    assert "def mixed(cuda_, grid_, double_):" in made.teaching_source
+    assert "cuda_[i] = grid_ * double_[i]" in made.teaching_source
+
+
+def simulated(made, arguments, function):
+    expected = copy.deepcopy(arguments)
+    results = (made.simulate(*arguments), function(*expected))
+    for found, wanted in [*zip(arguments, expected, strict=True), results]:
+        if wanted is not None:
+            np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
+def small(A, B, factor):
+    for t in range(3):  # noqa: B007
+        for i in range(1, A.shape[0] - 1):
+            B[i] = factor * (A[i - 1] + A[i + 1])
+        for i in range(1, A.shape[0] - 1):
+            A[i] = B[i]
+
+
+def total(A):
+    result = 0.0
+    for i in range(A.shape[0]):
+        result += A[i]
+    return result
+
+
+@pytest.mark.slow
+def test_host_loops_transfers_and_results_in_the_simulator():
+    simulated(
+        pv.compile(small, schedule="isl", target="emulated"), (np.arange(20.0), np.zeros(20), 0.5), small
+    )
+    simulated(pv.compile(total, schedule="superposition", target="emulated"), (np.arange(40.0),), total)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("schedule", ["superposition", "isl"])
+@pytest.mark.parametrize(
+    "name", ["jacobi-2d-alt", "doitgen-expanded", "gemm", "gesummv", "atax", "jacobi-2d"]
+)
+def test_the_simulator_computes_what_the_loops_do(name, schedule):
+    entry = entry_of(name)
+    sizes = {name: min(value, 5 if name == "tsteps" else 9) for name, value in entry.sizes["mini"].items()}
+    arguments = entry.initialise(np.dtype("float64"), *sizes.values())
+    simulated(compiled(name, schedule), arguments, entry.function)

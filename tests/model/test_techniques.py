@@ -1,0 +1,39 @@
+"""One table of techniques, from which every place that can switch them off is made."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from polyviz.errors import OptionError
+from polyviz.mapping import cpu
+from polyviz.model.techniques import switched_off, switches, techniques
+from polyviz.notebook.words import OPTIONS
+
+
+def test_every_switch_of_the_mapping_is_a_technique_and_the_other_way_round() -> None:
+    parameters = inspect.signature(cpu.make_plan).parameters.values()
+    assert {one.name for one in parameters if one.default is True} == set(switches())
+
+
+def test_the_help_of_the_magic_names_every_technique() -> None:
+    assert all(
+        f"{name} ({meaning})" in OPTIONS["--without"]["help"] for name, meaning in techniques().items()
+    )
+
+
+def test_keywords_switch_techniques_off() -> None:
+    assert switched_off(techniques()) == {
+        "tile": False,
+        "register_tile": False,
+        "pack": False,
+        "threads": 1,
+        "tuned": False,
+    }
+
+
+def test_an_unknown_technique_is_one_line_with_the_nearest_name() -> None:
+    with pytest.raises(OptionError) as caught:
+        switched_off(["register-tiles"])
+    assert str(caught.value) == "Unknown technique 'register-tiles' (did you mean `register_tile`?)."

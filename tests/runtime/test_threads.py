@@ -1,0 +1,52 @@
+"""A kernel gets as many threads as it was built for, and the process keeps its own number."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.runtime.cache import BuildCache
+from polyviz.runtime.threads import native_threads, numba_threads
+from polyviz.runtime.toolchain import find_toolchain
+from tests.running import function_of
+
+COUNT = "#include <omp.h>\nint count(void) { return omp_get_max_threads(); }\n"
+
+
+def test_the_number_holds_for_the_block_only() -> None:
+    toolchain = find_toolchain()
+    if toolchain is None or not toolchain.openmp:
+        pytest.skip("no C compiler with OpenMP")
+    path = BuildCache().library(COUNT, toolchain).path
+    library = ctypes.CDLL(str(path))
+    library.omp_set_num_threads(3)
+    with native_threads(path, 2):
+        assert library.count() == 2
+        with native_threads(path, None):
+            assert library.count() == 2
+    assert library.count() == 3
+    with native_threads(path, 8):
+        assert library.count() == 3, "more threads than the user allows"
+
+
+def test_threads_of_numba() -> None:
+    import numba
+
+    before = numba.get_num_threads()
+    with numba_threads(1):
+        assert numba.get_num_threads() == 1
+    assert numba.get_num_threads() == before
+
+
+@pytest.mark.parametrize("target", ["c", "numba", "python"])
+def test_a_kernel_with_one_thread_does_the_same(target: str) -> None:
+    function = function_of("def twice(A):\n    for i in range(len(A)):\n        A[i] = 2 * A[i]")
+    kernel = pv.compile(function, target=target, threads=1)
+    array = np.ones(100_000)
+    kernel(array)
+    np.testing.assert_array_equal(array, 2.0)
+    assert kernel.program.threads == 1
+    assert "threads: one thread runs all loops, as asked" in kernel.report()
