@@ -66,6 +66,8 @@ def read_options(given: Mapping[str, Any]) -> BuildOptions:
     left = dict(given)
     contract = left.pop("contract", "reassociate")
     tile, threads = left.pop("tile", None), left.pop("threads", None)
+    if isinstance(threads, Sequence) and not isinstance(threads, str):
+        left["threads"], threads = threads, None  # those of a block, which schedulers for devices choose
     tuned = left.pop("tuned", True)
     device = device_options(left.pop("device", None))
     chosen = {name: left.pop(name) for name in switches() if name in left}

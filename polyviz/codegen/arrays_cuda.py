@@ -9,10 +9,9 @@ import numpy as np
 
 from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.bodies import private_name
-from polyviz.codegen.calling import is_checked
+from polyviz.codegen.calling import needs_checks
 from polyviz.codegen.index import linear_terms
 from polyviz.codegen.typing import C_TYPE_NAMES
-from polyviz.errors import CodegenError
 from polyviz.model.program import ProgramArgument
 
 if TYPE_CHECKING:
@@ -59,7 +58,6 @@ class DeviceArrays(ArrayPrinter):
         self.instrumented = instrumented
         self.references: list[Reference] = []
         self.moving: frozenset[str] | None = frozenset()
-        self._device_statement: Statement | None = None
         self.copies = {private_name(scop, one.array): len(one.extents) for one in plan.expansions}
         hidden = {one.array for one in plan.expansions if private_name(scop, one.array) == one.array}
         self.names = tuple(array.name for array in scop.arrays if array.name not in hidden)
@@ -68,6 +66,12 @@ class DeviceArrays(ArrayPrinter):
         )
         self.dtypes = {name: types[name].dtype for name in (array.name for array in scop.arrays)}
         self.dtypes |= {private_name(scop, one.array): types[one.array].dtype for one in plan.expansions}
+        self.failure_cell = self.added("failed") if needs_checks(scop) else ""
+        """The array whose cell the first thread with a bad subscript fills in."""
+        if self.failure_cell:
+            self.dtypes[self.failure_cell] = "int64"
+            self.copies[self.failure_cell] = 1
+        self.aligned: set[str] = set()
         self.shared: dict[str, tuple[int, ...]] = {}
         self.registers: set[str] = set()
         for name, rank in self.copies.items():
@@ -80,11 +84,6 @@ class DeviceArrays(ArrayPrinter):
         ranked = [name for name in self.names if self.scop.array(name).rank]
         return (*ranked, *self.cells, *self.copies)
 
-    def enter(self, statement: Statement) -> None:
-        """Elements printed from now on belong to ``statement``."""
-        super().enter(statement)
-        self._device_statement = statement
-
     def element(self, element: Element, printer: CExpressionPrinter) -> str:
         """``element`` as CUDA text."""
         name = self.identifier(element.array)
@@ -94,12 +93,6 @@ class DeviceArrays(ArrayPrinter):
             return name + "".join(f"[{printer.expression(subscript)}]" for subscript in element.subscripts)
         if element.array not in self.stored:
             return name
-        if self._device_statement is not None and is_checked(element, self._device_statement):
-            raise CodegenError(
-                f"The subscripts of {element.array} are known only at run time, and kernels do not test them yet.",
-                span=element.span,
-                hint="Use the target 'c'.",
-            )
         texts = [self._plain_subscript(element, axis, printer) for axis in range(len(element.subscripts))]
         number = self._record(element, f"{name}[{', '.join(texts)}]" if texts else name)
         if self.instrumented:
@@ -118,7 +111,8 @@ class DeviceArrays(ArrayPrinter):
         kind, extents = C_TYPE_NAMES[self.dtypes[name]], self.shared[name]
         if self.instrumented:
             return f"__shared__ Shared<{', '.join([kind, *map(str, extents)])}> {name};"
-        return f"__shared__ __align__(16) {kind} {name}{''.join(f'[{extent}]' for extent in extents)};"
+        aligned = "__align__(16) " if name in self.aligned else ""
+        return f"__shared__ {aligned}{kind} {name}{''.join(f'[{extent}]' for extent in extents)};"
 
     def _plain_subscript(self, element: Element, axis: int, printer: CExpressionPrinter) -> str:
         if element.array in self.copies:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.arrays_cuda import DeviceArrays
 from polyviz.codegen.bodies import bound_expression, planned_body, private_name
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
+from polyviz.codegen.complex_cuda import complex_text, with_complex
 from polyviz.codegen.device_loops import host_steps, kernel_loops
 from polyviz.codegen.emulated import entry_point
 from polyviz.codegen.expressions_c import CExpressionPrinter
@@ -17,11 +18,10 @@ from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.run_cuda import RunNames
 from polyviz.codegen.staged_tiles import make_tile
 from polyviz.codegen.trees_cuda import TreeText, can_be_joined
-from polyviz.errors import CodegenError
 from polyviz.mapping.gpu_runs import STEP
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import DeviceProgram, KernelText
-from polyviz.model.expression import Name
+from polyviz.model.expression import Constant, Name
 from polyviz.model.program import ArrayType, FloatingPoint, LocalArray, Program, SourceLine
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ CUDA_RESERVED = C_RESERVED | {
         "mutable",
         "explicit",
     ),
-    *("Global", "Shared", "launch", "slot", "emulate", "copy_later", "wait_for_copies", "is_aligned"),
+    *("failure", "Global", "Shared", "launch", "slot", "emulate", "copy_later", "wait_for_copies", "is_aligned"),
 }
 PREAMBLE = """\
 #ifdef __CUDACC_RTC__
@@ -125,13 +125,8 @@ def print_cuda(
 ) -> Program:
     """``plan`` as CUDA C++ text with its host's program in ``Program.device``.
 
-    Raises ``CodegenError`` for what kernels cannot express: complex numbers, subscripts known only at run time.
+    Raises ``CodegenError`` for what kernels cannot express.
     """
-    for array in scop.arrays:
-        if types[array.name].dtype.startswith("complex"):
-            raise CodegenError(
-                f"{array.name} holds complex numbers, and kernels have none.", hint="Use the target 'c'."
-            )
     reorder = floating_point == "reassociate"
     plain = CudaText(scop, plan, types, reorder).printed()
     instrumented = CudaText(scop, plan, types, reorder, like=plain.kernels).printed()
@@ -144,18 +139,26 @@ def print_cuda(
         types=dict(types),
         lines=plain.lines,
         floating_point=floating_point,
-        locals=(*local_arrays(scop, types), *private_copies(scop, plan, types)),
+        locals=(*local_arrays(scop, types), *private_copies(scop, plan, types), *_failure(plain.arrays)),
+        checked=bool(plain.arrays.failure_cell),
+        failures=tuple(plain.arrays.failures),
         written=written_arrays(scop),
         results=result_names(scop),
         result_is_tuple=scop.is_cell or scop.result.is_tuple,
         device=DeviceProgram(
             plain.kernels,
             host_steps(scop, plan.device),
-            instrumented.text + entry_point(instrumented.kernels, instrumented.arrays.stored),
+            instrumented.text + with_complex(entry_point(instrumented.kernels, instrumented.arrays.stored)),
             plain.arrays.stored,
             plain.arrays.cells,
+            plain.arrays.failure_cell,
         ),
     )
+
+
+def _failure(arrays: DeviceArrays) -> tuple[LocalArray, ...]:
+    """The array for the number of the failure that happened, where there can be one."""
+    return (LocalArray(arrays.failure_cell, "int64", "zeros", (Constant(1),)),) if arrays.failure_cell else ()
 
 
 def private_copies(scop: Scop, plan: Plan, types: Mapping[str, ArrayType]) -> tuple[LocalArray, ...]:
@@ -250,6 +253,7 @@ class CudaText:
             arrays.dtypes[name] = arrays.dtypes[box.array]
             size, layout = arrays.itemsize(box.array), self.types[box.array].layout
             tile = make_tile(self.scop, kernel, run, box, name, size, layout, device.options)
+            arrays.aligned.add(name)
             arrays.shared[name] = (2, *tile.extents) if buffers == 2 else tile.extents
             tiles.append(tile)
         registers = {one.statement: self._register(one.statement, ending) for one in run.members if one.register}
@@ -289,7 +293,11 @@ class CudaText:
             shift = text.count("\n")
             self.lines.update({line + shift: origin for line, origin in builder.text.origins.items()})
             text += builder.text.text() + "}\n"
-        return _Printed(text, self.lines, tuple(kernels), self.arrays)
+        return _Printed(with_complex(text), self.lines, tuple(kernels), self.arrays)
+
+    def _uses_complex(self) -> bool:
+        stored = any(dtype.startswith("complex") for dtype in self.arrays.dtypes.values())
+        return stored or self.printer.uses_complex
 
     def _writing(self) -> Writing:
         return Writing(
@@ -322,7 +330,8 @@ class CudaText:
         device_helpers = helpers.replace("static inline", "static __device__ inline")
         title = f"/* {self.scop.name}: schedule {self.plan.schedule.scheduler}, generated by polyviz. */\n"
         copies = COPIES if self.runs and not self.like else ""
-        parts = (title + PREAMBLE, copies, device_helpers.rstrip("\n"))
+        numbers = complex_text() if self._uses_complex() else ""
+        parts = (title + PREAMBLE, numbers, copies, device_helpers.rstrip("\n"))
         return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -125,7 +125,16 @@ class KernelBody:
             *(tree.shared for tree in self.trees),
         ]
         lines = [arrays.shared_declaration(name) for name in shared]
+        lines += self._failure_lines()
         return [*lines, *(f"{C_TYPE_NAMES[arrays.dtypes[tree.part]]} {tree.part};" for tree in self.trees)]
+
+    def _failure_lines(self) -> list[str]:
+        """Where a bad subscript is told; the emulator does not watch it, since any thread may be the one that tells."""
+        arrays = self.owner.arrays
+        if not arrays.failure_cell:
+            return []
+        cell = f"*{arrays.failure_cell}.raw()" if arrays.instrumented else f"*{arrays.failure_cell}"
+        return [f"int64_t &failure = {cell};"]
 
     def head(self) -> str:
         """Everything up to the opening brace."""

@@ -13,6 +13,8 @@
 #define __align__(bytes)
 #define __launch_bounds__(threads)
 
+template <class F> struct Complex;
+
 namespace emulator {
 
 enum { RACE = 1, OUT_OF_BOUNDS = 2, UNINITIALISED = 3, DIVERGENT = 4 };
@@ -212,6 +214,12 @@ template <class T, int SITE> struct Reference {
     {
         note(false);
         return *address;
+    }
+    // A real number where a complex one is asked for.
+    template <class F> operator Complex<F>() const
+    {
+        note(false);
+        return Complex<F>(*address);
     }
     T operator=(T value) const
     {
@@ -474,6 +482,7 @@ template <class T> struct Global {
     emulator::Array *array;
 
     explicit Global(int number) : array(&emulator::arrays[number]) {}
+    T *raw() const { return (T *)array->data; }
 
     template <int SITE, class... Subscripts> emulator::Reference<T, SITE> at(Subscripts... subscripts) const
     {
