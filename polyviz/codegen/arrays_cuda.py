@@ -61,8 +61,12 @@ class DeviceArrays(ArrayPrinter):
         self.copies = {private_name(scop, one.array): len(one.extents) for one in plan.expansions}
         hidden = {one.array for one in plan.expansions if private_name(scop, one.array) == one.array}
         self.names = tuple(array.name for array in scop.arrays if array.name not in hidden)
+        # Complex numbers do not fit into the eight bytes of a scalar argument, so they travel by address.
         self.cells = tuple(
-            name for name in self.names if scop.array(name).rank == 0 and name in self._written
+            name
+            for name in self.names
+            if scop.array(name).rank == 0
+            and (name in self._written or types[name].dtype.startswith("complex"))
         )
         self.dtypes = {name: types[name].dtype for name in (array.name for array in scop.arrays)}
         self.dtypes |= {private_name(scop, one.array): types[one.array].dtype for one in plan.expansions}
@@ -164,10 +168,11 @@ class DeviceArrays(ArrayPrinter):
         for name in (one for one in self.stored if one not in self.cells):
             own = name in self.copies
             rank = self.copies[name] if own else self.scop.array(name).rank
-            axes = range(1, rank) if own or self.types[name].layout == "C" else range(rank)
+            rows = own or self.types[name].layout == "C"
+            first = 1 if rows and (name, 0) not in self._tested_extents else 0
             found += [
                 ProgramArgument("extent", name, axis=axis)
-                for axis in axes
+                for axis in range(first, rank)
                 if own or self._shape_parameter(self.scop.array(name), axis) is None
             ]
             if not own and self.types[name].layout == "A":

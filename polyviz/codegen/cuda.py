@@ -18,6 +18,7 @@ from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.run_cuda import RunNames
 from polyviz.codegen.staged_tiles import make_tile
 from polyviz.codegen.trees_cuda import TreeText, can_be_joined
+from polyviz.mapping.gpu_boxes import CELL
 from polyviz.mapping.gpu_runs import STEP
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import DeviceProgram, KernelText
@@ -245,7 +246,9 @@ class CudaText:
         device = self.plan.device
         assert device is not None
         arrays = self.arrays
-        buffers = 2 if device.options.prefetch and run.first is not None else 1
+        ahead = device.options.prefetch and run.first is not None
+        # The budget of the mapping holds two buffers of cells of eight bytes, or one of longer ones.
+        buffers = 2 if ahead and all(arrays.itemsize(box.array) <= CELL for box in run.boxes) else 1
         tiles = []
         for number, box in enumerate(run.boxes):
             same = sum(other.array == box.array for other in run.boxes[:number])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
+from polyviz.analysis.footprints import operations_of
 from polyviz.codegen.bodies import bound_expression, placed_body
 from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, plus_one
@@ -205,7 +206,17 @@ class KernelBody:
                 cells = tuple(size for _, size in run.elements)
                 array = next(a.array for a in self.owner.scop.statement(statement).accesses if a.kind == "write")
                 size = prod(cells) * arrays.itemsize(register)
-                yield Promotion(array, "register", cells, size, "one cell stays the same in the whole loop")
+                reason = f"one cell stays the same in the whole loop; {self._estimate(run)}"
+                yield Promotion(array, "register", cells, size, reason)
+
+    def _estimate(self, run: StagedRun) -> str:
+        """How much one thread computes in a step for what it reads from shared memory, by counting."""
+        scop, arrays = self.owner.scop, self.owner.arrays
+        cells = prod(size for _, size in run.elements)
+        operations = cells * sum(operations_of(scop.statement(name)).total() for name in run.statements)
+        tiles = self.owner.runs[run.name].tiles
+        read = sum(tile.cells_per_step * arrays.itemsize(tile.box.array) for tile in tiles)
+        return f"a step of a thread is {operations} operations on {read} bytes of shared memory"
 
     def _sites(self, first: int) -> list[AccessSite]:
         """The accesses from number ``first`` on; the first of an instruction is what it assigns."""

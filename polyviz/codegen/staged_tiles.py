@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -12,7 +13,7 @@ from polyviz.mapping.gpu_runs import TILE, row_coordinate
 from polyviz.mapping.gpu_space import parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from polyviz.model.device import DeviceKernel
     from polyviz.model.scop import Scop
@@ -28,7 +29,7 @@ MOST_PADDING = 2
 class StagedTile:
     """One box in shared memory.
 
-    ``padding`` cells end each row. ``tested_first`` and ``tested_last`` are the subscripts that a copy has to compare
+    ``padding`` cells end each row; one thread reads ``cells_per_step`` of the cells in each step. ``tested_first`` and ``tested_last`` are the subscripts that a copy has to compare
     with the bounds of the box. ``vector``: cells that are copied at once where addresses allow it.
     """
 
@@ -36,6 +37,7 @@ class StagedTile:
     box: StagedBox
     padding: int
     vector: int
+    cells_per_step: int
     tested_first: frozenset[int]
     tested_last: frozenset[int]
 
@@ -58,20 +60,28 @@ def make_tile(
 ) -> StagedTile:
     """The tile for ``box``, whose cells take ``itemsize`` bytes in an array of ``layout``."""
     longer = options.padding and len(box.extents) > 1
-    padding = best_padding(scop, kernel, run, box, itemsize) if longer else 0
+    moves = [_moves(scop, kernel, run, box, name, place) for name, place in _references(scop, run, box)]
+    padding = best_padding(kernel, moves, box.extents, itemsize) if longer else 0
     first, last = _tests(kernel, run, box)
     vector = _vector(box, padding, itemsize, layout) if options.vectors else 1
-    return StagedTile(name, box, padding, vector, first, last)
+    return StagedTile(name, box, padding, vector, _cells_per_step(run, moves), first, last)
 
 
-def best_padding(scop: Scop, kernel: DeviceKernel, run: StagedRun, box: StagedBox, itemsize: int) -> int:
-    """The fewest cells at the end of a row with which the reads of a warp collide least."""
-    moves = [_moves(scop, kernel, run, box, name, place) for name, place in _references(scop, run, box)]
+def best_padding(
+    kernel: DeviceKernel, moves: Sequence[Mapping[str, tuple[int, ...]]], extents: Sequence[int], itemsize: int
+) -> int:
+    """The fewest cells at the end of a row with which the reads of a warp, which ``moves`` describes, collide least."""
     costs = {}
     for padding in range(MOST_PADDING + 1):
-        extents = (*box.extents[:-1], box.extents[-1] + padding)
-        costs[padding] = sum(rounds_of_warp(kernel, one, extents, itemsize) for one in moves)
+        longer = (*extents[:-1], extents[-1] + padding)
+        costs[padding] = sum(rounds_of_warp(kernel, one, longer, itemsize) for one in moves)
     return min(costs, key=lambda padding: (costs[padding], padding))
+
+
+def _cells_per_step(run: StagedRun, moves: Sequence[Mapping[str, tuple[int, ...]]]) -> int:
+    """Cells that one thread reads in a step: one reference serves all its cells along axes where it does not move."""
+    elements = dict(run.elements)
+    return sum(prod(elements[axis] for axis, along in one.items() if any(along)) for one in moves)  # type: ignore[index]
 
 
 def _references(scop: Scop, run: StagedRun, box: StagedBox) -> list[tuple[str, int]]:

@@ -147,6 +147,8 @@ class _Stager:
                 break
         else:
             boxes = self._best(boxes, run, left)
+        if run.place is None and not boxes:
+            raise NoRunError("it reads neighbouring cells, each once per thread")
         for array, reason in refused:
             self._decide(run.statements[0], f"{array} stays in global memory: {reason}")
         return depth, boxes

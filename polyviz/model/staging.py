@@ -102,20 +102,3 @@ class StagedRun:
     def statements(self) -> tuple[str, ...]:
         """The names of its statements."""
         return tuple(member.statement for member in self.members)
-
-
-@dataclass(frozen=True, slots=True)
-class RegisterEstimate:
-    """What a full tile of a run takes, by counting: floating point operations per byte read from shared memory.
-
-    ``operations`` and ``shared_bytes`` are per thread and step, ``global_bytes`` per block and step.
-    """
-
-    operations: int
-    shared_bytes: int
-    global_bytes: int
-
-    @property
-    def per_shared_byte(self) -> float:
-        """Operations per byte from shared memory."""
-        return self.operations / self.shared_bytes if self.shared_bytes else float("inf")
