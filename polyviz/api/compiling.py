@@ -58,6 +58,7 @@ def compile(
     ``contract`` is that of floating point: ``strict`` keeps the operations of each element as they are written, bit for
     bit; ``reassociate`` lets sums be added up in another order and products be fused with sums.
     ``options`` also switch techniques off by name (``register_tile=False``); :func:`polyviz.techniques` lists them.
+    ``device`` is a mapping with those of kernels on a device, such as ``{"stage": False}`` (``DeviceOptions``).
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
 
@@ -119,6 +120,7 @@ def build_kernel(
             tile=wanted.sizes,
             processor=this_machine().processor,
             threads=wanted.threads,
+            device=wanted.device,
             **wanted.switches,
         )
         return replace(plan, decisions=(*found.decisions, *plan.decisions))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from polyviz.model.processor import Processor
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
+    from polyviz.model.staging import DeviceOptions
 
 
 def make_plan(
@@ -27,19 +28,21 @@ def make_plan(
     tile: Tile = None,
     processor: Processor | None = None,
     threads: int | None = None,
+    device: DeviceOptions | None = None,
     **techniques: bool,
 ) -> Plan:
     """Bind ``schedule`` to ``target``.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off;
     on a device they are those of the block loops. ``processor`` and ``techniques`` (see `polyviz.model.techniques`)
-    concern processors; ``threads`` bounds how many run the parallel loops there. Raises OptionError for sizes that are
+    concern processors; ``threads`` bounds how many run the parallel loops there. ``device`` says what kernels may
+    do. Raises OptionError for sizes that are
     not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
     if target in gpu.DEVICE_TARGETS:
-        return gpu.make_device_plan(scop, dependences, schedule, target, tile=tile)
+        return gpu.make_device_plan(scop, dependences, schedule, target, tile=tile, options=device)
     plan = cpu.make_plan(scop, dependences, schedule, target, tile=tile, processor=processor, **techniques)
     return plan if threads is None else _on_threads(plan, threads)
 

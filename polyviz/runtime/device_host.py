@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyviz.errors import ArgumentError
+from polyviz.errors import ArgumentError, OutOfBoundsError
 from polyviz.model.device_program import HostBranch, HostLoop, HostSequence, HostStep, KernelText, Launch
 from polyviz.runtime.evaluate import evaluate, evaluate_integer
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from polyviz.model.device_program import DeviceProgram
-    from polyviz.model.program import ProgramArgument
+    from polyviz.model.program import Program, ProgramArgument
 
 LARGEST_GRID = (2**31 - 1, 65535, 65535)
 """Blocks along x, y and z that every device takes; kernels go on past the last two by themselves."""
@@ -70,6 +70,15 @@ def _walk(step: HostStep, values: dict[str, int]) -> Iterator[tuple[Launch, dict
                 yield from _walk(body, {**values, iterator: value})
         case Launch():
             yield step, values
+
+
+def raise_failure(program: Program, values: Mapping[str, Any]) -> None:
+    """Raise OutOfBoundsError where a kernel told that a subscript is out of range; ``values`` hold its cell."""
+    assert program.device is not None
+    number = int(values[program.device.failure][0]) if program.device.failure else 0
+    if number:
+        sentence = program.failures[number - 1]
+        raise OutOfBoundsError(f"{sentence[:1].upper()}{sentence[1:]}.", hint="No array of the host was changed.")
 
 
 def scalar_of(
