@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.program import ArrayType
 
+SHARE = 5
+"""Tiles in a row that one thread of a team takes: enough to read a panel of columns often while it is near, few enough
+to keep all threads busy to the end."""
+
 
 class TilePrinter:
     """Prints what happens inside one block once its bounds are in variables and its operands are packed."""
@@ -45,16 +49,19 @@ class TilePrinter:
         if self.block.tile.packed or not self.block.shape.cuts:
             count = f"{place.depth}_stop - {place.depth}_start"
             self._line(indent, f"const int64_t {place.depth}_count = {count};")
-        for name, step in ((place.column, size.columns), (place.row, size.rows)):
+        if self.block.tile.team:
+            self._line(indent, f"#pragma omp for collapse(2) schedule(dynamic, {SHARE})")
+        sides = ((place.column, size.columns, ""), (place.row, size.rows, " {"))
+        for name, step, opening in sides:
             first = f"{name}_first"
-            self._line(
-                indent, f"for (int64_t {first} = {name}_start; {first} < {name}_stop; {first} += {step}) {{"
-            )
+            header = f"for (int64_t {first} = {name}_start; {first} < {name}_stop; {first} += {step})"
+            self._line(indent, header + opening)
             indent += 1
-            self._line(indent, f"const int64_t {name}_last = min_i64({first} + {step}, {name}_stop) - 1;")
+        for name, step, _ in sides:
+            last = f"min_i64({name}_first + {step}, {name}_stop) - 1"
+            self._line(indent, f"const int64_t {name}_last = {last};")
         self._tile(indent)
         self._line(indent - 1, "}")
-        self._line(indent - 2, "}")
 
     def plain(self, indent: int, limits: Sequence[Limit] = ()) -> None:
         """Ordinary loops over the block, within ``limits``."""

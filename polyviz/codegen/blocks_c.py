@@ -81,13 +81,26 @@ class BlockPrinter:
         for block in map(self.blocks.__getitem__, marks):
             if not block.tile.packed:
                 continue
-            work = [bound_expression(extent) for extent in block.tile.extents]
-            size = self.printer.expression(reduce(lambda left, right: Binary("*", left, right), work))
+            size = self.work(block)
             for operand in block.operands:
                 memory = f"aligned_alloc({ALIGNMENT}, sizeof({block.kind}[{block.capacity(operand)}]))"
                 enough = f"{size} > {SMALLEST_PACKED_WORK}"
                 line = f"{block.kind} *restrict {operand.buffer} = {enough} ? {memory} : NULL;"
                 self.text.add(indent, line)
+
+    def work(self, block: BlockText) -> str:
+        """The number of statement instances of the whole nest, or a bound for it."""
+        extents = [bound_expression(extent) for extent in block.tile.extents]
+        return self.printer.expression(reduce(lambda left, right: Binary("*", left, right), extents))
+
+    def team(self, mark: str) -> str | None:
+        """The mark of the blocks that a team of threads shares below the mark ``mark``; None where there are none."""
+        return next((name for name, block in self.blocks.items() if mark and block.tile.team == mark), None)
+
+    def team_condition(self, mark: str, least: int) -> str:
+        """When the block ``mark`` is worth threads: they need its buffers, and more than ``least`` instances."""
+        block = self.blocks[mark]
+        return f"{block.buffers} && {self.work(block)} > {least}"
 
     def release(self, marks: Sequence[str], indent: int) -> None:
         """Give the buffers back."""
@@ -124,7 +137,7 @@ class BlockPrinter:
         self.text.add(indent, f"if ({block.buffers} && {start} < {stop}) {{")
         bounds = (place.depth, place.row if shared[0].is_row else place.column)
         print_bounds(place, bounds, self.text, indent + 1)
-        print_packing(place, shared, self.text, indent + 1)
+        print_packing(place, shared, self.text, indent + 1, wait=False)
         self.text.add(indent, "}")
         return True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from polyviz.codegen.blocks_c import BlockPrinter
 from polyviz.codegen.bodies import bound_expression, placed_body, planned_body, private_name
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expressions_c import CExpressionPrinter
-from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances, rewrite
 from polyviz.codegen.lower import lower
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.runtime_c import helper_source
@@ -62,7 +62,8 @@ class _CProgram:
         self.dtypes = names | {private_name(self.scop, array): names[array] for array in self.private}
         self.printer = CExpressionPrinter(self.dtypes, self.arrays.variable_names, self.arrays.element)
         self.bodies = {
-            statement.name: planned_body(self.scop, self.plan, statement) for statement in self.scop.statements
+            statement.name: planned_body(self.scop, self.plan, statement)
+            for statement in self.scop.statements
         }
         self.blocks = BlockPrinter(
             self.scop, self.plan, self.types, self.arrays, self.printer, self.text, self._node
@@ -106,9 +107,9 @@ class _CProgram:
         """The marks of the blocks below ``node``; those in parallel loops only where asked."""
         inside = {
             instance.statement
-            for loop in descendants(node)
-            if isinstance(loop, For) and loop.parallel and outside_parallel
-            for instance in instances(loop)
+            for other in descendants(node)
+            if outside_parallel and _is_shared(other)
+            for instance in instances(other)
         }
         found = dict.fromkeys(instance.statement for instance in instances(node))
         return [name for name in found if name in self.blocks.blocks and name not in inside]
@@ -183,9 +184,13 @@ class _CProgram:
 
     def _node(self, node: LoopNode, indent: int) -> None:
         match node:
+            case Block() if self.blocks.team(node.team) is not None:
+                self._shared_blocks(node, indent)
             case Block(children):
                 for copy in self._declared(node):
-                    self.text.add(indent, f"{C_TYPE_NAMES[self.dtypes[copy]]} {self.arrays.identifier(copy)};")
+                    self.text.add(
+                        indent, f"{C_TYPE_NAMES[self.dtypes[copy]]} {self.arrays.identifier(copy)};"
+                    )
                 for child in children:
                     self._child(child, indent)
             case If(condition, then, otherwise):
@@ -231,7 +236,9 @@ class _CProgram:
             return
         if node.parallel:
             regular = "static" if _regular(node) and not marks else "dynamic"
-            self.text.add(indent, f"#pragma omp parallel for schedule({regular}){self._if_it_pays(node.parallel)}")
+            self.text.add(
+                indent, f"#pragma omp parallel for schedule({regular}){self._if_it_pays(node.parallel)}"
+            )
         elif node.vector:
             self.text.add(indent, "#pragma omp simd")
         self._plain_loop(node, indent)
@@ -244,6 +251,23 @@ class _CProgram:
         self.text.add(indent + 1, "#pragma omp for schedule(dynamic)")
         self._plain_loop(node, indent + 1)
         self.blocks.release(marks, indent + 1)
+        self.text.add(indent, "}")
+
+    def _shared_blocks(self, node: Block, indent: int) -> None:
+        """All threads run the loops of ``node`` together and divide the work inside each block."""
+        mark = self.blocks.team(node.team)
+        assert mark is not None
+        self.text.add(indent, "{")
+        self.blocks.allocate([mark], indent + 1)
+        condition = self.blocks.team_condition(mark, SMALLEST_PARALLEL_WORK)
+        comment = "All threads run these loops: they pack each block together, then take its tiles in turn."
+        self.text.add(indent + 1, f"/* {comment} */")
+        self.text.add(indent + 1, f"#pragma omp parallel if ({condition})")
+        self.text.add(indent + 1, "{")
+        for child in node.children:
+            self._node(rewrite(child, _serial), indent + 2)
+        self.text.add(indent + 1, "}")
+        self.blocks.release([mark], indent + 1)
         self.text.add(indent, "}")
 
     def _plain_loop(self, node: For, indent: int) -> None:
@@ -288,6 +312,15 @@ class _CProgram:
         comment = f"  // line {statement.span.line}: {' '.join(statement.source.split())}"
         for number, line in enumerate(lines):
             self.text.add(indent, line + (comment if number == 0 else ""), statement)
+
+
+def _is_shared(node: LoopNode) -> bool:
+    """Whether several threads run what is in ``node``."""
+    return bool(isinstance(node, For) and node.parallel) or bool(isinstance(node, Block) and node.team)
+
+
+def _serial(node: LoopNode) -> LoopNode:
+    return replace(node, parallel="") if isinstance(node, For) else node
 
 
 def _regular(loop: For) -> bool:

@@ -15,6 +15,7 @@ from polyviz.mapping.register_tile import (
     possible_roles,
     require_simple,
 )
+from polyviz.mapping.strips import cut_into_strips
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tree import band_at, bands, coincident_members, split_band, statements_under
@@ -90,6 +91,15 @@ def choose_register_tiles(
     except RefusedError as reason:
         return Choice(decision=refused(reason, found.statements))
     return Choice(whole, decision=whole.decision)
+
+
+def prepared(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, registers: Registers | None
+) -> tuple[isl.Schedule, tuple[Decision, ...]]:
+    """``tree`` with its nests as register tiles and vector loops want them, before any band is looked at alone."""
+    if registers is not None:
+        tree = inner_nests(scop, dependences, tree, registers)
+    return cut_into_strips(scop, dependences, tree)
 
 
 def inner_nests(
