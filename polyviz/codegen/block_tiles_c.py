@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.program import ArrayType
 
-SHARE = 5
-"""Tiles in a row that one thread of a team takes: enough to read a panel of columns often while it is near, few enough
-to keep all threads busy to the end."""
-
 
 class TilePrinter:
     """Prints what happens inside one block once its bounds are in variables and its operands are packed."""
@@ -49,8 +45,6 @@ class TilePrinter:
         if self.block.tile.packed or not self.block.shape.cuts:
             count = f"{place.depth}_stop - {place.depth}_start"
             self._line(indent, f"const int64_t {place.depth}_count = {count};")
-        if self.block.tile.team:
-            self._line(indent, f"#pragma omp for collapse(2) schedule(dynamic, {SHARE})")
         sides = ((place.column, size.columns, ""), (place.row, size.rows, " {"))
         for name, step, opening in sides:
             first = f"{name}_first"

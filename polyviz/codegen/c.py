@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from polyviz.codegen.blocks_c import BlockPrinter
 from polyviz.codegen.bodies import bound_expression, placed_body, planned_body, private_name
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expressions_c import CExpressionPrinter
-from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances, rewrite
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.lower import lower
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.runtime_c import helper_source
@@ -54,6 +54,7 @@ class _CProgram:
     types: Mapping[str, ArrayType]
     floating_point: FloatingPoint
     text: TextBuilder = field(default_factory=TextBuilder)
+    sharing: bool = False
 
     def __post_init__(self) -> None:
         self.arrays = ArrayPrinter(self.scop, self.types, C_RESERVED)
@@ -108,11 +109,17 @@ class _CProgram:
         inside = {
             instance.statement
             for other in descendants(node)
-            if outside_parallel and _is_shared(other)
+            if outside_parallel and self._is_divided(other)
             for instance in instances(other)
         }
         found = dict.fromkeys(instance.statement for instance in instances(node))
         return [name for name in found if name in self.blocks.blocks and name not in inside]
+
+    def _is_divided(self, node: LoopNode) -> bool:
+        """Whether several threads run what is in ``node``."""
+        if isinstance(node, For):
+            return bool(node.parallel)
+        return isinstance(node, Block) and self.blocks.team(node) is not None
 
     @property
     def symbol(self) -> str:
@@ -184,8 +191,8 @@ class _CProgram:
 
     def _node(self, node: LoopNode, indent: int) -> None:
         match node:
-            case Block() if self.blocks.team(node.team) is not None:
-                self._shared_blocks(node, indent)
+            case Block() if self.blocks.team(node) is not None:
+                self._team_of_threads(node, indent)
             case Block(children):
                 for copy in self._declared(node):
                     self.text.add(
@@ -229,6 +236,9 @@ class _CProgram:
         self.text.add(indent, "}")
 
     def _loop(self, node: For, indent: int) -> None:
+        if node.parallel and self.sharing:
+            self._plain_loop(node, indent, "#pragma omp for schedule(dynamic)")
+            return
         marks = self._blocks_in(node, outside_parallel=False) if node.parallel else []
         buffered = any(self.blocks.blocks[mark].tile.packed for mark in marks)
         if buffered:
@@ -253,28 +263,33 @@ class _CProgram:
         self.blocks.release(marks, indent + 1)
         self.text.add(indent, "}")
 
-    def _shared_blocks(self, node: Block, indent: int) -> None:
-        """All threads run the loops of ``node`` together and divide the work inside each block."""
-        mark = self.blocks.team(node.team)
+    def _team_of_threads(self, node: Block, indent: int) -> None:
+        """All threads run the loops of ``node`` together, pack what they share, and divide the blocks."""
+        mark = self.blocks.team(node)
         assert mark is not None
-        self.text.add(indent, "{")
-        self.blocks.allocate([mark], indent + 1)
         condition = self.blocks.team_condition(mark, SMALLEST_PARALLEL_WORK)
-        comment = "All threads run these loops: they pack each block together, then take its tiles in turn."
-        self.text.add(indent + 1, f"/* {comment} */")
+        self.text.add(indent, "{")
+        self.blocks.allocate([mark], indent + 1, shared=True)
+        self.text.add(indent + 1, "/* All threads run these loops: they pack together what all blocks read. */")
         self.text.add(indent + 1, f"#pragma omp parallel if ({condition})")
         self.text.add(indent + 1, "{")
+        self.blocks.allocate([mark], indent + 2, shared=False)
+        self.sharing = True
         for child in node.children:
-            self._node(rewrite(child, _serial), indent + 2)
+            self._node(child, indent + 2)
+        self.sharing = False
+        self.blocks.release([mark], indent + 2, shared=False)
         self.text.add(indent + 1, "}")
-        self.blocks.release([mark], indent + 1)
+        self.blocks.release([mark], indent + 1, shared=True)
         self.text.add(indent, "}")
 
-    def _plain_loop(self, node: For, indent: int) -> None:
+    def _plain_loop(self, node: For, indent: int, pragma: str = "") -> None:
         name = node.iterator
         advance = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
         header = f"int64_t {name} = {self._index(node.start)}; {name} < {self._index(node.stop)}; {advance}"
         packed = self._pack_before(node, indent)
+        if pragma:
+            self.text.add(indent, pragma)
         self.text.add(indent, f"for ({header}) {{")
         if packed is not None:
             self.blocks.block(packed.statement, packed.arguments, indent + 1, packed=True)
@@ -287,9 +302,10 @@ class _CProgram:
         body = node.body
         while isinstance(body, Block) and len(body.children) == 1 and not body.declares:
             body = body.children[0]
-        if node.parallel or not isinstance(body, Instance) or body.statement not in self.blocks.blocks:
+        alone = node.parallel and not self.sharing
+        if alone or not isinstance(body, Instance) or body.statement not in self.blocks.blocks:
             return None
-        done = self.blocks.pack_before(node, body.statement, body.arguments, indent)
+        done = self.blocks.pack_before(node, body.statement, body.arguments, indent, team=self.sharing)
         return body if done else None
 
     def _if_it_pays(self, mark: str) -> str:
@@ -312,15 +328,6 @@ class _CProgram:
         comment = f"  // line {statement.span.line}: {' '.join(statement.source.split())}"
         for number, line in enumerate(lines):
             self.text.add(indent, line + (comment if number == 0 else ""), statement)
-
-
-def _is_shared(node: LoopNode) -> bool:
-    """Whether several threads run what is in ``node``."""
-    return bool(isinstance(node, For) and node.parallel) or bool(isinstance(node, Block) and node.team)
-
-
-def _serial(node: LoopNode) -> LoopNode:
-    return replace(node, parallel="") if isinstance(node, For) else node
 
 
 def _regular(loop: For) -> bool:

@@ -28,7 +28,7 @@ class Block(LoopNode):
     """Nodes that run one after the other.
 
     ``declares`` names the temporaries that live for this block only. ``team`` names the mark of nodes that all threads
-    run together, sharing the work of the innermost loops; it is empty where one thread is meant.
+    run together, dividing the parallel loops inside; it is empty where one thread is meant.
     """
 
     children: tuple[LoopNode, ...]

@@ -23,19 +23,17 @@ def print_bounds(place: BlockPlace, names: Collection[str], text: TextBuilder, i
 
 
 def print_packing(
-    place: BlockPlace, operands: Sequence[Operand], text: TextBuilder, indent: int, *, wait: bool = True
+    place: BlockPlace, operands: Sequence[Operand], text: TextBuilder, indent: int, *, team: bool = False
 ) -> None:
     """Copies of ``operands``, panel by panel; the bounds are in variables.
 
-    A team of threads divides the panels. It waits for the last of them if ``wait``, else something that comes before
-    their use has to.
+    A ``team`` of threads divides the panels and waits for the last of them.
     """
     for number, operand in enumerate(operands, 1):
         packing = _Packing(place, operand, text)
         text.add(indent, f"/* {packing.title}. */")
-        if place.block.tile.team:
-            ending = "" if wait and number == len(operands) else " nowait"
-            text.add(indent, f"#pragma omp for{ending}")
+        if team:
+            text.add(indent, f"#pragma omp for{'' if number == len(operands) else ' nowait'}")
         packing.write(indent)
 
 

@@ -23,6 +23,8 @@ _PANEL_ROWS = 8
 _LONGEST_SUM = 384
 _PARALLEL_BLOCK = 120
 """The extent of a block in the loop that threads share: small enough to balance a few hundred iterations."""
+_PARALLEL_ROWS = 64
+"""Threads wait for each other after each step of the sum, so blocks are smaller where they share what is packed."""
 _LARGEST_BLOCK = 240
 _WIDEST_BLOCK = 2304
 """Columns packed at once: rows are packed again for each such block, so few matrices should need a second one."""
@@ -31,7 +33,7 @@ _WIDEST_BLOCK = 2304
 @dataclass(frozen=True, slots=True)
 class Blocks:
     """``order`` of the tile loops (members of the band), ``sizes`` per member, the position in ``order`` of the loop
-    whose blocks may run on different threads, and whether threads share the work of every block instead."""
+    whose blocks run on different threads, and whether these are a team that packs together what all blocks read."""
 
     order: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -50,14 +52,15 @@ def choose_blocks(
 ) -> Blocks:
     """The blocks of a nest with these ``roles``; ``sizes`` per member are the user's.
 
-    The cells of one block are all different and its operands are copies, so any threads may compute them. Where
-    operands are read in place each thread has blocks of its own.
+    Packed columns are shared where the rows are parallel, or where one thread does all; else each thread has blocks of
+    columns of its own.
     """
     parallel = _parallel_member(found, roles) if may_be_parallel else None
-    order = (roles.column, roles.depth, roles.row) if pack else _order_in_place(roles, parallel)
-    chosen = tuple(sizes) if sizes else _sizes(roles, processor, parallel, pack=pack)
+    shared = pack and parallel in (roles.row, None)
+    order = (roles.column, roles.depth, roles.row) if shared else _order_apart(roles, parallel)
+    chosen = tuple(sizes) if sizes else _sizes(roles, processor, parallel, pack=pack, shared=shared)
     position = None if parallel is None else order.index(parallel)
-    return Blocks(order, chosen, position, pack and may_be_parallel)
+    return Blocks(order, chosen, position, shared and parallel is not None)
 
 
 def _parallel_member(found: BandProperties, roles: Roles) -> int | None:
@@ -65,24 +68,26 @@ def _parallel_member(found: BandProperties, roles: Roles) -> int | None:
     return coincident[0] if coincident else None
 
 
-def _order_in_place(roles: Roles, parallel: int | None) -> tuple[int, ...]:
-    """The shared loop outermost, then the sum."""
+def _order_apart(roles: Roles, parallel: int | None) -> tuple[int, ...]:
+    """The parallel loop outermost, then the sum."""
     first = roles.row if parallel is None else parallel
     last = roles.column if first == roles.row else roles.row
     return first, roles.depth, last
 
 
-def _sizes(roles: Roles, processor: Processor, parallel: int | None, *, pack: bool) -> tuple[int, ...]:
+def _sizes(
+    roles: Roles, processor: Processor, parallel: int | None, *, pack: bool, shared: bool
+) -> tuple[int, ...]:
     """Sizes per member, from the caches that the operands of a block are to stay in."""
     panel = _PANEL_ROWS if pack else 3 * processor.lanes(_DOUBLE)
     share = processor.l1_data // 2 if pack else 3 * processor.l1_data // 4
     depth = _rounded(share // (panel * _DOUBLE), 16, _LONGEST_SUM)
     rows = _rounded(3 * processor.l2 // 8 // (depth * _DOUBLE), 24, _LARGEST_BLOCK)
     sizes = {roles.row: rows, roles.column: 2 * _LARGEST_BLOCK, roles.depth: depth}
-    if pack:
+    if parallel is not None:
+        sizes[parallel] = min(sizes[parallel], _PARALLEL_ROWS if shared else _PARALLEL_BLOCK)
+    if shared:
         sizes[roles.column] = _rounded(processor.l3 // 4 // (depth * _DOUBLE), 48, _WIDEST_BLOCK)
-    elif parallel is not None:
-        sizes[parallel] = min(sizes[parallel], _PARALLEL_BLOCK)
     return tuple(sizes[member] for member in range(len(sizes)))
 
 

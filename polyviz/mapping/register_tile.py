@@ -88,8 +88,8 @@ class BlockedBand:
             f"tiles of {operands.target.array} stay in registers while the sum runs, in blocks of {rows} rows, "
             f"{columns} columns and {depth} steps; {placed}"
         )
-        if self.tile.team:
-            text += "; all threads pack and compute each block together"
+        if self.tile.team and self.tile.shared_columns:
+            text += "; the packed columns are shared between threads"
         return Decision("register-tile", text, (self.tile.statement,), {"sizes": self.tile.sizes})
 
 

@@ -28,7 +28,7 @@ and the next loop must not take its place. ``local`` (with the names of the temp
 ``local:t,s``) stands where they are declared; ``points`` (with a number as its ending) above the point loops of a
 tiled band. ``unroll`` (with the number of copies as its ending, ``unroll:4``) stands above a band of one member, too.
 ``block`` (with a number as its ending) stands above point loops that may run as one piece, by register tiles; ``team``
-(with the same number) above the tile loops around them where all threads share every block.
+(with the same number) above the tile loops around them where threads share what is packed.
 ``concurrent`` is set by schedulers above a band whose first two rows add up to a time from which all tiles can
 start."""
 
@@ -114,8 +114,8 @@ class RegisterTile:
     columns, depth). ``packed``: operands are copied into buffers; otherwise they are array elements, read
     where they are. ``shared_rows`` and ``shared_columns``: packed rows (columns) stay valid while the innermost
     coordinate changes. ``extents`` estimates the work of the whole nest: the product of loop lengths. ``team`` names
-    the mark above the loops around the blocks where all threads run these loops together: they pack the operands of a
-    block in shared buffers and divide its register tiles. It is empty where one thread computes a whole block.
+    the mark above the loops around the blocks where all threads run these loops together: they pack what is shared
+    together, and divide the blocks of the parallel loop inside; it is empty where there is no such team.
     """
 
     mark: str
