@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import islpy as isl
 
 from polyviz.analysis import dependences as find_dependences
+from polyviz.analysis import with_private_arrays
 from polyviz.api.extracting import part_of
 from polyviz.api.targets import resolve_target
 from polyviz.editing import Edit
 from polyviz.errors import OptionError
 from polyviz.mapping import DEVICE_TARGETS, make_plan
+from polyviz.mapping.cpu import SOURCE_ORDER
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Schedule
 from polyviz.model.superposition import Superposition
@@ -44,6 +46,7 @@ def compile(
     tile: Tile = None,
     register_tile: bool = True,
     pack: bool = True,
+    private_arrays: bool = True,
     floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     **options: Any,
@@ -53,7 +56,8 @@ def compile(
     ``source`` is a function, text, an extracted part or a kernel. ``schedule`` is a scheduler's name (its options go
     into ``options``) or a schedule of one's own; ``tile`` gives tile sizes (one number: the same for
     every loop), False switches tiling off. ``register_tile=False`` keeps sums of products out of vector registers,
-    ``pack=False`` their operands where they are.
+    ``pack=False`` their operands where they are; ``private_arrays=False`` leaves one copy of an array that every
+    iteration of a loop fills anew.
     ``floating_point`` is ``strict`` (each element's operations keep their order) or ``reassociate``.
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
@@ -67,7 +71,7 @@ def compile(
     >>> values
     array([0., 2., 4., 6.])
     """
-    check_options(floating_point, tile, register_tile=register_tile, pack=pack)
+    check_options(floating_point, tile, register_tile=register_tile, pack=pack, private_arrays=private_arrays)
     scop = part_of(source, sizes=sizes, namespace=namespace)
     return build_kernel(
         scop,
@@ -78,6 +82,7 @@ def compile(
         tile=tile,
         register_tile=register_tile,
         pack=pack,
+        private_arrays=private_arrays,
         floating_point=floating_point,
         namespace=namespace,
         options=options,
@@ -95,6 +100,7 @@ def build_kernel(
     tile: Tile = None,
     register_tile: bool = True,
     pack: bool = True,
+    private_arrays: bool = True,
     floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
@@ -104,6 +110,9 @@ def build_kernel(
 
     ``at_hand`` holds the values of parameters in the run that comes next, for schedulers that choose by them.
     """
+    if private_arrays and _may_expand(schedule, target):
+        part = with_private_arrays(scop, dependences)
+        scop, dependences = part, dependences if part is scop else find_dependences(part)
     told = _scheduler_options(schedule, target, options or {})
     chosen = choose_schedule(scop, dependences, schedule, told, at_hand)
     plan = make_plan(
@@ -120,6 +129,12 @@ def build_kernel(
     return Kernel(
         scop, dependences, plan, original, floating_point=floating_point, signature=signature_of(source)
     )
+
+
+def _may_expand(schedule: ScheduleChoice, target: str) -> bool:
+    """Whether the order is still to be found, for a processor: a schedule of one's own names the part's statements."""
+    named = isinstance(schedule, str) and not _is_isl_text(schedule)
+    return named and schedule != SOURCE_ORDER and target not in DEVICE_TARGETS
 
 
 def _scheduler_options(schedule: ScheduleChoice, target: str, options: Mapping[str, Any]) -> Mapping[str, Any]:

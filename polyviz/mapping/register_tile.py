@@ -16,7 +16,7 @@ import islpy as isl
 from polyviz.analysis.strides import access_rows
 from polyviz.mapping.blocks import choose_blocks
 from polyviz.mapping.operands import NotSeparableError, split_update
-from polyviz.mapping.work import region_extents
+from polyviz.mapping.work import region_extents, rows_of
 from polyviz.model.expression import Element, walk
 from polyviz.model.isl_limits import at_most, solved
 from polyviz.model.plan import BLOCK, TEAM, Operands, RegisterTile
@@ -120,6 +120,9 @@ def find_register_tile(
     instances = _safe_instances(scop, changed, (*path, 0), statement)
     shareable = pack and _is_shareable(scop, statement, instances)
     points = (roles.row, roles.depth, roles.column)
+    # A team starts anew in every iteration of the loops around it; other threads and buffers last for all of these.
+    around = band_at(tree, path).get_prefix_schedule_multi_union_pw_aff()
+    serial = rows_of(around) if blocks.team else ()
     tile = RegisterTile(
         mark=f"{BLOCK}:{number}",
         statement=statement.name,
@@ -135,7 +138,7 @@ def find_register_tile(
         shared_rows=shareable and order[-1] == roles.column,
         shared_columns=shareable and order[-1] == roles.row,
         parallel_columns=bool(found.members[roles.column].coincident),
-        extents=region_extents(scop, (statement.name,), ()),
+        extents=region_extents(scop, (statement.name,), serial),
         team=f"{TEAM}:{number}" if blocks.team else "",
     )
     return BlockedBand(order, points, chosen, blocks.parallel, tile)
