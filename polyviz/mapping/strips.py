@@ -18,10 +18,13 @@ from polyviz.analysis.parallelism import last_is_parallel
 from polyviz.analysis.strides import motions, statement_rows
 from polyviz.mapping.innermost import mark_vector
 from polyviz.model.schedule import Decision
+from polyviz.transform.interchange import permute_members
 from polyviz.transform.tile import split_into_tiles
 from polyviz.transform.tree import Path, band_at, bands, isolate_member, kind_of, statements_under
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop, Statement
 
@@ -38,11 +41,10 @@ def cut_into_strips(
     found = zip(list(bands(tree)), band_properties(scop, dependences, tree), strict=True)
     done: list[Path] = []
     for (path, band), properties in found:
-        if any(path[: len(other)] == other for other in done) or not properties.members[-1].coincident:
+        if any(path[: len(other)] == other for other in done) or not _has_branches(band):
             continue
-        if not _has_branches(band) or not _helps(scop, tree, path):
-            continue
-        changed = _in_strips(scop, dependences, tree, path)
+        parallel = [member for member, about in enumerate(properties.members) if about.coincident]
+        changed = _in_strips(scop, dependences, tree, path, parallel if properties.permutable else [])
         if changed is not None:
             tree = changed
             done.append(path)
@@ -54,16 +56,29 @@ def _has_branches(band: isl.ScheduleNode) -> bool:
     return kind_of(band.child(0)) in ("sequence", "set")
 
 
-def _in_strips(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path) -> isl.Schedule | None:
-    """The last member of the band at ``path`` in strips; None where its points cannot run innermost."""
-    tree, alone = isolate_member(tree, path, band_at(tree, path).band_n_member() - 1)
-    tree, points = _sunk(split_into_tiles(tree, alone, (STRIP,), scaled=True), (*alone, 0))
-    return tree if keeps_order_below(scop, dependences, tree, points) else None
+def _in_strips(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path, members: Sequence[int]
+) -> isl.Schedule | None:
+    """The first suitable one of ``members`` of the band at ``path`` in strips; None where there is none.
+
+    Its tiles come first of all, its points last.
+    """
+    count = band_at(tree, path).band_n_member()
+    for member in members:
+        if not _helps(scop, tree, path, member):
+            continue
+        order = (member, *(other for other in range(count) if other != member))
+        changed, alone = isolate_member(permute_members(tree, path, order)[0], path, 0)
+        changed, points = _sunk(split_into_tiles(changed, alone, (STRIP,), scaled=True), (*alone, 0))
+        if keeps_order_below(scop, dependences, changed, points):
+            return changed
+    return None
 
 
 def sinks(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path) -> bool:
     """Whether the last member of the band at ``path`` should run inside the bands below it, and may."""
-    if not _has_branches(band_at(tree, path)) or not _helps(scop, tree, path):
+    band = band_at(tree, path)
+    if not _has_branches(band) or not _helps(scop, tree, path, band.band_n_member() - 1):
         return False
     changed, below = _sunk(tree, path)
     return keeps_order_below(scop, dependences, changed, below)
@@ -96,14 +111,13 @@ def sunk_decision(statements: tuple[str, ...]) -> Decision:
     return Decision("strips", text, statements, {"size": STRIP})
 
 
-def _helps(scop: Scop, tree: isl.Schedule, path: Path) -> bool:
-    """Whether some loop inside the band at ``path`` strides, and no access would in the last member of that band."""
+def _helps(scop: Scop, tree: isl.Schedule, path: Path, member: int) -> bool:
+    """Whether some loop inside the band at ``path`` strides, and no access would in that member of the band."""
     outer = band_at(tree, path)
     inner = [band for other, band in bands(tree) if other != path and other[: len(path)] == path]
     if not any(_must_stride(scop, band) for band in inner):
         return False
-    last = outer.band_n_member() - 1
-    return all(_is_contiguous(scop.statement(name), outer, last) for name in statements_under(outer))
+    return all(_is_contiguous(scop.statement(name), outer, member) for name in statements_under(outer))
 
 
 def _must_stride(scop: Scop, band: isl.ScheduleNode) -> bool:

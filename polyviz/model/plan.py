@@ -113,9 +113,10 @@ class RegisterTile:
     loops around the mark, called ``coordinates``, to the instances in a block, ``sizes`` bounds the block (rows,
     columns, depth). ``packed``: operands are copied into buffers; otherwise they are array elements, read
     where they are. ``shared_rows`` and ``shared_columns``: packed rows (columns) stay valid while the innermost
-    coordinate changes. ``extents`` estimates the work of the whole nest, or of one run of its team: the product of loop lengths. ``team`` names
-    the mark above the loops around the blocks where all threads run these loops together: they pack what is shared
-    together, and divide the blocks of the parallel loop inside; it is empty where there is no such team.
+    coordinate changes. ``extents`` estimates the work of the whole nest, or of one run of its team: the product of
+    loop lengths. ``team`` names the mark above the loops around the blocks where all threads run these loops together:
+    they pack what is shared together, and divide the blocks of the parallel loop inside; it is empty where there is no
+    such team.
     """
 
     mark: str
