@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 import islpy as isl
 
 from polyviz.analysis import dependences as find_dependences
+from polyviz.analysis import with_private_arrays
 from polyviz.api.extracting import part_of
 from polyviz.api.options import OWN_NAMES, Tile, read_options
 from polyviz.api.remembered import AtHand, recalled
@@ -18,6 +19,7 @@ from polyviz.api.targets import AUTOMATIC, resolve_target
 from polyviz.editing import Edit
 from polyviz.errors import OptionError
 from polyviz.mapping import DEVICE_TARGETS, make_plan
+from polyviz.mapping.cpu import SOURCE_ORDER
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Schedule
 from polyviz.model.superposition import Superposition
@@ -107,6 +109,10 @@ def build_kernel(
     wanted = read_options(options)
     found = recalled(scop, schedule if _is_scheduler(schedule) else None, resolved, wanted, at_hand)
     wanted = found.options
+    switches_of_plan = dict(wanted.switches)
+    if switches_of_plan.pop("private_arrays", True) and _may_expand(schedule, resolved):
+        part = with_private_arrays(scop, dependences)
+        scop, dependences = part, dependences if part is scop else find_dependences(part)
     told = _scheduler_options(schedule, resolved, wanted.scheduler)
     chosen = choose_schedule(scop, dependences, schedule, told, at_hand.sizes)
 
@@ -121,7 +127,7 @@ def build_kernel(
             processor=this_machine().processor,
             threads=wanted.threads,
             device=wanted.device,
-            **wanted.switches,
+            **switches_of_plan,
         )
         return replace(plan, decisions=(*found.decisions, *plan.decisions))
 

@@ -54,6 +54,7 @@ class _CProgram:
     types: Mapping[str, ArrayType]
     floating_point: FloatingPoint
     text: TextBuilder = field(default_factory=TextBuilder)
+    sharing: bool = False
 
     def __post_init__(self) -> None:
         self.arrays = ArrayPrinter(self.scop, self.types, C_RESERVED)
@@ -64,7 +65,8 @@ class _CProgram:
             self.dtypes, self.arrays.variable_names, self.arrays.element, self.arrays.step
         )
         self.bodies = {
-            statement.name: planned_body(self.scop, self.plan, statement) for statement in self.scop.statements
+            statement.name: planned_body(self.scop, self.plan, statement)
+            for statement in self.scop.statements
         }
         self.blocks = BlockPrinter(
             self.scop, self.plan, self.types, self.arrays, self.printer, self.text, self._node
@@ -108,12 +110,18 @@ class _CProgram:
         """The marks of the blocks below ``node``; those in parallel loops only where asked."""
         inside = {
             instance.statement
-            for loop in descendants(node)
-            if isinstance(loop, For) and loop.parallel and outside_parallel
-            for instance in instances(loop)
+            for other in descendants(node)
+            if outside_parallel and self._is_divided(other)
+            for instance in instances(other)
         }
         found = dict.fromkeys(instance.statement for instance in instances(node))
         return [name for name in found if name in self.blocks.blocks and name not in inside]
+
+    def _is_divided(self, node: LoopNode) -> bool:
+        """Whether several threads run what is in ``node``."""
+        if isinstance(node, For):
+            return bool(node.parallel)
+        return isinstance(node, Block) and self.blocks.team(node) is not None
 
     @property
     def symbol(self) -> str:
@@ -185,9 +193,13 @@ class _CProgram:
 
     def _node(self, node: LoopNode, indent: int) -> None:
         match node:
+            case Block() if self.blocks.team(node) is not None:
+                self._team_of_threads(node, indent)
             case Block(children):
                 for copy in self._declared(node):
-                    self.text.add(indent, f"{C_TYPE_NAMES[self.dtypes[copy]]} {self.arrays.identifier(copy)};")
+                    self.text.add(
+                        indent, f"{C_TYPE_NAMES[self.dtypes[copy]]} {self.arrays.identifier(copy)};"
+                    )
                 for child in children:
                     self._child(child, indent)
             case If(condition, then, otherwise):
@@ -226,6 +238,9 @@ class _CProgram:
         self.text.add(indent, "}")
 
     def _loop(self, node: For, indent: int) -> None:
+        if node.parallel and self.sharing:
+            self._plain_loop(node, indent, "#pragma omp for schedule(dynamic)")
+            return
         marks = self._blocks_in(node, outside_parallel=False) if node.parallel else []
         buffered = any(self.blocks.blocks[mark].tile.packed for mark in marks)
         if buffered:
@@ -233,7 +248,9 @@ class _CProgram:
             return
         if node.parallel:
             regular = "static" if _regular(node) and not marks else "dynamic"
-            self.text.add(indent, f"#pragma omp parallel for schedule({regular}){self._if_it_pays(node.parallel)}")
+            self.text.add(
+                indent, f"#pragma omp parallel for schedule({regular}){self._if_it_pays(node.parallel)}"
+            )
         elif node.vector:
             self.text.add(indent, "#pragma omp simd")
         self._plain_loop(node, indent)
@@ -248,11 +265,33 @@ class _CProgram:
         self.blocks.release(marks, indent + 1)
         self.text.add(indent, "}")
 
-    def _plain_loop(self, node: For, indent: int) -> None:
+    def _team_of_threads(self, node: Block, indent: int) -> None:
+        """All threads run the loops of ``node`` together, pack what they share, and divide the blocks."""
+        mark = self.blocks.team(node)
+        assert mark is not None
+        condition = self.blocks.team_condition(mark, SMALLEST_PARALLEL_WORK)
+        self.text.add(indent, "{")
+        self.blocks.allocate([mark], indent + 1, shared=True)
+        self.text.add(indent + 1, "/* All threads run these loops: they pack together what all blocks read. */")
+        self.text.add(indent + 1, f"#pragma omp parallel if ({condition})")
+        self.text.add(indent + 1, "{")
+        self.blocks.allocate([mark], indent + 2, shared=False)
+        self.sharing = True
+        for child in node.children:
+            self._node(child, indent + 2)
+        self.sharing = False
+        self.blocks.release([mark], indent + 2, shared=False)
+        self.text.add(indent + 1, "}")
+        self.blocks.release([mark], indent + 1, shared=True)
+        self.text.add(indent, "}")
+
+    def _plain_loop(self, node: For, indent: int, pragma: str = "") -> None:
         name = node.iterator
         advance = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
         header = f"int64_t {name} = {self._index(node.start)}; {name} < {self._index(node.stop)}; {advance}"
         packed = self._pack_before(node, indent)
+        if pragma:
+            self.text.add(indent, pragma)
         self.text.add(indent, f"for ({header}) {{")
         if packed is not None:
             self.blocks.block(packed.statement, packed.arguments, indent + 1, packed=True)
@@ -265,9 +304,10 @@ class _CProgram:
         body = node.body
         while isinstance(body, Block) and len(body.children) == 1 and not body.declares:
             body = body.children[0]
-        if node.parallel or not isinstance(body, Instance) or body.statement not in self.blocks.blocks:
+        alone = node.parallel and not self.sharing
+        if alone or not isinstance(body, Instance) or body.statement not in self.blocks.blocks:
             return None
-        done = self.blocks.pack_before(node, body.statement, body.arguments, indent)
+        done = self.blocks.pack_before(node, body.statement, body.arguments, indent, team=self.sharing)
         return body if done else None
 
     def _if_it_pays(self, mark: str) -> str:

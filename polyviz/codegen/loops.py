@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 LOOP_PREFIX = "~"
 """Variables of scanned loops are called ``~0``, ``~1``, … from outermost inwards; ``naming`` finds better ones."""
 
+
 @dataclass(frozen=True, slots=True)
 class LoopNode:
     """Base of the loop IR."""
@@ -24,10 +25,15 @@ class LoopNode:
 
 @dataclass(frozen=True, slots=True)
 class Block(LoopNode):
-    """Nodes that run one after the other; ``declares`` names the temporaries that live for this block only."""
+    """Nodes that run one after the other.
+
+    ``declares`` names the temporaries that live for this block only. ``team`` names the mark of nodes that all threads
+    run together, dividing the parallel loops inside; it is empty where one thread is meant.
+    """
 
     children: tuple[LoopNode, ...]
     declares: tuple[str, ...] = ()
+    team: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-import islpy as isl
-
 from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
 from polyviz.mapping.block_tiles import Update, tile_sizes
@@ -22,22 +20,26 @@ from polyviz.mapping.innermost import (
     is_concurrent,
     is_mixed,
     is_parallel_innermost,
+    mark_loop,
     mark_vector,
 )
 from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.marked import Mapped, keep_marks
 from polyviz.mapping.outer_loops import OuterLoops
-from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, inner_nests, tiles_of_updates
+from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, prepared, tiles_of_updates
 from polyviz.mapping.storage import place_temporaries
-from polyviz.mapping.work import region_extents
-from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, ParallelWork, Plan, RegisterTile
+from polyviz.mapping.strips import STRIP, sinks, sunk, sunk_decision
+from polyviz.mapping.work import region_extents, rows_of
+from polyviz.model.plan import PARALLEL, POINTS, FullTiles, ParallelWork, Plan, RegisterTile
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tile import split_into_tiles
-from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, node_at, statements_under
+from polyviz.transform.tree import Path, bands, insert_mark, node_at, statements_under
 from polyviz.transform.wavefront import with_diagonal
 
 if TYPE_CHECKING:
+    import islpy as isl
+
     from polyviz.model.dependences import Dependences
     from polyviz.model.processor import Processor
     from polyviz.model.scop import Scop
@@ -98,7 +100,8 @@ def make_plan(
 class _BandPlan:
     """What happens to one band. ``order`` is the new order of its point loops, ``parallel`` a position in it (or in
     the tile band), ``vector`` tells that its innermost loop may use vector instructions, ``separable`` that each
-    statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time."""
+    statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time, ``sunk``
+    that its last loop runs innermost of all, inside the bands below."""
 
     path: Path
     order: tuple[int, ...]
@@ -112,6 +115,7 @@ class _BandPlan:
     concurrent: bool = False
     block: RegisterTile | None = None
     updates: tuple[Update, ...] = ()
+    sunk: bool = False
 
 
 def _mapped(
@@ -132,11 +136,10 @@ def _mapped(
 def _transform(
     scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile, registers: Registers | None
 ) -> Mapped:
-    if registers is not None and tile is None:
-        tree = inner_nests(scop, dependences, tree, registers)
+    tree, said = prepared(scop, dependences, tree, registers) if tile is None else (tree, ())
     properties = band_properties(scop, dependences, tree)
     plans: list[_BandPlan] = []
-    decisions: list[Decision] = []
+    decisions: list[Decision] = [*said]
     for (path, band), found in zip(bands(tree), properties, strict=True):
         around = [plan for plan in plans if path[: len(plan.path)] == plan.path]
         locality = band_locality(scop, tree, path) if _is_innermost(tree, path) else None
@@ -144,6 +147,8 @@ def _transform(
             # Without tiles the rows that were chosen for them would be of no use.
             locality = replace(locality, tiling_helps=True)
         plan = _plan_band(path, found, locality, around, tile)
+        if locality is None and tile is None and plan.sizes and sinks(scop, dependences, tree, path):
+            plan = replace(plan, sunk=True, sizes=(*plan.sizes[:-1], STRIP))
         if is_concurrent(band) and (plan.wavefront or not plan.sizes):
             plan = _concurrent(plan, tile, inside=bool(around))
         if registers is not None and tile is not False and locality is not None and not plan.concurrent:
@@ -206,15 +211,11 @@ def _work(scop: Scop, tree: isl.Schedule, plans: Sequence[_BandPlan]) -> tuple[P
         band = node_at(tree, plan.path)
         rows = band.band_get_partial_schedule()
         serial = [rows.get_at(member) for member in plan.tile_order[: plan.parallel]]
-        outer = [*_rows_of(band.get_prefix_schedule_multi_union_pw_aff()), *serial]
+        outer = [*rows_of(band.get_prefix_schedule_multi_union_pw_aff()), *serial]
         found.append(
             ParallelWork(f"{PARALLEL}:{number}", region_extents(scop, statements_under(band), outer))
         )
     return tuple(found)
-
-
-def _rows_of(prefix: isl.MultiUnionPwAff) -> list[isl.UnionPwAff]:
-    return [prefix.get_at(position) for position in range(prefix.dim(isl.dim_type.out))]
 
 
 def _is_innermost(tree: isl.Schedule, path: Path) -> bool:
@@ -237,7 +238,8 @@ def _plan_band(
         order == tuple(range(count)) and found.members[-1].parallel
     )
     # A loop shared between threads is not cut into vectors as well: its iterations are left whole.
-    innermost = locality is not None and (bool(sizes) or outer.parallel != count - 1)
+    inside_sunk = any(other.sunk for other in around)
+    innermost = locality is not None and not inside_sunk and (bool(sizes) or outer.parallel != count - 1)
     return _BandPlan(
         path=path,
         order=outer.order if not sizes else order,
@@ -344,26 +346,26 @@ def _apply(
     if plan.block is not None:
         mapped = replace(mapped, register_tiles=(*mapped.register_tiles, plan.block))
         tree = insert_mark(tree, points, plan.block.mark)
+    return replace(mapped, tree=_with_threads(tree, plan, number))
+
+
+def _with_threads(tree: isl.Schedule, plan: _BandPlan, number: int) -> isl.Schedule:
     if plan.parallel is not None:
-        tree = _mark_loop(tree, plan.path, plan.parallel, f"{PARALLEL}:{number}")
-    return replace(mapped, tree=tree)
+        tree = mark_loop(tree, plan.path, plan.parallel, f"{PARALLEL}:{number}")
+    return insert_mark(tree, plan.path, plan.block.team) if plan.block and plan.block.team else tree
 
 
 def _innermost(
     scop: Scop, dependences: Dependences, tree: isl.Schedule, points: Path, plan: _BandPlan
 ) -> isl.Schedule:
     """``tree`` with the innermost loop of the band of points at ``points`` ready for vector instructions."""
+    if plan.sunk:
+        return sunk(scop, dependences, tree, points)
     if plan.separable and (not plan.vector or is_mixed(tree, points)):
         separate = distribute_innermost(scop, dependences, tree, points)
         if separate is not None:
             return separate
     return mark_vector(tree, points) if plan.vector else tree
-
-
-def _mark_loop(tree: isl.Schedule, path: Path, member: int, name: str) -> isl.Schedule:
-    """Mark one member of the band at ``path``, which becomes a band of its own."""
-    tree, alone = isolate_member(tree, path, member)
-    return insert_mark(insert_mark(tree, (*alone, 0), END), alone, name)
 
 
 def _explain(plan: _BandPlan, statements: tuple[str, ...]) -> list[Decision]:
@@ -375,13 +377,14 @@ def _explain(plan: _BandPlan, statements: tuple[str, ...]) -> list[Decision]:
         sizes = " x ".join(map(str, plan.sizes))
         text = f"the band is tiled by {sizes}, to reuse data while it is in cache"
         decisions.append(Decision("tile", text, statements, {"sizes": plan.sizes}))
+    if plan.sunk:
+        decisions.append(sunk_decision(statements))
     if plan.wavefront or plan.concurrent:
         decisions.append(Decision("wavefront", _front_text(plan), statements))
-    if plan.parallel is not None:
+    if plan.parallel is not None and not (plan.block and plan.block.team):
         kind = "tile loop" if plan.sizes else "loop"
-        decisions.append(
-            Decision("parallel", f"{kind} {plan.parallel} of the band runs on all threads", statements)
-        )
+        text = f"{kind} {plan.parallel} of the band runs on all threads"
+        decisions.append(Decision("parallel", text, statements))
     return decisions
 
 

@@ -31,10 +31,15 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
 
 
+def mark_loop(tree: isl.Schedule, path: Path, member: int, name: str) -> isl.Schedule:
+    """Mark one member of the band at ``path``, which becomes a band of its own."""
+    tree, alone = isolate_member(tree, path, member)
+    return insert_mark(insert_mark(tree, (*alone, 0), END), alone, name)
+
+
 def mark_vector(tree: isl.Schedule, path: Path) -> isl.Schedule:
     """The last member of the band at ``path`` alone in a band and marked."""
-    tree, alone = isolate_member(tree, path, band_at(tree, path).band_n_member() - 1)
-    return insert_mark(insert_mark(tree, (*alone, 0), END), alone, VECTOR)
+    return mark_loop(tree, path, band_at(tree, path).band_n_member() - 1, VECTOR)
 
 
 def distribute_innermost(

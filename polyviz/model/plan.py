@@ -20,13 +20,15 @@ POINTS = "points"
 END = "end"
 UNROLL = "unroll"
 BLOCK = "block"
+TEAM = "team"
 CONCURRENT = "concurrent"
 """Names of the mark nodes a plan's tree carries. ``parallel`` (with a number as its ending, ``parallel:0``) and
 ``vector`` stand above a band of one member and ``end`` below it: isl writes no loop for a member whose value is fixed,
 and the next loop must not take its place. ``local`` (with the names of the temporaries as the mark's ending,
 ``local:t,s``) stands where they are declared; ``points`` (with a number as its ending) above the point loops of a
 tiled band. ``unroll`` (with the number of copies as its ending, ``unroll:4``) stands above a band of one member, too.
-``block`` (with a number as its ending) stands above point loops that may run as one piece, by register tiles.
+``block`` (with a number as its ending) stands above point loops that may run as one piece, by register tiles; ``team``
+(with the same number) above the tile loops around them where threads share what is packed.
 ``concurrent`` is set by schedulers above a band whose first two rows add up to a time from which all tiles can
 start."""
 
@@ -111,7 +113,10 @@ class RegisterTile:
     loops around the mark, called ``coordinates``, to the instances in a block, ``sizes`` bounds the block (rows,
     columns, depth). ``packed``: operands are copied into buffers; otherwise they are array elements, read
     where they are. ``shared_rows`` and ``shared_columns``: packed rows (columns) stay valid while the innermost
-    coordinate changes. ``extents`` estimates the work of the whole nest: the product of loop lengths.
+    coordinate changes. ``extents`` estimates the work of the whole nest, or of one run of its team: the product of
+    loop lengths. ``team`` names the mark above the loops around the blocks where all threads run these loops together:
+    they pack what is shared together, and divide the blocks of the parallel loop inside; it is empty where there is no
+    such team.
     """
 
     mark: str
@@ -129,6 +134,7 @@ class RegisterTile:
     shared_columns: bool
     parallel_columns: bool
     extents: tuple[isl.PwAff, ...]
+    team: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

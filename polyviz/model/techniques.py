@@ -38,6 +38,7 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique(
         "pack", "copy the operands of register tiles into buffers, in the order in which they are read"
     ),
+    Technique("private_arrays", "give every iteration its own copy of an array that it fills anew"),
     Technique("threads", "share parallel loops between the cores", off=1, is_switch=False),
     Technique("tuned", "use what pv.tune found out about the same loops on this machine", is_switch=False),
 )
