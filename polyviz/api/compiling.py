@@ -13,7 +13,7 @@ from polyviz.api.extracting import part_of
 from polyviz.api.targets import resolve_target
 from polyviz.editing import Edit
 from polyviz.errors import OptionError
-from polyviz.mapping import DEVICE_TARGETS, make_plan
+from polyviz.mapping import DEVICE_TARGETS, MemoryRules, make_plan
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Schedule
 from polyviz.model.superposition import Superposition
@@ -44,6 +44,10 @@ def compile(
     tile: Tile = None,
     register_tile: bool = True,
     pack: bool = True,
+    fuse_passes: bool = True,
+    strips: bool = True,
+    array_sums: bool = True,
+    accumulate: bool = True,
     floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     **options: Any,
@@ -53,7 +57,8 @@ def compile(
     ``source`` is a function, text, an extracted part or a kernel. ``schedule`` is a scheduler's name (its options go
     into ``options``) or a schedule of one's own; ``tile`` gives tile sizes (one number: the same for
     every loop), False switches tiling off. ``register_tile=False`` keeps sums of products out of vector registers,
-    ``pack=False`` their operands where they are.
+    ``pack=False`` their operands where they are. ``fuse_passes=False`` leaves loops over one matrix apart,
+    ``strips=False`` parallel loops outside the loops that jump through memory, ``array_sums=False`` sums into shared cells on one thread, ``accumulate=False`` the cells of sums in memory.
     ``floating_point`` is ``strict`` (each element's operations keep their order) or ``reassociate``.
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
@@ -67,7 +72,13 @@ def compile(
     >>> values
     array([0., 2., 4., 6.])
     """
-    check_options(floating_point, tile, register_tile=register_tile, pack=pack)
+    switches = {
+        "fuse_passes": fuse_passes,
+        "strips": strips,
+        "array_sums": array_sums,
+        "accumulate": accumulate,
+    }
+    check_options(floating_point, tile, register_tile=register_tile, pack=pack, **switches)
     scop = part_of(source, sizes=sizes, namespace=namespace)
     return build_kernel(
         scop,
@@ -78,6 +89,7 @@ def compile(
         tile=tile,
         register_tile=register_tile,
         pack=pack,
+        memory=MemoryRules(**switches, floating_point=floating_point),
         floating_point=floating_point,
         namespace=namespace,
         options=options,
@@ -95,6 +107,7 @@ def build_kernel(
     tile: Tile = None,
     register_tile: bool = True,
     pack: bool = True,
+    memory: MemoryRules | None = None,
     floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
@@ -115,6 +128,7 @@ def build_kernel(
         processor=this_machine().processor,
         register_tile=register_tile,
         pack=pack,
+        memory=memory or MemoryRules(floating_point=floating_point),
     )
     original = original_of(scop, source, namespace)
     return Kernel(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from polyviz.mapping.gpu import DEVICE_TARGETS
+from polyviz.mapping.memory import MemoryRules
 from polyviz.mapping.targets import make_plan
 from polyviz.mapping.untiled import without_tiles
 
-__all__ = ["DEVICE_TARGETS", "make_plan", "without_tiles"]
+__all__ = ["DEVICE_TARGETS", "MemoryRules", "make_plan", "without_tiles"]

@@ -9,6 +9,7 @@ from polyviz.mapping import cpu, gpu
 
 if TYPE_CHECKING:
     from polyviz.mapping.cpu import Tile
+    from polyviz.mapping.memory import MemoryRules
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import Plan
     from polyviz.model.processor import Processor
@@ -26,12 +27,13 @@ def make_plan(
     processor: Processor | None = None,
     register_tile: bool = True,
     pack: bool = True,
+    memory: MemoryRules | None = None,
 ) -> Plan:
     """Bind ``schedule`` to ``target``.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off;
     on a device they are those of the block loops. ``processor``, ``register_tile`` and ``pack`` concern register tiles
-    of the target ``c``. Raises OptionError for sizes that are not positive.
+    of the target ``c``, ``memory`` loops whose time goes into reading memory. Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
@@ -46,4 +48,5 @@ def make_plan(
         processor=processor,
         register_tile=register_tile,
         pack=pack,
+        memory=memory,
     )

@@ -1,0 +1,172 @@
+"""Parallel loops along contiguous memory whose inner loops jump: strips of them become the innermost loop.
+
+A recurrence down the columns of a matrix, or sums over its columns, run well one column after the other only in the
+text: each step touches another line of memory and uses one number of it. With a strip of neighbouring columns innermost
+every line is used up at once, in vector lanes, and threads share the strips; a strip of all rows often fits the
+second-level cache, so that a second sweep over it does not go to memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyviz.analysis import band_properties, check
+from polyviz.analysis.strides import motions, statement_rows
+from polyviz.mapping.innermost import is_concurrent
+from polyviz.model.schedule import Decision
+from polyviz.transform.shape import (
+    Branches,
+    Loops,
+    Part,
+    loops_at,
+    restricted,
+    sequence_of,
+    shape_of,
+    tree_of,
+    with_part,
+)
+from polyviz.transform.tile import split_into_tiles
+from polyviz.transform.tree import (
+    band_at,
+    bands,
+    isolate_member,
+    kind_of,
+    node_at,
+    split_band,
+    statements_under,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.scop import Scop
+    from polyviz.transform.tree import Path
+
+STRIP = 64
+"""Iterations in a strip: eight lines of doubles, which leaves room in the second-level cache for two thousand rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Gain:
+    """References that run along memory in the outer loop and jump in the inner one, and those of the opposite kind."""
+
+    better: int
+    worse: int
+
+    @property
+    def pays(self) -> bool:
+        return self.better > 0 and self.worse == 0
+
+
+def make_strips(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule
+) -> tuple[isl.Schedule, tuple[Decision, ...]]:
+    """``tree`` with strips innermost wherever that makes all references run along memory, and what was decided."""
+    decisions: list[Decision] = []
+    done: set[tuple[str, ...]] = set()
+    while True:
+        path = next((path for path in _candidates(scop, tree) if _names(tree, path) not in done), None)
+        if path is None:
+            return tree, tuple(decisions)
+        done.add(_names(tree, path))
+        changed = _stripped(scop, dependences, tree, path) or _parted(scop, dependences, tree, path)
+        if changed is not None:
+            tree, names = changed
+            done.add(names)
+            decisions.append(_said(names))
+
+
+def _names(tree: isl.Schedule, path: Path) -> tuple[str, ...]:
+    return statements_under(node_at(tree, path))
+
+
+def _candidates(scop: Scop, tree: isl.Schedule) -> Iterator[Path]:
+    """Bands around further bands, for some statements of which a strip would pay."""
+    paths = [path for path, _ in bands(tree)]
+    for path in paths:
+        inner = [other for other in paths if other != path and other[: len(path)] == path]
+        if inner and not is_concurrent(band_at(tree, path)) and any(_gain(scop, tree, path, [one]).pays for one in inner):
+            yield path
+
+
+def _stripped(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path
+) -> tuple[isl.Schedule, tuple[str, ...]] | None:
+    """Strips of the last loop of the band at ``path`` innermost; None where it is not parallel or that does not pay."""
+    properties = band_properties(scop, dependences, tree)
+    walk = [other for other, _ in bands(tree)]
+    inner = [other for other in walk if other != path and other[: len(path)] == path]
+    last = properties[walk.index(path)].members[-1]
+    if not last.parallel or not inner or not _gain(scop, tree, path, inner).pays:
+        return None
+    names = _names(tree, path)
+    changed, alone = isolate_member(tree, path, band_at(tree, path).band_n_member() - 1)
+    changed = split_into_tiles(changed, alone, (STRIP,), scaled=True)
+    changed = band_at(changed, (*alone, 0)).band_sink().get_schedule()
+    return (changed, names) if check(scop, changed, known=dependences) else None
+
+
+def _parted(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path
+) -> tuple[isl.Schedule, tuple[str, ...]] | None:
+    """The last loop of the band at ``path`` in two, one of which runs in strips: what the other does first ties
+    the iterations of the whole loop together."""
+    count = band_at(tree, path).band_n_member()
+    if kind_of(band_at(tree, path).child(0)) != "sequence":
+        return None
+    alone = path
+    if count > 1:
+        tree, alone = split_band(tree, path, count - 1), (*path, 0)
+    shape = shape_of(tree)
+    loops = loops_at(shape, alone)
+    assert isinstance(loops.child, Branches)
+    for cut in range(1, len(loops.child.parts)):
+        parted = with_part(shape, alone, sequence_of(_halves(loops, loops.child, cut)))
+        candidate = tree_of(tree.get_domain(), parted)
+        if not check(scop, candidate, known=dependences):
+            continue
+        for half in (1, 0):
+            changed = _stripped(scop, dependences, candidate, (*alone, half, 0))
+            if changed is not None:
+                return changed
+    return None
+
+
+def _halves(loops: Loops, branches: Branches, cut: int) -> list[Part]:
+    halves = []
+    for parts in (branches.parts[:cut], branches.parts[cut:]):
+        instances = parts[0].instances
+        for part in parts[1:]:
+            instances = instances.union(part.instances)
+        halves.append(Part(Loops(sequence_of(parts), (restricted(loops.rows[0], instances),)), instances))
+    return halves
+
+
+def _gain(scop: Scop, tree: isl.Schedule, path: Path, inner: list[Path]) -> _Gain:
+    """What changes when the last loop of the band at ``path`` takes the place of the innermost loops of ``inner``."""
+    around = band_at(tree, path)
+    position = around.get_prefix_schedule_multi_union_pw_aff().dim(isl.dim_type.out) + around.band_n_member() - 1
+    better = worse = 0
+    innermost = [one for one in inner if not any(other != one and other[: len(one)] == one for other in inner)]
+    for band in (band_at(tree, one) for one in innermost):
+        prefix = band.get_prefix_schedule_multi_union_pw_aff()
+        rows = prefix.flat_range_product(band.band_get_partial_schedule())
+        for statement in map(scop.statement, statements_under(band)):
+            own = statement_rows(rows, statement)
+            outside, inside = motions(statement, own, position), motions(statement, own, len(own) - 1)
+            for out, into in zip(outside or (), inside or (), strict=False):
+                better += out.locality == "unit" and into.locality == "strided"
+                worse += out.locality == "strided" and into.locality != "strided"
+    return _Gain(better, worse)
+
+
+def _said(names: tuple[str, ...]) -> Decision:
+    text = (
+        f"strips of {STRIP} iterations of the parallel loop run innermost, along memory, where the loops inside it "
+        "jump from line to line"
+    )
+    return Decision("strip", text, names, {"strip": STRIP})
