@@ -58,7 +58,8 @@ def compile(
     into ``options``) or a schedule of one's own; ``tile`` gives tile sizes (one number: the same for
     every loop), False switches tiling off. ``register_tile=False`` keeps sums of products out of vector registers,
     ``pack=False`` their operands where they are. ``fuse_passes=False`` leaves loops over one matrix apart,
-    ``strips=False`` parallel loops outside the loops that jump through memory, ``array_sums=False`` sums into shared cells on one thread, ``accumulate=False`` the cells of sums in memory.
+    ``strips=False`` parallel loops outside those that jump through memory, ``array_sums=False`` sums into shared
+    cells on one thread, ``accumulate=False`` the cells of sums in memory.
     ``floating_point`` is ``strict`` (each element's operations keep their order) or ``reassociate``.
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.

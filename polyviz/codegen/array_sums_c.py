@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import bound_expression
 from polyviz.codegen.dtypes import C_TYPE_NAMES
-from polyviz.model.expression import Assign, Binary, Constant, Element, Expression, rebuild
+from polyviz.codegen.redirect import into_copy
+from polyviz.model.expression import Binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.loops import For
     from polyviz.codegen.text import TextBuilder
-    from polyviz.model.expression import Instruction, Node
+    from polyviz.model.expression import Instruction
     from polyviz.model.plan import ArraySum, Plan
     from polyviz.model.program import ArrayType, FloatingPoint
 
@@ -94,7 +95,12 @@ class ArraySumPrinter:
         self.cell = arrays.added("cell") if self.sums else ""
 
     def write(
-        self, loop: For, bodies: Bodies, indent: int, scheduling: str, print_loop: Callable[[Bodies, int], None]
+        self,
+        loop: For,
+        bodies: Bodies,
+        indent: int,
+        scheduling: str,
+        print_loop: Callable[[Bodies, int], None],
     ) -> None:
         """The team of threads around ``loop``, which ``print_loop`` writes with other ``bodies``."""
         self.used = True
@@ -110,14 +116,19 @@ class ArraySumPrinter:
                 self._line(indent + 2, f"const int64_t {self.thread} = omp_get_thread_num();")
             self._line(indent + 2, f"{names.kind} *restrict {names.own} = {self.thread} ? {copy} : {first};")
         self._line(indent + 2, f"#pragma omp for schedule({scheduling})")
-        print_loop({**bodies, **{found.statement: self._redirected(found, bodies) for found in sums}}, indent + 2)
+        own = {
+            found.statement: into_copy(found, bodies[found.statement], self._of(found).own) for found in sums
+        }
+        print_loop({**bodies, **own}, indent + 2)
         self._line(indent + 1, "}")
         self._combine(sums, indent + 1)
         self._line(indent, "}")
 
     def _allocate(self, mark: str, sums: Sequence[ArraySum], indent: int) -> None:
         for names in map(self._of, sums):
-            self._line(indent, f"const int64_t {names.pitch} = ({names.extent} + {PITCH - 1}) / {PITCH} * {PITCH};")
+            self._line(
+                indent, f"const int64_t {names.pitch} = ({names.extent} + {PITCH - 1}) / {PITCH} * {PITCH};"
+            )
         work = self._work(mark)
         enough = [f"{work} > {self.smallest_work}"]
         enough += [f"{work} > {WORTH} * {names.pitch}" for names in map(self._of, sums)]
@@ -141,27 +152,9 @@ class ArraySumPrinter:
             self._line(indent + 2, f"{names.array}[{first}] += {copy};")
             self._line(indent, f"free({names.copies});")
 
-    def _redirected(self, found: ArraySum, bodies: Mapping[str, Sequence[Instruction]]) -> Sequence[Instruction]:
-        """The body of the update with the cell of the thread's own copy in place of the shared one."""
-        (update,) = bodies[found.statement]
-        assert isinstance(update, Assign)
-        (subscript,) = update.target.subscripts
-        lower = bound_expression(found.lower)
-        shifted = subscript if lower == Constant(0) else Binary("-", subscript, lower)
-        cell = Element(self._of(found).own, (shifted,))
-
-        def place(node: Node) -> Node:
-            return cell if node == update.target else rebuild(node, place)
-
-        placed = rebuild(update, place)
-        assert isinstance(placed, Assign)
-        return (placed,)
-
     def _work(self, mark: str) -> str:
         extents = [extent for work in self.plan.work if work.mark == mark for extent in work.extents]
-        product: Expression = reduce(
-            lambda left, right: Binary("*", left, right), map(bound_expression, extents), Constant(1)
-        )
+        product = reduce(lambda left, right: Binary("*", left, right), map(bound_expression, extents))
         return self.printer.expression(product)
 
     def _of(self, found: ArraySum) -> _Copies:

@@ -10,6 +10,7 @@ from functools import partial
 from keyword import kwlist
 from typing import TYPE_CHECKING
 
+from polyviz.codegen.array_sums_numba import NumbaArraySums, copies_allowed
 from polyviz.codegen.bodies import bound_expression, inner_iterators, placed_body, planned_body, private_name
 from polyviz.codegen.calling import checked_references, needs_checks, result_names, written_arrays
 from polyviz.codegen.definitions import read_first, unsure_results
@@ -90,6 +91,7 @@ class _PythonProgram:
             statement.name: planned_body(self.scop, self.plan, statement) for statement in self.scop.statements
         }
         self.given = frozenset(argument.name for argument in self.scop.arguments)
+        self.array_sums = NumbaArraySums(self.plan, self.dtypes, self.identifiers, self.printer, self.text)
         self.numbers: frozenset[str] = frozenset()
         if self.target == "python":
             self.numbers = numpy_scalars([*self.bodies.values()], self.dtypes, self.given)
@@ -249,6 +251,9 @@ class _PythonProgram:
 
     def _loop(self, node: For, indent: int) -> None:
         parallel = self._runs_in_parallel(node) and not self.inside_parallel
+        if parallel and self._adds_into_copies(node):
+            self._share(node, indent)
+            return
         if parallel and self.target == "numba":
             self._parallel_header(node, indent)
         else:
@@ -261,7 +266,21 @@ class _PythonProgram:
 
     def _runs_in_parallel(self, node: For) -> bool:
         # numba loses the IndexError of an iteration of prange, so loops with tested subscripts stay serial there.
-        return bool(node.parallel) and not (self.checked and self.target == "numba")
+        shared = bool(node.parallel) or self._adds_into_copies(node)
+        return shared and not (self.checked and self.target == "numba")
+
+    def _adds_into_copies(self, node: For) -> bool:
+        reorders = self.target == "numba" and self.floating_point == "reassociate"
+        return reorders and copies_allowed(node, self.array_sums.sums)
+
+    def _share(self, node: For, indent: int) -> None:
+        """A loop whose iterations go to threads that add into copies of their own."""
+        self.uses_parallel = self.inside_parallel = True
+        self.array_sums.start(node, indent)
+        self.bodies, shared = self.array_sums.bodies(node, self.bodies), self.bodies
+        self._node(node.body, indent + 2)
+        self.bodies, self.inside_parallel = shared, False
+        self.array_sums.finish(node, indent)
 
     def _parallel_header(self, node: For, indent: int) -> None:
         """numba's ``prange`` counts by ones, so a loop over tiles counts its tiles; and it counts in unsigned numbers,

@@ -44,12 +44,11 @@ def find_accumulations(
     for path in paths:
         band = band_at(tree, path)
         inside = any(other != path and other[: len(path)] == path for other in paths)
-        names = statements_under(band)
-        if inside or len(names) != 1 or names[0] not in reductions:
-            continue
-        accumulation = _accumulation(scop.statement(names[0]), band, reductions[names[0]])
-        if accumulation is not None:
-            found.setdefault(names[0], _with_lanes(accumulation, processor))
+        for name in () if inside else statements_under(band):
+            reduction = reductions.get(name)
+            accumulation = None if reduction is None else _accumulation(scop.statement(name), band, reduction)
+            if accumulation is not None:
+                found.setdefault(name, _with_lanes(accumulation, processor))
     return tuple(found.values()), tuple(map(_said, found.values()))
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import islpy as isl
-
 from polyviz.analysis import find_reductions, parallelism
 from polyviz.model.plan import REDUCED, ArraySum
 from polyviz.model.schedule import Decision
 from polyviz.transform.tree import bands, node_at, statements_under
 
 if TYPE_CHECKING:
+    import islpy as isl
+
     from polyviz.analysis import Reduction
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop

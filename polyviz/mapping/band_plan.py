@@ -52,9 +52,7 @@ def shared_work(scop: Scop, tree: isl.Schedule, plans: Sequence[BandPlan]) -> tu
         rows = band.band_get_partial_schedule()
         serial = [rows.get_at(member) for member in plan.tile_order[: plan.parallel]]
         outer = [*_rows_of(band.get_prefix_schedule_multi_union_pw_aff()), *serial]
-        found.append(
-            ParallelWork(mark_of(plan, number), region_extents(scop, statements_under(band), outer))
-        )
+        found.append(ParallelWork(mark_of(plan, number), region_extents(scop, statements_under(band), outer)))
     return tuple(found)
 
 

@@ -11,12 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-import islpy as isl
-
 from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
 from polyviz.mapping.band_plan import BandPlan, explain_band, mark_of, shared_work
-from polyviz.mapping.block_tiles import Update, tile_sizes
+from polyviz.mapping.block_tiles import tile_sizes
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import (
     distribute_innermost,
@@ -32,16 +30,18 @@ from polyviz.mapping.outer_loops import OuterLoops
 from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, inner_nests, tiles_of_updates
 from polyviz.mapping.storage import place_temporaries
 from polyviz.model.plan import END, POINTS, FullTiles, Plan
-from polyviz.model.schedule import Decision, Schedule
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tile import split_into_tiles
-from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, node_at, statements_under
+from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, statements_under
 from polyviz.transform.wavefront import with_diagonal
 
 if TYPE_CHECKING:
+    import islpy as isl
+
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import ArraySum
     from polyviz.model.processor import Processor
+    from polyviz.model.schedule import Decision, Schedule
     from polyviz.model.scop import Scop
 
 PARALLEL_TILE = (32, 64)

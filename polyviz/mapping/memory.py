@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from polyviz.mapping.accumulate import find_accumulations
 from polyviz.mapping.array_sums import find_array_sums
 from polyviz.mapping.passes import fuse_passes
-from polyviz.mapping.strips import make_strips
+from polyviz.mapping.splits import split_at_equal_iterators
+from polyviz.mapping.strips import make_strips, share_strips
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -54,8 +55,10 @@ class MemoryRules:
             tree, decisions = fuse_passes(scop, dependences, tree, sums=self.array_sums)
         if not self.strips:
             return tree, decisions
+        tree, splits = split_at_equal_iterators(scop, dependences, tree)
         tree, strips = make_strips(scop, dependences, tree)
-        return tree, (*decisions, *strips)
+        tree, shares = share_strips(scop, dependences, tree)
+        return tree, (*decisions, *splits, *strips, *shares)
 
     def in_given_order(self) -> MemoryRules:
         """What is left of the rules where the loops are to stay as they are."""

@@ -116,7 +116,11 @@ def _passes_of(statement: Statement, place: int) -> Iterator[_Pass]:
         subscripts = isl.PwMultiAff.from_map(access.relation.intersect_domain(statement.domain))
         row, column = (subscripts.get_pw_aff(axis) for axis in (0, 1))
         yield _Pass(
-            place, statement.name, access.array, isl.UnionPwAff.from_pw_aff(row), isl.UnionPwAff.from_pw_aff(column)
+            place,
+            statement.name,
+            access.array,
+            isl.UnionPwAff.from_pw_aff(row),
+            isl.UnionPwAff.from_pw_aff(column),
         )
 
 
@@ -134,7 +138,9 @@ def _fused(
     for place in (pair[0].place, pair[1].place):
         changed = _with_one_loop(shape, pair, place)
         candidate = tree_of(tree.get_domain(), tidy(changed))
-        if check(scop, candidate, known=dependences) and _can_be_shared(scop, dependences, candidate, pair, sums=sums):
+        if check(scop, candidate, known=dependences) and _can_be_shared(
+            scop, dependences, candidate, pair, sums=sums
+        ):
             return candidate
     return None
 
@@ -147,7 +153,9 @@ def _with_one_loop(shape: Branches, pair: tuple[_Pass, _Pass], place: int) -> Br
     fused = Part(loops_around([joined(rows)], sequence_of(inner)), instances)
     gone = {found.place for found in pair} - {place}
     parts = [
-        fused if position == place else part for position, part in enumerate(shape.parts) if position not in gone
+        fused if position == place else part
+        for position, part in enumerate(shape.parts)
+        if position not in gone
     ]
     return replace(shape, parts=tuple(parts))
 

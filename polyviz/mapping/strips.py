@@ -16,7 +16,9 @@ import islpy as isl
 from polyviz.analysis import band_properties, check
 from polyviz.analysis.strides import motions, statement_rows
 from polyviz.mapping.innermost import is_concurrent
+from polyviz.mapping.locality import band_locality
 from polyviz.model.schedule import Decision
+from polyviz.transform.interchange import permute_members
 from polyviz.transform.shape import (
     Branches,
     Loops,
@@ -40,12 +42,14 @@ from polyviz.transform.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop
     from polyviz.transform.tree import Path
 
+SHARE = 256
+"""Iterations in a strip that is only there for threads: long enough to read memory in one go."""
 STRIP = 64
 """Iterations in a strip: eight lines of doubles, which leaves room in the second-level cache for two thousand rows."""
 
@@ -80,6 +84,42 @@ def make_strips(
             decisions.append(_said(names))
 
 
+def share_strips(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule
+) -> tuple[isl.Schedule, tuple[Decision, ...]]:
+    """``tree`` with wide strips for threads where the only parallel loop of a nest is the one that runs along memory.
+
+    The loop itself stays innermost; a loop over strips of it goes outside, so that threads start once.
+    """
+    decisions: list[Decision] = []
+    for path in reversed([path for path, _ in bands(tree)]):
+        if not _wants_shares(scop, dependences, tree, path):
+            continue
+        best = band_locality(scop, tree, path).best_innermost
+        changed, _ = permute_members(tree, path, (best, 1 - best))
+        changed, alone = isolate_member(changed, path, 0)
+        changed = split_into_tiles(changed, alone, (SHARE,), scaled=True)
+        changed = band_at(changed, (*alone, 0)).band_sink().get_schedule()
+        if check(scop, changed, known=dependences):
+            tree = changed
+            decisions.append(_said_of_shares(_names(tree, path)))
+    return tree, tuple(decisions)
+
+
+def _wants_shares(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path) -> bool:
+    """Whether the band at ``path`` is a nest of two loops of which only the best innermost one is parallel."""
+    walk = [other for other, _ in bands(tree)]
+    band = band_at(tree, path)
+    if _below(walk, path) or band.band_n_member() != 2 or is_concurrent(band):
+        return False
+    found = band_properties(scop, dependences, tree)[walk.index(path)]
+    coincident = [member for member in (0, 1) if found.members[member].coincident]
+    if not found.permutable or len(coincident) != 1:
+        return False
+    locality = band_locality(scop, tree, path)
+    return coincident[0] == locality.best_innermost and not locality.tiling_helps
+
+
 def _names(tree: isl.Schedule, path: Path) -> tuple[str, ...]:
     return statements_under(node_at(tree, path))
 
@@ -88,9 +128,15 @@ def _candidates(scop: Scop, tree: isl.Schedule) -> Iterator[Path]:
     """Bands around further bands, for some statements of which a strip would pay."""
     paths = [path for path, _ in bands(tree)]
     for path in paths:
-        inner = [other for other in paths if other != path and other[: len(path)] == path]
-        if inner and not is_concurrent(band_at(tree, path)) and any(_gain(scop, tree, path, [one]).pays for one in inner):
+        inner = _below(paths, path)
+        if is_concurrent(band_at(tree, path)):
+            continue
+        if any(_gain(scop, tree, path, [one]).pays for one in inner):
             yield path
+
+
+def _below(paths: Sequence[Path], path: Path) -> list[Path]:
+    return [other for other in paths if other != path and other[: len(path)] == path]
 
 
 def _stripped(
@@ -99,7 +145,7 @@ def _stripped(
     """Strips of the last loop of the band at ``path`` innermost; None where it is not parallel or that does not pay."""
     properties = band_properties(scop, dependences, tree)
     walk = [other for other, _ in bands(tree)]
-    inner = [other for other in walk if other != path and other[: len(path)] == path]
+    inner = _below(walk, path)
     last = properties[walk.index(path)].members[-1]
     if not last.parallel or not inner or not _gain(scop, tree, path, inner).pays:
         return None
@@ -149,9 +195,11 @@ def _halves(loops: Loops, branches: Branches, cut: int) -> list[Part]:
 def _gain(scop: Scop, tree: isl.Schedule, path: Path, inner: list[Path]) -> _Gain:
     """What changes when the last loop of the band at ``path`` takes the place of the innermost loops of ``inner``."""
     around = band_at(tree, path)
-    position = around.get_prefix_schedule_multi_union_pw_aff().dim(isl.dim_type.out) + around.band_n_member() - 1
+    position = (
+        around.get_prefix_schedule_multi_union_pw_aff().dim(isl.dim_type.out) + around.band_n_member() - 1
+    )
     better = worse = 0
-    innermost = [one for one in inner if not any(other != one and other[: len(one)] == one for other in inner)]
+    innermost = [one for one in inner if not _below(inner, one)]
     for band in (band_at(tree, one) for one in innermost):
         prefix = band.get_prefix_schedule_multi_union_pw_aff()
         rows = prefix.flat_range_product(band.band_get_partial_schedule())
@@ -170,3 +218,8 @@ def _said(names: tuple[str, ...]) -> Decision:
         "jump from line to line"
     )
     return Decision("strip", text, names, {"strip": STRIP})
+
+
+def _said_of_shares(names: tuple[str, ...]) -> Decision:
+    text = f"threads share strips of {SHARE} iterations of the innermost loop, the only parallel one"
+    return Decision("strip", text, names, {"strip": SHARE})

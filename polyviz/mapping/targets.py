@@ -33,7 +33,8 @@ def make_plan(
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off;
     on a device they are those of the block loops. ``processor``, ``register_tile`` and ``pack`` concern register tiles
-    of the target ``c``, ``memory`` loops whose time goes into reading memory. Raises OptionError for sizes that are not positive.
+    of the target ``c``, ``memory`` loops whose time goes into reading memory.
+    Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")

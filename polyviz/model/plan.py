@@ -29,8 +29,8 @@ and the next loop must not take its place. ``local`` (with the names of the temp
 tiled band. ``unroll`` (with the number of copies as its ending, ``unroll:4``) stands above a band of one member, too.
 ``block`` (with a number as its ending) stands above point loops that may run as one piece, by register tiles.
 ``concurrent`` is set by schedulers above a band whose first two rows add up to a time from which all tiles can
-start. ``reduced`` (with a number as its ending) stands, like ``parallel``, above a loop that threads may share once each
-adds into a copy of its own of the arrays that iterations have in common."""
+start. ``reduced`` (with a number as its ending) stands, like ``parallel``, above a loop that threads may share once
+each adds into a copy of its own of the arrays that iterations have in common."""
 
 SUM = "sum"
 ROWS, COLUMNS, SCALARS = "row", "column", "scalar"
@@ -171,8 +171,8 @@ class Plan:
     ``local`` marks); ``expansions`` those that became arrays; ``final_values`` says when a private copy is the value
     that stays visible; ``full_tiles`` which tiles have constant trip counts; ``work`` how much each
     parallel loop has to do; ``register_tiles`` which nests may run by register tiles, ``block_tiles`` in which
-    tiles only; ``array_sums`` which arrays the threads of a ``reduced`` loop copy, ``accumulations`` which cells stay in
-    registers; ``decisions`` continue the schedule's log; ``device`` holds the kernels where the target runs blocks
+    tiles only; ``array_sums`` which arrays the threads of a ``reduced`` loop copy, ``accumulations`` which cells stay
+    in registers; ``decisions`` continue the schedule's log; ``device`` holds the kernels where the target runs blocks
     and threads.
     """
 
