@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from polyviz.model.processor import Processor
     from polyviz.model.scop import Scop, Statement
 
-VECTORS = 4
-"""Vectors of partial sums: an addition takes about four cycles, and one can start in every cycle."""
-ELEMENT_BYTES = 8
-"""What lanes are counted in; narrower elements fill fewer registers with as many."""
+LANES = 32
+"""Partial sums beside each other, in doubles four vectors of 64 bytes or eight of 32: an addition takes about four
+cycles, and one or two can start in every cycle. The number is the same everywhere, and so are the sums."""
+VECTOR_BYTES = 32
+"""Shorter vectors would need more registers than there are for so many lanes."""
 
 
 def find_accumulations(
@@ -36,7 +37,7 @@ def find_accumulations(
     """The statements of ``tree`` whose innermost loop folds values into a cell that does not move there, and what is
     said of them.
 
-    Lanes need a ``processor`` with vector registers.
+    There are no lanes for a ``processor`` that is known to have short vectors only.
     """
     reductions = {found.statement: found for found in find_reductions(scop)}
     found: dict[str, Accumulation] = {}
@@ -69,9 +70,10 @@ def _accumulation(statement: Statement, band: isl.ScheduleNode, reduction: Reduc
 
 
 def _with_lanes(accumulation: Accumulation, processor: Processor | None) -> Accumulation:
-    if processor is None or accumulation.stride != "unit" or accumulation.operator != "+":
+    short = processor is not None and processor.vector_bytes < VECTOR_BYTES
+    if short or accumulation.stride != "unit" or accumulation.operator != "+":
         return accumulation
-    return replace(accumulation, lanes=VECTORS * processor.lanes(ELEMENT_BYTES))
+    return replace(accumulation, lanes=LANES)
 
 
 def _said(accumulation: Accumulation) -> Decision:
