@@ -127,6 +127,7 @@ def build_kernel(
             processor=this_machine().processor,
             threads=wanted.threads,
             device=wanted.device,
+            contract=wanted.contract,
             **switches_of_plan,
         )
         return replace(plan, decisions=(*found.decisions, *plan.decisions))
@@ -147,7 +148,14 @@ def _is_scheduler(choice: ScheduleChoice) -> bool:
     return isinstance(choice, str) and not _is_isl_text(choice)
 
 
-def _scheduler_options(schedule: ScheduleChoice, target: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _may_expand(schedule: ScheduleChoice, target: str) -> bool:
+    """Whether the order is still to be found, for a processor: a schedule of one's own names the part's statements."""
+    return _is_scheduler(schedule) and schedule != SOURCE_ORDER and target not in DEVICE_TARGETS
+
+
+def _scheduler_options(
+    schedule: ScheduleChoice, target: str, options: Mapping[str, Any]
+) -> Mapping[str, Any]:
     """``options``; a scheduler that knows devices from processors is told what the schedule is for."""
     if not isinstance(schedule, str) or _is_isl_text(schedule):
         return options

@@ -42,7 +42,7 @@ class For(LoopNode):
 
     ``parallel`` names the mark that lets iterations run on different threads, empty for a serial loop. ``vector``:
     iterations may run in one vector instruction. ``unroll``: how many iterations to write in a row, 1 for no more than
-    one.
+    one. ``reduced`` names the mark that lets threads share the loop when each adds into copies of its own.
     """
 
     iterator: str
@@ -53,6 +53,7 @@ class For(LoopNode):
     parallel: str = ""
     vector: bool = False
     unroll: int = 1
+    reduced: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from polyviz.model.expression import (
     Unary,
 )
 from polyviz.model.isl_limits import at_most
-from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, TEAM, UNROLL, VECTOR
+from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, REDUCED, TEAM, UNROLL, VECTOR
 from polyviz.transform.tree import bands
 
 _BINARY = {
@@ -256,8 +256,9 @@ def _for(node: isl.AstNode, place: _Place) -> LoopNode:
     else:
         stop, step = _stop(node), int(node.for_get_inc().get_val().to_python())
     parallel = next((mark for mark in place.marks if mark.partition(":")[0] == PARALLEL), "")
+    reduced = next((mark for mark in place.marks if mark.partition(":")[0] == REDUCED), "")
     copies = next((mark.partition(":")[2] for mark in place.marks if mark.partition(":")[0] == UNROLL), "1")
-    return For(iterator.name, start, stop, step, body, parallel, VECTOR in place.marks, int(copies))
+    return For(iterator.name, start, stop, step, body, parallel, VECTOR in place.marks, int(copies), reduced)
 
 
 def _stop(node: isl.AstNode) -> Expression:

@@ -8,12 +8,13 @@ proved for the band: permutable bands may be reordered and tiled, coincident mem
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
-from polyviz.mapping.block_tiles import Update, tile_sizes
+from polyviz.mapping.band_plan import BandPlan, explain_band, mark_of, shared_work
+from polyviz.mapping.block_tiles import tile_sizes
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import (
     distribute_innermost,
@@ -25,23 +26,24 @@ from polyviz.mapping.innermost import (
 )
 from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.marked import Mapped, keep_marks
+from polyviz.mapping.memory import MemoryRules
 from polyviz.mapping.outer_loops import OuterLoops
 from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, prepared, tiles_of_updates
 from polyviz.mapping.storage import place_temporaries
-from polyviz.mapping.strips import STRIP, sinks, sunk, sunk_decision
-from polyviz.mapping.work import region_extents, rows_of
-from polyviz.model.plan import PARALLEL, POINTS, FullTiles, ParallelWork, Plan, RegisterTile
-from polyviz.model.schedule import Decision, Schedule
+from polyviz.model.plan import POINTS, FullTiles, Plan
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tile import split_into_tiles
-from polyviz.transform.tree import Path, bands, insert_mark, node_at, statements_under
+from polyviz.transform.tree import Path, bands, insert_mark, statements_under
 from polyviz.transform.wavefront import with_diagonal
 
 if TYPE_CHECKING:
     import islpy as isl
 
     from polyviz.model.dependences import Dependences
+    from polyviz.model.plan import ArraySum
     from polyviz.model.processor import Processor
+    from polyviz.model.program import FloatingPoint
+    from polyviz.model.schedule import Decision, Schedule
     from polyviz.model.scop import Scop
 
 PARALLEL_TILE = (32, 64)
@@ -65,23 +67,27 @@ def make_plan(
     *,
     tile: Tile = None,
     processor: Processor | None = None,
+    contract: FloatingPoint = "reassociate",
     register_tile: bool = True,
     pack: bool = True,
+    **memory: bool,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off.
     Register tiles need a ``processor`` with vector registers and a target that can name them (``c``);
-    ``register_tile`` switches them off, ``pack`` the copies of their operands.
+    ``register_tile`` switches them off, ``pack`` the copies of their operands. ``memory`` switches the rules of
+    ``MemoryRules`` off by name, for loops whose time goes into reading memory.
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
     usable = register_tile and target == "c" and processor is not None and processor.vector_registers
     registers = Registers(processor, pack) if usable and processor is not None else None
-    mapped = _mapped(scop, dependences, schedule, tile, registers)
+    rules = MemoryRules(**memory, floating_point=contract).for_target(target)
+    mapped = _mapped(scop, dependences, schedule, tile, registers, rules)
     storage = place_temporaries(scop, dependences, mapped.tree)
-    return Plan(
+    plan = Plan(
         schedule=schedule,
         target=target,
         tree=storage.tree,
@@ -92,34 +98,19 @@ def make_plan(
         work=mapped.work,
         register_tiles=mapped.register_tiles,
         block_tiles=mapped.block_tiles,
+        array_sums=mapped.array_sums,
         decisions=(*mapped.decisions, *storage.decisions),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _BandPlan:
-    """What happens to one band. ``order`` is the new order of its point loops, ``parallel`` a position in it (or in
-    the tile band), ``vector`` tells that its innermost loop may use vector instructions, ``separable`` that each
-    statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time, ``sunk``
-    that its last loop runs innermost of all, inside the bands below."""
-
-    path: Path
-    order: tuple[int, ...]
-    tile_order: tuple[int, ...]
-    sizes: tuple[int, ...]
-    parallel: int | None
-    wavefront: bool
-    vector: bool
-    separable: bool
-    serial_members: int
-    concurrent: bool = False
-    block: RegisterTile | None = None
-    updates: tuple[Update, ...] = ()
-    sunk: bool = False
+    return rules.accumulated(scop, plan, processor)
 
 
 def _mapped(
-    scop: Scop, dependences: Dependences, schedule: Schedule, tile: Tile, registers: Registers | None
+    scop: Scop,
+    dependences: Dependences,
+    schedule: Schedule,
+    tile: Tile,
+    registers: Registers | None,
+    memory: MemoryRules,
 ) -> Mapped:
     if schedule.by_hand:
         if tile:
@@ -130,16 +121,24 @@ def _mapped(
     if schedule.superposition is not None and tile is None:
         # Its block loops are tiles already, and the loops of its threads are meant to stay whole.
         tile = False
-    return _transform(scop, dependences, schedule.tree, tile, registers)
+    if tile is not None:
+        memory = memory.in_given_order()
+    return _transform(scop, dependences, schedule.tree, tile, registers, memory)
 
 
 def _transform(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile, registers: Registers | None
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    tile: Tile,
+    registers: Registers | None,
+    memory: MemoryRules,
 ) -> Mapped:
+    tree, arranged = memory.arranged(scop, dependences, tree)
     tree, said = prepared(scop, dependences, tree, registers) if tile is None else (tree, ())
     properties = band_properties(scop, dependences, tree)
-    plans: list[_BandPlan] = []
-    decisions: list[Decision] = [*said]
+    plans: list[BandPlan] = []
+    decisions: list[Decision] = [*arranged, *said]
     for (path, band), found in zip(bands(tree), properties, strict=True):
         around = [plan for plan in plans if path[: len(plan.path)] == plan.path]
         locality = band_locality(scop, tree, path) if _is_innermost(tree, path) else None
@@ -147,8 +146,6 @@ def _transform(
             # Without tiles the rows that were chosen for them would be of no use.
             locality = replace(locality, tiling_helps=True)
         plan = _plan_band(path, found, locality, around, tile)
-        if locality is None and tile is None and plan.sizes and sinks(scop, dependences, tree, path):
-            plan = replace(plan, sunk=True, sizes=(*plan.sizes[:-1], STRIP))
         if is_concurrent(band) and (plan.wavefront or not plan.sizes):
             plan = _concurrent(plan, tile, inside=bool(around))
         if registers is not None and tile is not False and locality is not None and not plan.concurrent:
@@ -168,20 +165,29 @@ def _transform(
             )
             plan = _by_registers(plan, choice, tile)
             decisions.extend(filter(None, (choice.decision,)))
+        if plan.parallel is None and not (around or plan.sizes or plan.concurrent or plan.updates):
+            ordered, _ = permute_members(tree, path, plan.order)
+            plan = _with_sums(plan, memory.sums(scop, dependences, ordered, path, len(plans)))
         plans.append(plan)
-        decisions.extend(_explain(plan, statements_under(band)))
-    mapped = Mapped(tree, work=_work(scop, tree, plans), decisions=tuple(decisions))
+        decisions.extend(explain_band(plan, statements_under(band)))
+    sums = tuple(found for plan in plans for found in plan.sums)
+    mapped = Mapped(tree, work=shared_work(scop, tree, plans), array_sums=sums, decisions=tuple(decisions))
     for number, plan in reversed(list(enumerate(plans))):
         mapped = _apply(scop, dependences, mapped, plan, number, registers)
     return mapped
 
 
-def _is_free(around: Sequence[_BandPlan]) -> bool:
+def _is_free(around: Sequence[BandPlan]) -> bool:
     """Whether threads may start inside the bands ``around``."""
     return sum(plan.serial_members for plan in around) <= 1 and all(plan.parallel is None for plan in around)
 
 
-def _by_registers(plan: _BandPlan, choice: Choice, tile: Tile) -> _BandPlan:
+def _with_sums(plan: BandPlan, sums: tuple[ArraySum, ...]) -> BandPlan:
+    """``plan`` with threads on its first loop, which add into copies of the arrays in ``sums``."""
+    return replace(plan, parallel=0, serial_members=0, sums=sums) if sums else plan
+
+
+def _by_registers(plan: BandPlan, choice: Choice, tile: Tile) -> BandPlan:
     """``plan`` cut for register tiles, where there are some."""
     if choice.updates and tile is None:
         return replace(plan, updates=choice.updates, sizes=tile_sizes(choice.updates))
@@ -202,29 +208,13 @@ def _by_registers(plan: _BandPlan, choice: Choice, tile: Tile) -> _BandPlan:
     )
 
 
-def _work(scop: Scop, tree: isl.Schedule, plans: Sequence[_BandPlan]) -> tuple[ParallelWork, ...]:
-    """The work of each parallel loop; a wavefront, and the members before the loop, are serial around it."""
-    found = []
-    for number, plan in enumerate(plans):
-        if plan.parallel is None:
-            continue
-        band = node_at(tree, plan.path)
-        rows = band.band_get_partial_schedule()
-        serial = [rows.get_at(member) for member in plan.tile_order[: plan.parallel]]
-        outer = [*rows_of(band.get_prefix_schedule_multi_union_pw_aff()), *serial]
-        found.append(
-            ParallelWork(f"{PARALLEL}:{number}", region_extents(scop, statements_under(band), outer))
-        )
-    return tuple(found)
-
-
 def _is_innermost(tree: isl.Schedule, path: Path) -> bool:
     return not any(other != path and other[: len(path)] == path for other, _ in bands(tree))
 
 
 def _plan_band(
-    path: Path, found: BandProperties, locality: Locality | None, around: Sequence[_BandPlan], tile: Tile
-) -> _BandPlan:
+    path: Path, found: BandProperties, locality: Locality | None, around: Sequence[BandPlan], tile: Tile
+) -> BandPlan:
     count = len(found.members)
     order = tuple(range(count))
     if found.permutable and locality is not None:
@@ -238,9 +228,8 @@ def _plan_band(
         order == tuple(range(count)) and found.members[-1].parallel
     )
     # A loop shared between threads is not cut into vectors as well: its iterations are left whole.
-    inside_sunk = any(other.sunk for other in around)
-    innermost = locality is not None and not inside_sunk and (bool(sizes) or outer.parallel != count - 1)
-    return _BandPlan(
+    innermost = locality is not None and (bool(sizes) or outer.parallel != count - 1)
+    return BandPlan(
         path=path,
         order=outer.order if not sizes else order,
         tile_order=outer.order,
@@ -253,7 +242,7 @@ def _plan_band(
     )
 
 
-def _concurrent(plan: _BandPlan, tile: Tile, *, inside: bool) -> _BandPlan:
+def _concurrent(plan: BandPlan, tile: Tile, *, inside: bool) -> BandPlan:
     """``plan`` for a band whose tiles can all start at once: diamonds with equal sides, points in order of time.
 
     Without tiles threads share a loop inside the time, where it has more than one of them and is not ``inside`` others.
@@ -299,7 +288,7 @@ def _apply(
     scop: Scop,
     dependences: Dependences,
     mapped: Mapped,
-    plan: _BandPlan,
+    plan: BandPlan,
     number: int,
     registers: Registers | None,
 ) -> Mapped:
@@ -349,51 +338,18 @@ def _apply(
     return replace(mapped, tree=_with_threads(tree, plan, number))
 
 
-def _with_threads(tree: isl.Schedule, plan: _BandPlan, number: int) -> isl.Schedule:
+def _with_threads(tree: isl.Schedule, plan: BandPlan, number: int) -> isl.Schedule:
     if plan.parallel is not None:
-        tree = mark_loop(tree, plan.path, plan.parallel, f"{PARALLEL}:{number}")
+        tree = mark_loop(tree, plan.path, plan.parallel, mark_of(plan, number))
     return insert_mark(tree, plan.path, plan.block.team) if plan.block and plan.block.team else tree
 
 
 def _innermost(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, points: Path, plan: _BandPlan
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, points: Path, plan: BandPlan
 ) -> isl.Schedule:
     """``tree`` with the innermost loop of the band of points at ``points`` ready for vector instructions."""
-    if plan.sunk:
-        return sunk(scop, dependences, tree, points)
     if plan.separable and (not plan.vector or is_mixed(tree, points)):
         separate = distribute_innermost(scop, dependences, tree, points)
         if separate is not None:
             return separate
     return mark_vector(tree, points) if plan.vector else tree
-
-
-def _explain(plan: _BandPlan, statements: tuple[str, ...]) -> list[Decision]:
-    decisions = []
-    if plan.order != tuple(range(len(plan.order))):
-        text = f"member {plan.order[-1]} of the band goes innermost, where its accesses move least"
-        decisions.append(Decision("reorder", text, statements))
-    if plan.sizes:
-        sizes = " x ".join(map(str, plan.sizes))
-        text = f"the band is tiled by {sizes}, to reuse data while it is in cache"
-        decisions.append(Decision("tile", text, statements, {"sizes": plan.sizes}))
-    if plan.sunk:
-        decisions.append(sunk_decision(statements))
-    if plan.wavefront or plan.concurrent:
-        decisions.append(Decision("wavefront", _front_text(plan), statements))
-    if plan.parallel is not None and not (plan.block and plan.block.team):
-        kind = "tile loop" if plan.sizes else "loop"
-        text = f"{kind} {plan.parallel} of the band runs on all threads"
-        decisions.append(Decision("parallel", text, statements))
-    return decisions
-
-
-def _front_text(plan: _BandPlan) -> str:
-    if not plan.concurrent:
-        return "no tile loop is parallel, so tiles run along wavefronts: the first tile loop is skewed by the second"
-    if not plan.sizes:
-        return "the first loop is the sum of the first two, the time: the loops inside it are parallel"
-    return (
-        "all tiles on a front can start at once: the first tile loop is the sum of the first two, and so is the first "
-        "loop inside a tile, the time"
-    )

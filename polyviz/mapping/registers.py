@@ -17,7 +17,6 @@ from polyviz.mapping.register_tile import (
     possible_roles,
     require_simple,
 )
-from polyviz.mapping.strips import cut_into_strips
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tree import band_at, bands, coincident_members, split_band, statements_under
@@ -98,15 +97,11 @@ def choose_register_tiles(
 def prepared(
     scop: Scop, dependences: Dependences, tree: isl.Schedule, registers: Registers | None
 ) -> tuple[isl.Schedule, tuple[Decision, ...]]:
-    """``tree`` with its nests as register tiles and vector loops want them, before any band is looked at alone."""
-    said: tuple[Decision, ...] = ()
-    if registers is not None:
-        tree = inner_nests(scop, dependences, tree, registers)
-        tree, said = with_whole_products(
-            scop, dependences, tree, partial(_is_product, scop, dependences, registers)
-        )
-    tree, strips = cut_into_strips(scop, dependences, tree)
-    return tree, (*said, *strips)
+    """``tree`` with its nests as register tiles want them, before any band is looked at alone."""
+    if registers is None:
+        return tree, ()
+    tree = inner_nests(scop, dependences, tree, registers)
+    return with_whole_products(scop, dependences, tree, partial(_is_product, scop, dependences, registers))
 
 
 def _is_product(

@@ -1,138 +1,225 @@
-"""Strips: a parallel loop around loops that stride, cut so that its points run innermost, in vector lanes.
+"""Parallel loops along contiguous memory whose inner loops jump: strips of them become the innermost loop.
 
-In ``for j: { for i: r[j] += q[i] * A[i, j]; for i: A[i, j] -= q[i] * r[j] }`` both inner loops walk down columns of A.
-With 64 columns at a time, and the loop over these inside the loops over i, every access has unit stride, and the second
-loop finds in cache what the first one has read. Threads share the strips.
+A recurrence down the columns of a matrix, or sums over its columns, run well one column after the other only in the
+text: each step touches another line of memory and uses one number of it. With a strip of neighbouring columns innermost
+every line is used up at once, in vector lanes, and threads share the strips; a strip of all rows often fits the
+second-level cache, so that a second sweep over it does not go to memory.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis import band_properties
-from polyviz.analysis.carried import visits
-from polyviz.analysis.order_below import keeps_order_below
-from polyviz.analysis.parallelism import last_is_parallel
+from polyviz.analysis import band_properties, check
 from polyviz.analysis.strides import motions, statement_rows
-from polyviz.mapping.innermost import mark_vector
+from polyviz.mapping.innermost import is_concurrent
+from polyviz.mapping.locality import band_locality
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
+from polyviz.transform.shape import (
+    Branches,
+    Loops,
+    Part,
+    loops_at,
+    restricted,
+    sequence_of,
+    shape_of,
+    tree_of,
+    with_part,
+)
 from polyviz.transform.tile import split_into_tiles
-from polyviz.transform.tree import Path, band_at, bands, isolate_member, kind_of, statements_under
+from polyviz.transform.tree import (
+    band_at,
+    bands,
+    isolate_member,
+    kind_of,
+    node_at,
+    split_band,
+    statements_under,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from polyviz.model.dependences import Dependences
-    from polyviz.model.scop import Scop, Statement
+    from polyviz.model.scop import Scop
+    from polyviz.transform.tree import Path
 
+SHARE = 256
+"""Iterations in a strip that is only there for threads: long enough to read memory in one go."""
 STRIP = 64
-"""Iterations of the outer loop at a time: some vectors for every access, and few enough that the rows which the inner
-loops walk stay in the second cache."""
+"""Iterations in a strip: eight lines of doubles, which leaves room in the second-level cache for two thousand rows."""
 
 
-def cut_into_strips(
+@dataclass(frozen=True, slots=True)
+class _Gain:
+    """References that run along memory in the outer loop and jump in the inner one, and those of the opposite kind."""
+
+    better: int
+    worse: int
+
+    @property
+    def pays(self) -> bool:
+        return self.better > 0 and self.worse == 0
+
+
+def make_strips(
     scop: Scop, dependences: Dependences, tree: isl.Schedule
 ) -> tuple[isl.Schedule, tuple[Decision, ...]]:
-    """``tree`` with strips where they make all strided inner loops contiguous, and what is said of it."""
+    """``tree`` with strips innermost wherever that makes all references run along memory, and what was decided."""
     decisions: list[Decision] = []
-    found = zip(list(bands(tree)), band_properties(scop, dependences, tree), strict=True)
-    done: list[Path] = []
-    for (path, band), properties in found:
-        if any(path[: len(other)] == other for other in done) or not _has_branches(band):
-            continue
-        parallel = [member for member, about in enumerate(properties.members) if about.coincident]
-        changed = _in_strips(scop, dependences, tree, path, parallel if properties.permutable else [])
+    done: set[tuple[str, ...]] = set()
+    while True:
+        path = next((path for path in _candidates(scop, tree) if _names(tree, path) not in done), None)
+        if path is None:
+            return tree, tuple(decisions)
+        done.add(_names(tree, path))
+        changed = _stripped(scop, dependences, tree, path) or _parted(scop, dependences, tree, path)
         if changed is not None:
+            tree, names = changed
+            done.add(names)
+            decisions.append(_said(names))
+
+
+def share_strips(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule
+) -> tuple[isl.Schedule, tuple[Decision, ...]]:
+    """``tree`` with wide strips for threads where the only parallel loop of a nest is the one that runs along memory.
+
+    The loop itself stays innermost; a loop over strips of it goes outside, so that threads start once.
+    """
+    decisions: list[Decision] = []
+    for path in reversed([path for path, _ in bands(tree)]):
+        if not _wants_shares(scop, dependences, tree, path):
+            continue
+        best = band_locality(scop, tree, path).best_innermost
+        changed, _ = permute_members(tree, path, (best, 1 - best))
+        changed, alone = isolate_member(changed, path, 0)
+        changed = split_into_tiles(changed, alone, (SHARE,), scaled=True)
+        changed = band_at(changed, (*alone, 0)).band_sink().get_schedule()
+        if check(scop, changed, known=dependences):
             tree = changed
-            done.append(path)
-            decisions.append(sunk_decision(statements_under(band)))
+            decisions.append(_said_of_shares(_names(tree, path)))
     return tree, tuple(decisions)
 
 
-def _has_branches(band: isl.ScheduleNode) -> bool:
-    return kind_of(band.child(0)) in ("sequence", "set")
+def _wants_shares(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path) -> bool:
+    """Whether the band at ``path`` is a nest of two loops of which only the best innermost one is parallel."""
+    walk = [other for other, _ in bands(tree)]
+    band = band_at(tree, path)
+    if _below(walk, path) or band.band_n_member() != 2 or is_concurrent(band):
+        return False
+    found = band_properties(scop, dependences, tree)[walk.index(path)]
+    coincident = [member for member in (0, 1) if found.members[member].coincident]
+    if not found.permutable or len(coincident) != 1:
+        return False
+    locality = band_locality(scop, tree, path)
+    return coincident[0] == locality.best_innermost and not locality.tiling_helps
 
 
-def _in_strips(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path, members: Sequence[int]
-) -> isl.Schedule | None:
-    """The first suitable one of ``members`` of the band at ``path`` in strips; None where there is none.
+def _names(tree: isl.Schedule, path: Path) -> tuple[str, ...]:
+    return statements_under(node_at(tree, path))
 
-    Its tiles come first of all, its points last.
-    """
-    count = band_at(tree, path).band_n_member()
-    for member in members:
-        if not _helps(scop, tree, path, member):
+
+def _candidates(scop: Scop, tree: isl.Schedule) -> Iterator[Path]:
+    """Bands around further bands, for some statements of which a strip would pay."""
+    paths = [path for path, _ in bands(tree)]
+    for path in paths:
+        inner = _below(paths, path)
+        if is_concurrent(band_at(tree, path)):
             continue
-        order = (member, *(other for other in range(count) if other != member))
-        changed, alone = isolate_member(permute_members(tree, path, order)[0], path, 0)
-        changed, points = _sunk(split_into_tiles(changed, alone, (STRIP,), scaled=True), (*alone, 0))
-        if keeps_order_below(scop, dependences, changed, points):
-            return changed
+        if any(_gain(scop, tree, path, [one]).pays for one in inner):
+            yield path
+
+
+def _below(paths: Sequence[Path], path: Path) -> list[Path]:
+    return [other for other in paths if other != path and other[: len(path)] == path]
+
+
+def _stripped(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path
+) -> tuple[isl.Schedule, tuple[str, ...]] | None:
+    """Strips of the last loop of the band at ``path`` innermost; None where it is not parallel or that does not pay."""
+    properties = band_properties(scop, dependences, tree)
+    walk = [other for other, _ in bands(tree)]
+    inner = _below(walk, path)
+    last = properties[walk.index(path)].members[-1]
+    if not last.parallel or not inner or not _gain(scop, tree, path, inner).pays:
+        return None
+    names = _names(tree, path)
+    changed, alone = isolate_member(tree, path, band_at(tree, path).band_n_member() - 1)
+    changed = split_into_tiles(changed, alone, (STRIP,), scaled=True)
+    changed = band_at(changed, (*alone, 0)).band_sink().get_schedule()
+    return (changed, names) if check(scop, changed, known=dependences) else None
+
+
+def _parted(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path
+) -> tuple[isl.Schedule, tuple[str, ...]] | None:
+    """The last loop of the band at ``path`` in two, one of which runs in strips: what the other does first ties
+    the iterations of the whole loop together."""
+    count = band_at(tree, path).band_n_member()
+    if kind_of(band_at(tree, path).child(0)) != "sequence":
+        return None
+    alone = path
+    if count > 1:
+        tree, alone = split_band(tree, path, count - 1), (*path, 0)
+    shape = shape_of(tree)
+    loops = loops_at(shape, alone)
+    assert isinstance(loops.child, Branches)
+    for cut in range(1, len(loops.child.parts)):
+        parted = with_part(shape, alone, sequence_of(_halves(loops, loops.child, cut)))
+        candidate = tree_of(tree.get_domain(), parted)
+        if not check(scop, candidate, known=dependences):
+            continue
+        for half in (1, 0):
+            changed = _stripped(scop, dependences, candidate, (*alone, half, 0))
+            if changed is not None:
+                return changed
     return None
 
 
-def sinks(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path) -> bool:
-    """Whether the last member of the band at ``path`` should run inside the bands below it, and may."""
-    band = band_at(tree, path)
-    if not _has_branches(band) or not _helps(scop, tree, path, band.band_n_member() - 1):
-        return False
-    changed, below = _sunk(tree, path)
-    return keeps_order_below(scop, dependences, changed, below)
+def _halves(loops: Loops, branches: Branches, cut: int) -> list[Part]:
+    halves = []
+    for parts in (branches.parts[:cut], branches.parts[cut:]):
+        instances = parts[0].instances
+        for part in parts[1:]:
+            instances = instances.union(part.instances)
+        halves.append(Part(Loops(sequence_of(parts), (restricted(loops.rows[0], instances),)), instances))
+    return halves
 
 
-def sunk(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path) -> isl.Schedule:
-    """``tree`` with the last member of the band at ``path`` below all others, marked where it is parallel there."""
-    tree, below = _sunk(tree, path)
-    walk = list(zip(bands(tree), visits(scop, dependences, tree), strict=True))
-    paths = [place for (place, _), _ in walk]
-    for (place, _), visit in reversed(walk):
-        innermost = not any(other != place and other[: len(place)] == place for other in paths)
-        if place[: len(below)] == below and innermost and last_is_parallel(visit):
-            tree = mark_vector(tree, place)
-    return tree
+def _gain(scop: Scop, tree: isl.Schedule, path: Path, inner: list[Path]) -> _Gain:
+    """What changes when the last loop of the band at ``path`` takes the place of the innermost loops of ``inner``."""
+    around = band_at(tree, path)
+    position = (
+        around.get_prefix_schedule_multi_union_pw_aff().dim(isl.dim_type.out) + around.band_n_member() - 1
+    )
+    better = worse = 0
+    innermost = [one for one in inner if not _below(inner, one)]
+    for band in (band_at(tree, one) for one in innermost):
+        prefix = band.get_prefix_schedule_multi_union_pw_aff()
+        rows = prefix.flat_range_product(band.band_get_partial_schedule())
+        for statement in map(scop.statement, statements_under(band)):
+            own = statement_rows(rows, statement)
+            outside, inside = motions(statement, own, position), motions(statement, own, len(own) - 1)
+            for out, into in zip(outside or (), inside or (), strict=False):
+                better += out.locality == "unit" and into.locality == "strided"
+                worse += out.locality == "strided" and into.locality != "strided"
+    return _Gain(better, worse)
 
 
-def _sunk(tree: isl.Schedule, path: Path) -> tuple[isl.Schedule, Path]:
-    """The changed tree, and where what was below the member is now."""
-    tree, alone = isolate_member(tree, path, band_at(tree, path).band_n_member() - 1)
-    return band_at(tree, alone).band_sink().get_schedule(), alone
-
-
-def sunk_decision(statements: tuple[str, ...]) -> Decision:
-    """What is said of it."""
+def _said(names: tuple[str, ...]) -> Decision:
     text = (
-        f"the last loop of the band runs {STRIP} iterations at a time, innermost: the loops inside it would jump "
-        "through memory, these do not"
+        f"strips of {STRIP} iterations of the parallel loop run innermost, along memory, where the loops inside it "
+        "jump from line to line"
     )
-    return Decision("strips", text, statements, {"size": STRIP})
+    return Decision("strip", text, names, {"strip": STRIP})
 
 
-def _helps(scop: Scop, tree: isl.Schedule, path: Path, member: int) -> bool:
-    """Whether some loop inside the band at ``path`` strides, and no access would in that member of the band."""
-    outer = band_at(tree, path)
-    inner = [band for other, band in bands(tree) if other != path and other[: len(path)] == path]
-    if not any(_must_stride(scop, band) for band in inner):
-        return False
-    return all(_is_contiguous(scop.statement(name), outer, member) for name in statements_under(outer))
-
-
-def _must_stride(scop: Scop, band: isl.ScheduleNode) -> bool:
-    """Whether some statement under ``band`` jumps through memory whichever of the loops that may go there is last."""
-    last = band.band_n_member() - 1
-    choices = range(last + 1) if band.band_get_permutable() else (last,)
-    statements = [scop.statement(name) for name in statements_under(band)]
-    return any(
-        not any(_is_contiguous(statement, band, member) for member in choices) for statement in statements
-    )
-
-
-def _is_contiguous(statement: Statement, band: isl.ScheduleNode, member: int) -> bool:
-    """Whether every access of ``statement`` stays or goes to a neighbour from iteration to iteration of ``member``."""
-    prefix = band.get_prefix_schedule_multi_union_pw_aff()
-    rows = statement_rows(prefix.flat_range_product(band.band_get_partial_schedule()), statement)
-    found = motions(statement, rows, prefix.dim(isl.dim_type.out) + member)
-    return found is None or all(motion.locality != "strided" for motion in found)
+def _said_of_shares(names: tuple[str, ...]) -> Decision:
+    text = f"threads share strips of {SHARE} iterations of the innermost loop, the only parallel one"
+    return Decision("strip", text, names, {"strip": SHARE})

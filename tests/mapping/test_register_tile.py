@@ -168,7 +168,11 @@ def test_the_three_loops_of_a_deeper_nest() -> None:
         """
     scop, plan = blocked_plan(text)
     (tile,) = plan.register_tiles
-    assert [scop.statement("S0").iterators[place] for place in (tile.row, tile.column, tile.depth)] == ["i", "j", "k"]
+    assert [scop.statement("S0").iterators[place] for place in (tile.row, tile.column, tile.depth)] == [
+        "i",
+        "j",
+        "k",
+    ]
     assert tile.coordinates[0] == "b"
     assert [decision.text for decision in plan.decisions if decision.step == "parallel"] == [
         "loop 0 of the band runs on all threads"
