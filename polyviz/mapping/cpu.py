@@ -70,21 +70,24 @@ def make_plan(
     contract: FloatingPoint = "reassociate",
     register_tile: bool = True,
     pack: bool = True,
-    **memory: bool,
+    fuse_passes: bool = True,
+    strips: bool = True,
+    array_sums: bool = True,
+    accumulate: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off.
     Register tiles need a ``processor`` with vector registers and a target that can name them (``c``);
-    ``register_tile`` switches them off, ``pack`` the copies of their operands. ``memory`` switches the rules of
-    ``MemoryRules`` off by name, for loops whose time goes into reading memory.
+    ``register_tile`` switches them off, ``pack`` the copies of their operands. The rest switches off what is done for
+    loops whose time goes into reading memory (``MemoryRules``), where ``contract`` allows it at all.
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
     usable = register_tile and target == "c" and processor is not None and processor.vector_registers
     registers = Registers(processor, pack) if usable and processor is not None else None
-    rules = MemoryRules(**memory, floating_point=contract).for_target(target)
+    rules = MemoryRules(fuse_passes, strips, array_sums, accumulate, contract).for_target(target)
     mapped = _mapped(scop, dependences, schedule, tile, registers, rules)
     storage = place_temporaries(scop, dependences, mapped.tree)
     plan = Plan(
@@ -134,11 +137,11 @@ def _transform(
     registers: Registers | None,
     memory: MemoryRules,
 ) -> Mapped:
-    tree, arranged = memory.arranged(scop, dependences, tree)
     tree, said = prepared(scop, dependences, tree, registers) if tile is None else (tree, ())
+    tree, arranged = memory.arranged(scop, dependences, tree)
     properties = band_properties(scop, dependences, tree)
     plans: list[BandPlan] = []
-    decisions: list[Decision] = [*arranged, *said]
+    decisions: list[Decision] = [*said, *arranged]
     for (path, band), found in zip(bands(tree), properties, strict=True):
         around = [plan for plan in plans if path[: len(plan.path)] == plan.path]
         locality = band_locality(scop, tree, path) if _is_innermost(tree, path) else None

@@ -44,6 +44,7 @@ from polyviz.transform.tree import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from polyviz.analysis import BandProperties
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop
     from polyviz.transform.tree import Path
@@ -99,7 +100,7 @@ def share_strips(
         changed, _ = permute_members(tree, path, (best, 1 - best))
         changed, alone = isolate_member(changed, path, 0)
         changed = split_into_tiles(changed, alone, (SHARE,), scaled=True)
-        changed = band_at(changed, (*alone, 0)).band_sink().get_schedule()
+        changed = _sunk(changed, (*alone, 0))
         if check(scop, changed, known=dependences):
             tree = changed
             decisions.append(_said_of_shares(_names(tree, path)))
@@ -131,7 +132,8 @@ def _candidates(scop: Scop, tree: isl.Schedule) -> Iterator[Path]:
         inner = _below(paths, path)
         if is_concurrent(band_at(tree, path)):
             continue
-        if any(_gain(scop, tree, path, [one]).pays for one in inner):
+        members = range(band_at(tree, path).band_n_member())
+        if any(_gain(scop, tree, path, [one], member).pays for one in inner for member in members):
             yield path
 
 
@@ -142,18 +144,39 @@ def _below(paths: Sequence[Path], path: Path) -> list[Path]:
 def _stripped(
     scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path
 ) -> tuple[isl.Schedule, tuple[str, ...]] | None:
-    """Strips of the last loop of the band at ``path`` innermost; None where it is not parallel or that does not pay."""
-    properties = band_properties(scop, dependences, tree)
+    """Strips of a parallel loop of the band at ``path`` innermost; None where there is none or that does not pay.
+
+    In a permutable band the loop over strips comes first of all, so that threads share it.
+    """
     walk = [other for other, _ in bands(tree)]
     inner = _below(walk, path)
-    last = properties[walk.index(path)].members[-1]
-    if not last.parallel or not inner or not _gain(scop, tree, path, inner).pays:
-        return None
+    found = band_properties(scop, dependences, tree)[walk.index(path)]
+    count = len(found.members)
     names = _names(tree, path)
-    changed, alone = isolate_member(tree, path, band_at(tree, path).band_n_member() - 1)
-    changed = split_into_tiles(changed, alone, (STRIP,), scaled=True)
-    changed = band_at(changed, (*alone, 0)).band_sink().get_schedule()
-    return (changed, names) if check(scop, changed, known=dependences) else None
+    for member in _movable(found) if inner else ():
+        if not _gain(scop, tree, path, inner, member).pays:
+            continue
+        first = 0 if found.permutable else member
+        order = [other for other in range(count) if other != member]
+        changed, _ = permute_members(tree, path, (*order[:first], member, *order[first:]))
+        changed, alone = isolate_member(changed, path, first)
+        changed = split_into_tiles(changed, alone, (STRIP,), scaled=True)
+        changed = _sunk(changed, (*alone, 0))
+        if check(scop, changed, known=dependences):
+            return changed, names
+    return None
+
+
+def _movable(found: BandProperties) -> list[int]:
+    """The members that may move inside everything below, as far as their band tells."""
+    if found.permutable:
+        return [position for position, member in enumerate(found.members) if member.coincident]
+    return [len(found.members) - 1] if found.members[-1].parallel else []
+
+
+def _sunk(tree: isl.Schedule, points: Path) -> isl.Schedule:
+    """The loop at ``points`` inside all loops below it."""
+    return band_at(tree, points).band_sink().get_schedule()
 
 
 def _parted(
@@ -192,12 +215,10 @@ def _halves(loops: Loops, branches: Branches, cut: int) -> list[Part]:
     return halves
 
 
-def _gain(scop: Scop, tree: isl.Schedule, path: Path, inner: list[Path]) -> _Gain:
-    """What changes when the last loop of the band at ``path`` takes the place of the innermost loops of ``inner``."""
+def _gain(scop: Scop, tree: isl.Schedule, path: Path, inner: list[Path], member: int) -> _Gain:
+    """What changes when one loop of the band at ``path`` takes the place of the innermost loops of ``inner``."""
     around = band_at(tree, path)
-    position = (
-        around.get_prefix_schedule_multi_union_pw_aff().dim(isl.dim_type.out) + around.band_n_member() - 1
-    )
+    position = around.get_prefix_schedule_multi_union_pw_aff().dim(isl.dim_type.out) + member
     better = worse = 0
     innermost = [one for one in inner if not _below(inner, one)]
     for band in (band_at(tree, one) for one in innermost):

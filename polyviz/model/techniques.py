@@ -2,7 +2,7 @@
 
 ``pv.compile``, ``pv.compare``, ``%%polyopt --without``, ``pv.ablation``, ``pv.tune`` and the help texts read this
 table. A new technique of the mapping is a keyword of ``polyviz.mapping.cpu.make_plan`` that is True unless told
-otherwise, and one entry here.
+otherwise, and one entry here; ``private_arrays`` works before there is an order (``polyviz.api.compiling``).
 """
 
 from __future__ import annotations
