@@ -86,7 +86,7 @@ await scenario('a setting says which options an inspected cell gets', async () =
 await scenario('a kernel that dies leaves the last state and a button', async () => {
   await view.locator('.polyviz-point').nth(5).click();
   await page.evaluate(() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart());
-  await page.locator('.polyviz-again').waitFor();
+  await page.locator('.polyviz-reconnect').waitFor();
   assert.equal(await view.count(), 1);
   assert.ok((await view.locator('.polyviz-point').count()) > 10);
   assert.equal(await view.locator('button:has-text("Moves")').count(), 0);
@@ -97,9 +97,9 @@ await scenario('a kernel that dies leaves the last state and a button', async ()
     content.activeCellIndex = 0;
     await window.jupyterapp.commands.execute('notebook:run-cell');
   });
-  await page.locator('.polyviz-again button').click();
+  await page.locator('.polyviz-reconnect button').click();
   await view.locator('button:has-text("Moves")').first().waitFor();
-  assert.equal(await page.locator('.polyviz-again').count(), 0);
+  assert.equal(await page.locator('.polyviz-reconnect').count(), 0);
 });
 
 await scenario('a hundred thousand points stay interactive', async () => {
