@@ -32,7 +32,7 @@ await scenario('the script of the moves becomes a cell that runs', async () => {
   await view.first().locator('button[aria-label="Moves at j"]').click();
   await view.first().locator('.polyviz-move:has-text("Skew by i")').click();
   await view.first().locator('input[aria-label="Schedule by hand"]').waitFor();
-  await panel.locator('text=1 moves by hand').waitFor();
+  await panel.locator('text=1 move by hand').waitFor();
   await execute(page, 'polyviz:insert-script');
   await execute(page, 'notebook:run-cell');
   await kernelIsIdle(page);
@@ -100,6 +100,20 @@ await scenario('a kernel that dies leaves the last state and a button', async ()
   await page.locator('.polyviz-reconnect button').click();
   await view.locator('button:has-text("Moves")').first().waitFor();
   assert.equal(await page.locator('.polyviz-reconnect').count(), 0);
+});
+
+await scenario('blocks and threads have trees of their own', async () => {
+  await openFile(page, url, 'gpu.ipynb');
+  await kernelIsIdle(page);
+  await execute(page, 'notebook:run-all-cells');
+  await view.locator('button:has-text("Moves")').first().waitFor();
+  await view.locator('summary:text-is("Blocks and threads")').click();
+  const part = view.locator('details:has(> summary:text-is("Blocks and threads"))');
+  assert.ok((await part.locator('.polyviz-thread').count()) >= 32);
+  assert.match(await part.innerText(), /threads in a block, \d+ warps/);
+  await part.scrollIntoViewIfNeeded();
+  await picture('gpu');
+  assert.deepEqual(await serious('.polyviz'), []);
 });
 
 await scenario('a hundred thousand points stay interactive', async () => {
