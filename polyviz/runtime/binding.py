@@ -10,26 +10,23 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.exceptions import TooHardError
 
 from polyviz.errors import ArgumentError, OverlapError
 from polyviz.model.exclusion import exclusive
 from polyviz.model.program import ArrayType
 from polyviz.runtime.evaluate import evaluate_integer
+from polyviz.runtime.overlap import lives_on_device, overlaps_itself, share_memory
 from polyviz.runtime.residency import device
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import islpy as isl
-    from numpy.typing import NDArray
 
     from polyviz.model.scop import Array, Parameter, Scop
 
 SIZES_REMEMBERED = 64
 """How many combinations of sizes a kernel remembers as fitting."""
-OVERLAP_WORK = 100_000
-"""Candidate solutions NumPy may look at to tell whether two views share a byte; more would take seconds."""
 SUPPORTED_TYPES = (
     "bool",
     "int8",
@@ -114,7 +111,7 @@ class Binder:
         return Bound(given, parameters, types)
 
     def _value(self, value: Any) -> Any:
-        return _of_cupy(value) if self.on_device and _lives_on_device(value) else _plain(value)
+        return _of_cupy(value) if self.on_device and lives_on_device(value) else _plain(value)
 
     def _named(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, Any]:
         if self._positional is not None and not keywords and len(arguments) == len(self._positional):
@@ -155,7 +152,7 @@ class Binder:
 
     def _check_array(self, array: Array, value: Any) -> None:
         name = self._named_argument(array.name)
-        if _lives_on_device(value) and not self.on_device:
+        if lives_on_device(value) and not self.on_device:
             raise ArgumentError(
                 f"{name} lives on a CUDA device, and this kernel runs on the processor.",
                 hint=f"Use the target 'cuda', or pass cupy.asnumpy({array.name}).",
@@ -203,7 +200,7 @@ class Binder:
 
     def _check_overlap(self, given: Mapping[str, Any]) -> None:
         for name in self._written_arrays:
-            if _overlaps_itself(given[name]):
+            if overlaps_itself(given[name]):
                 raise OverlapError(
                     f"{self._where}several elements of {name} share one place in memory, and {name} is written.",
                     span=self.arrays[name].span,
@@ -212,7 +209,7 @@ class Binder:
                     hint=f"Pass a copy: np.ascontiguousarray({name}).",
                 )
         for first, second in self._conflicts:
-            if _share_memory(given[first], given[second]):
+            if share_memory(given[first], given[second]):
                 written = " and ".join(name for name in (first, second) if name in self.written)
                 raise OverlapError(
                     f"{self._where}{first} and {second} overlap in memory, and "
@@ -344,11 +341,6 @@ def _integer(name: str, value: Any) -> int:
     return number
 
 
-def _lives_on_device(value: object) -> bool:
-    """Whether ``value`` is an array of CuPy or of another library that shares arrays on a CUDA device."""
-    return not isinstance(value, np.ndarray) and hasattr(value, "__cuda_array_interface__")
-
-
 def _of_cupy(value: Any) -> Any:
     """An array on a device with the attributes that CuPy's have, in the same memory."""
     if hasattr(getattr(value, "flags", None), "c_contiguous"):
@@ -359,48 +351,4 @@ def _of_cupy(value: Any) -> Any:
 
 
 def _is_array(value: object) -> bool:
-    return isinstance(value, np.ndarray) or _lives_on_device(value)
-
-
-def _reach_on_device(array: Any) -> range:
-    """The addresses from the first to the last byte of an array on a device."""
-    first = last = int(array.__cuda_array_interface__["data"][0])
-    for stride, extent in zip(array.strides, array.shape, strict=True):
-        ends = (0, stride * (extent - 1))
-        first, last = first + min(ends), last + max(ends)
-    return range(first, last + array.itemsize)
-
-
-def _share_on_device(one: Any, other: Any) -> bool:
-    if not (_lives_on_device(one) and _lives_on_device(other) and one.size and other.size):
-        return False
-    first, second = _reach_on_device(one), _reach_on_device(other)
-    return first.start < second.stop and second.start < first.stop
-
-
-def _share_memory(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Whether some byte belongs to both; views so tangled that NumPy gives up count as sharing."""
-    if _lives_on_device(one) or _lives_on_device(other):
-        return _share_on_device(one, other)
-    if not np.may_share_memory(one, other):
-        return False
-    try:
-        return np.shares_memory(one, other, max_work=OVERLAP_WORK)  # type: ignore[arg-type]  # any bound will do
-    except TooHardError:
-        return True
-
-
-def _overlaps_itself(array: NDArray[Any]) -> bool:
-    """Whether two different subscripts reach the same memory (broadcast views, overlapping windows)."""
-    if array.flags.c_contiguous or not array.size:
-        return False
-    axes = sorted(
-        (abs(stride), extent) for stride, extent in zip(array.strides, array.shape, strict=True) if extent > 1
-    )
-    reach = array.itemsize
-    for stride, extent in axes:
-        # Sufficient and, for the views NumPy makes by slicing, exact: each axis steps over all inner ones.
-        if stride < reach:
-            return True
-        reach += stride * (extent - 1)
-    return False
+    return isinstance(value, np.ndarray) or lives_on_device(value)

@@ -23,8 +23,11 @@ export function momentsOf(model: Model, variant: Ordering, atOnce: boolean): rea
       if (time === undefined) {
         return [];
       }
-      const together = atOnce ? parallelAt(variant.tree, statement.name, time) : null;
-      return [{ statement: number, instance, time: time.map((value, axis) => (together?.has(axis) ? 0 : value)) }];
+      if (!atOnce) {
+        return [{ statement: number, instance, time }];
+      }
+      const together = parallelAt(variant.tree, statement.name, time);
+      return [{ statement: number, instance, time: time.map((value, axis) => (together.has(axis) ? 0 : value)) }];
     });
   });
   timed.sort((one, other) => compare(one.time, other.time));

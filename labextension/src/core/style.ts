@@ -124,7 +124,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-meaning { display: block; font-weight: 400; font-size: 11px; color: var(--pv-muted); }
 .polyviz-difference { max-height: 360px; font-size: 12px; }
 .polyviz-difference .polyviz-line { cursor: auto; }
-.polyviz-again { background: var(--pv-raised); border: 1px dashed var(--pv-muted); border-radius: 4px; padding: 4px 8px; margin-bottom: 6px; }
+.polyviz-reconnect { background: var(--pv-raised); border: 1px dashed var(--pv-muted); border-radius: 4px; padding: 4px 8px; margin-bottom: 6px; }
 .polyviz .polyviz-sessions { list-style: none; padding: 0; }
 .polyviz button.polyviz-session { width: 100%; text-align: start; padding: 4px 8px; margin-bottom: 4px; font-weight: 600; }
 .polyviz button.polyviz-session[aria-current=true] { border-inline-start: 4px solid var(--pv-flow); background: var(--pv-lit); }
