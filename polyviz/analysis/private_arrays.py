@@ -153,12 +153,21 @@ def _last_copy(
         return isl.PwMultiAff.from_map(isl.Map.from_union_map(writer.apply_range(copies).coalesce()))
 
     found = solved(search, _OPERATIONS)
-    if found is None or found.n_piece() != 1:
+    if found is None or found.n_piece() != 1 or not _is_whole(found):
         return None
     return found
 
 
 _OPERATIONS = 100_000
+
+
+def _is_whole(function: isl.PwMultiAff) -> bool:
+    """Whether every piece is a sum of whole multiples, without divisions."""
+    pieces: list[isl.Aff] = []
+    function.foreach_piece(lambda _domain, piece: pieces.append(piece.get_aff(0)))
+    return all(
+        piece.dim(isl.dim_type.div) == 0 and piece.get_denominator_val().is_one() for piece in pieces
+    )
 
 
 def _iterator(statement: Statement, position: int) -> isl.Map:
@@ -273,18 +282,15 @@ def _affine_expression(function: isl.PwMultiAff, iterators: Sequence[str]) -> Ex
     function.foreach_piece(lambda _domain, piece: pieces.append(piece.get_aff(0)))
     [affine] = pieces
     terms: list[tuple[int, Expression]] = []
-    for kind, count in (
-        (isl.dim_type.param, affine.dim(isl.dim_type.param)),
-        (isl.dim_type.in_, len(iterators)),
-    ):
-        for position in range(count):
-            factor = affine.get_coefficient_val(kind, position).to_python()
-            name = iterators[position] if kind == isl.dim_type.in_ else affine.get_dim_name(kind, position)
-            terms.append((factor, Name(name)))
+    for position in range(affine.dim(isl.dim_type.param)):
+        parameter = Name(str(affine.get_dim_name(isl.dim_type.param, position)))
+        terms.append((affine.get_coefficient_val(isl.dim_type.param, position).to_python(), parameter))
+    for position, iterator in enumerate(iterators):
+        terms.append((affine.get_coefficient_val(isl.dim_type.in_, position).to_python(), Name(iterator)))
     terms.append((affine.get_constant_val().to_python(), Constant(1)))
     result: Expression = Constant(0)
-    for factor, name in terms:
-        result = _added(result, factor, name)
+    for factor, term in terms:
+        result = _added(result, factor, term)
     return result
 
 
