@@ -44,6 +44,7 @@ def compile(
     tile: Tile = None,
     register_tile: bool = True,
     pack: bool = True,
+    interleave: bool = True,
     floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     **options: Any,
@@ -53,7 +54,7 @@ def compile(
     ``source`` is a function, text, an extracted part or a kernel. ``schedule`` is a scheduler's name (its options go
     into ``options``) or a schedule of one's own; ``tile`` gives tile sizes (one number: the same for
     every loop), False switches tiling off. ``register_tile=False`` keeps sums of products out of vector registers,
-    ``pack=False`` their operands where they are.
+    ``pack=False`` their operands where they are, ``interleave=False`` loops that wait for their own values on their own.
     ``floating_point`` is ``strict`` (each element's operations keep their order) or ``reassociate``.
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
@@ -67,7 +68,7 @@ def compile(
     >>> values
     array([0., 2., 4., 6.])
     """
-    check_options(floating_point, tile, register_tile=register_tile, pack=pack)
+    check_options(floating_point, tile, register_tile=register_tile, pack=pack, interleave=interleave)
     scop = part_of(source, sizes=sizes, namespace=namespace)
     return build_kernel(
         scop,
@@ -78,6 +79,7 @@ def compile(
         tile=tile,
         register_tile=register_tile,
         pack=pack,
+        interleave=interleave,
         floating_point=floating_point,
         namespace=namespace,
         options=options,
@@ -95,6 +97,7 @@ def build_kernel(
     tile: Tile = None,
     register_tile: bool = True,
     pack: bool = True,
+    interleave: bool = True,
     floating_point: FloatingPoint = "reassociate",
     namespace: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
@@ -115,6 +118,7 @@ def build_kernel(
         processor=this_machine().processor,
         register_tile=register_tile,
         pack=pack,
+        interleave=interleave,
     )
     original = original_of(scop, source, namespace)
     return Kernel(

@@ -234,6 +234,8 @@ class _CProgram:
             self.text.add(indent, f"#pragma omp parallel for schedule({regular}){self._if_it_pays(node.parallel)}")
         elif node.vector:
             self.text.add(indent, "#pragma omp simd")
+        elif node.interleave > 1:
+            self.text.add(indent, f"#pragma GCC unroll {node.interleave}")
         self._plain_loop(node, indent)
 
     def _team(self, node: For, marks: Sequence[str], indent: int) -> None:

@@ -36,7 +36,7 @@ class For(LoopNode):
 
     ``parallel`` names the mark that lets iterations run on different threads, empty for a serial loop. ``vector``:
     iterations may run in one vector instruction. ``unroll``: how many iterations to write in a row, 1 for no more than
-    one.
+    one. ``interleave``: how many the compiler should run side by side, 1 for no more than one.
     """
 
     iterator: str
@@ -47,6 +47,7 @@ class For(LoopNode):
     parallel: str = ""
     vector: bool = False
     unroll: int = 1
+    interleave: int = 1
 
 
 @dataclass(frozen=True, slots=True)

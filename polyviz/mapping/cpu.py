@@ -8,15 +8,26 @@ proved for the band: permutable bands may be reordered and tiled, coincident mem
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
-from polyviz.mapping.block_tiles import Update, tile_sizes
+from polyviz.mapping.band_plan import BandPlan, explain
+from polyviz.mapping.block_tiles import tile_sizes
 from polyviz.mapping.full_tiles import find_full_tiles
+from polyviz.mapping.interleave import (
+    CHAINS,
+    chains_apart,
+    cut_into_strips,
+    has_chains,
+    interleave_diagonals,
+    interleave_strips,
+    is_chain_after,
+    with_diagonals,
+)
 from polyviz.mapping.innermost import (
     distribute_innermost,
     is_concurrent,
@@ -29,30 +40,30 @@ from polyviz.mapping.marked import Mapped, keep_marks
 from polyviz.mapping.outer_loops import OuterLoops
 from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, inner_nests, tiles_of_updates
 from polyviz.mapping.storage import place_temporaries
+from polyviz.mapping.tile_sizes import Tile, chain_sizes, concurrent_sizes, tile_sizes_of
 from polyviz.mapping.work import region_extents
-from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, ParallelWork, Plan, RegisterTile
-from polyviz.model.schedule import Decision, Schedule
+from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, ParallelWork, Plan
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tile import split_into_tiles
-from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, node_at, statements_under
+from polyviz.transform.tree import (
+    Path,
+    bands,
+    insert_mark,
+    isolate_member,
+    node_at,
+    split_band,
+    statements_under,
+)
 from polyviz.transform.wavefront import with_diagonal
 
 if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
     from polyviz.model.processor import Processor
+    from polyviz.model.schedule import Decision, Schedule
     from polyviz.model.scop import Scop
 
-PARALLEL_TILE = (32, 64)
-"""Tiles of a band with a parallel loop: the outermost one smaller, so that every thread finds work; a 64 x 64 tile of
-doubles fills most of a first-level cache."""
-WAVEFRONT_TILE = (32, 64, 256)
-"""Tiles of a band that carries dependences: outermost (time), between, innermost (the vector loop, kept long)."""
-CROWDED_TILE = 16
-"""The loops between, when there are two or more of them."""
 SOURCE_ORDER = "original"
 """The scheduler whose order is kept to the letter: no tiles, no threads; it is what others are measured against."""
-
-Tile = Sequence[int] | Literal[False] | None
 
 
 def make_plan(
@@ -65,19 +76,21 @@ def make_plan(
     processor: Processor | None = None,
     register_tile: bool = True,
     pack: bool = True,
+    interleave: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off.
     Register tiles need a ``processor`` with vector registers and a target that can name them (``c``);
-    ``register_tile`` switches them off, ``pack`` the copies of their operands.
+    ``register_tile`` switches them off, ``pack`` the copies of their operands; ``interleave`` switches off that several
+    iterations of a parallel loop run side by side (in ``c`` only).
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
     usable = register_tile and target == "c" and processor is not None and processor.vector_registers
     registers = Registers(processor, pack) if usable and processor is not None else None
-    mapped = _mapped(scop, dependences, schedule, tile, registers)
+    mapped = _mapped(scop, dependences, schedule, tile, registers, interleave=interleave and target == "c")
     storage = place_temporaries(scop, dependences, mapped.tree)
     return Plan(
         schedule=schedule,
@@ -94,28 +107,14 @@ def make_plan(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _BandPlan:
-    """What happens to one band. ``order`` is the new order of its point loops, ``parallel`` a position in it (or in
-    the tile band), ``vector`` tells that its innermost loop may use vector instructions, ``separable`` that each
-    statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time."""
-
-    path: Path
-    order: tuple[int, ...]
-    tile_order: tuple[int, ...]
-    sizes: tuple[int, ...]
-    parallel: int | None
-    wavefront: bool
-    vector: bool
-    separable: bool
-    serial_members: int
-    concurrent: bool = False
-    block: RegisterTile | None = None
-    updates: tuple[Update, ...] = ()
-
-
 def _mapped(
-    scop: Scop, dependences: Dependences, schedule: Schedule, tile: Tile, registers: Registers | None
+    scop: Scop,
+    dependences: Dependences,
+    schedule: Schedule,
+    tile: Tile,
+    registers: Registers | None,
+    *,
+    interleave: bool,
 ) -> Mapped:
     if schedule.by_hand:
         if tile:
@@ -126,16 +125,25 @@ def _mapped(
     if schedule.superposition is not None and tile is None:
         # Its block loops are tiles already, and the loops of its threads are meant to stay whole.
         tile = False
-    return _transform(scop, dependences, schedule.tree, tile, registers)
+    return _transform(scop, dependences, schedule.tree, tile, registers, interleave=interleave)
 
 
 def _transform(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile, registers: Registers | None
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    tile: Tile,
+    registers: Registers | None,
+    *,
+    interleave: bool,
 ) -> Mapped:
     if registers is not None and tile is None:
         tree = inner_nests(scop, dependences, tree, registers)
     properties = band_properties(scop, dependences, tree)
-    plans: list[_BandPlan] = []
+    apart = chains_apart(scop, dependences, tree, properties) if interleave and tile is None else None
+    if apart is not None:
+        tree, properties = apart, band_properties(scop, dependences, apart)
+    plans: list[BandPlan] = []
     decisions: list[Decision] = []
     for (path, band), found in zip(bands(tree), properties, strict=True):
         around = [plan for plan in plans if path[: len(plan.path)] == plan.path]
@@ -163,20 +171,46 @@ def _transform(
             )
             plan = _by_registers(plan, choice, tile)
             decisions.extend(filter(None, (choice.decision,)))
+        if interleave and plan.wavefront and locality is not None and not plan.updates and not plan.vector:
+            if is_chain_after(scop, dependences, tree, path, plan.order):
+                plan = replace(plan, diagonals=True, sizes=chain_sizes(plan.sizes, plan.order, tile))
         plans.append(plan)
-        decisions.extend(_explain(plan, statements_under(band)))
+    if interleave:
+        plans = _with_strips(scop, dependences, tree, properties, plans)
+    for plan in plans:
+        decisions.extend(explain(plan, statements_under(node_at(tree, plan.path))))
     mapped = Mapped(tree, work=_work(scop, tree, plans), decisions=tuple(decisions))
     for number, plan in reversed(list(enumerate(plans))):
         mapped = _apply(scop, dependences, mapped, plan, number, registers)
     return mapped
 
 
-def _is_free(around: Sequence[_BandPlan]) -> bool:
+def _with_strips(
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    properties: Sequence[BandProperties],
+    plans: Sequence[BandPlan],
+) -> list[BandPlan]:
+    """``plans`` with strips where all loops inside a parallel one are chains."""
+    result = []
+    for plan, found in zip(plans, properties, strict=True):
+        inside = [other for other in plans if other.path != plan.path and other.path[: len(plan.path)] == plan.path]
+        plain = plan.is_plain and found.members[plan.order[-1]].coincident
+        serial = all(other.is_plain and not other.vector and other.parallel is None for other in inside)
+        chains = inside and plain and serial
+        paths = [other.path for other in inside]
+        strips = bool(chains) and has_chains(scop, dependences, tree, paths)
+        result.append(replace(plan, strips=strips))
+    return result
+
+
+def _is_free(around: Sequence[BandPlan]) -> bool:
     """Whether threads may start inside the bands ``around``."""
     return sum(plan.serial_members for plan in around) <= 1 and all(plan.parallel is None for plan in around)
 
 
-def _by_registers(plan: _BandPlan, choice: Choice, tile: Tile) -> _BandPlan:
+def _by_registers(plan: BandPlan, choice: Choice, tile: Tile) -> BandPlan:
     """``plan`` cut for register tiles, where there are some."""
     if choice.updates and tile is None:
         return replace(plan, updates=choice.updates, sizes=tile_sizes(choice.updates))
@@ -197,7 +231,7 @@ def _by_registers(plan: _BandPlan, choice: Choice, tile: Tile) -> _BandPlan:
     )
 
 
-def _work(scop: Scop, tree: isl.Schedule, plans: Sequence[_BandPlan]) -> tuple[ParallelWork, ...]:
+def _work(scop: Scop, tree: isl.Schedule, plans: Sequence[BandPlan]) -> tuple[ParallelWork, ...]:
     """The work of each parallel loop; a wavefront, and the members before the loop, are serial around it."""
     found = []
     for number, plan in enumerate(plans):
@@ -222,14 +256,14 @@ def _is_innermost(tree: isl.Schedule, path: Path) -> bool:
 
 
 def _plan_band(
-    path: Path, found: BandProperties, locality: Locality | None, around: Sequence[_BandPlan], tile: Tile
-) -> _BandPlan:
+    path: Path, found: BandProperties, locality: Locality | None, around: Sequence[BandPlan], tile: Tile
+) -> BandPlan:
     count = len(found.members)
     order = tuple(range(count))
     if found.permutable and locality is not None:
         best = locality.best_innermost
         order = (*(member for member in order if member != best), best)
-    sizes = _tile_sizes(found, locality, order, tile)
+    sizes = tile_sizes_of(found, locality, order, tile)
     parallel_around = any(plan.parallel is not None for plan in around)
     serial_around = sum(plan.serial_members for plan in around)
     outer = OuterLoops(found, order, bool(sizes), locality is None, parallel_around, serial_around).choose()
@@ -238,7 +272,7 @@ def _plan_band(
     )
     # A loop shared between threads is not cut into vectors as well: its iterations are left whole.
     innermost = locality is not None and (bool(sizes) or outer.parallel != count - 1)
-    return _BandPlan(
+    return BandPlan(
         path=path,
         order=outer.order if not sizes else order,
         tile_order=outer.order,
@@ -251,7 +285,7 @@ def _plan_band(
     )
 
 
-def _concurrent(plan: _BandPlan, tile: Tile, *, inside: bool) -> _BandPlan:
+def _concurrent(plan: BandPlan, tile: Tile, *, inside: bool) -> BandPlan:
     """``plan`` for a band whose tiles can all start at once: diamonds with equal sides, points in order of time.
 
     Without tiles threads share a loop inside the time, where it has more than one of them and is not ``inside`` others.
@@ -261,48 +295,23 @@ def _concurrent(plan: _BandPlan, tile: Tile, *, inside: bool) -> _BandPlan:
     if not plan.sizes:
         parallel = 1 if len(order) > 2 and not inside else None
         return replace(plan, order=order, tile_order=order, parallel=parallel, concurrent=True)
-    side = WAVEFRONT_TILE[2] if len(order) == 2 else WAVEFRONT_TILE[1]
-    sizes = plan.sizes if tile is not None else (side, side, *plan.sizes[2:])
-    return replace(plan, order=order, sizes=sizes, concurrent=True)
-
-
-def _tile_sizes(
-    found: BandProperties, locality: Locality | None, order: Sequence[int], tile: Tile
-) -> tuple[int, ...]:
-    """The tile size of each member in its old position; empty for a band that is not tiled."""
-    count = len(order)
-    if tile is False or not found.permutable or count < 2:
-        return ()
-    if tile is not None:
-        return tuple(tile[min(position, len(tile) - 1)] for position in range(count))
-    carries = not any(member.coincident for member in found.members)
-    # Around further loops a band is tiled only to find parallel wavefronts: its own locality is theirs.
-    helps = carries if locality is None else locality.tiling_helps
-    if not helps:
-        return ()
-    return tuple(_default_size(member, order, carries=carries) for member in range(count))
-
-
-def _default_size(member: int, order: Sequence[int], *, carries: bool) -> int:
-    if not carries:
-        return PARALLEL_TILE[0] if member == 0 else PARALLEL_TILE[1]
-    if member == order[-1]:
-        return WAVEFRONT_TILE[2]
-    if member == 0:
-        return WAVEFRONT_TILE[0]
-    return WAVEFRONT_TILE[1] if len(order) <= len(WAVEFRONT_TILE) else CROWDED_TILE
+    return replace(plan, order=order, sizes=concurrent_sizes(plan.sizes, tile), concurrent=True)
 
 
 def _apply(
     scop: Scop,
     dependences: Dependences,
     mapped: Mapped,
-    plan: _BandPlan,
+    plan: BandPlan,
     number: int,
     registers: Registers | None,
 ) -> Mapped:
     """``mapped`` with one band changed; ``number`` is its place among the bands."""
     tree = mapped.tree
+    if plan.strips:
+        return _apply_strips(scop, mapped, plan, number)
+    if plan.diagonals:
+        tree = with_diagonals(tree, plan.path, plan.order)
     if plan.sizes:
         tree = split_into_tiles(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
         tree, _ = permute_members(tree, plan.path, plan.tile_order)
@@ -335,8 +344,11 @@ def _apply(
             decisions=(*mapped.decisions, said),
         )
     steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
-    full = find_full_tiles(scop, tree, points, steps) if plan.sizes and plan.block is None else None
-    tree = _innermost(scop, dependences, tree, points, plan)
+    full = _full_tiles(scop, tree, points, steps, plan) if plan.sizes and plan.block is None else None
+    if plan.diagonals:
+        tree = interleave_diagonals(tree, points)
+    else:
+        tree = _innermost(scop, dependences, tree, points, plan)
     if full is not None:
         mapped = replace(mapped, full_tiles=(*mapped.full_tiles, FullTiles(mark, full)))
     if full is not None or any(tiles.mark == mark for tiles in mapped.block_tiles):
@@ -349,11 +361,37 @@ def _apply(
     return replace(mapped, tree=tree)
 
 
+def _full_tiles(
+    scop: Scop, tree: isl.Schedule, points: Path, steps: Sequence[int], plan: BandPlan
+) -> isl.Set | None:
+    """The tiles whose loops have constant trip counts; a vector loop may be cut off at its ends: it is long."""
+    if plan.long_rows and len(plan.order) > 1:
+        tree = split_band(tree, points, len(plan.order) - 1)
+    return find_full_tiles(scop, tree, points, steps)
+
+
+def _apply_strips(scop: Scop, mapped: Mapped, plan: BandPlan, number: int) -> Mapped:
+    """``mapped`` with the innermost loop of one band in strips that run inside the loops below."""
+    tree, _ = permute_members(mapped.tree, plan.path, plan.order)
+    tree, strips = cut_into_strips(tree, plan.path)
+    points, mark = (*strips, 0), f"{POINTS}:{number}"
+    full = find_full_tiles(scop, tree, points, (CHAINS,))
+    tree = interleave_strips(tree, points)
+    if full is not None:
+        tree = insert_mark(tree, points, mark)
+        mapped = replace(mapped, full_tiles=(*mapped.full_tiles, FullTiles(mark, full)))
+    if plan.parallel is not None:
+        last = plan.parallel == len(plan.order) - 1
+        place, member = (strips, 0) if last else (plan.path, plan.parallel)
+        tree = _mark_loop(tree, place, member, f"{PARALLEL}:{number}")
+    return replace(mapped, tree=tree)
+
+
 def _innermost(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, points: Path, plan: _BandPlan
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, points: Path, plan: BandPlan
 ) -> isl.Schedule:
     """``tree`` with the innermost loop of the band of points at ``points`` ready for vector instructions."""
-    if plan.separable and (not plan.vector or is_mixed(tree, points)):
+    if plan.separable and (not plan.vector or is_mixed(scop, tree, points)):
         separate = distribute_innermost(scop, dependences, tree, points)
         if separate is not None:
             return separate
@@ -364,33 +402,3 @@ def _mark_loop(tree: isl.Schedule, path: Path, member: int, name: str) -> isl.Sc
     """Mark one member of the band at ``path``, which becomes a band of its own."""
     tree, alone = isolate_member(tree, path, member)
     return insert_mark(insert_mark(tree, (*alone, 0), END), alone, name)
-
-
-def _explain(plan: _BandPlan, statements: tuple[str, ...]) -> list[Decision]:
-    decisions = []
-    if plan.order != tuple(range(len(plan.order))):
-        text = f"member {plan.order[-1]} of the band goes innermost, where its accesses move least"
-        decisions.append(Decision("reorder", text, statements))
-    if plan.sizes:
-        sizes = " x ".join(map(str, plan.sizes))
-        text = f"the band is tiled by {sizes}, to reuse data while it is in cache"
-        decisions.append(Decision("tile", text, statements))
-    if plan.wavefront or plan.concurrent:
-        decisions.append(Decision("wavefront", _front_text(plan), statements))
-    if plan.parallel is not None:
-        kind = "tile loop" if plan.sizes else "loop"
-        decisions.append(
-            Decision("parallel", f"{kind} {plan.parallel} of the band runs on all threads", statements)
-        )
-    return decisions
-
-
-def _front_text(plan: _BandPlan) -> str:
-    if not plan.concurrent:
-        return "no tile loop is parallel, so tiles run along wavefronts: the first tile loop is skewed by the second"
-    if not plan.sizes:
-        return "the first loop is the sum of the first two, the time: the loops inside it are parallel"
-    return (
-        "all tiles on a front can start at once: the first tile loop is the sum of the first two, and so is the first "
-        "loop inside a tile, the time"
-    )

@@ -26,12 +26,13 @@ def make_plan(
     processor: Processor | None = None,
     register_tile: bool = True,
     pack: bool = True,
+    interleave: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to ``target``.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off;
     on a device they are those of the block loops. ``processor``, ``register_tile`` and ``pack`` concern register tiles
-    of the target ``c``. Raises OptionError for sizes that are not positive.
+    of the target ``c``, ``interleave`` its chains of dependent iterations side by side. Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
@@ -46,4 +47,5 @@ def make_plan(
         processor=processor,
         register_tile=register_tile,
         pack=pack,
+        interleave=interleave,
     )
