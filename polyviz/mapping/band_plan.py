@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 class BandPlan:
     """What happens to one band. ``order`` is the new order of its point loops, ``parallel`` a position in it (or in
     the tile band), ``vector`` tells that its innermost loop may use vector instructions, ``separable`` that each
-    statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time. Chains run
-    side by side in ``strips`` of the innermost loop, or along ``diagonals`` of the two innermost."""
+    statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time. A tile of
+    ``rows`` is long in its vector loop, whose ends may be cut off. Chains run side by side in ``strips`` of the innermost
+    loop, or along ``diagonals`` of the two innermost."""
 
     path: Path
     order: tuple[int, ...]
@@ -33,13 +34,9 @@ class BandPlan:
     concurrent: bool = False
     block: RegisterTile | None = None
     updates: tuple[Update, ...] = ()
+    rows: bool = False
     strips: bool = False
     diagonals: bool = False
-
-    @property
-    def long_rows(self) -> bool:
-        """Whether the innermost loop runs along rows: as a vector loop, in tiles that only wavefronts make parallel."""
-        return self.wavefront and not self.diagonals and not self.updates
 
     @property
     def is_plain(self) -> bool:
@@ -55,7 +52,8 @@ def explain(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
         decisions.append(Decision("reorder", text, statements))
     if plan.sizes:
         sizes = " x ".join(map(str, plan.sizes))
-        text = f"the band is tiled by {sizes}, to reuse data while it is in cache"
+        shape = ": rows of a stencil, few and long" if plan.rows else ""
+        text = f"the band is tiled by {sizes}, to reuse data while it is in cache{shape}"
         decisions.append(Decision("tile", text, statements))
     if plan.wavefront or plan.concurrent:
         decisions.append(Decision("wavefront", _front_text(plan), statements))

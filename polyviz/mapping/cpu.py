@@ -23,6 +23,7 @@ from polyviz.mapping.interleave import (
     chains_apart,
     cut_into_strips,
     has_chains,
+    has_short_dependences,
     interleave_diagonals,
     interleave_strips,
     is_chain_after,
@@ -40,7 +41,7 @@ from polyviz.mapping.marked import Mapped, keep_marks
 from polyviz.mapping.outer_loops import OuterLoops
 from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, inner_nests, tiles_of_updates
 from polyviz.mapping.storage import place_temporaries
-from polyviz.mapping.tile_sizes import Tile, chain_sizes, concurrent_sizes, tile_sizes_of
+from polyviz.mapping.tile_sizes import Tile, concurrent_sizes, stencil_sizes, tile_sizes_of
 from polyviz.mapping.work import region_extents
 from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, ParallelWork, Plan
 from polyviz.transform.interchange import permute_members
@@ -171,9 +172,8 @@ def _transform(
             )
             plan = _by_registers(plan, choice, tile)
             decisions.extend(filter(None, (choice.decision,)))
-        if interleave and plan.wavefront and locality is not None and not plan.updates and not plan.vector:
-            if is_chain_after(scop, dependences, tree, path, plan.order):
-                plan = replace(plan, diagonals=True, sizes=chain_sizes(plan.sizes, plan.order, tile))
+        if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
+            plan = _as_stencil(scop, dependences, tree, plan, tile, interleave=interleave)
         plans.append(plan)
     if interleave:
         plans = _with_strips(scop, dependences, tree, properties, plans)
@@ -183,6 +183,18 @@ def _transform(
     for number, plan in reversed(list(enumerate(plans))):
         mapped = _apply(scop, dependences, mapped, plan, number, registers)
     return mapped
+
+
+def _as_stencil(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: BandPlan, tile: Tile, *, interleave: bool
+) -> BandPlan:
+    """``plan``, which tiles along wavefronts, for the rows or the chains of a stencil, where it is one."""
+    if not has_short_dependences(scop, dependences, tree, plan.path):
+        return plan
+    serial = interleave and not plan.vector
+    chains = serial and is_chain_after(scop, dependences, tree, plan.path, plan.order)
+    sizes = stencil_sizes(plan.order, chains=chains) if tile is None else plan.sizes
+    return replace(plan, sizes=sizes, rows=not chains, diagonals=chains)
 
 
 def _with_strips(
@@ -365,7 +377,7 @@ def _full_tiles(
     scop: Scop, tree: isl.Schedule, points: Path, steps: Sequence[int], plan: BandPlan
 ) -> isl.Set | None:
     """The tiles whose loops have constant trip counts; a vector loop may be cut off at its ends: it is long."""
-    if plan.long_rows and len(plan.order) > 1:
+    if plan.rows:
         tree = split_band(tree, points, len(plan.order) - 1)
     return find_full_tiles(scop, tree, points, steps)
 

@@ -82,12 +82,16 @@ def is_concurrent(band: isl.ScheduleNode) -> bool:
 def is_mixed(scop: Scop, tree: isl.Schedule, path: Path) -> bool:
     """Whether some iterations of the band at ``path`` run only some of its statements, so that guards would be needed."""
     band = band_at(tree, path)
+    domains = node_at(tree, path).get_domain().get_set_list()
+    if len({domains.get_at(position).n_dim() for position in range(domains.n_set())}) > 1:
+        return True
     rows = band.get_prefix_schedule_multi_union_pw_aff().flat_range_product(band.band_get_partial_schedule())
     times = isl.UnionMap.from_multi_union_pw_aff(rows).intersect_domain(band.get_domain())
     each = times.intersect_params(scop.context).get_map_list()
     ranges = [each.get_at(position).range() for position in range(each.n_map())]
-    return not all(_is_same(ranges[0], other) for other in ranges[1:])
+    return any(_overlap(ranges[0], other) for other in ranges[1:])
 
 
-def _is_same(one: isl.Set, other: isl.Set) -> bool:
-    return bool(solved(lambda: one.is_equal(other)))
+def _overlap(one: isl.Set, other: isl.Set) -> bool:
+    """Whether two sets have some of their points in common, not all and not none."""
+    return solved(lambda: one.is_equal(other)) is False and solved(lambda: one.is_disjoint(other)) is False

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis.carried import forward, undecided, visits
+from polyviz.analysis.carried import undecided, visits
 from polyviz.mapping.innermost import distribute_innermost, mark_last
+from polyviz.model.isl_limits import solved
 from polyviz.model.plan import INTERLEAVE, VECTOR
 from polyviz.model.schedule import Decision
 from polyviz.transform.innermost import best_innermost
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from polyviz.analysis import BandProperties
-    from polyviz.analysis.carried import BandVisit, Constraint
+    from polyviz.analysis.carried import BandVisit, Constraint, Rows
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop
 
@@ -113,12 +114,23 @@ def _is_near(constraint: Constraint, visit: BandVisit) -> bool:
     dependence, rows = constraint.dependence, visit.rows[-1]
     if dependence is None or dependence.kind != "flow" or constraint.reduction is not None:
         return False
-    carried = forward(constraint, rows)
-    if carried.is_empty():
-        return False
-    values = carried.apply_domain(rows[constraint.source]).apply_range(rows[constraint.sink])
-    longest = values.deltas().dim_max_val(0)
-    return bool(longest.is_int()) and longest.to_python() <= _LONGEST
+    longest = _longest_distance(constraint, rows)
+    return longest is not None and 0 < longest <= _LONGEST
+
+
+def _longest_distance(constraint: Constraint, rows: Rows) -> int | None:
+    """The largest number of iterations from the source to the sink of ``constraint``; None where there is none."""
+    values = constraint.pairs.apply_domain(rows[constraint.source]).apply_range(rows[constraint.sink])
+    longest = solved(lambda: values.deltas().dim_max_val(0))
+    return int(longest.to_python()) if longest is not None and longest.is_int() else None
+
+
+def has_short_dependences(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path) -> bool:
+    """Whether the distance of every dependence in the band at ``path`` is bounded by a number in every row."""
+    walk = zip(bands(tree), visits(scop, dependences, tree), strict=True)
+    visit = next(visit for (place, _), visit in walk if place == path)
+    real = [constraint for constraint in visit.constraints if constraint.dependence is not None]
+    return all(_longest_distance(constraint, rows) is not None for constraint in real for rows in visit.rows)
 
 
 def with_diagonals(tree: isl.Schedule, path: Path, order: Sequence[int]) -> isl.Schedule:

@@ -14,12 +14,15 @@ Tile = Sequence[int] | Literal[False] | None
 PARALLEL_TILE = (32, 64)
 """Tiles of a band with a parallel loop: the outermost one smaller, so that every thread finds work; a 64 x 64 tile of
 doubles fills most of a first-level cache."""
-WAVEFRONT_TILE = (32, 16, 1024)
+WAVEFRONT_TILE = (32, 64, 256)
 """Tiles of a band that carries dependences: outermost (time), between, innermost (the vector loop, kept long)."""
+CROWDED_TILE = 16
+"""The loops between, when there are two or more of them."""
+ROW_TILE = (32, 16, 1024)
+"""The same where every dependence is short (stencils): few rows, so that they stay in the second-level cache while the
+tile moves along with the time, and long ones, so that what is special at their ends hardly counts."""
 CHAIN_TILE = (16, 64, 256)
-"""The same where chains run side by side: shorter, since only full tiles of them have constant bounds."""
-DIAMOND_SIDES = (256, 64)
-"""The sides of diamonds in bands of two loops and of more."""
+"""The same where chains run side by side: shorter rows, since only full tiles of them have constant bounds."""
 
 
 def tile_sizes_of(
@@ -42,25 +45,23 @@ def tile_sizes_of(
 def _default_size(member: int, order: Sequence[int], *, carries: bool) -> int:
     if not carries:
         return PARALLEL_TILE[0] if member == 0 else PARALLEL_TILE[1]
-    return _by_place(WAVEFRONT_TILE, member, order)
-
-
-def _by_place(sizes: tuple[int, int, int], member: int, order: Sequence[int]) -> int:
     if member == order[-1]:
-        return sizes[2]
-    return sizes[0] if member == 0 else sizes[1]
+        return WAVEFRONT_TILE[2]
+    if member == 0:
+        return WAVEFRONT_TILE[0]
+    return WAVEFRONT_TILE[1] if len(order) <= len(WAVEFRONT_TILE) else CROWDED_TILE
 
 
-def chain_sizes(sizes: tuple[int, ...], order: Sequence[int], tile: Tile) -> tuple[int, ...]:
-    """The sizes of a band whose chains run side by side, unless the user gave ``tile``."""
-    return sizes if tile is not None else tuple(
-        _by_place(CHAIN_TILE, member, order) for member in range(len(order))
-    )
+def stencil_sizes(order: Sequence[int], *, chains: bool) -> tuple[int, ...]:
+    """The sizes of a band with short dependences by old position, its points in ``order``; of rows or of ``chains``."""
+    first, between, last = CHAIN_TILE if chains else ROW_TILE
+    members = range(len(order))
+    return tuple(last if member == order[-1] else first if member == 0 else between for member in members)
 
 
 def concurrent_sizes(sizes: tuple[int, ...], tile: Tile) -> tuple[int, ...]:
     """The sizes of a band whose tiles all start at once: diamonds with equal sides, unless the user gave ``tile``."""
     if tile is not None:
         return sizes
-    side = DIAMOND_SIDES[0] if len(sizes) == 2 else DIAMOND_SIDES[1]
+    side = WAVEFRONT_TILE[2] if len(sizes) == 2 else WAVEFRONT_TILE[1]
     return (side, side, *sizes[2:])
