@@ -287,6 +287,8 @@ class _CProgram:
             )
         elif node.vector:
             self.text.add(indent, "#pragma omp simd")
+        elif node.interleave > 1:
+            self.text.add(indent, f"#pragma GCC unroll {node.interleave}")
         self._plain_loop(node, indent)
 
     def _team(self, node: For, marks: Sequence[str], indent: int) -> None:

@@ -43,6 +43,7 @@ class For(LoopNode):
     ``parallel`` names the mark that lets iterations run on different threads, empty for a serial loop. ``vector``:
     iterations may run in one vector instruction. ``unroll``: how many iterations to write in a row, 1 for no more than
     one. ``reduced`` names the mark that lets threads share the loop when each adds into copies of its own.
+    ``interleave``: how many iterations the compiler should run side by side, 1 for no more than one.
     """
 
     iterator: str
@@ -54,6 +55,7 @@ class For(LoopNode):
     vector: bool = False
     unroll: int = 1
     reduced: str = ""
+    interleave: int = 1
 
 
 @dataclass(frozen=True, slots=True)

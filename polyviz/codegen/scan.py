@@ -22,7 +22,7 @@ from polyviz.model.expression import (
     Unary,
 )
 from polyviz.model.isl_limits import at_most
-from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, REDUCED, TEAM, UNROLL, VECTOR
+from polyviz.model.plan import END, INTERLEAVE, LOCAL, PARALLEL, POINTS, REDUCED, TEAM, UNROLL, VECTOR
 from polyviz.transform.tree import bands
 
 _BINARY = {
@@ -257,8 +257,14 @@ def _for(node: isl.AstNode, place: _Place) -> LoopNode:
         stop, step = _stop(node), int(node.for_get_inc().get_val().to_python())
     parallel = next((mark for mark in place.marks if mark.partition(":")[0] == PARALLEL), "")
     reduced = next((mark for mark in place.marks if mark.partition(":")[0] == REDUCED), "")
-    copies = next((mark.partition(":")[2] for mark in place.marks if mark.partition(":")[0] == UNROLL), "1")
-    return For(iterator.name, start, stop, step, body, parallel, VECTOR in place.marks, int(copies), reduced)
+    copies, chains = (_count(place.marks, kind) for kind in (UNROLL, INTERLEAVE))
+    vector = VECTOR in place.marks
+    return For(iterator.name, start, stop, step, body, parallel, vector, copies, reduced, chains)
+
+
+def _count(marks: frozenset[str], kind: str) -> int:
+    """The number behind a mark of this kind; 1 where there is none."""
+    return next((int(mark.partition(":")[2]) for mark in marks if mark.partition(":")[0] == kind), 1)
 
 
 def _stop(node: isl.AstNode) -> Expression:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.mapping.array_sums import explain
+from polyviz.mapping.interleave import interleave_decision
 from polyviz.mapping.work import region_extents, rows_of
 from polyviz.model.plan import PARALLEL, REDUCED, ParallelWork
 from polyviz.model.schedule import Decision
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 class BandPlan:
     """What happens to one band. ``order`` is the new order of its point loops, ``parallel`` a position in it (or in
     the tile band), ``vector`` tells that its innermost loop may use vector instructions, ``separable`` that each
-    statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time."""
+    statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time. A tile of
+    ``rows`` is long in its vector loop, whose ends may be cut off. Chains run side by side in ``strips`` of the innermost
+    loop, or along ``diagonals`` of the two innermost."""
 
     path: Path
     order: tuple[int, ...]
@@ -40,6 +43,14 @@ class BandPlan:
     block: RegisterTile | None = None
     updates: tuple[Update, ...] = ()
     sums: tuple[ArraySum, ...] = ()
+    rows: bool = False
+    strips: bool = False
+    diagonals: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the loops of the band stay as they are."""
+        return not (self.sizes or self.concurrent or self.block or self.updates)
 
 
 def shared_work(scop: Scop, tree: isl.Schedule, plans: Sequence[BandPlan]) -> tuple[ParallelWork, ...]:
@@ -62,17 +73,20 @@ def mark_of(plan: BandPlan, number: int) -> str:
 
 
 def explain_band(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
-    """What is said of the choices in ``plan``."""
+    """What is said of ``plan``, whose band holds ``statements``."""
     decisions = []
     if plan.order != tuple(range(len(plan.order))):
         text = f"member {plan.order[-1]} of the band goes innermost, where its accesses move least"
         decisions.append(Decision("reorder", text, statements))
     if plan.sizes:
         sizes = " x ".join(map(str, plan.sizes))
-        text = f"the band is tiled by {sizes}, to reuse data while it is in cache"
+        shape = ": rows of a stencil, few and long" if plan.rows else ""
+        text = f"the band is tiled by {sizes}, to reuse data while it is in cache{shape}"
         decisions.append(Decision("tile", text, statements, {"sizes": plan.sizes}))
     if plan.wavefront or plan.concurrent:
         decisions.append(Decision("wavefront", _front_text(plan), statements))
+    if plan.strips or plan.diagonals:
+        decisions.append(interleave_decision(statements, diagonals=plan.diagonals))
     if plan.sums:
         decisions.append(explain(plan.sums, statements))
     elif plan.parallel is not None and not (plan.block and plan.block.team):

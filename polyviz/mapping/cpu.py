@@ -9,13 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
 from polyviz.mapping.band_plan import BandPlan, explain_band, mark_of, shared_work
 from polyviz.mapping.block_tiles import tile_sizes
 from polyviz.mapping.full_tiles import find_full_tiles
+from polyviz.mapping.interleave import (
+    CHAINS,
+    chains_apart,
+    cut_into_strips,
+    has_chains,
+    has_short_dependences,
+    interleave_diagonals,
+    interleave_strips,
+    is_chain_after,
+    with_diagonals,
+)
 from polyviz.mapping.innermost import (
     distribute_innermost,
     is_concurrent,
@@ -30,10 +41,11 @@ from polyviz.mapping.memory import MemoryRules
 from polyviz.mapping.outer_loops import OuterLoops
 from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, prepared, tiles_of_updates
 from polyviz.mapping.storage import place_temporaries
+from polyviz.mapping.tile_sizes import Tile, concurrent_sizes, stencil_sizes, tile_sizes_of
 from polyviz.model.plan import POINTS, FullTiles, Plan
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tile import split_into_tiles
-from polyviz.transform.tree import Path, bands, insert_mark, statements_under
+from polyviz.transform.tree import Path, bands, insert_mark, node_at, split_band, statements_under
 from polyviz.transform.wavefront import with_diagonal
 
 if TYPE_CHECKING:
@@ -46,17 +58,8 @@ if TYPE_CHECKING:
     from polyviz.model.schedule import Decision, Schedule
     from polyviz.model.scop import Scop
 
-PARALLEL_TILE = (32, 64)
-"""Tiles of a band with a parallel loop: the outermost one smaller, so that every thread finds work; a 64 x 64 tile of
-doubles fills most of a first-level cache."""
-WAVEFRONT_TILE = (32, 64, 256)
-"""Tiles of a band that carries dependences: outermost (time), between, innermost (the vector loop, kept long)."""
-CROWDED_TILE = 16
-"""The loops between, when there are two or more of them."""
 SOURCE_ORDER = "original"
 """The scheduler whose order is kept to the letter: no tiles, no threads; it is what others are measured against."""
-
-Tile = Sequence[int] | Literal[False] | None
 
 
 def make_plan(
@@ -74,12 +77,14 @@ def make_plan(
     strips: bool = True,
     array_sums: bool = True,
     accumulate: bool = True,
+    interleave: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off.
     Register tiles need a ``processor`` with vector registers and a target that can name them (``c``);
-    ``register_tile`` switches them off, ``pack`` the copies of their operands. The rest switches off what is done for
+    ``register_tile`` switches them off, ``pack`` the copies of their operands; ``interleave`` switches off that several
+    iterations of a parallel loop run side by side (in ``c`` only). The rest switches off what is done for
     loops whose time goes into reading memory (``MemoryRules``), where ``contract`` allows it at all.
     Raises OptionError for sizes that are not positive.
     """
@@ -88,7 +93,8 @@ def make_plan(
     usable = register_tile and target == "c" and processor is not None and processor.vector_registers
     registers = Registers(processor, pack) if usable and processor is not None else None
     rules = MemoryRules(fuse_passes, strips, array_sums, accumulate, contract).for_target(target)
-    mapped = _mapped(scop, dependences, schedule, tile, registers, rules)
+    chains = interleave and target == "c"
+    mapped = _mapped(scop, dependences, schedule, tile, registers, rules, interleave=chains)
     storage = place_temporaries(scop, dependences, mapped.tree)
     plan = Plan(
         schedule=schedule,
@@ -114,6 +120,8 @@ def _mapped(
     tile: Tile,
     registers: Registers | None,
     memory: MemoryRules,
+    *,
+    interleave: bool,
 ) -> Mapped:
     if schedule.by_hand:
         if tile:
@@ -126,7 +134,7 @@ def _mapped(
         tile = False
     if tile is not None:
         memory = memory.in_given_order()
-    return _transform(scop, dependences, schedule.tree, tile, registers, memory)
+    return _transform(scop, dependences, schedule.tree, tile, registers, memory, interleave=interleave)
 
 
 def _transform(
@@ -136,10 +144,15 @@ def _transform(
     tile: Tile,
     registers: Registers | None,
     memory: MemoryRules,
+    *,
+    interleave: bool,
 ) -> Mapped:
     tree, said = prepared(scop, dependences, tree, registers) if tile is None else (tree, ())
     tree, arranged = memory.arranged(scop, dependences, tree)
     properties = band_properties(scop, dependences, tree)
+    apart = chains_apart(scop, dependences, tree, properties) if interleave and tile is None else None
+    if apart is not None:
+        tree, properties = apart, band_properties(scop, dependences, apart)
     plans: list[BandPlan] = []
     decisions: list[Decision] = [*said, *arranged]
     for (path, band), found in zip(bands(tree), properties, strict=True):
@@ -171,13 +184,50 @@ def _transform(
         if plan.parallel is None and not (around or plan.sizes or plan.concurrent or plan.updates):
             ordered, _ = permute_members(tree, path, plan.order)
             plan = _with_sums(plan, memory.sums(scop, dependences, ordered, path, len(plans)))
+        if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
+            plan = _as_stencil(scop, dependences, tree, plan, tile, interleave=interleave)
         plans.append(plan)
-        decisions.extend(explain_band(plan, statements_under(band)))
+    if interleave:
+        plans = _with_strips(scop, dependences, tree, properties, plans)
+    for plan in plans:
+        decisions.extend(explain_band(plan, statements_under(node_at(tree, plan.path))))
     sums = tuple(found for plan in plans for found in plan.sums)
     mapped = Mapped(tree, work=shared_work(scop, tree, plans), array_sums=sums, decisions=tuple(decisions))
     for number, plan in reversed(list(enumerate(plans))):
         mapped = _apply(scop, dependences, mapped, plan, number, registers)
     return mapped
+
+
+def _as_stencil(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: BandPlan, tile: Tile, *, interleave: bool
+) -> BandPlan:
+    """``plan``, which tiles along wavefronts, for the rows or the chains of a stencil, where it is one."""
+    if not has_short_dependences(scop, dependences, tree, plan.path):
+        return plan
+    serial = interleave and not plan.vector
+    chains = serial and is_chain_after(scop, dependences, tree, plan.path, plan.order)
+    sizes = stencil_sizes(plan.order, chains=chains) if tile is None else plan.sizes
+    return replace(plan, sizes=sizes, rows=not chains, diagonals=chains)
+
+
+def _with_strips(
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    properties: Sequence[BandProperties],
+    plans: Sequence[BandPlan],
+) -> list[BandPlan]:
+    """``plans`` with strips where all loops inside a parallel one are chains."""
+    result = []
+    for plan, found in zip(plans, properties, strict=True):
+        inside = [other for other in plans if other.path != plan.path and other.path[: len(plan.path)] == plan.path]
+        plain = plan.is_plain and found.members[plan.order[-1]].coincident
+        serial = all(other.is_plain and not other.vector and other.parallel is None for other in inside)
+        chains = inside and plain and serial
+        paths = [other.path for other in inside]
+        strips = bool(chains) and has_chains(scop, dependences, tree, paths)
+        result.append(replace(plan, strips=strips))
+    return result
 
 
 def _is_free(around: Sequence[BandPlan]) -> bool:
@@ -223,7 +273,7 @@ def _plan_band(
     if found.permutable and locality is not None:
         best = locality.best_innermost
         order = (*(member for member in order if member != best), best)
-    sizes = _tile_sizes(found, locality, order, tile)
+    sizes = tile_sizes_of(found, locality, order, tile)
     parallel_around = any(plan.parallel is not None for plan in around)
     serial_around = sum(plan.serial_members for plan in around)
     outer = OuterLoops(found, order, bool(sizes), locality is None, parallel_around, serial_around).choose()
@@ -255,36 +305,7 @@ def _concurrent(plan: BandPlan, tile: Tile, *, inside: bool) -> BandPlan:
     if not plan.sizes:
         parallel = 1 if len(order) > 2 and not inside else None
         return replace(plan, order=order, tile_order=order, parallel=parallel, concurrent=True)
-    side = WAVEFRONT_TILE[2] if len(order) == 2 else WAVEFRONT_TILE[1]
-    sizes = plan.sizes if tile is not None else (side, side, *plan.sizes[2:])
-    return replace(plan, order=order, sizes=sizes, concurrent=True)
-
-
-def _tile_sizes(
-    found: BandProperties, locality: Locality | None, order: Sequence[int], tile: Tile
-) -> tuple[int, ...]:
-    """The tile size of each member in its old position; empty for a band that is not tiled."""
-    count = len(order)
-    if tile is False or not found.permutable or count < 2:
-        return ()
-    if tile is not None:
-        return tuple(tile[min(position, len(tile) - 1)] for position in range(count))
-    carries = not any(member.coincident for member in found.members)
-    # Around further loops a band is tiled only to find parallel wavefronts: its own locality is theirs.
-    helps = carries if locality is None else locality.tiling_helps
-    if not helps:
-        return ()
-    return tuple(_default_size(member, order, carries=carries) for member in range(count))
-
-
-def _default_size(member: int, order: Sequence[int], *, carries: bool) -> int:
-    if not carries:
-        return PARALLEL_TILE[0] if member == 0 else PARALLEL_TILE[1]
-    if member == order[-1]:
-        return WAVEFRONT_TILE[2]
-    if member == 0:
-        return WAVEFRONT_TILE[0]
-    return WAVEFRONT_TILE[1] if len(order) <= len(WAVEFRONT_TILE) else CROWDED_TILE
+    return replace(plan, order=order, sizes=concurrent_sizes(plan.sizes, tile), concurrent=True)
 
 
 def _apply(
@@ -297,6 +318,10 @@ def _apply(
 ) -> Mapped:
     """``mapped`` with one band changed; ``number`` is its place among the bands."""
     tree = mapped.tree
+    if plan.strips:
+        return _apply_strips(scop, mapped, plan, number)
+    if plan.diagonals:
+        tree = with_diagonals(tree, plan.path, plan.order)
     if plan.sizes:
         tree = split_into_tiles(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
         tree, _ = permute_members(tree, plan.path, plan.tile_order)
@@ -329,8 +354,11 @@ def _apply(
             decisions=(*mapped.decisions, said),
         )
     steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
-    full = find_full_tiles(scop, tree, points, steps) if plan.sizes and plan.block is None else None
-    tree = _innermost(scop, dependences, tree, points, plan)
+    full = _full_tiles(scop, tree, points, steps, plan) if plan.sizes and plan.block is None else None
+    if plan.diagonals:
+        tree = interleave_diagonals(tree, points)
+    else:
+        tree = _innermost(scop, dependences, tree, points, plan)
     if full is not None:
         mapped = replace(mapped, full_tiles=(*mapped.full_tiles, FullTiles(mark, full)))
     if full is not None or any(tiles.mark == mark for tiles in mapped.block_tiles):
@@ -347,11 +375,37 @@ def _with_threads(tree: isl.Schedule, plan: BandPlan, number: int) -> isl.Schedu
     return insert_mark(tree, plan.path, plan.block.team) if plan.block and plan.block.team else tree
 
 
+def _full_tiles(
+    scop: Scop, tree: isl.Schedule, points: Path, steps: Sequence[int], plan: BandPlan
+) -> isl.Set | None:
+    """The tiles whose loops have constant trip counts; a vector loop may be cut off at its ends: it is long."""
+    if plan.rows:
+        tree = split_band(tree, points, len(plan.order) - 1)
+    return find_full_tiles(scop, tree, points, steps)
+
+
+def _apply_strips(scop: Scop, mapped: Mapped, plan: BandPlan, number: int) -> Mapped:
+    """``mapped`` with the innermost loop of one band in strips that run inside the loops below."""
+    tree, _ = permute_members(mapped.tree, plan.path, plan.order)
+    tree, strips = cut_into_strips(tree, plan.path)
+    points, mark = (*strips, 0), f"{POINTS}:{number}"
+    full = find_full_tiles(scop, tree, points, (CHAINS,))
+    tree = interleave_strips(tree, points)
+    if full is not None:
+        tree = insert_mark(tree, points, mark)
+        mapped = replace(mapped, full_tiles=(*mapped.full_tiles, FullTiles(mark, full)))
+    if plan.parallel is not None:
+        last = plan.parallel == len(plan.order) - 1
+        place, member = (strips, 0) if last else (plan.path, plan.parallel)
+        tree = mark_loop(tree, place, member, mark_of(plan, number))
+    return replace(mapped, tree=tree)
+
+
 def _innermost(
     scop: Scop, dependences: Dependences, tree: isl.Schedule, points: Path, plan: BandPlan
 ) -> isl.Schedule:
     """``tree`` with the innermost loop of the band of points at ``points`` ready for vector instructions."""
-    if plan.separable and (not plan.vector or is_mixed(tree, points)):
+    if plan.separable and (not plan.vector or is_mixed(scop, tree, points)):
         separate = distribute_innermost(scop, dependences, tree, points)
         if separate is not None:
             return separate

@@ -34,6 +34,7 @@ def test_keywords_switch_techniques_off() -> None:
         "strips": False,
         "array_sums": False,
         "accumulate": False,
+        "interleave": False,
         "threads": 1,
         "tuned": False,
     }
