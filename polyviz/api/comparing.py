@@ -78,6 +78,7 @@ def compare(
     tile: Tile = None,
     register_tile: bool = True,
     pack: bool = True,
+    private_arrays: bool = True,
     floating_point: FloatingPoint = "reassociate",
     verify: bool = True,
     namespace: Mapping[str, Any] | None = None,
@@ -90,19 +91,30 @@ def compare(
     ``schedules`` may map the names that the table shows to schedules. A variant that is refused, fails, crashes, hangs
     (``time_limit`` seconds per run), computes something else, or has no target here (``unavailable``) is a row with
     its reason, never a time. ``baselines`` are engines for the loop as written: ``python``, ``numba``,
-    ``numba-parallel``; the first one is what speedups refer to. ``tile``, ``register_tile``, ``pack`` and
-    ``floating_point`` are those of ``compile``, for every variant.
+    ``numba-parallel``; the first one is what speedups refer to. ``tile``, ``register_tile``, ``pack``,
+    ``private_arrays`` and ``floating_point`` are those of ``compile``, for every variant.
 
     Raises OptionError, and ExtractionError or ArgumentError when nothing can run at all.
     """
-    check_options(floating_point, tile, register_tile=register_tile, pack=pack)
+    check_options(floating_point, tile, register_tile=register_tile, pack=pack, private_arrays=private_arrays)
     _check_limits(repeats, time_limit)
     scop = part_of(source, sizes=sizes, namespace=namespace)
     dependences = find_dependences(scop)
     engines = [_engine(name) for name in dict.fromkeys(_several(baselines))]
     bound = Binder(scop, signature_of(source)).bind(arguments, {})
     check_bounds(scop, dict(bound.parameters), bound.shapes)
-    field = _Field(scop, dependences, source, tile, register_tile, pack, floating_point, namespace, bound.parameters)
+    field = _Field(
+        scop,
+        dependences,
+        source,
+        tile,
+        register_tile,
+        pack,
+        private_arrays,
+        floating_point,
+        namespace,
+        bound.parameters,
+    )
     resolved = _resolved(_several(targets or ("auto",)))
     entries = [
         field.enter(name, choice, target, missing)
@@ -185,6 +197,7 @@ class _Field:
     tile: Tile
     register_tile: bool
     pack: bool
+    private_arrays: bool
     floating_point: FloatingPoint
     namespace: Mapping[str, Any] | None
     sizes: Mapping[str, int]
@@ -209,6 +222,7 @@ class _Field:
             tile=self.tile,
             register_tile=self.register_tile,
             pack=self.pack,
+            private_arrays=self.private_arrays,
             floating_point=self.floating_point,
             namespace=self.namespace,
             at_hand=self.sizes,
