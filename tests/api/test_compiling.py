@@ -315,3 +315,10 @@ def test_comparisons_go_on_with_numba_too(picky: None) -> None:
     assert [(row.label, row.status) for row in result.rows] == [("original/numba", "ok")]
     assert "instead of c" in result.rows[0].note
     assert list(result.kernels) == ["original/numba"]
+
+
+@pytest.mark.parametrize(("given", "meant"), [("tilee", "tile"), ("packk", "pack"), ("thread", "threads")])
+def test_a_misspelt_option_is_told_with_the_nearest_one(given: str, meant: str) -> None:
+    with pytest.raises(pv.OptionError) as caught:
+        pv.compile(function_of(ADD), target="python", **{given: 3})
+    assert str(caught.value) == f"Scheduler `pluto` has no option `{given}` (did you mean `{meant}`?)."
