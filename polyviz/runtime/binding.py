@@ -139,6 +139,10 @@ class Binder:
         """What messages about a call begin with; a cell is not called."""
         return "" if self.scop.is_cell else f"{self.scop.name}(): "
 
+    def _told(self, sentence: str) -> str:
+        """``sentence`` behind the name of the function, or alone."""
+        return f"{self._where}{sentence}" if self._where else f"{sentence[0].upper()}{sentence[1:]}"
+
     def _named_argument(self, name: str) -> str:
         return f"{self._where}{name}"
 
@@ -202,7 +206,7 @@ class Binder:
         for name in self._written_arrays:
             if overlaps_itself(given[name]):
                 raise OverlapError(
-                    f"{self._where}several elements of {name} share one place in memory, and {name} is written.",
+                    self._told(f"several elements of {name} share one place in memory, and {name} is written."),
                     span=self.arrays[name].span,
                     text=self.scop.text,
                     reason="An element that is written would change others, which the analysis does not know.",
@@ -242,7 +246,7 @@ class Binder:
             sizes = ", ".join(f"{name} = {value}" for name, value in parameters.items())
             assumed = str(self.scop.context).partition(":")[2].rstrip(" }").strip()
             raise ArgumentError(
-                f"{self._where}these sizes are not what the loops assume.",
+                self._told("these sizes are not what the loops assume."),
                 reason=f"They assume {assumed}; the call has {sizes}.",
                 hint="Pass arrays whose sizes fit together; sizes that were fixed for the analysis have to be these.",
             )

@@ -143,6 +143,14 @@ def test_optimize_bare_and_with_options(target: str) -> None:
     assert (chosen.schedule.scheduler, chosen.target) == ("original", target)
 
 
+def test_a_decorator_takes_the_same_options() -> None:
+    function = function_of("def double(A):\n    for i in range(len(A)):\n        A[i] = 2 * A[i]")
+    kernel = pv.optimize(target="python", contract="strict", threads=1, pack=False, tuned=False)(function)
+    assert (kernel.floating_point, kernel.program.threads) == ("strict", 1)
+    with pytest.raises(pv.OptionError, match="pack is True or False, not 1"):
+        pv.optimize(pack=1)(function)
+
+
 def test_sources_of_every_kind() -> None:
     function = function_of("def double(A):\n    for i in range(len(A)):\n        A[i] = 2 * A[i]")
     scop = pv.extract(function)
@@ -307,3 +315,10 @@ def test_comparisons_go_on_with_numba_too(picky: None) -> None:
     assert [(row.label, row.status) for row in result.rows] == [("original/numba", "ok")]
     assert "instead of c" in result.rows[0].note
     assert list(result.kernels) == ["original/numba"]
+
+
+@pytest.mark.parametrize(("given", "meant"), [("tilee", "tile"), ("packk", "pack"), ("thread", "threads")])
+def test_a_misspelt_option_is_told_with_the_nearest_one(given: str, meant: str) -> None:
+    with pytest.raises(pv.OptionError) as caught:
+        pv.compile(function_of(ADD), target="python", **{given: 3})
+    assert str(caught.value) == f"Scheduler `pluto` has no option `{given}` (did you mean `{meant}`?)."

@@ -109,7 +109,7 @@ class _Report:
             for outcome in outcomes
             if outcome.variant not in known
         )
-        if len(self.programs) % 50 == 0:
+        if len(self.programs) % 10 == 0:
             self.save()
 
     def save(self) -> None:

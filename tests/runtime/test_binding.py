@@ -371,3 +371,10 @@ def test_arrays_that_overlap_on_a_device_are_refused():
     A, B = DeviceArray(1000, (4,), (8,)), DeviceArray(1024, (4,), (8,))
     with pytest.raises(pv.PolyvizError, match="A and B overlap in memory"):
         Binder(scop, on_device=True).bind((A, B), {})
+
+
+def test_messages_about_a_cell_begin_as_sentences() -> None:
+    cell = "for i in range(n):\n    A[i] = 1.0"
+    binder = Binder(pv.extract(cell, namespace={"A": np.zeros(3), "n": 3}, sizes={"n": 4}))
+    with pytest.raises(pv.ArgumentError, match=r"^These sizes are not what the loops assume\."):
+        binder.bind(tuple({"A": np.zeros(3), "n": 3}[name] for name in binder.signature.parameters), {})
