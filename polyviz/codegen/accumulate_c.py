@@ -50,7 +50,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A loop that does nothing but ``updates``, each of a cell of its own that stays where it is."""
+    """A loop that does nothing but ``updates``, each of a cell that stays where it is and that no other one reads."""
 
     loop: For
     updates: tuple[Update, ...]
@@ -98,7 +98,9 @@ class AccumulationPrinter:
     def write(self, fold: Fold, indent: int) -> None:
         """The loop of ``fold``, and what stands before and behind it."""
         lanes = self._lanes_of(fold)
-        kept = [update for update in fold.updates if update.assign.target.subscripts]
+        # Copies of one update in an unrolled loop have one cell.
+        own = {repr(update.assign.target): update for update in fold.updates}
+        kept = [update for update in own.values() if update.assign.target.subscripts]
         if not kept and not lanes:
             self._loop(fold, fold.updates, indent)
             return
@@ -133,7 +135,7 @@ class AccumulationPrinter:
         """How many sums run beside each other; 0 where one of the updates is no sum along memory."""
         real = all(type_named(self.dtypes[update.assign.target.array]).is_real for update in fold.updates)
         sums = all(update.accumulation.operator == "+" for update in fold.updates)
-        allowed = self.reorders and real and sums and fold.loop.step == 1
+        allowed = self.reorders and real and sums and fold.loop.step == 1 and _one_each(fold)
         return min(update.accumulation.lanes for update in fold.updates) if allowed else 0
 
     def _cell(self, update: Update) -> str:
@@ -228,14 +230,22 @@ def _instances_only(node: LoopNode) -> list[Instance]:
 
 
 def _are_apart(updates: Sequence[Update]) -> bool:
-    """Whether no update touches an array that another one accumulates into."""
+    """Whether no update touches an array that another one accumulates into, but for the same cell."""
     for update in updates:
-        array = update.assign.target.array
+        target = update.assign.target
         others = (part for other in updates if other is not update for part in walk(other.assign))
-        if any(isinstance(part, Element) and part.array == array for part in others):
+        if any(
+            isinstance(part, Element) and part.array == target.array and part != target for part in others
+        ):
+            return False
+        if any(other.assign.target == target and other.statement != update.statement for other in updates):
             return False
     return True
 
 
 def _mentions(target: Element, iterator: str) -> bool:
     return any(isinstance(part, Name) and part.name == iterator for part in walk(target))
+
+
+def _one_each(fold: Fold) -> bool:
+    return len({repr(update.assign.target) for update in fold.updates}) == len(fold.updates)

@@ -10,6 +10,7 @@ from polyviz.mapping.array_sums import find_array_sums
 from polyviz.mapping.passes import fuse_passes
 from polyviz.mapping.splits import split_at_equal_iterators
 from polyviz.mapping.strips import make_strips, share_strips
+from polyviz.mapping.temporaries import gather_temporaries
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRules:
-    """``fuse_passes``: nests over one matrix share a loop over its rows. ``strips``: parallel loops along memory go
+    """``fuse_passes``: nests over one matrix share a loop over its rows, and nests with a temporary in common their
+    outer loop. ``strips``: parallel loops along memory go
     innermost, a strip at a time, where the loops inside jump. ``array_sums``: threads add into copies of
     small arrays, which only ``floating_point`` ``reassociate`` allows. ``accumulate``: cells stay in registers."""
 
@@ -52,7 +54,9 @@ class MemoryRules:
         """``tree`` with nests over one matrix in one loop, and strips innermost where that runs along memory."""
         decisions: tuple[Decision, ...] = ()
         if self.fuse_passes:
-            tree, decisions = fuse_passes(scop, dependences, tree, sums=self.array_sums)
+            tree, gathered = gather_temporaries(scop, dependences, tree)
+            tree, fused = fuse_passes(scop, dependences, tree, sums=self.array_sums)
+            decisions = (*gathered, *fused)
         if not self.strips:
             return tree, decisions
         tree, splits = split_at_equal_iterators(scop, dependences, tree)

@@ -45,6 +45,14 @@ PROGRAMS = {
                 for i in range(1, A.shape[0]):
                     B[i, j] = B[i - 1, j] + A[i, j]
         """,
+    "recurrence": """
+        def recurrence(A, B):
+            for i in range(A.shape[0]):
+                t = 0.0
+                for j in range(A.shape[1]):
+                    B[i, j] = 0.5 * t + A[i, j]
+                    t = B[i, j]
+        """,
     "shortest_paths": """
         def shortest_paths(P):
             for k in range(len(P)):
@@ -105,7 +113,7 @@ def arguments(
         "smallest": (rows,),
         "strided": (columns,),
     }
-    if name == "columns":
+    if name in ("columns", "recurrence"):
         return [matrix(), matrix()]
     if name == "substitution":
         return [matrix() / max(1, rows) + np.eye(rows, dtype=dtype), vector(rows)]

@@ -11,7 +11,7 @@ import polyviz as pv
 from polyviz import gallery
 from polyviz.analysis import band_properties
 from polyviz.mapping import make_plan
-from polyviz.model.plan import END, PARALLEL, VECTOR, Plan
+from polyviz.model.plan import END, PARALLEL, REDUCED, VECTOR, Plan
 from polyviz.transform.tree import bands, kind_of, path_of, walk
 from tests.codegen.programs import SOURCES
 from tests.running import function_of
@@ -54,10 +54,13 @@ def assert_sound(scop: pv.Scop, dependences: pv.Dependences, plan: Plan) -> None
     for path in (*marked(plan, PARALLEL), *marked(plan, VECTOR)):
         assert len(found[path].members) == 1
         assert found[path].members[0].parallel
+    for path in marked(plan, REDUCED):
+        assert len(found[path].members) == 1
+        assert found[path].members[0].parallel_as_reduction
     below = [
         node for node in walk(plan.tree) if kind_of(node) == "mark" and node.mark_get_id().get_name() == END
     ]
-    assert len(below) == len(marked(plan, PARALLEL)) + len(marked(plan, VECTOR))
+    assert len(below) == sum(len(marked(plan, kind)) for kind in (PARALLEL, REDUCED, VECTOR))
 
 
 @pytest.mark.slow

@@ -111,6 +111,14 @@ def test_loops_split_at_the_iteration_that_ties_them_keep_their_order() -> None:
     assert orders[0].is_equal(orders[1])
 
 
+def test_a_temporary_of_a_row_stays_a_variable() -> None:
+    _, plan = memory_plan("recurrence")
+    assert (plan.locals, plan.expansions) == (("t",), ())
+    assert marks(plan).count(PARALLEL) == 1
+    apart = memory_plan("recurrence", fuse_passes=False)[1]
+    assert [expansion.array for expansion in apart.expansions] == ["t"]
+
+
 def test_gramschmidt_projects_strips_of_columns() -> None:
     scop = pv.extract(gallery.kernel("gramschmidt").function)
     dependences = pv.dependences(scop)
