@@ -34,7 +34,7 @@ from polyviz.scheduling.registry import insist_on_options, scheduler_options
 if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import Plan
-    from polyviz.model.program import FloatingPoint
+    from polyviz.model.program import FloatingPoint, Overlap
     from polyviz.model.scop import Scop
 
 ScheduleChoice = str | Schedule | Superposition | Edit | isl.Schedule | isl.UnionMap
@@ -49,6 +49,7 @@ def compile(
     tile: Tile = None,
     threads: int | None = None,
     contract: FloatingPoint = "reassociate",
+    overlap: Overlap = "refuse",
     namespace: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Kernel:
@@ -58,7 +59,8 @@ def compile(
     into ``options``) or a schedule of one's own; ``tile`` gives tile sizes (one number: the same for
     every loop), False switches tiling off; ``threads`` bounds the number of threads (None: one per core).
     ``contract`` is that of floating point: ``strict`` keeps the operations of each element as they are written, bit for
-    bit; ``reassociate`` lets sums be added up in another order and products be fused with sums.
+    bit; ``reassociate`` lets sums be added up in another order and products be fused with sums. Arguments that share
+    memory are refused, or with ``overlap="as-written"`` run on by the loop in its own order, with a warning.
     ``options`` also switch techniques off by name (``register_tile=False``); :func:`polyviz.techniques` lists them.
     ``device`` is a mapping with those of kernels on a device, such as ``{"stage": False}`` (``DeviceOptions``).
 
@@ -74,7 +76,7 @@ def compile(
     array([0., 2., 4., 6.])
     """
     contract = options.pop("floating_point", contract)  # the name that it had first
-    given = {"tile": tile, "threads": threads, "contract": contract, **options}
+    given = {"tile": tile, "threads": threads, "contract": contract, "overlap": overlap, **options}
     read_options(given)
     scop = part_of(source, sizes=sizes, namespace=namespace)
     return build_kernel(
@@ -139,6 +141,7 @@ def build_kernel(
         planned(resolved),
         original_of(scop, source, namespace),
         floating_point=wanted.contract,
+        overlap=wanted.overlap,
         signature=signature_of(source),
         substitute=otherwise,
     )

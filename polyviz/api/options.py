@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from polyviz.errors import OptionError
-from polyviz.model.program import CONTRACTS, FloatingPoint
+from polyviz.model.program import CONTRACTS, FloatingPoint, Overlap
 from polyviz.model.staging import DeviceOptions
 from polyviz.model.techniques import switches
 from polyviz.transform.tile import is_tile_size
 
 Tile = Sequence[int] | int | Literal[False] | None
 """Sizes per loop (the last one for deeper loops too), or one for all; False for no tiles; None: the target's choice."""
-OWN_NAMES = ("tile", "threads", "contract", "tuned")
+OWN_NAMES = ("tile", "threads", "contract", "overlap", "tuned")
 """The options that are neither techniques nor the scheduler's."""
 MOST_THREADS = 4096
 
@@ -24,13 +24,15 @@ class BuildOptions:
     """How a schedule becomes a kernel.
 
     ``tile`` gives tile sizes; ``switches`` the techniques of the mapping that are given; ``threads`` bounds their
-    number (None: all cores); ``contract`` is that of floating point; ``tuned`` lets remembered sizes be used;
+    number (None: all cores); ``contract`` is that of floating point; ``overlap`` says what is done with arguments that
+    share memory; ``tuned`` lets remembered sizes be used;
     ``device`` says what kernels of a device may do; ``scheduler`` holds the options of the scheduler.
     """
 
     tile: Tile = None
     threads: int | None = None
     contract: FloatingPoint = "reassociate"
+    overlap: Overlap = "refuse"
     tuned: bool = True
     switches: Mapping[str, bool] = field(default_factory=dict)
     device: DeviceOptions = field(default_factory=DeviceOptions)
@@ -66,7 +68,7 @@ def read_options(given: Mapping[str, Any]) -> BuildOptions:
     {'fusion': 'max'}
     """
     left = dict(given)
-    contract = left.pop("contract", "reassociate")
+    contract, overlap = left.pop("contract", "reassociate"), left.pop("overlap", "refuse")
     tile, threads = left.pop("tile", None), left.pop("threads", None)
     if isinstance(threads, Sequence) and not isinstance(threads, str):
         left["threads"], threads = threads, None  # those of a block, which schedulers for devices choose
@@ -74,12 +76,14 @@ def read_options(given: Mapping[str, Any]) -> BuildOptions:
     device = device_options(left.pop("device", None))
     chosen = {name: left.pop(name) for name in switches() if name in left}
     _check_contract(contract)
+    if overlap not in get_args(Overlap):
+        raise OptionError(f"overlap is {' or '.join(get_args(Overlap))}, not {overlap!r}.")
     _check_tile(tile)
     _check_threads(threads)
     for name, value in {**chosen, "tuned": tuned}.items():
         if not isinstance(value, bool):
             raise OptionError(f"{name} is True or False, not {value!r}.")
-    return BuildOptions(tile, threads, contract, tuned, chosen, device, left)
+    return BuildOptions(tile, threads, contract, overlap, tuned, chosen, device, left)
 
 
 def device_options(choice: DeviceOptions | Mapping[str, Any] | None) -> DeviceOptions:
