@@ -31,7 +31,7 @@ class BuildOptions:
     contract: FloatingPoint = "reassociate"
     tuned: bool = True
     switches: Mapping[str, bool] = field(default_factory=dict)
-    device: DeviceOptions = DeviceOptions()
+    device: DeviceOptions = field(default_factory=DeviceOptions)
     scheduler: Mapping[str, Any] = field(default_factory=dict)
 
     @property

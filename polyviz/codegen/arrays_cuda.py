@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from polyviz.model.expression import Element, Expression
     from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType
-    from polyviz.model.scop import Scop, Statement
+    from polyviz.model.scop import Scop
 
 
 @dataclass(frozen=True, slots=True)

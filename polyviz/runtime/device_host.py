@@ -78,7 +78,9 @@ def raise_failure(program: Program, values: Mapping[str, Any]) -> None:
     number = int(values[program.device.failure][0]) if program.device.failure else 0
     if number:
         sentence = program.failures[number - 1]
-        raise OutOfBoundsError(f"{sentence[:1].upper()}{sentence[1:]}.", hint="No array of the host was changed.")
+        raise OutOfBoundsError(
+            f"{sentence[:1].upper()}{sentence[1:]}.", hint="No array of the host was changed."
+        )
 
 
 def scalar_of(
