@@ -151,7 +151,7 @@ class _Stager:
         else:
             boxes = self._best(boxes, run, left)
         if run.place is None and not boxes:
-            raise NoRunError("it reads neighbouring cells, each once per thread")
+            raise NoRunError("; ".join(dict.fromkeys(reason for _, reason in refused)) or "it has no loop")
         for array, reason in refused:
             self._decide(run.statements[0], f"{array} stays in global memory: {reason}")
         return depth, boxes
