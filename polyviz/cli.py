@@ -62,7 +62,7 @@ def _run(words: list[str]) -> int:
     from polyviz.commands.doctor import diagnose
     from polyviz.commands.terminal import fitted
 
-    print(fitted(repr(diagnose())))
+    print(fitted(repr(diagnose(measure=chosen.measure))))
     return 0
 
 
@@ -75,7 +75,12 @@ def _parser() -> _Parser:
     commands.add_parser(
         "bench", help="the benchmark tables against the installed peers; bench --help for its options"
     )
-    commands.add_parser("doctor", help="what is available here, and what to install for the rest")
+    doctor = commands.add_parser("doctor", help="what is available here, and what to install for the rest")
+    doctor.add_argument(
+        "--measure",
+        action="store_true",
+        help="also measure, for a few seconds, what the processor can do: multiply-adds and copies",
+    )
     return parser
 
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from polyviz import cli
-from polyviz.commands import demo
+from polyviz.commands import demo, doctor
+from polyviz.errors import ToolchainError
 from polyviz.model.measurement import ComparisonData, VariantRow
+from polyviz.model.roofline import Peaks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -171,3 +173,36 @@ def test_a_variant_that_goes_wrong_is_status_1(folder: Path, monkeypatch, capsys
 def test_a_report_that_cannot_be_written_is_an_error_before_the_work(folder: Path, capsys) -> None:
     assert cli.main(["demo", "--output", "no/such/folder/report.html"]) == 2
     assert "cannot be written to no/such/folder/report.html" in capsys.readouterr().err
+
+
+class Measured:
+    """A worker that has measured already, or cannot."""
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def run(self, job: str, *, time_limit: float, label: str) -> object:
+        assert (job, label) == ("polyviz.runtime.peaks:measure_peaks", "The measurement")
+        assert time_limit > 0
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def test_doctor_measures_on_demand(monkeypatch, capsys) -> None:
+    peaks = Peaks({"float64": 100e9, "float32": 200e9}, 20e9, 80e9, 2**25, 4)
+    monkeypatch.setattr(doctor, "shared_worker", lambda: Measured(peaks))
+    assert cli.main(["doctor"]) == 0
+    assert "multiply-add peak" not in capsys.readouterr().out
+    assert cli.main(["doctor", "--measure"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "multiply-add peak 100 GFLOP/s in float64, 200 GFLOP/s in float32, on 4 threads" in shown
+    assert "copy bandwidth 20.0 GB/s in memory, 80.0 GB/s within the last cache" in shown
+
+
+def test_doctor_says_why_nothing_was_measured(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(doctor, "shared_worker", lambda: Measured(ToolchainError("No compiler.", hint="Get one.")))
+    assert cli.main(["doctor", "--measure"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "no measurement No compiler." in shown
+    assert "measurement: Get one." in shown

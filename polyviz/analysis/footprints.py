@@ -38,14 +38,15 @@ def footprints(scop: Scop, parameter_values: Mapping[str, int]) -> dict[str, Foo
     """
     found = {}
     for accesses in accesses_by_array(scop):
-        read = _cells(scop, accesses.array, accesses.reads, parameter_values)
-        written = _cells(scop, accesses.array, accesses.writes, parameter_values)
+        read = cells_touched(scop, accesses.array, accesses.reads, parameter_values)
+        written = cells_touched(scop, accesses.array, accesses.writes, parameter_values)
         counts = (count_points(cells) for cells in (read, written, read.union(written)))
         found[accesses.array] = Footprint(accesses.array, *counts)
     return found
 
 
-def _cells(scop: Scop, array: str, accesses: isl.UnionMap, parameter_values: Mapping[str, int]) -> isl.Set:
+def cells_touched(scop: Scop, array: str, accesses: isl.UnionMap, parameter_values: Mapping[str, int]) -> isl.Set:
+    """The cells of ``array`` that ``accesses`` reach for the given sizes, cut to its extents where these are known."""
     inside = _inside(scop, array, parameter_values)
     cells = isl.Set.empty(inside.get_space())
     for relation in maps_of(accesses):
@@ -91,12 +92,13 @@ def operations_of(statement: Statement) -> Counter[str]:
 def _count_operations(node: Node, total: Counter[str]) -> None:
     if isinstance(node, Element):
         return
-    total.update(_operators(node))
+    total.update(operators(node))
     for child in children(node):
         _count_operations(child, total)
 
 
-def _operators(node: Node) -> tuple[str, ...]:
+def operators(node: Node) -> tuple[str, ...]:
+    """The operators and functions of one node, without those below it."""
     if isinstance(node, Binary | Unary):
         return (node.operator,)
     if isinstance(node, Assign):

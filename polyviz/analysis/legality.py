@@ -24,18 +24,17 @@ from polyviz.model.exclusion import exclusive
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from polyviz.model.schedule import Schedule
+    from polyviz.analysis.schedule_input import Order
     from polyviz.model.scop import Scop
 
 
 @exclusive
-def check(
-    scop: Scop, schedule: Schedule | isl.Schedule | isl.UnionMap | str, *, known: Dependences | None = None
-) -> Legality:
+def check(scop: Scop, schedule: Order, *, known: Dependences | None = None) -> Legality:
     """Whether ``schedule`` executes every source of a dependence strictly before its sink.
 
-    ``schedule`` is a :class:`Schedule`, an ``isl.Schedule``, an ``isl.UnionMap`` from instances to time tuples
-    (compared lexicographically, shorter tuples padded with zeros), or the isl text of one of the latter two;
+    ``schedule`` is a :class:`Schedule` or what has one (an edit, a kernel), an ``isl.Schedule``, an ``isl.UnionMap``
+    from instances to time tuples (compared lexicographically, shorter tuples padded with zeros), or the isl text of one
+    of the latter two;
     ``known`` spares the dependence analysis when its result is at hand. There is at most one violation per kind,
     array and statement pair: the smallest. Raises ``LegalityError`` when the text does not parse or the schedule is
     no order of this part: an instance without a time, an instance with two times, a statement that does not exist.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import islpy as isl
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
 
 
-def schedule_times(scop: Scop, schedule: Schedule | isl.Schedule | isl.UnionMap | str) -> dict[str, isl.Map]:
+def schedule_times(scop: Scop, schedule: Order) -> dict[str, isl.Map]:
     """One map per statement into a common time space, with exactly one time for every instance.
 
     Raises ``LegalityError`` when ``schedule`` is not that, with an example of an instance that shows it.
@@ -34,9 +34,22 @@ def schedule_times(scop: Scop, schedule: Schedule | isl.Schedule | isl.UnionMap 
     return times
 
 
-def _union_map(scop: Scop, schedule: Schedule | isl.Schedule | isl.UnionMap | str) -> isl.UnionMap:
-    if isinstance(schedule, Schedule):
-        return schedule.map
+class Scheduled(Protocol):
+    """What has a schedule: an edit, a kernel."""
+
+    @property
+    def schedule(self) -> Schedule:
+        """The order."""
+
+
+Order = Schedule | Scheduled | isl.Schedule | isl.UnionMap | str
+"""Every form in which an order is accepted."""
+
+
+def _union_map(scop: Scop, schedule: Order) -> isl.UnionMap:
+    held = getattr(schedule, "schedule", schedule)
+    if isinstance(held, Schedule):
+        return held.map
     if isinstance(schedule, isl.Schedule):
         return _of_tree(schedule)
     if isinstance(schedule, isl.UnionMap):

@@ -10,7 +10,7 @@ from polyviz.analysis.bounds import check_bounds
 from polyviz.analysis.rounding import rounded_by_libraries
 from polyviz.api.compiling import ScheduleChoice, build_kernel, named_schedules, signature_of
 from polyviz.api.extracting import part_of
-from polyviz.api.options import Tile, read_options
+from polyviz.api.options import OWN_NAMES, Tile, read_options
 from polyviz.api.remembered import AtHand
 from polyviz.api.targets import resolve_target
 from polyviz.codegen.calling import result_names, written_arrays
@@ -128,11 +128,12 @@ def compare(
         **options,
     }
     _refuse_others(read_options(given).scheduler)
-    resolved = resolved_targets(several(targets or ("auto",)))
+    wanted = several(targets or ("auto",))
+    automatic = resolve_target("auto") if "auto" in wanted else None
     contenders = [
-        Contender(name, choice, target, given, missing)
+        Contender(name, choice, "auto" if target == automatic else target, given, missing)
         for name, choice in named_schedules(schedules).items()
-        for target, missing in resolved.items()
+        for target, missing in resolved_targets(wanted).items()
     ]
     how = RaceOptions(baselines, repeats, sizes, verify, namespace, time_limit, progress, worker)
     return run_race(source, arguments, contenders, how)
@@ -141,7 +142,8 @@ def compare(
 def _refuse_others(options: Mapping[str, Any]) -> None:
     """Refuse options of schedulers: several of them race, and each has its own."""
     for name in options:
-        hint = near(name, techniques()) or ": options of a scheduler belong into pv.schedule, whose result can race"
+        meant = near(name, [*techniques(), *OWN_NAMES, "schedules", "targets", "repeats"])
+        hint = meant or ": options of a scheduler belong into pv.schedule, whose result can race"
         raise OptionError(f"compare has no option `{name}`{hint}.")
 
 
@@ -157,10 +159,10 @@ def run_race(
     check_bounds(scop, dict(bound.parameters), bound.shapes)
     field = _Field(scop, dependences, source, how.namespace, AtHand.of(bound), rounding(scop, bound))
     entries = [field.enter(contender) for contender in contenders]
-    kernels = {entry.label: entry.kernel for entry in entries if entry.kernel is not None}
     original = original_of(scop, source, how.namespace)
     entrants = [_baseline_entrant(Baseline(original, engine)) for engine in engines]
     entrants += [entry.entrant(bound, field.rounded) for entry in entries]
+    kernels = {entry.label: entry.kernel for entry in entries if entry.kernel is not None}
     race = Race(
         bound.given,
         bound.parameters,
@@ -207,12 +209,16 @@ def rounding(scop: Scop, bound: Bound) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One variant on its way into the race."""
+    """One variant on its way into the race; ``intended`` is its target unless a substitute takes over."""
 
     schedule: str
-    target: str
+    intended: str
     kernel: Kernel | None
     error: PolyvizError | None = None
+
+    @property
+    def target(self) -> str:
+        return self.intended if self.kernel is None else self.kernel.target
 
     @property
     def label(self) -> str:
@@ -222,6 +228,8 @@ class _Entry:
         if self.kernel is None:
             return self._left_out(self.error)
         try:
+            if self.kernel.has_substitute:
+                self.kernel.prepare(bound)
             program = self.kernel.program_for(bound)
         except PolyvizError as error:
             return self._left_out(error)
@@ -261,6 +269,7 @@ class _Field:
         name, target = contender.name, contender.target
         if contender.missing is not None:
             return _Entry(name, target, None, contender.missing)
+        target = resolve_target(target)
         try:
             return _Entry(name, target, self.kernel(contender))
         except OptionError:

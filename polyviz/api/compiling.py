@@ -5,30 +5,33 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 import islpy as isl
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.api.extracting import part_of
-from polyviz.api.options import Tile, read_options
+from polyviz.api.options import OWN_NAMES, Tile, read_options
 from polyviz.api.remembered import AtHand, recalled
-from polyviz.api.targets import resolve_target
+from polyviz.api.targets import AUTOMATIC, resolve_target
 from polyviz.editing import Edit
 from polyviz.errors import OptionError
 from polyviz.mapping import DEVICE_TARGETS, make_plan
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Schedule
 from polyviz.model.superposition import Superposition
+from polyviz.model.techniques import switches
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of, plain_function
 from polyviz.scheduling import adopt
 from polyviz.scheduling import schedule as find_schedule
-from polyviz.scheduling.registry import scheduler_options
+from polyviz.scheduling.registry import insist_on_options, scheduler_options
 
 if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
+    from polyviz.model.plan import Plan
     from polyviz.model.program import FloatingPoint
     from polyviz.model.scop import Scop
 
@@ -77,7 +80,7 @@ def compile(
         find_dependences(scop),
         source,
         schedule=schedule,
-        target=resolve_target(target),
+        target=target,
         namespace=namespace,
         **given,
     )
@@ -95,31 +98,42 @@ def build_kernel(
     at_hand: AtHand | None = None,
     **options: Any,
 ) -> Kernel:
-    """The kernel for a part that is already analysed; ``target`` is resolved, ``options`` are those of ``compile``.
+    """The kernel for a part that is already analysed; ``options`` are those of ``compile``.
 
-    ``at_hand`` is what is known of the run that comes next, for schedulers that choose by sizes.
+    ``at_hand`` is what is known of the run that comes next, for schedulers that choose by sizes. Under the target
+    ``auto`` numba takes over where the C compiler turns out to refuse the program.
     """
-    at_hand = at_hand or AtHand()
+    at_hand, resolved = at_hand or AtHand(), resolve_target(target)
     wanted = read_options(options)
-    found = recalled(scop, schedule if _is_scheduler(schedule) else None, target, wanted, at_hand)
+    found = recalled(scop, schedule if _is_scheduler(schedule) else None, resolved, wanted, at_hand)
     wanted = found.options
-    told = _scheduler_options(schedule, target, wanted.scheduler)
+    told = _scheduler_options(schedule, resolved, wanted.scheduler)
     chosen = choose_schedule(scop, dependences, schedule, told, at_hand.sizes)
-    plan = make_plan(
+
+    @exclusive
+    def planned(place: str) -> Plan:
+        plan = make_plan(
+            scop,
+            dependences,
+            chosen,
+            place,
+            tile=wanted.sizes,
+            processor=this_machine().processor,
+            threads=wanted.threads,
+            device=wanted.device,
+            **wanted.switches,
+        )
+        return replace(plan, decisions=(*found.decisions, *plan.decisions))
+
+    otherwise = partial(planned, AUTOMATIC[1]) if (target, resolved) == ("auto", AUTOMATIC[0]) else None
+    return Kernel(
         scop,
         dependences,
-        chosen,
-        target,
-        tile=wanted.sizes,
-        processor=this_machine().processor,
-        threads=wanted.threads,
-        device=wanted.device,
-        **wanted.switches,
-    )
-    plan = replace(plan, decisions=(*found.decisions, *plan.decisions))
-    original = original_of(scop, source, namespace)
-    return Kernel(
-        scop, dependences, plan, original, floating_point=wanted.contract, signature=signature_of(source)
+        planned(resolved),
+        original_of(scop, source, namespace),
+        floating_point=wanted.contract,
+        signature=signature_of(source),
+        substitute=otherwise,
     )
 
 
@@ -129,7 +143,10 @@ def _is_scheduler(choice: ScheduleChoice) -> bool:
 
 def _scheduler_options(schedule: ScheduleChoice, target: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
     """``options``; a scheduler that knows devices from processors is told what the schedule is for."""
-    if target not in DEVICE_TARGETS or not isinstance(schedule, str) or _is_isl_text(schedule):
+    if not isinstance(schedule, str) or _is_isl_text(schedule):
+        return options
+    insist_on_options(schedule, options, [*OWN_NAMES, *switches(), "target", "sizes"])
+    if target not in DEVICE_TARGETS:
         return options
     return {"target": "gpu", **options} if "target" in scheduler_options(schedule) else options
 

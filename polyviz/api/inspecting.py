@@ -66,7 +66,9 @@ class Inspector(Displayable):
     def element_bytes(self) -> dict[str, int]:
         """The size of an element, in bytes, of every array among the arguments."""
         names = (argument.name for argument in self.scop.arguments)
-        sizes = ((name, getattr(value, "itemsize", 0)) for name, value in zip(names, self.arguments, strict=False))
+        sizes = (
+            (name, getattr(value, "itemsize", 0)) for name, value in zip(names, self.arguments, strict=False)
+        )
         return {name: size for name, size in sizes if size}
 
 

@@ -10,10 +10,12 @@ from polyviz.errors import OptionError
 from polyviz.model.program import CONTRACTS, FloatingPoint
 from polyviz.model.staging import DeviceOptions
 from polyviz.model.techniques import switches
+from polyviz.transform.tile import is_tile_size
 
 Tile = Sequence[int] | int | Literal[False] | None
 """Sizes per loop (the last one for deeper loops too), or one for all; False for no tiles; None: the target's choice."""
-LARGEST_TILE = 2**31 - 1
+OWN_NAMES = ("tile", "threads", "contract", "tuned")
+"""The options that are neither techniques nor the scheduler's."""
 MOST_THREADS = 4096
 
 
@@ -119,7 +121,7 @@ def _check_tile(tile: object) -> None:
     if tile is None or tile is False:
         return
     sizes = tuple(tile) if isinstance(tile, Sequence) and not isinstance(tile, str) else (tile,)
-    if not sizes or not all(type(size) is int and 0 < size <= LARGEST_TILE for size in sizes):
+    if not sizes or not all(map(is_tile_size, sizes)):
         raise OptionError(
             f"Tile sizes are whole numbers such as 32 or (8, 32), or False for no tiles, not {tile!r}."
         )

@@ -11,6 +11,9 @@ from polyviz.errors import OptionError, ToolchainError
 from polyviz.runtime.cuda import cuda_availability
 from polyviz.runtime.toolchain import find_cxx_toolchain, toolchain_availability
 
+AUTOMATIC = ("c", "numba")
+"""What the target ``auto`` stands for: the first of them that can be used."""
+
 
 @dataclass(frozen=True, slots=True)
 class Availability:
@@ -42,7 +45,8 @@ def resolve_target(name: str) -> str:
     """
     known = targets()
     if name == "auto":
-        return "c" if known["c"].available else "numba"
+        first, otherwise = AUTOMATIC
+        return first if known[first].available else otherwise
     if name not in known:
         near = get_close_matches(name, known, 1)
         hint = f": did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}, auto."

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from polyviz.benchmark.ablation import run_ablation
 from polyviz.benchmark.contest import Contest
 from polyviz.benchmark.entrants import Entry
 from polyviz.benchmark.gpu.command import run_gpu
-from polyviz.benchmark.options import GPU_SUITE, SCHEDULER_SUITE, Options, parse, suite
+from polyviz.benchmark.options import (
+    ABLATION_SUITE,
+    GPU_SUITE,
+    ODD_SUITE,
+    SCHEDULER_SUITE,
+    Options,
+    parse,
+    suite,
+)
 from polyviz.benchmark.peers import Peer, all_peers
 from polyviz.benchmark.records import KernelRecord, PeerRecord, Results, Settings
 from polyviz.benchmark.store import Store, resumed, with_kernel
@@ -18,10 +28,14 @@ from polyviz.benchmark.survey.growth import SIZES
 from polyviz.benchmark.table import best_ratio
 from polyviz.benchmark.versions import versions
 from polyviz.benchmark.workers import Workers, fixed_threads
+from polyviz.errors import PolyvizError
 from polyviz.runtime.machine import this_machine
+from polyviz.runtime.peaks import MEASURE_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from polyviz.model.roofline import Peaks
 
 
 def run(arguments: Sequence[str] | None, peers: Sequence[Peer] | None = None) -> int:
@@ -47,6 +61,18 @@ def run(arguments: Sequence[str] | None, peers: Sequence[Peer] | None = None) ->
             repeats=options.repeats,
             resume=options.resume,
         )
+    if options.suite == ABLATION_SUITE:
+        return run_ablation(
+            options.kernels,
+            options.output,
+            _say,
+            size=options.size,
+            dtype=options.dtype,
+            schedule=options.schedules[0],
+            target=options.targets[0],
+            contract=options.contract,
+            repeats=options.repeats,
+        )
     field = tuple(all_peers() if peers is None else peers)
     with fixed_threads() as threads:
         results = _start(options, _fresh(options, field, threads))
@@ -64,6 +90,7 @@ def _fresh(options: Options, peers: Sequence[Peer], threads: int) -> Results:
         schedules=options.schedules,
         targets=options.targets,
         machine=this_machine().describe(),
+        contract=options.contract,
     )
     found = [(peer.name, peer.available()) for peer in peers]
     return Results(
@@ -83,21 +110,36 @@ def _start(options: Options, fresh: Results) -> Results:
 
 def _run(options: Options, peers: Sequence[Peer], results: Results) -> int:
     store = Store(options.output, options.name)
-    order = suite(options.suite, options.size)
+    order = (*suite(options.suite, options.size), *options.kernels)
     finished = {kernel.kernel for kernel in results.kernels}
     missing = [name for name in options.kernels if name not in finished]
     if options.resume and finished:
         _say(f"{len(finished)} kernels are finished, {len(missing)} to go")
     with Workers() as workers:
-        entry = Entry(peers, options.schedules, options.targets)
-        contest = Contest(workers, entry, options.repeats, options.budget, _say)
+        if results.peaks is None and missing:
+            results = replace(results, peaks=_peaks(workers))
+        entry = Entry(peers, options.schedules, options.targets, options.contract)
+        exact = options.contract == "strict"
+        contest = Contest(workers, entry, options.repeats, options.budget, _say, exact)
         for number, name in enumerate(missing, 1):
-            record = contest.run(Data(name, options.size, options.dtype))
+            record = contest.run(Data(name, options.size, options.dtype, odd=options.suite == ODD_SUITE))
             results = with_kernel(results, record, order)
             store.save(results)
             _say(f"[{number}/{len(missing)}] {_summary(record)}")
     _say(f"{store.table} and {store.json} hold the results")
     return int(any(_is_wrong(kernel) for kernel in results.kernels))
+
+
+def _peaks(workers: Workers) -> Peaks | None:
+    """What the machine can do, None where that cannot be measured."""
+    try:
+        found: Peaks = workers.run(
+            "peaks", "polyviz.runtime.peaks:measure_peaks", time_limit=MEASURE_LIMIT, label="The measurement"
+        )
+    except PolyvizError as error:
+        _say(f"no limits in the table: {error.message}")
+        return None
+    return found
 
 
 def _summary(record: KernelRecord) -> str:

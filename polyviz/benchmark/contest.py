@@ -41,7 +41,8 @@ REFERENCE = "the original loop"
 class Contest:
     """The rules for every kernel: ``repeats`` rounds of as many variants as fit into ``budget`` seconds.
 
-    ``gather`` finds the entrants for a subject; ``say`` gets a line of progress now and then.
+    ``gather`` finds the entrants for a subject; ``say`` gets a line of progress now and then. ``exact``: variants of
+    polyviz have to agree bit for bit.
     """
 
     workers: Workers
@@ -49,6 +50,7 @@ class Contest:
     repeats: int
     budget: float
     say: Say
+    exact: bool = False
 
     def run(self, data: Data) -> KernelRecord:
         """The record of one kernel. What fails is a row, or, when nothing can be compared, a note."""
@@ -73,7 +75,12 @@ class Contest:
         rows = self._verify(subject, entrants, judge)
         rows = self._time(subject, entrants, rows, judge)
         return KernelRecord(
-            data.kernel, _sizes(data), tuple(rows), subject.analysis_seconds, notes=tuple(subject.notes)
+            data.kernel,
+            _sizes(data),
+            tuple(rows),
+            subject.analysis_seconds,
+            notes=tuple(subject.notes),
+            work=subject.work,
         )
 
     def _compile(self, subject: Subject, entrants: Sequence[Entrant]) -> list[Entrant]:
@@ -129,7 +136,7 @@ class Contest:
             return entrant.row
         try:
             outcome = self._variant_job("run_once", subject, entrant, limit)
-            agrees, note = judge.verdict(_outputs(subject, outcome))
+            agrees, note = judge.verdict(_outputs(subject, outcome), exact=self._exactly(entrant))
         except VerificationError:
             raise
         except Exception as error:
@@ -185,7 +192,7 @@ class Contest:
             samples.append(outcome.seconds)
             if judge is None:
                 return None
-            agrees, note = judge.verdict(_outputs(subject, outcome))
+            agrees, note = judge.verdict(_outputs(subject, outcome), exact=self._exactly(racer))
         except VerificationError:
             raise
         except Exception as error:
@@ -194,6 +201,9 @@ class Contest:
             note = f"right in its first run, wrong in the last one: {note}"
             return replace(racer.row, status="wrong", verified=False, note=note)
         return replace(racer.row, samples=tuple(samples))
+
+    def _exactly(self, entrant: Entrant) -> bool:
+        return self.exact and entrant.row.side == "polyviz"
 
     def _variant_job(self, job: str, subject: Subject, entrant: Entrant, limit: float, *more: object) -> Any:
         arguments = (subject, entrant.row.label, entrant.runnable, *more)
@@ -244,4 +254,4 @@ def _left_out(row: VariantRecord, labels: Sequence[str]) -> VariantRecord:
 
 
 def _sizes(data: Data) -> dict[str, int]:
-    return data.entry.sizes[data.size]
+    return data.extents

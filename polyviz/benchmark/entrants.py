@@ -33,11 +33,12 @@ class Entrant:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Which peers, schedules and targets are asked for."""
+    """Which peers, schedules and targets are asked for, and the floating-point contract of our variants."""
 
     peers: Sequence[Peer]
     schedules: Sequence[str]
     targets: Sequence[str]
+    contract: str = "reassociate"
 
     def __call__(self, workers: Workers, subject: Subject) -> tuple[Entrant, ...]:
         """Every entrant for ``subject``; those that cannot run have a row that says why."""
@@ -56,7 +57,7 @@ class Entry:
     def _own(self, workers: Workers, subject: Subject) -> Iterator[Entrant]:
         for target in self.targets:
             for schedule in self.schedules:
-                yield _generated(workers, subject, schedule, target)
+                yield _generated(workers, subject, schedule, target, self.contract)
 
 
 def _entrant(peer: Peer, candidate: Candidate) -> Entrant:
@@ -65,7 +66,7 @@ def _entrant(peer: Peer, candidate: Candidate) -> Entrant:
     return Entrant(row, peer.name, candidate.runnable)
 
 
-def _generated(workers: Workers, subject: Subject, schedule: str, target: str) -> Entrant:
+def _generated(workers: Workers, subject: Subject, schedule: str, target: str, contract: str) -> Entrant:
     label = f"{schedule}/{target}"
     row = VariantRecord("polyviz", "polyviz", label, f"schedule={schedule!r}, target={target!r}", "ok")
     # The targets have run times of their own, which should not meet in one process either.
@@ -73,10 +74,10 @@ def _generated(workers: Workers, subject: Subject, schedule: str, target: str) -
     job = "polyviz.benchmark.generation:generate"
     try:
         found = workers.run(
-            OWN_WORKER, job, subject.data, schedule, target, time_limit=GENERATE_LIMIT, label=label
+            OWN_WORKER, job, subject.data, schedule, target, contract, time_limit=GENERATE_LIMIT, label=label
         )
     except Exception as error:
         return Entrant(refused(row, error), worker, None)
     assert isinstance(found, Generation)
-    generated = replace(row, generate_seconds=found.seconds, decisions=found.decisions)
+    generated = replace(row, generate_seconds=found.seconds, decisions=found.decisions, obstacles=found.obstacles)
     return Entrant(generated, worker, GeneratedProgram(found.program))

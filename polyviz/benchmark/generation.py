@@ -12,6 +12,7 @@ from polyviz.analysis import dependences
 from polyviz.api.compiling import build_kernel
 from polyviz.api.extracting import extract
 from polyviz.api.targets import resolve_target
+from polyviz.benchmark.obstacles import obstacles
 from polyviz.runtime.execute import make_runner
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from polyviz.benchmark.session import Call
     from polyviz.benchmark.subject import Data
     from polyviz.model.dependences import Dependences
-    from polyviz.model.program import Program
+    from polyviz.model.program import FloatingPoint, Program
     from polyviz.model.scop import Scop
 
 
@@ -39,15 +40,18 @@ class GeneratedProgram:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A generated program, the seconds from analysed loops to its text, and what was decided on the way."""
+    """A generated program, the seconds from analysed loops to its text, what was decided, and what is in its way."""
 
     program: Program
     seconds: float
     decisions: tuple[str, ...]
+    obstacles: tuple[str, ...] = ()
 
 
-def generate(data: Data, schedule: str, target: str) -> Generation:
+def generate(data: Data, schedule: str, target: str, contract: FloatingPoint = "reassociate") -> Generation:
     """The program of one schedule on one target; a job. Raises PolyvizError where ``pv.compile`` does.
+
+    What tuning remembered on this machine is left out, so that another one gets the same program.
 
     >>> from polyviz.benchmark.subject import Data
     >>> generate(Data("mvt", "mini", "float64"), "original", "python").program.target
@@ -56,10 +60,19 @@ def generate(data: Data, schedule: str, target: str) -> Generation:
     scop, found = analysed(data.kernel)
     bound_data = data.example().arguments()
     started = time.perf_counter()
-    kernel = build_kernel(scop, found, data.entry.function, schedule=schedule, target=resolve_target(target))
+    kernel = build_kernel(
+        scop,
+        found,
+        data.entry.function,
+        schedule=schedule,
+        target=resolve_target(target),
+        contract=contract,
+        tuned=False,
+    )
     program = kernel.program_for(kernel.bind(bound_data, {}))
     elapsed = time.perf_counter() - started
-    return Generation(program, elapsed, tuple(decision.text for decision in kernel.plan.decisions))
+    decisions = tuple(decision.text for decision in kernel.plan.decisions)
+    return Generation(program, elapsed, decisions, obstacles(kernel))
 
 
 @lru_cache(maxsize=1)

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 from polyviz import gallery
 from polyviz.api.targets import targets as known_targets
+from polyviz.benchmark.ablation import KERNELS as ABLATION_KERNELS
 from polyviz.benchmark.gpu.subjects import KERNELS as GPU_KERNELS
 from polyviz.benchmark.gpu.subjects import SCHEDULES as GPU_SCHEDULES
+from polyviz.benchmark.odd_sizes import KERNELS as ODD_KERNELS
 from polyviz.errors import OptionError
 from polyviz.gallery.entry import FLOATING, SIZE_LEVELS
+from polyviz.model.program import CONTRACTS, FloatingPoint
 from polyviz.scheduling import schedulers
 
 if TYPE_CHECKING:
@@ -24,7 +27,11 @@ SCHEDULER_SUITE = "schedulers"
 
 GPU_SUITE = "gpu"
 """The suite of kernels on blocks and threads: timed on a device, counted without one."""
-SUITES = ("polybench", "gallery", SCHEDULER_SUITE, GPU_SUITE)
+ODD_SUITE = "odd-sizes"
+"""The suite of kernels at prime sizes, which fit no tile and no vector."""
+ABLATION_SUITE = "ablation"
+"""The suite that switches techniques off one by one."""
+SUITES = ("polybench", "gallery", ODD_SUITE, ABLATION_SUITE, SCHEDULER_SUITE, GPU_SUITE)
 SCHEDULES = "pluto,isl,original"
 SHORT_SCHEDULES = "pluto"
 SHORT_KERNELS = ("gemm", "jacobi-2d", "trisolv")
@@ -50,6 +57,7 @@ class Options:
     output: Path
     name: str
     short: bool
+    contract: FloatingPoint = "reassociate"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -72,6 +80,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
     everything = {SCHEDULER_SUITE: ",".join(schedulers()), GPU_SUITE: GPU_SCHEDULES}.get(
         chosen.suite, SCHEDULES
     )
+    dtype = chosen.dtype or ("float32" if chosen.suite == GPU_SUITE else "float64")
     schedules = chosen.schedules or (SHORT_SCHEDULES if chosen.short else everything)
     kernels = _kernels(chosen.suite, size, chosen.kernels, short=chosen.short)
     return Options(
@@ -80,14 +89,23 @@ def parse(arguments: Sequence[str] | None) -> Options:
         kernels=kernels,
         schedules=_known("schedule", schedules, schedulers()),
         targets=_known("target", chosen.targets, known_targets()),
-        dtype=chosen.dtype or ("float32" if chosen.suite == GPU_SUITE else "float64"),
+        dtype=dtype,
         repeats=chosen.repeats,
         budget=SHORT_BUDGET if chosen.short else BUDGET,
         resume=chosen.resume,
         output=chosen.output,
-        name=f"{chosen.suite}-{'short' if chosen.short else size}",
+        name=_file_name(chosen, size, dtype),
         short=chosen.short,
+        contract=chosen.contract,
     )
+
+
+def _file_name(chosen: argparse.Namespace, size: str, dtype: str) -> str:
+    """The name of the files: what is not as usual is in it."""
+    parts = [chosen.suite, "short" if chosen.short else size]
+    parts += [dtype] if dtype != "float64" and chosen.suite != GPU_SUITE else []
+    parts += [chosen.contract] if chosen.contract != "reassociate" else []
+    return "-".join(parts)
 
 
 def _size(name: str, *, short: bool) -> str:
@@ -101,6 +119,8 @@ def suite(name: str, size: str) -> tuple[str, ...]:
     """The kernels of a suite that have this size."""
     if name == GPU_SUITE:
         return tuple(kernel for kernel in GPU_KERNELS if size in gallery.kernel(kernel).sizes)
+    if name == ODD_SUITE:
+        return ODD_KERNELS
     entries = gallery.kernels() if name == "gallery" else gallery.polybench()
     return tuple(entry.name for entry in entries if size in entry.sizes)
 
@@ -117,6 +137,7 @@ def _parser() -> _Parser:
         choices=SUITES,
         default="polybench",
         help=f"which kernels (default %(default)s); {SCHEDULER_SUITE} surveys the schedulers on PolyBench instead, "
+        f"{ODD_SUITE} takes primes for sizes, {ABLATION_SUITE} switches techniques off one by one, "
         f"{GPU_SUITE} times kernels on a device, or counts what they do where there is none",
     )
     add("--size", choices=SIZE_LEVELS, help="their sizes (default large; small with --short)")
@@ -128,6 +149,12 @@ def _parser() -> _Parser:
     )
     add("--targets", metavar="NAME,…", default="c,numba", help="default %(default)s")
     add("--dtype", choices=FLOATING, help=f"default float64; float32 in the suite {GPU_SUITE}")
+    add(
+        "--contract",
+        choices=tuple(CONTRACTS),
+        default="reassociate",
+        help="of floating point, for the variants of polyviz (default %(default)s); strict asks for the same bits",
+    )
     add(
         "--repeats",
         type=int,
@@ -152,7 +179,9 @@ def _parser() -> _Parser:
 def _kernels(name: str, size: str, listed: str, *, short: bool) -> tuple[str, ...]:
     known = suite(name, size)
     if listed:
-        return _known("kernel", listed, known)
+        return _known("kernel", listed, known if name != ODD_SUITE else suite("polybench", size))
+    if name == ABLATION_SUITE:
+        return ABLATION_KERNELS
     return SHORT_KERNELS if short else known
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from polyviz.model.measurement import Status
+from polyviz.model.roofline import Peaks, Work
 from polyviz.runtime.statistics import median_interval
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class VariantRecord:
     ``peer`` is the family it belongs to. ``first_seconds`` is the single run that was verified, ``samples`` the timed
     rounds, empty for a variant that did not take part in them, for the reason in ``note``. ``compile_seconds`` covers
     compiling and, for numba, one run on the smallest data; ``generate_seconds`` from analysed loops to program text.
+    ``obstacles`` say what keeps it from the limits of the machine, as far as its plan tells.
     """
 
     side: Side
@@ -39,6 +41,7 @@ class VariantRecord:
     generate_seconds: float | None = None
     note: str = ""
     decisions: tuple[str, ...] = ()
+    obstacles: tuple[str, ...] = ()
 
     @property
     def median(self) -> float | None:
@@ -53,7 +56,7 @@ class VariantRecord:
 
 @dataclass(frozen=True, slots=True)
 class KernelRecord:
-    """One kernel: its sizes, who ran it, how long everything took, and notes about the kernel as a whole."""
+    """One kernel: its sizes and work, who ran it, how long everything took, and notes about the kernel as a whole."""
 
     kernel: str
     sizes: Mapping[str, int]
@@ -61,6 +64,7 @@ class KernelRecord:
     analysis_seconds: float | None = None
     wall_seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    work: Work | None = None
 
     @property
     def best_peer(self) -> VariantRecord | None:
@@ -95,16 +99,18 @@ class Settings:
     schedules: tuple[str, ...]
     targets: tuple[str, ...]
     machine: str
+    contract: str = "reassociate"
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Everything in one file."""
+    """Everything in one file; ``peaks`` is what the machine was measured to do, None where it was not."""
 
     settings: Settings
     versions: Mapping[str, str]
     peers: tuple[PeerRecord, ...]
     kernels: tuple[KernelRecord, ...] = ()
+    peaks: Peaks | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON values, with what follows from the samples spelled out for other readers."""
@@ -125,6 +131,7 @@ class Results:
             versions=dict(document["versions"]),
             peers=tuple(PeerRecord(**peer) for peer in document["peers"]),
             kernels=tuple(_kernel(kernel) for kernel in document["kernels"]),
+            peaks=Peaks(**document["peaks"]) if document.get("peaks") else None,
         )
 
 
@@ -169,7 +176,8 @@ def _spell_out(written: dict[str, Any], record: KernelRecord) -> None:
 def _kernel(document: Mapping[str, Any]) -> KernelRecord:
     fields = _known(KernelRecord, document)
     variants = tuple(_variant(variant) for variant in document["variants"])
-    return KernelRecord(**{**_tuples(fields), "variants": variants})
+    work = Work(**document["work"]) if document.get("work") else None
+    return KernelRecord(**{**_tuples(fields), "variants": variants, "work": work})
 
 
 def _variant(document: Mapping[str, Any]) -> VariantRecord:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.benchmark.records import KernelRecord, Results, Settings
+from polyviz.benchmark.roofline_picture import can_be_drawn, roofline_picture
+from polyviz.benchmark.rooflines import achieved
 from polyviz.benchmark.table import markdown
 from polyviz.errors import OptionError
 from polyviz.runtime.storage import write_atomically
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A JSON file and a Markdown table beside it: ``<name>.json`` and ``<name>.md`` in ``directory``."""
+    """A JSON file, a Markdown table and a picture beside it: ``<name>.json``, ``.md`` and ``.svg`` in ``directory``."""
 
     directory: Path
     name: str
@@ -33,6 +35,11 @@ class Store:
     def table(self) -> Path:
         """The table for readers."""
         return self.directory / f"{self.name}.md"
+
+    @property
+    def picture(self) -> Path:
+        """The roofline, where the machine was measured."""
+        return self.directory / f"{self.name}.svg"
 
     def load(self) -> Results | None:
         """What an earlier run wrote; None when there is nothing. Raises OptionError for any other file."""
@@ -50,11 +57,16 @@ class Store:
             ) from error
 
     def save(self, results: Results) -> None:
-        """Write both files. Raises OptionError when the directory cannot be written."""
+        """Write the files. Raises OptionError when the directory cannot be written."""
         document = json.dumps(results.to_json(), indent=1, ensure_ascii=False, allow_nan=False)
         try:
             write_atomically(self.json, f"{document}\n".encode())
-            write_atomically(self.table, markdown(results).encode())
+            drawn = can_be_drawn(achieved(results))
+            picture = self.picture.name if drawn else ""
+            if drawn and results.peaks is not None:
+                text = roofline_picture(drawn, results.peaks, results.settings.dtype)
+                write_atomically(self.picture, f"{text}\n".encode())
+            write_atomically(self.table, markdown(results, picture).encode())
         except OSError as error:
             raise OptionError(f"{self.directory} cannot be written: {error.strerror}.") from error
 

@@ -7,12 +7,18 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import islpy as isl
+import numpy as np
+
 from polyviz import gallery
 from polyviz.analysis import dependences, parallelism
+from polyviz.analysis.traffic import work_of
 from polyviz.api.compiling import build_kernel
 from polyviz.api.extracting import extract
+from polyviz.benchmark.odd_sizes import odd_sizes
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import PolyvizError
+from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import Original, original_of
 
 if TYPE_CHECKING:
@@ -21,7 +27,9 @@ if TYPE_CHECKING:
     from polyviz.gallery.entry import GalleryKernel
     from polyviz.model.dependences import Dependences
     from polyviz.model.program import Program
+    from polyviz.model.roofline import Work
     from polyviz.model.scop import Scop
+    from polyviz.runtime.binding import Bound
 
 SEED = 1
 """The data are roughened with this seed: on the official ones a wrong order can go unseen, and some are singular."""
@@ -31,7 +39,7 @@ EXAMPLE_SIZE = "mini"
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Which arrays a race runs on; equal in every process that makes them.
+    """Which arrays a race runs on; equal in every process that makes them. ``odd``: primes next to a level's sizes.
 
     >>> [argument.shape for argument in Data("mvt", "mini", "float64").arguments()]
     [(40,), (40,), (40,), (40,), (40, 40)]
@@ -41,6 +49,7 @@ class Data:
     size: str
     dtype: str
     seed: int = SEED
+    odd: bool = False
 
     @property
     def entry(self) -> GalleryKernel:
@@ -49,7 +58,13 @@ class Data:
 
     def arguments(self) -> tuple[Any, ...]:
         """Freshly initialised arguments."""
-        return self.entry.arguments(self.size, self.dtype, self.seed)
+        return self.entry.arguments(self.extents, self.dtype, self.seed)
+
+    @property
+    def extents(self) -> dict[str, int]:
+        """The sizes by name: those of the level, or primes next to them."""
+        level = self.entry.sizes[self.size]
+        return odd_sizes(level) if self.odd else level
 
     def example(self) -> Data:
         """The same kinds of arguments in the smallest size, to compile for."""
@@ -63,7 +78,7 @@ class Subject:
     ``names`` are the arguments in order, ``written`` those whose content changes, ``shapes`` the extents of arrays,
     ``parameters`` the sizes that generated code asks for (``example_parameters``: of the smallest data). ``parallel``
     is the text of the loop with ``prange``, ``program`` the loop in its own order as C; each is None for the reason
-    beside it.
+    beside it. ``work`` is what has to be computed and moved.
     """
 
     data: Data
@@ -80,6 +95,7 @@ class Subject:
     program_reason: str
     notes: tuple[str, ...]
     analysis_seconds: float
+    work: Work | None = None
 
 
 def analyse(data: Data) -> Subject:
@@ -114,7 +130,17 @@ def analyse(data: Data) -> Subject:
         program_reason=refusal,
         notes=scop.notes,
         analysis_seconds=elapsed,
+        work=_work(scop, bound),
     )
+
+
+def _work(scop: Scop, bound: Bound) -> Work | None:
+    """What has to be computed and moved; None where isl cannot count it."""
+    widths = {name: np.dtype(kind.dtype).itemsize for name, kind in bound.types.items()}
+    try:
+        return work_of(scop, bound.parameters, widths, this_machine().line)
+    except isl.Error:
+        return None
 
 
 def _original_order(

@@ -6,16 +6,16 @@ import statistics
 from typing import TYPE_CHECKING
 
 from polyviz.benchmark.records import KernelRecord, Ratio, Results, VariantRecord, ratio
+from polyviz.benchmark.rooflines import GOAL, achieved, held_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 BEST_OWN = "best of polyviz"
-_DECISIONS_SHOWN = 3
 
 
-def markdown(results: Results) -> str:
-    """The whole document."""
+def markdown(results: Results, picture: str = "") -> str:
+    """The whole document; ``picture`` is the file name of the roofline, where there is one."""
     parts = [
         _title(results),
         _surroundings(results),
@@ -24,12 +24,13 @@ def markdown(results: Results) -> str:
         _ratios(results),
         "## Geometric means",
         _means(results),
+        *_section("## Limits of the machine", _roofs(results, picture), _achieved_rows(results)),
         "## Times of the peers",
         "Seconds, the median of the rounds; *once* marks a single verified run of a peer too slow for the rounds.",
         _times(results),
         "## Compile time, which is in none of the figures above",
         _compile_times(results),
-        *_section("## Kernels below 1.0x", "What was decided for the fastest variant:", _below(results)),
+        *_section(f"## Kernels below the goal of {GOAL}x", "What holds the fastest variant back:", _below(results)),
         *_section("## What did not run, or ran wrong", "", _troubles(results)),
     ]
     return "\n\n".join(parts) + "\n"
@@ -66,7 +67,7 @@ def _surroundings(results: Results) -> str:
 def _command(results: Results) -> str:
     settings = results.settings
     words = ["polyviz bench", f"--suite {settings.suite} --size {settings.size} --dtype {settings.dtype}"]
-    words.append(f"--repeats {settings.repeats}")
+    words.append(f"--contract {settings.contract} --repeats {settings.repeats}")
     words.append(f"--schedules {','.join(settings.schedules)} --targets {','.join(settings.targets)}")
     return " ".join(words)
 
@@ -187,15 +188,52 @@ def _middle_and_worst(seconds: Sequence[float]) -> tuple[str, str]:
 
 
 def _below(results: Results) -> Iterator[str]:
+    limits = {one.kernel: one for one in achieved(results)}
     for kernel in results.kernels:
         found, own = best_ratio(kernel), kernel.best_own
-        if found is None or own is None or found.value >= 1.0:
+        if found is None or own is None or found.value >= GOAL:
             continue
-        told = (
-            "; ".join(dict.fromkeys(own.decisions[-_DECISIONS_SHOWN:]))
-            or "nothing was decided: the order is kept"
+        yield f"- {kernel.kernel}: {own.label} {found.value:.2f}x, {held_back(kernel, limits.get(kernel.kernel))}."
+
+
+def _roofs(results: Results, picture: str) -> str:
+    """What the machine was measured to do, how to read the table, and the picture."""
+    peaks = results.peaks
+    if peaks is None:
+        return ""
+    rates = ", ".join(f"{rate / 1e9:.0f} GFLOP/s in {dtype}" for dtype, rate in peaks.multiply_add.items())
+    text = (
+        f"Measured here with {peaks.threads} threads: multiply-adds at {rates}; copies at {peaks.copy / 1e9:.1f} GB/s "
+        f"in memory and {peaks.cached_copy / 1e9:.1f} GB/s within the last cache, read and written together. The limit "
+        "of a kernel is its operations at the peak, or every line that it has to read or write once at the bandwidth, "
+        "whichever takes longer. Both are counted exactly by the analysis. A share above 100 % means data that stayed "
+        "in a cache from one run to the next."
+    )
+    return f"{text}\n\n![The roofline of this machine with the kernels]({picture})" if picture else text
+
+
+def _achieved_rows(results: Results) -> Iterator[str]:
+    header = (
+        "kernel", "operations", "bytes", "limit", "seconds at the limit", "polyviz achieves", "best peer achieves"
+    )  # fmt: skip
+    rows = [
+        (
+            one.kernel,
+            f"{one.work.operations:.3g}",
+            f"{one.work.traffic:.3g}",
+            one.limit.bottleneck,
+            f"{one.limit.seconds:.3g}",
+            _share(one.share),
+            _share(one.peer_share),
         )
-        yield f"- {kernel.kernel}: {own.label} {found.value:.2f}x. {told}"
+        for one in achieved(results)
+    ]
+    if rows:
+        yield _table(header, rows)
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0%}"
 
 
 def _troubles(results: Results) -> Iterator[str]:

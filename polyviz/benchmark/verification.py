@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyviz.runtime.agreement import compare_values
+from polyviz.runtime.agreement import bit_difference, compare_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,8 +37,8 @@ class Judge:
     nudged: Callable[[], Mapping[str, Any]]
     _unstable: dict[str, _Instability] | None = field(default=None, init=False)
 
-    def verdict(self, actual: Mapping[str, Any]) -> tuple[bool, str]:
-        """Whether ``actual`` agrees, and what is to be said about it.
+    def verdict(self, actual: Mapping[str, Any], *, exact: bool = False) -> tuple[bool, str]:
+        """Whether ``actual`` agrees, and what is to be said about it; ``exact`` asks for the same bits.
 
         >>> judge = Judge({"x": np.array([1.0, 2.0])}, lambda: {"x": np.array([1.0, 2.5])})
         >>> judge.verdict({"x": np.array([1.0, 7.0])})
@@ -49,6 +49,9 @@ class Judge:
         strangers = sorted(actual.keys() - self.expected.keys())
         if strangers:
             return False, f"it changed {', '.join(strangers)}"
+        if exact:
+            difference = bit_difference({name: self.expected[name] for name in actual}, actual)
+            return not difference, difference
         agreement = compare_values(self.expected, actual)
         if agreement.agrees:
             return True, ""

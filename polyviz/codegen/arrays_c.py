@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import inner_iterators
-from polyviz.codegen.calling import is_checked, out_of_range
+from polyviz.codegen.calling import is_checked, out_of_range, tested_steps
 from polyviz.codegen.identifiers import Identifiers, part_names
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.model.expression import Constant, Element, Expression, Unary
-from polyviz.model.program import ArrayType, ProgramArgument
+from polyviz.model.program import ArrayType, Failure, ProgramArgument
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.model.expression import Loop
     from polyviz.model.scop import Array, Scop, Statement
 
 
@@ -30,7 +31,7 @@ class ArrayPrinter:
         self.scop = scop
         self.types = types
         self.helpers: set[str] = set()
-        self.failures: list[str] = []
+        self.failures: list[Failure] = []
         self._written = {
             access.array for statement in scop.statements for access in statement.accesses if access.kind == "write"
         }
@@ -42,6 +43,7 @@ class ArrayPrinter:
         self.variable_names = {name: self.identifier(name) for name in spelled}
         self._arrays = {array.name for array in scop.arrays if array.rank}
         self._statement: Statement | None = None
+        self._steps: Mapping[str, Failure] = {}
         self._tested_extents: set[tuple[str, int]] = set()
         for array in scop.arrays:
             self._cell_name(array)
@@ -65,12 +67,20 @@ class ArrayPrinter:
     def enter(self, statement: Statement) -> None:
         """Elements printed from now on belong to ``statement``."""
         self._statement = statement
+        self._steps = tested_steps(self.scop, statement)
 
-    def failure(self, sentence: str) -> int:
-        """The status code that stands for ``sentence``."""
-        if sentence not in self.failures:
-            self.failures.append(sentence)
-        return self.failures.index(sentence) + 1
+    def failure(self, failure: Failure) -> int:
+        """The status code that stands for ``failure``."""
+        if failure not in self.failures:
+            self.failures.append(failure)
+        return self.failures.index(failure) + 1
+
+    def step(self, loop: Loop, text: str) -> str:
+        """The step of a loop inside a statement: ``text``, tested where it may be 0."""
+        if loop.iterator not in self._steps:
+            return text
+        self.helpers.add("checked_step")
+        return f"checked_step({text}, &failure, {self.failure(self._steps[loop.iterator])})"
 
     def element(self, element: Element, printer: CExpressionPrinter) -> str:
         """``element`` as C text."""

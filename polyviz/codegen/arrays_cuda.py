@@ -9,7 +9,7 @@ import numpy as np
 
 from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.bodies import private_name
-from polyviz.codegen.calling import needs_checks
+from polyviz.codegen.calling import run_time_failures
 from polyviz.codegen.index import linear_terms
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.model.program import ProgramArgument
@@ -70,8 +70,8 @@ class DeviceArrays(ArrayPrinter):
         )
         self.dtypes = {name: types[name].dtype for name in (array.name for array in scop.arrays)}
         self.dtypes |= {private_name(scop, one.array): types[one.array].dtype for one in plan.expansions}
-        self.failure_cell = self.added("failed") if needs_checks(scop) else ""
-        """The array whose cell the first thread with a bad subscript fills in."""
+        self.failure_cell = self.added("failed") if run_time_failures(scop) else ""
+        """The array whose cell the first thread whose test fails fills in."""
         if self.failure_cell:
             self.dtypes[self.failure_cell] = "int64"
             self.copies[self.failure_cell] = 1

@@ -60,7 +60,9 @@ class _CProgram:
         names = {array.name: self.types[array.name].dtype for array in self.scop.arrays}
         self.private = frozenset(self.plan.locals) | {expansion.array for expansion in self.plan.expansions}
         self.dtypes = names | {private_name(self.scop, array): names[array] for array in self.private}
-        self.printer = CExpressionPrinter(self.dtypes, self.arrays.variable_names, self.arrays.element)
+        self.printer = CExpressionPrinter(
+            self.dtypes, self.arrays.variable_names, self.arrays.element, self.arrays.step
+        )
         self.bodies = {
             statement.name: planned_body(self.scop, self.plan, statement) for statement in self.scop.statements
         }
@@ -86,7 +88,7 @@ class _CProgram:
             types=dict(self.types),
             lines={line + shift: origin for shift, text in shifts for line, origin in text.origins.items()},
             floating_point=self.floating_point,
-            checked="checked_index" in self.arrays.helpers,
+            checked=bool(self.arrays.failures),
             failures=tuple(self.arrays.failures),
             locals=local_arrays(self.scop, self.types),
             written=written_arrays(self.scop),

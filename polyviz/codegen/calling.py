@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import bound_expression
+from polyviz.codegen.nonzero import is_never_zero
+from polyviz.codegen.typing import first_span
 from polyviz.errors import CodegenError
-from polyviz.model.expression import Element, walk
-from polyviz.model.program import ArrayType, LocalArray
+from polyviz.model.expression import Constant, Element, Loop, Unary, walk
+from polyviz.model.program import ArrayType, Failure, LocalArray
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from polyviz.model.expression import Expression
     from polyviz.model.scop import Array, Scop, Statement
 
 
@@ -48,30 +52,50 @@ def result_names(scop: Scop) -> tuple[str, ...]:
     return scop.result.names
 
 
-def needs_checks(scop: Scop) -> bool:
-    """Whether some subscript can only be tested while the loops run."""
-    return any(is_checked(element, statement) for statement in scop.statements for element in _elements(statement))
+def run_time_failures(scop: Scop) -> tuple[Failure, ...]:
+    """What can go wrong with the subscripts and steps that are tested while the loops run, each told once."""
+    found: dict[Failure, None] = {}
+    for statement in scop.statements:
+        elements = (element for element in _elements(statement) if is_checked(element, statement))
+        found |= dict.fromkeys(map(out_of_range, elements))
+        found |= dict.fromkeys(tested_steps(scop, statement).values())
+    return tuple(found)
 
 
-def checked_references(scop: Scop) -> tuple[str, ...]:
-    """What can go wrong with the subscripts that are tested while the loops run, each told once."""
-    found = (
-        out_of_range(element)
-        for statement in scop.statements
-        for element in _elements(statement)
-        if is_checked(element, statement)
-    )
-    return tuple(dict.fromkeys(found))
-
-
-def out_of_range(element: Element) -> str:
+def out_of_range(element: Element) -> Failure:
     """How a failed test of ``element`` is told.
 
-    >>> out_of_range(Element("A"))
+    >>> out_of_range(Element("A")).clause
     'a subscript of A is out of range'
     """
     where = f" (line {element.span.line})" if element.span is not None else ""
-    return f"a subscript of {element.array} is out of range{where}"
+    return Failure("subscript", f"a subscript of {element.array} is out of range{where}")
+
+
+def tested_steps(scop: Scop, statement: Statement) -> dict[str, Failure]:
+    """The loops inside ``statement`` whose step may turn out to be 0, by iterator: ``range`` refuses it then.
+
+    >>> import polyviz as pv
+    >>> part = pv.extract("def f(A, k):\\n    for i in range(0, len(A), k[0]):\\n        A[i] = 0.0")
+    >>> {name: failure.clause for name, failure in tested_steps(part, part.statements[0]).items()}
+    {'i': 'the step of the loop over i is 0 (line 2)'}
+    """
+    known = replace(statement, domain=statement.domain.intersect_params(scop.context))
+    loops = [node for instruction in statement.body for node in walk(instruction) if isinstance(node, Loop)]
+    return {
+        loop.iterator: _zero_step(loop, statement)
+        for loop in loops
+        if not _is_constant(loop.step) and not is_never_zero(known, loop.step)
+    }
+
+
+def _zero_step(loop: Loop, statement: Statement) -> Failure:
+    line = (first_span(loop.step) or statement.span).line
+    return Failure("step", f"the step of the loop over {loop.iterator} is 0 (line {line})")
+
+
+def _is_constant(step: Expression) -> bool:
+    return isinstance(step, Constant) or (isinstance(step, Unary) and isinstance(step.operand, Constant))
 
 
 def is_checked(element: Element, statement: Statement) -> bool:

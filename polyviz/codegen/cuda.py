@@ -215,7 +215,9 @@ class CudaText:
         self.trees = self._tree_texts()
         self.runs = self._run_names()
         self.names = dict(self.arrays.variable_names)
-        self.printer = CExpressionPrinter(self.arrays.dtypes, self.names, self.arrays.element)
+        self.printer = CExpressionPrinter(
+            self.arrays.dtypes, self.names, self.arrays.element, self.arrays.step
+        )
         self.bodies = {
             statement.name: planned_body(self.scop, self.plan, statement)
             for statement in self.scop.statements

@@ -55,6 +55,7 @@ from polyviz.model.expression import (
     Expression,
     Instruction,
     Logical,
+    Loop,
     Name,
     Unary,
 )
@@ -80,7 +81,7 @@ class CExpressionPrinter:
 
     ``uses_complex`` tells whether the text needs ``complex.h``.
     ``types``: dtype names of arrays and scalars. ``names``: C text of iterators and parameters, itself where missing.
-    ``element``: C text of an array reference (an lvalue).
+    ``element``: C text of an array reference (an lvalue). ``step``: what becomes of the text of a loop's step.
 
     >>> printer = CExpressionPrinter({"A": "float64"}, {}, lambda element, printer: element.array)
     >>> printer.expression(Binary("*", Element("A"), Binary("//", Name("i"), Constant(2))))
@@ -94,10 +95,12 @@ class CExpressionPrinter:
         types: Mapping[str, str],
         names: Mapping[str, str],
         element: Callable[[Element, CExpressionPrinter], str],
+        step: Callable[[Loop, str], str] | None = None,
     ) -> None:
         self.environment = Environment(types)
         self.names = names
         self.element = element
+        self.step = step or _untested
         self.helpers: set[str] = set()
         self.uses_complex = False
 
@@ -274,6 +277,10 @@ class CExpressionPrinter:
             storage = result
         text = f"{condition.within(OR)} ? {body.within(OR)} : {otherwise.within(CONDITIONAL)}"
         return Value(text, CONDITIONAL, result, result if result == BOOL else storage)
+
+
+def _untested(_loop: Loop, text: str) -> str:
+    return text
 
 
 def _holds(storage: Type, *parts: Type) -> bool:

@@ -321,4 +321,14 @@ static inline int64_t {name}(int64_t index, int64_t extent, int64_t *failure, in
 }
 """
     ),
+    ("checked_step", ""): Helper(
+        """\
+static inline int64_t {name}(int64_t step, int64_t *failure, int64_t code)
+{
+    if (step == 0 && !*failure)
+        *failure = code;
+    return step;
+}
+"""
+    ),
 }

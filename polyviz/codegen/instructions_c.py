@@ -116,7 +116,7 @@ def _loop(printer: CExpressionPrinter, node: Loop, indent: int) -> list[str]:
     start = _bound(printer, node.start)
     kept: list[str] = []
     stop = _kept(printer, node.stop, f"{iterator}_stop", kept)
-    step = _kept(printer, node.step, f"{iterator}_step", kept)
+    step = _kept_step(printer, node, f"{iterator}_step", kept)
     initial = ", ".join([f"int64_t {iterator} = {start.text}", *kept])
     head = f"for ({initial}; {_continues(node.step, iterator, stop, step)}; {_advance(node.step, iterator, step)}) {{"
     body = print_instructions(printer, node.body, indent + 1)
@@ -135,6 +135,15 @@ def _kept(printer: CExpressionPrinter, node: Expression, name: str, kept: list[s
     if _step(node) is not None or isinstance(node, Name):
         return value
     kept.append(f"{name} = {value.text}")
+    return printer.value(Name(name))
+
+
+def _kept_step(printer: CExpressionPrinter, node: Loop, name: str, kept: list[str]) -> Value:
+    plain = _bound(printer, node.step).text
+    tested = printer.step(node, plain)
+    if tested == plain:
+        return _kept(printer, node.step, name, kept)
+    kept.append(f"{name} = {tested}")
     return printer.value(Name(name))
 
 

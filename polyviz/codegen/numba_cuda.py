@@ -187,7 +187,7 @@ class _NumbaCudaText:
         self.text.add(indent + 1, f"{kernel.name}[grid, {block}]({arguments})")
 
     def _count(self, count: Expression, values: Mapping[str, Expression], axis: int) -> str:
-        known = substitute(count, values)
+        known = substitute(count, dict(values))
         assert isinstance(known, Expression)
         text = self.printer.expression(simplified(known))
         return text if axis == 0 or isinstance(known, Constant) else f"min({text}, {LARGEST})"

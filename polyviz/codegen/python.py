@@ -11,7 +11,7 @@ from keyword import kwlist
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import bound_expression, inner_iterators, placed_body, planned_body, private_name
-from polyviz.codegen.calling import checked_references, needs_checks, result_names, written_arrays
+from polyviz.codegen.calling import result_names, run_time_failures, written_arrays
 from polyviz.codegen.definitions import read_first, unsure_results
 from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
@@ -34,10 +34,12 @@ if TYPE_CHECKING:
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Array, Parameter, Scop
 
-_SERIAL_NOTE = (
-    "numba: no loop runs in parallel, because some subscripts depend on data and numba cannot report one that is out "
-    "of range from a parallel loop"
-)
+_SERIAL_NOTES = {
+    "subscript": "numba: no loop runs in parallel, because some subscripts depend on data and numba cannot report one "
+    "that is out of range from a parallel loop",
+    "step": "numba: no loop runs in parallel, because the step of some loop may be 0 and numba cannot report that from "
+    "a parallel loop",
+}
 INITIAL = {"bool": "False", "int64": "0", "float64": "0.0", "complex128": "0j"}
 PYTHON_RESERVED = frozenset(kwlist) | {
     *("np", "math", "numba", "range", "min", "max", "abs", "int", "float", "bool", "complex", "round", "pow", "len"),
@@ -82,6 +84,7 @@ class _PythonProgram:
         spelled = (*(parameter.name for parameter in self.scop.parameters), *inner_iterators(self.scop))
         names = {name: self.identifiers.of(name) for name in spelled}
         self.index = self.identifiers.derived("index")
+        self.failures = run_time_failures(self.scop)
         self.printer = PythonExpressionPrinter(names, self._element)
         private = frozenset(self.plan.locals) | {expansion.array for expansion in self.plan.expansions}
         self.dtypes = {name: kind.dtype for name, kind in self.types.items()}
@@ -119,11 +122,11 @@ class _PythonProgram:
             lines={line + shift: origin for line, origin in self.text.origins.items()},
             floating_point=self.floating_point,
             checked=self.checked,
-            failures=checked_references(self.scop) if self.checked else (),
+            failures=self.failures,
             written=written_arrays(self.scop),
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
-            notes=(_SERIAL_NOTE,) if self.checked and self.target == "numba" else (),
+            notes=self._serial_notes(),
         )
 
     def _assigned_in_parallel(self, loops: LoopNode) -> set[str]:
@@ -162,8 +165,12 @@ class _PythonProgram:
 
     @property
     def checked(self) -> bool:
-        """Whether some subscripts can only be tested while the loops run."""
-        return needs_checks(self.scop)
+        """Whether some subscripts or steps can only be tested while the loops run."""
+        return bool(self.failures)
+
+    def _serial_notes(self) -> tuple[str, ...]:
+        kinds = dict.fromkeys(failure.kind for failure in self.failures)
+        return tuple(_SERIAL_NOTES[kind] for kind in kinds) if self.target == "numba" else ()
 
     def _decorator(self) -> str:
         options = ["parallel=True"] if self.uses_parallel else []
@@ -260,7 +267,7 @@ class _PythonProgram:
         self.inside_parallel = outside
 
     def _runs_in_parallel(self, node: For) -> bool:
-        # numba loses the IndexError of an iteration of prange, so loops with tested subscripts stay serial there.
+        # numba loses what an iteration of prange raises, so loops with tested subscripts or steps stay serial there.
         return bool(node.parallel) and not (self.checked and self.target == "numba")
 
     def _parallel_header(self, node: For, indent: int) -> None:

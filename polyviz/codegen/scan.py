@@ -76,7 +76,7 @@ def _failure(error: isl.Error) -> CodegenError:
     limit = "maximal number of operations" in str(error)
     return (EndlessLoopsError if limit else CodegenError)(
         "isl could not generate loops for this schedule.",
-        reason="it needs more steps than it may take" if limit else str(error),
+        reason="It needs more steps than it may take." if limit else str(error),
         hint="Try it without tiles (`tile=False`) or with another schedule.",
     )
 

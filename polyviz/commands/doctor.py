@@ -121,9 +121,8 @@ def _device() -> Iterator[Finding]:
     advice = "" if emulated.available else "apt-get install g++ (on Debian)"
     yield Finding("target emulated", emulated.available, emulated.reason, advice)
     compiles, compiler = nvrtc_availability()
-    yield Finding(
-        "NVRTC", compiles, f"{compiler}: registers and occupancy of CUDA text", "" if compiles else NVRTC_HINT
-    )
+    detail = f"{compiler}, registers and occupancy of CUDA text" if compiles else compiler
+    yield Finding("NVRTC", compiles, detail, "" if compiles else NVRTC_HINT)
 
 
 def _advised(reason: str, found: bool) -> tuple[str, str]:

@@ -11,7 +11,6 @@ from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import parallelism
 from polyviz.api.compiling import build_kernel
 from polyviz.api.extracting import extract
-from polyviz.api.targets import resolve_target
 from polyviz.commands.terminal import fitted
 from polyviz.errors import OptionError
 from polyviz.scheduling import schedule as find_schedule
@@ -47,7 +46,7 @@ def explain(
     ]
     parts = [fitted(part) for part in parts]
     if code:
-        kernel = build_kernel(scop, found, source, schedule=chosen, target=resolve_target(target))
+        kernel = build_kernel(scop, found, source, schedule=chosen, target=target)
         parts.append(f"Program for {kernel.target}\n{kernel.source}".rstrip())
     return "\n\n".join(parts)
 

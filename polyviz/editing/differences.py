@@ -78,7 +78,7 @@ def difference(left: Schedule, right: Schedule) -> Difference:
     """What is different between two schedules of one part.
 
     Loops are aligned by depth and statements: of two bands that differ in one row, one loop is shown as changed.
-    Raises ``OptionError`` for what is no schedule.
+    Raises ``OptionError`` for what is no schedule, and for schedules of different programs.
     """
     for value in (left, right):
         if not isinstance(value, Schedule):
@@ -86,12 +86,27 @@ def difference(left: Schedule, right: Schedule) -> Difference:
                 "A difference is between two schedules, such as `edit.schedule`, "
                 f"not a value of type {type(value).__name__}."
             )
+    sizes = _common_sizes(left.tree.get_domain(), right.tree.get_domain())
     before, after = (
         list(_lines(shape_of(left.tree), (0,), _all(left.tree), 0)),
         list(_lines(shape_of(right.tree), (0,), _all(right.tree), 0)),
     )
     names = (left.scheduler, right.scheduler)
-    return Difference(*names, tuple(_aligned(before, after)), same_order(left.map, right.map))
+    same = same_order(left.map.intersect_params(sizes), right.map.intersect_params(sizes))
+    return Difference(*names, tuple(_aligned(before, after)), same)
+
+
+def _common_sizes(left: isl.UnionSet, right: isl.UnionSet) -> isl.Set:
+    """The sizes at which both sides have instances; raises ``OptionError`` unless these are the same then."""
+    names = [", ".join(statements_in(domain)) for domain in (left, right)]
+    if names[0] != names[1]:
+        raise OptionError(
+            f"These are schedules of different programs: one orders {names[0]}, the other {names[1]}."
+        )
+    sizes = left.params().intersect(right.params())
+    if not left.intersect_params(sizes).is_equal(right.intersect_params(sizes)):
+        raise OptionError("These are schedules of different programs: their statements have different iterations.")
+    return sizes
 
 
 def same_order(left: isl.UnionMap, right: isl.UnionMap) -> bool:

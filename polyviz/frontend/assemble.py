@@ -115,6 +115,7 @@ def _array(program: Program, draft: ArrayDraft, liveness: Liveness, context: isl
         dtype=creation.dtype or (None if creation.like else "float64") if creation is not None else None,
         creation=creation,
         span=draft.span,
+        is_point=draft.is_point,
     )
 
 

@@ -7,7 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Protocol
 
 from polyviz.errors import Span, UnknownNameError
-from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, HINTS, PURE
+from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, HINTS, IMPURE_REASON, PURE, RANDOM_HINT
 from polyviz.frontend.integers import is_float
 from polyviz.frontend.literals import literal_number
 from polyviz.frontend.refuse import EXPRESSIONS, Refusal, operator_refusal
@@ -112,6 +112,8 @@ class ExpressionReader:
             raise self._not_subscriptable(base)
         for index in indices:
             self._check_index(index)
+        if array.is_point and not indices:
+            return Element(array.name, (Constant(0),), True, self._span(node))
         if len(indices) != array.rank:
             raise self._wrong_rank(node, array, len(indices))
         subscripts = tuple(self._index(index) for index in indices)
@@ -288,6 +290,9 @@ class ExpressionReader:
 
     def _call(self, node: ast.Call) -> Expression:
         name = self.canonical(node.func)
+        if self._scope.globals.draws_numbers(node.func):
+            spelling = ast.unparse(node.func)
+            raise self._error(node, f"The call of `{spelling}` is not supported.", IMPURE_REASON, RANDOM_HINT)
         if name is None and isinstance(node.func, ast.Attribute):
             return self._method(node, node.func)
         if name is not None and name.startswith("numba.") and f"numpy.{name[6:]}" in PURE:

@@ -54,7 +54,10 @@ CONSTANTS: dict[str, float] = {
     "euler_gamma": 0.5772156649015329,
 }
 
-_RANDOM = "Draw the numbers into an array beforehand, and pass it as an argument."
+IMPURE_REASON = (
+    "It gives another value at every call, so the result would depend on the order of the iterations."
+)
+RANDOM_HINT = "Draw the numbers into an array before the loops, `R = np.random.random(n)`, and use `R[i]`."
 
 HINTS = {
     "numpy.dot": "Write the loop: `s += A[i, k] * B[k, j]`.",
@@ -74,12 +77,6 @@ HINTS = {
     "zip": "Write `for i in range(len(A))` and use `A[i]` and `B[i]`.",
     "divmod": "Write `q = a // b` and `r = a % b`.",
     "sorted": "Sort before the loops.",
-    "numpy.random.random": _RANDOM,
-    "numpy.random.rand": _RANDOM,
-    "numpy.random.randn": _RANDOM,
-    "numpy.random.uniform": _RANDOM,
-    "numpy.random.normal": _RANDOM,
-    "numpy.random.randint": _RANDOM,
     "numpy.clip": "Write `min(max(x, low), high)`.",
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from polyviz.errors import NotAffineError, UnknownNameError
@@ -11,6 +12,7 @@ from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.environment import Known
 from polyviz.frontend.functions import HINTS
 from polyviz.frontend.integers import constant_integer, is_integral, reads_data
+from polyviz.frontend.literals import literal_number
 from polyviz.model.expression import Binary, Compare, Constant, Element, Expression, Name
 
 if TYPE_CHECKING:
@@ -121,6 +123,13 @@ def _not_a_range(program: Program, expressions: ExpressionReader, iterable: ast.
             reason="The position of each element has to be visible.",
             hint=f"Write `for i in range({name}.shape[0])` and use `{name}[i]`.",
         )
+    if isinstance(iterable, ast.Tuple | ast.List | ast.Set):
+        return source.error(
+            iterable,
+            f"A loop over {_kind(iterable)} is not supported.",
+            reason="Only loops over `range` have a known set of iterations.",
+            hint=_hint_for_values(iterable.elts),
+        )
     called = isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name)
     spelling = ast.unparse(iterable.func) if isinstance(iterable, ast.Call) else ast.unparse(iterable)
     if called and spelling == "range" and program.is_local("range"):
@@ -148,6 +157,22 @@ def _not_a_range(program: Program, expressions: ExpressionReader, iterable: ast.
         reason="Only loops over `range` have a known set of iterations.",
         hint=hint,
     )
+
+
+def _kind(values: ast.Tuple | ast.List | ast.Set) -> str:
+    return {ast.Tuple: "a tuple", ast.List: "a list", ast.Set: "a set"}[type(values)]
+
+
+def _hint_for_values(elements: list[ast.expr]) -> str:
+    """The range that has these values, where there is one."""
+    numbers = [literal_number(element, {}) for element in elements]
+    values = [number for number in numbers if type(number) is int]
+    steps = {after - before for before, after in pairwise(values)}
+    if len(values) < max(2, len(numbers)) or len(steps) != 1 or steps == {0}:
+        return "Put the values into an array before the loops, and loop over its subscripts: `for k in range(len(K))`."
+    (step,) = steps
+    ending = "" if step == 1 else f", {step}"
+    return f"Write `range({values[0]}, {values[-1] + (1 if step > 0 else -1)}{ending})`, which has the same values."
 
 
 def _step(program: Program, value: Expression) -> Expression:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import numbers
+import random
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from polyviz.frontend.source import Source
 
 _CONVENTIONAL = {"np": "numpy", "numpy": "numpy", "math": "math", "numba": "numba", "nb": "numba"}
+_RANDOM = ("random.", "numpy.random.")
+GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
+"""What random numbers are drawn from; the functions of the modules are methods of such objects, too."""
 _CONVENTIONAL_NAMES = {"prange": "numba.prange"}
 
 
@@ -69,6 +73,19 @@ class GlobalNames:
             return number(self._names[node.id])
         return None
 
+    def draws_numbers(self, node: ast.expr) -> bool:
+        """Whether the function ``node`` draws random numbers: one of the modules, or a method of a generator.
+
+        >>> from polyviz.frontend.source import read_source
+        >>> names = GlobalNames(read_source("for i in range(3): pass", {"rng": np.random.default_rng(1)}, None))
+        >>> [names.draws_numbers(ast.parse(text).body[0].value) for text in ("random.random", "rng.normal", "np.sqrt")]
+        [True, True, False]
+        """
+        if (self.canonical(node) or ast.unparse(node)).startswith(_RANDOM):
+            return True
+        owner = node.value if isinstance(node, ast.Attribute) else None
+        return isinstance(owner, ast.Name) and isinstance(self._names.get(owner.id), GENERATORS)
+
     def helper(self, node: ast.expr) -> ast.FunctionDef | None:
         """The definition of a plain or njit function that can be looked at; None otherwise."""
         if not isinstance(node, ast.Name):
@@ -118,6 +135,9 @@ def _canonical_object(value: object) -> str | None:
         return None
     if isinstance(value, np.ufunc):
         return f"numpy.{name}"
+    owner = getattr(value, "__self__", None)
+    if isinstance(owner, GENERATORS):
+        return f"{'random' if isinstance(owner, random.Random) else 'numpy.random'}.{name}"
     module = getattr(value, "__module__", None)
     return _public(f"{module}.{name}") if isinstance(module, str) else None
 

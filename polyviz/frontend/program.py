@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from polyviz.errors import ExtractionError, UnknownNameError
 from polyviz.frontend.context import assumed
 from polyviz.frontend.environment import Environment, Known
@@ -67,8 +69,11 @@ class Program:
         """Give an argument or a name of the notebook its first meaning."""
         kind = self.symbols.kind(name)
         if kind == "array":
-            rank = self.symbols.rank(name)
-            self.arrays[name] = ArrayDraft(name, rank, "argument", [None] * rank)
+            self.arrays[name] = self.symbols.draft(name)
+            if self.arrays[name].is_point:
+                self.notes.append(
+                    f"`{name}` has no dimensions: generated code takes it for an array of one element."
+                )
         elif kind == "size" and name not in self.stored:
             self.environment.bind(name, Known(self.parameters.argument(name)))
         elif kind != "unknown":
@@ -104,9 +109,11 @@ class Program:
         """The number of dimensions of the array ``name``, not taken from the notebook yet; None for no array."""
         known = self.arrays.get(self.aliases.get(name, name))
         if known is not None:
-            return known.rank
+            return 0 if known.is_point else known.rank
         may_come = self.source.is_cell and name not in self.environment.assigned and name not in self.aliases
-        return self.symbols.rank(name) if may_come and self.symbols.kind(name) == "array" else None
+        if not may_come or self.symbols.kind(name) != "array":
+            return None
+        return 0 if self.symbols.is_point(name) else self.symbols.rank(name)
 
     def read(self, node: ast.Name) -> Expression:
         """The value of a name: an integer expression, a constant, or the scalar that holds it."""
@@ -193,14 +200,14 @@ class Program:
                 kind=UnknownNameError,
             )
         value = self.globals.value(name)
+        if isinstance(value, np.ndarray):
+            return self._array_around(node)
         if value is not None:
             return self.source.error(
                 node,
                 f"`{name}` is a {type(value).__name__}, which a loop nest cannot work with.",
                 reason="Only numbers and arrays that are passed as arguments can be used.",
-                hint=f"Pass `{name}` as an argument."
-                if hasattr(value, "shape")
-                else "Use a NumPy array or a number.",
+                hint="Use a NumPy array or a number.",
             )
         where = (
             "in the notebook"
@@ -212,4 +219,19 @@ class Program:
             f"`{name}` is not known {where}.",
             hint="Check the spelling, or define it first.",
             kind=UnknownNameError,
+        )
+
+    def _array_around(self, node: ast.Name) -> Exception:
+        name = node.id
+        if self.source.is_cell:  # others are taken from the notebook
+            return self.source.error(
+                node,
+                f"`{name}` is an array without dimensions, not a number.",
+                hint=f"Write `{name}[()]` for its element.",
+            )
+        return self.source.error(
+            node,
+            f"`{name}` is an array of the surroundings, not an argument of the function.",
+            reason="A kernel works on the arrays of its call, so that none changes behind its back.",
+            hint=f"Make it an argument, `def {self.source.name}(..., {name}):`, and pass it in the call.",
         )

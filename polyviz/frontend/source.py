@@ -97,6 +97,12 @@ def read_source(source: object, namespace: Mapping[str, Any] | None, filename: s
         return _from_text(source, namespace, filename or "<cell>")
     function = inspect.unwrap(source) if callable(source) else None
     function = getattr(function, "py_func", function)
+    if inspect.ismethod(function):
+        raise UnsupportedSyntaxError(
+            f"`{function.__qualname__}` is a method of an object, and loops are extracted from plain functions.",
+            reason="Its arrays belong to the object, where the analysis cannot see them.",
+            hint="Write a function that takes the arrays, and call it in the method: `update(self.A, self.B)`.",
+        )
     if not inspect.isfunction(function):
         raise UnsupportedSyntaxError(
             f"Loops cannot be extracted from an object of type `{type(source).__name__}`.",

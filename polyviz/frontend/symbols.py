@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from polyviz.frontend.literals import literal_number
+from polyviz.model.expression import Constant
 from polyviz.model.scop import Argument, Creation
 
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ Kind = Literal["array", "size", "scalar", "unknown"]
 
 @dataclass
 class ArrayDraft:
-    """An array while the program is read; ``extents`` are expressions over parameters where the source tells them."""
+    """An array while the program is read; ``extents`` are expressions over parameters where the source tells them.
+
+    ``is_point``: an array without dimensions, ``A[()]``, which is kept as one of one element.
+    """
 
     name: str
     rank: int
@@ -32,6 +36,7 @@ class ArrayDraft:
     extents: list[Expression | None] = field(default_factory=list)
     creation: Creation | None = None
     span: Span | None = None
+    is_point: bool = False
 
 
 class Symbols:
@@ -55,6 +60,26 @@ class Symbols:
         if self._source.is_cell:
             return self._kind_in_notebook(name)
         return self._kind_of_argument(name) if name in self._arguments else "unknown"
+
+    def is_point(self, name: str) -> bool:
+        """Whether ``name`` is an array without dimensions: its only subscript is ``[()]``."""
+        usage, value = self._usage, self.notebook_value(name)
+        fits = value is None or (isinstance(value, np.ndarray) and value.ndim == 0)
+        return fits and set(usage.subscripts.get(name, ())) == {0} and name not in usage.least_ranks
+
+    def draft(self, name: str) -> ArrayDraft:
+        """The array that ``name`` is when the program starts."""
+        if self.is_point(name):
+            return ArrayDraft(name, 1, "argument", [Constant(1)], span=self.span(name), is_point=True)
+        rank = self.rank(name)
+        return ArrayDraft(name, rank, "argument", [None] * rank, span=self.span(name))
+
+    def span(self, name: str) -> Span | None:
+        """Where an argument stands, or where a cell first subscripts an array."""
+        if name in self._arguments:
+            return self._source.span(self._arguments[name][0])
+        first = next(iter(self._usage.subscripts.get(name, {}).values()), None)
+        return None if first is None else self._source.span(first)
 
     def rank(self, name: str) -> int:
         """The number of dimensions of an array."""
@@ -124,6 +149,8 @@ class Symbols:
             return "unknown"
         value = self._source.names[name]
         if hasattr(value, "shape") and hasattr(value, "dtype") and getattr(value, "ndim", 0) > 0:
+            return "array"
+        if self.is_point(name):
             return "array"
         if isinstance(value, bool | np.bool_ | float | complex | np.floating | np.complexfloating):
             return "scalar"

@@ -88,10 +88,14 @@ def _note(count: int) -> str:
 
 def _rules(name: str, blocks: Sequence[SpaceAxis], threads: Sequence[SpaceAxis]) -> Iterator[str]:
     for block in reversed(blocks):
-        yield f"block {block.axis}: ({block.texts[name]}) // {block.size}"
+        yield f"block {block.axis}: {_operand(block.texts[name])} // {block.size}"
     for thread in reversed(threads):
         row = thread.texts.get(name)
-        yield f"thread {thread.axis}: " + (f"({row}) % {thread.size}" if row else _unnamed(name, thread))
+        yield f"thread {thread.axis}: " + (f"{_operand(row)} % {thread.size}" if row else _unnamed(name, thread))
+
+
+def _operand(row: str) -> str:
+    return row if row.isidentifier() else f"({row})"
 
 
 def _unnamed(name: str, thread: SpaceAxis) -> str:
@@ -127,7 +131,7 @@ def _sized(scop: Scop, kernel: DeviceKernel, statement: Statement) -> tuple[dict
 
 def _fixed(domain: isl.Set, values: Mapping[str, int]) -> isl.Set:
     for place in range(domain.dim(isl.dim_type.param)):
-        name = domain.get_dim_name(isl.dim_type.param, place)
+        name = domain.get_dim_name(isl.dim_type.param, place) or ""
         if name in values:
             domain = domain.fix_val(isl.dim_type.param, place, isl.Val(values[name]))
     return domain.project_out(isl.dim_type.param, 0, domain.dim(isl.dim_type.param))
@@ -156,7 +160,7 @@ def _points(
             int(point.get_coordinate_val(isl.dim_type.set, place).to_python())
             for place in range(length + len(axes))
         ]
-        at = {}
+        at: dict[tuple[str, str], int] = {}
         for (kind, axis), value in zip(axes, numbers[length:], strict=True):
             at[kind, axis.axis] = value // axis.size if kind == "block" else value % axis.size
         block, thread = (_triple(at, kind) for kind in ("block", "thread"))
@@ -168,7 +172,7 @@ def _points(
 
 def _fixed_row(row: isl.Map, values: Mapping[str, int]) -> isl.Map:
     for place in range(row.dim(isl.dim_type.param)):
-        name = row.get_dim_name(isl.dim_type.param, place)
+        name = row.get_dim_name(isl.dim_type.param, place) or ""
         if name in values:
             row = row.fix_val(isl.dim_type.param, place, isl.Val(values[name]))
     return row.project_out(isl.dim_type.param, 0, row.dim(isl.dim_type.param))

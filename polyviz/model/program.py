@@ -59,6 +59,23 @@ class SourceLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """What a test in the generated code may find: a ``subscript`` out of range or a ``step`` of 0, as a clause."""
+
+    kind: Literal["subscript", "step"]
+    clause: str
+
+    @property
+    def sentence(self) -> str:
+        """The clause as a sentence.
+
+        >>> Failure("subscript", "a subscript of A is out of range").sentence
+        'A subscript of A is out of range.'
+        """
+        return f"{self.clause[0].upper()}{self.clause[1:]}."
+
+
+@dataclass(frozen=True, slots=True)
 class LocalArray:
     """An array that the caller of the generated function makes: its extents over parameters, its initial content.
 
@@ -77,9 +94,9 @@ class Program:
     """Source text for one target, with its calling convention and the way back to the statements.
 
     ``lines`` maps 1-based lines of ``text`` to statements; ``notes`` say what the code generator could not do.
-    ``failures`` are the sentences about subscripts that are tested. The C function returns 0, ``NO_MEMORY``, or a
+    ``failures`` tell of the subscripts and steps that are tested. The C function returns 0, ``NO_MEMORY``, or a
     positive code that stands for one of them (1-based).
-    ``checked``: some subscripts are tested while it runs, so it may stop half-way and the caller must be able to
+    ``checked``: some are tested while it runs, so it may stop half-way and the caller must be able to
     restore ``written`` arrays. ``device`` describes kernels and launches where the text is CUDA. ``results`` are the
     arrays and scalars handed back, in order, as one tuple when ``result_is_tuple``. ``threads`` bounds how many run
     parallel loops, None for one per core.
@@ -93,7 +110,7 @@ class Program:
     lines: Mapping[int, SourceLine]
     floating_point: FloatingPoint = "reassociate"
     checked: bool = False
-    failures: tuple[str, ...] = ()
+    failures: tuple[Failure, ...] = ()
     locals: tuple[LocalArray, ...] = ()
     written: tuple[str, ...] = ()
     results: tuple[str, ...] = ()

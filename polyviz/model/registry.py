@@ -25,7 +25,8 @@ class Registry:
     """Definitions of one ``kind`` (``scheduler``, ``move``), found by name.
 
     ``built_in`` maps names to ``module:attribute``; ``entry_point_group`` is where other packages announce theirs.
-    What a notebook registers comes first, and a later registration replaces an earlier one.
+    What a notebook registers comes first, and a later registration replaces an earlier one. ``asked_as`` is what people
+    give where they name one, when that is not called by its kind.
 
     >>> registry = Registry("colour", "polyviz.colours", {})
     >>> registry.register("red")(str)
@@ -38,6 +39,7 @@ class Registry:
     entry_point_group: str
     built_in: Mapping[str, str]
     registered: dict[str, Any] = field(default_factory=dict)
+    asked_as: str = ""
 
     def register(self, name: str) -> Callable[[Definition], Definition]:
         """A decorator that makes what it decorates known as ``name``.
@@ -81,7 +83,7 @@ class Registry:
         if reference is None:
             names = self.names()
             raise OptionError(
-                f"Unknown {self.kind} `{name}`{near(name, names)}; there are {', '.join(names)}."
+                f"Unknown {self.asked_as or self.kind} `{name}`{near(name, names)}; there are {', '.join(names)}."
             )
         module, _, attribute = reference.partition(":")
         return getattr(import_module(module), attribute)

@@ -65,6 +65,8 @@ class Array:
     ``live_in``: some value from before the part may be read. ``live_out``: its final value is visible afterwards
     (arguments that are written, returned values, scalars of a notebook cell). Neither: *local*.
     ``dtype`` is set when the source fixes it (a creation or annotation), else known only at call time.
+    ``span`` is where it is introduced: as an argument, by a creation, by its first use in a cell. ``is_point``: the
+    caller's array has no dimensions (``A[()]``); here it has one, of one element.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Array:
     dtype: str | None = None
     creation: Creation | None = None
     span: Span | None = None
+    is_point: bool = False
 
 
 @dataclass(frozen=True, slots=True)

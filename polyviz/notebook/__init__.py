@@ -12,17 +12,18 @@ _MAGICS = {"cell": ("polyopt",), "line": ("polyinspect", "polyschedulers", "poly
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Register the magics and their completion in ``shell``; doing it twice changes nothing."""
-    from polyviz.notebook import completion, preparation
+    from polyviz.notebook import completion, preparation, progress
     from polyviz.notebook.magics import PolyvizMagics
 
     shell.register_magics(PolyvizMagics(shell))
     completion.install(shell)
     preparation.install(shell)
+    progress.watch(shell)
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
     """Take the magics and their completion out of ``shell`` again."""
-    from polyviz.notebook import completion, preparation
+    from polyviz.notebook import completion, preparation, progress
 
     for kind, names in _MAGICS.items():
         for name in names:
@@ -30,3 +31,4 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     shell.magics_manager.registry.pop("PolyvizMagics", None)
     completion.uninstall(shell)
     preparation.uninstall(shell)
+    progress.watch_no_longer()

@@ -78,11 +78,12 @@ class PolyvizMagics(Magics):
 
     @line_magic
     def polydoctor(self, line: str) -> Any:
-        """Say what is available on this machine, and what to install for the rest."""
+        """Say what is available on this machine, and what to install; --measure also measures its speed."""
         from polyviz.commands.doctor import diagnose
 
-        _no_arguments("polydoctor", line)
-        return diagnose()
+        if line.strip() not in ("", "--measure"):
+            raise OptionError(f"%polydoctor takes --measure or nothing, not {line.strip()!r}.")
+        return diagnose(measure=bool(line.strip()))
 
 
 def _parse(line: str) -> argparse.Namespace:

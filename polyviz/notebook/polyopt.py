@@ -43,7 +43,7 @@ def optimise_cell(
 
 
 def _optimised(shell: Any, namespace: MutableMapping[str, Any], options: Options, cell: Cell) -> Result:
-    progress = Progress(line_for(shell))
+    progress = Progress(line_for(shell), stage="starting")
     session = Session(options, namespace, progress)
     try:
         with progress:

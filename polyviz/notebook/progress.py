@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, Self, TextIO
 
+from polyviz.runtime import stages
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
 INTERVAL = 0.1
@@ -81,15 +84,24 @@ class Progress:
     """A context in which a job reports its stages; ``report`` fits every ``progress=`` argument of this package.
 
     The clock goes on between reports: a thread rewrites the elapsed time. After an exception the line says at which
-    stage it ended.
+    stage it ended. Stages inside, such as the compilation of a kernel, are shown while they last. The line begins with
+    ``title``; without reports it says nothing else.
     """
 
-    def __init__(self, line: Line | None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        line: Line | None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        title: str = "polyopt",
+        stage: str = "",
+    ) -> None:
         self._line = line
         self._clock = clock
         self._began = clock()
-        self._stage = ("starting", 0, 0)
-        self._offset = 0
+        self._title = title
+        self._stage = (stage, 0, 0)
+        self._audience: stages.Audience | None = None
         self._shown = False
         self._ended = threading.Event()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
@@ -108,25 +120,35 @@ class Progress:
         """The job is now at ``stage``, the ``done``-th of ``total``."""
         self._stage = (stage, done, total)
 
+    @contextmanager
+    def inner(self, stage: str) -> Iterator[None]:
+        """A context in which the job is at ``stage``, and afterwards where it was before."""
+        before = self._stage
+        self._stage = (stage, 0, 0)
+        yield
+        self._stage = before
+
     def __enter__(self) -> Self:
+        self._audience = stages.tell(self.inner)
         if self._line is not None:
             self._ticker.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, _error: object, _trace: TracebackType | None) -> None:
+        stages.tell(self._audience)
         self._ended.set()
         if self._line is None:
             return
         self._ticker.join()
         if self._shown:
-            end = "done in" if kind is None else f"stopped at {self.stage!r} after"
-            self._line.finish(f"polyopt: {end} {self.elapsed:.1f} s")
+            end = "done in" if kind is None else f"stopped{f' at {self.stage!r}' if self.stage else ''} after"
+            self._line.finish(f"{self._title}: {end} {self.elapsed:.1f} s")
 
     def text(self) -> str:
         """The line as it reads now."""
         stage, done, total = self._stage
         count = f" ({done + 1}/{total})" if total > 1 else ""
-        return f"polyopt: {stage}{count}, {self.elapsed:.1f} s"
+        return f"{self._title}{f': {stage}' if stage else ''}{count}, {self.elapsed:.1f} s"
 
     def _tick(self) -> None:
         assert self._line is not None
@@ -137,3 +159,13 @@ class Progress:
             self._line.write(self.text())
             if self._ended.wait(INTERVAL):
                 return
+
+
+def watch(shell: object) -> None:
+    """Show stages that begin on their own, such as the compilation at the first call of a kernel, under ``shell``."""
+    stages.tell(lambda stage: Progress(line_for(shell), title=stage))
+
+
+def watch_no_longer() -> None:
+    """Show them no longer."""
+    stages.tell(None)

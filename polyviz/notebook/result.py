@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from polyviz.runtime.kernel import Kernel
 
 MORE = "More: --show source, --show schedule or --show tree; --compare for times; or look at the parts of this result."
+_LOOPS, _LOOPS_APART = "Loops", "Loops, for arrays that do not overlap"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ def _overview(part: Part) -> Bundle:
         *tuning,
         *comparison,
         *_device_sections(part),
-        Section("Loops", parallelism_bundle(part.loops), open=True),
+        Section(_LOOPS if part.overlap is None else _LOOPS_APART, parallelism_bundle(part.loops), open=True),
         Section("Source and domains", scop_bundle(part.scop, part.dependences, part.sizes or None), open=True),
         Section("Dependences", dependences_bundle(part.dependences, part.scop, part.sizes or None, drawn=False)),
         Section("Schedule", schedule_bundle(part.kernel.schedule)),
@@ -191,7 +192,8 @@ def _comparison_section(comparison: Comparison) -> Section:
 def _summary(part: Part) -> str:
     """What a terminal shows: the outcome, a sentence per loop, the comparison; the rest is a question away."""
     told: tuple[str, ...] = ()
-    paragraphs = [part.title, text.parallelism_text(part.loops)]
+    # What is known of the loops holds for arrays of their own.
+    paragraphs = [part.title] if part.overlap is not None else [part.title, text.parallelism_text(part.loops)]
     if part.tuning is not None:
         paragraphs.append(tuning_text(part.tuning))
     if part.comparison is not None:

@@ -15,7 +15,6 @@ from polyviz.api.comparing import careful_program, rounding
 from polyviz.api.compiling import build_kernel
 from polyviz.api.extracting import extract
 from polyviz.api.remembered import AtHand
-from polyviz.api.targets import resolve_target
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError, OverlapError, OverlapWarning, VerificationError
 from polyviz.model.measurement import VariantRow
@@ -146,7 +145,7 @@ class Session:
             found,
             source,
             schedule=schedule,
-            target=resolve_target(self.options.targets[0]),
+            target=self.options.targets[0],
             namespace=self.namespace,
             at_hand=at_hand,
             **{**self.options.building, **better},
@@ -156,6 +155,8 @@ class Session:
         """The row of ``kernel`` after a run on copies; raises unless every output agrees."""
         scop = kernel.scop
         bound = kernel.bind(arguments_of(scop, self.namespace), {})
+        if kernel.has_substitute:
+            kernel.prepare(bound)
         race = Race(bound.given, bound.parameters, written_arrays(scop), result_names(scop), 1, TIME_LIMIT)
         contract = kernel.floating_point
         variant = VariantRow(kernel.schedule.scheduler, kernel.target, "ok", None, floating_point=contract)

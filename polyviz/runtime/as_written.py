@@ -41,7 +41,7 @@ class AsWritten:
         warnings.warn(
             f"{why.message} The loop ran as written, under {engine}: right, but slower. {why.hint}",
             OverlapWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
         backups = {name: given[name].copy() for name in written if isinstance(given.get(name), np.ndarray)}
         try:

@@ -10,26 +10,23 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.exceptions import TooHardError
 
 from polyviz.errors import ArgumentError, OverlapError
 from polyviz.model.exclusion import exclusive
 from polyviz.model.program import ArrayType
 from polyviz.runtime.evaluate import evaluate_integer
+from polyviz.runtime.overlap import lives_on_device, overlaps_itself, share_memory
 from polyviz.runtime.residency import device
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import islpy as isl
-    from numpy.typing import NDArray
 
     from polyviz.model.scop import Array, Parameter, Scop
 
 SIZES_REMEMBERED = 64
 """How many combinations of sizes a kernel remembers as fitting."""
-OVERLAP_WORK = 100_000
-"""Candidate solutions NumPy may look at to tell whether two views share a byte; more would take seconds."""
 SUPPORTED_TYPES = (
     "bool",
     "int8",
@@ -93,6 +90,7 @@ class Binder:
         ranked = [name for name, array in self.arrays.items() if array.rank]
         self._written_arrays = [name for name in ranked if name in self.written]
         self._conflicts = [pair for pair in combinations(ranked, 2) if not self.written.isdisjoint(pair)]
+        self._points = frozenset(name for name, array in self.arrays.items() if array.is_point)
         self._accepted: dict[tuple[int, ...], None] = {}
 
     def bind(
@@ -103,7 +101,8 @@ class Binder:
         Raises ArgumentError for a wrong number, type or rank, OverlapError for arrays that share memory, unless they
         may be ``overlapping``.
         """
-        given = {name: self._value(value) for name, value in self._named(arguments, keywords).items()}
+        named = self._named(arguments, keywords)
+        given = {name: value if name in self._points else self._value(value) for name, value in named.items()}
         types = {name: self._type(array, given[name]) for name, array in self.arrays.items() if name in given}
         if not overlapping:
             self._check_overlap(given)
@@ -112,7 +111,7 @@ class Binder:
         return Bound(given, parameters, types)
 
     def _value(self, value: Any) -> Any:
-        return _of_cupy(value) if self.on_device and _lives_on_device(value) else _plain(value)
+        return _of_cupy(value) if self.on_device and lives_on_device(value) else _plain(value)
 
     def _named(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Mapping[str, Any]:
         if self._positional is not None and not keywords and len(arguments) == len(self._positional):
@@ -140,6 +139,10 @@ class Binder:
         """What messages about a call begin with; a cell is not called."""
         return "" if self.scop.is_cell else f"{self.scop.name}(): "
 
+    def _told(self, sentence: str) -> str:
+        """``sentence`` behind the name of the function, or alone."""
+        return f"{self._where}{sentence}" if self._where else f"{sentence[0].upper()}{sentence[1:]}"
+
     def _named_argument(self, name: str) -> str:
         return f"{self._where}{name}"
 
@@ -153,14 +156,15 @@ class Binder:
 
     def _check_array(self, array: Array, value: Any) -> None:
         name = self._named_argument(array.name)
-        if _lives_on_device(value) and not self.on_device:
+        if lives_on_device(value) and not self.on_device:
             raise ArgumentError(
                 f"{name} lives on a CUDA device, and this kernel runs on the processor.",
                 hint=f"Use the target 'cuda', or pass cupy.asnumpy({array.name}).",
             )
         if not _is_array(value):
             raise ArgumentError(
-                f"{name} must be a NumPy array with {_dimensions(array.rank)}, not {_kind(value)}.",
+                f"{name} must be a NumPy array with {_dimensions(0 if array.is_point else array.rank)}, "
+                f"not {_kind(value)}.",
                 hint=f"Pass np.asarray({array.name})." if isinstance(value, list | tuple) else "",
             )
         if isinstance(value, np.ma.MaskedArray):
@@ -168,8 +172,11 @@ class Binder:
                 f"{name} is a masked array, whose mask the loops would not see.",
                 hint=f"Pass {array.name}.filled(value) or {array.name}.data.",
             )
-        if value.ndim != array.rank:
-            raise ArgumentError(f"{name} has {_dimensions(value.ndim)}, but the loops use it with {array.rank}.")
+        rank = 0 if array.is_point else array.rank
+        if value.ndim != rank:
+            raise ArgumentError(
+                f"{name} has {_dimensions(value.ndim)}, but the loops use it with {rank or 'none'}."
+            )
         if _dtype_name(value.dtype) not in SUPPORTED_TYPES:
             raise ArgumentError(
                 f"{name} holds {value.dtype}, which generated code cannot compute with.",
@@ -197,18 +204,23 @@ class Binder:
 
     def _check_overlap(self, given: Mapping[str, Any]) -> None:
         for name in self._written_arrays:
-            if _overlaps_itself(given[name]):
+            if overlaps_itself(given[name]):
                 raise OverlapError(
-                    f"{self._where}several elements of {name} share one place in memory, and {name} is written.",
+                    self._told(f"several elements of {name} share one place in memory, and {name} is written."),
+                    span=self.arrays[name].span,
+                    text=self.scop.text,
+                    reason="An element that is written would change others, which the analysis does not know.",
                     hint=f"Pass a copy: np.ascontiguousarray({name}).",
                 )
         for first, second in self._conflicts:
-            if _share_memory(given[first], given[second]):
+            if share_memory(given[first], given[second]):
                 written = " and ".join(name for name in (first, second) if name in self.written)
                 raise OverlapError(
                     f"{self._where}{first} and {second} overlap in memory, and "
                     f"{written} {'is' if written in (first, second) else 'are'} written.",
-                    reason="the order was proved right for arrays that do not overlap",
+                    span=self.arrays[second].span,
+                    text=self.scop.text,
+                    reason="The order was proved right for arrays that do not overlap.",
                     hint=f"Pass a copy of one of them, for example {second}.copy().",
                 )
 
@@ -234,7 +246,7 @@ class Binder:
             sizes = ", ".join(f"{name} = {value}" for name, value in parameters.items())
             assumed = str(self.scop.context).partition(":")[2].rstrip(" }").strip()
             raise ArgumentError(
-                f"{self._where}these sizes are not what the loops assume.",
+                self._told("these sizes are not what the loops assume."),
                 reason=f"They assume {assumed}; the call has {sizes}.",
                 hint="Pass arrays whose sizes fit together; sizes that were fixed for the analysis have to be these.",
             )
@@ -333,61 +345,14 @@ def _integer(name: str, value: Any) -> int:
     return number
 
 
-def _lives_on_device(value: object) -> bool:
-    """Whether ``value`` is an array of CuPy or of another library that shares arrays on a CUDA device."""
-    return not isinstance(value, np.ndarray) and hasattr(value, "__cuda_array_interface__")
-
-
 def _of_cupy(value: Any) -> Any:
-    """An array on a device as CuPy sees it, in the same memory."""
+    """An array on a device with the attributes that CuPy's have, in the same memory."""
+    if hasattr(getattr(value, "flags", None), "c_contiguous"):
+        return value
     import cupy
 
-    return value if isinstance(value, cupy.ndarray) else cupy.asarray(value)
+    return cupy.asarray(value)
 
 
 def _is_array(value: object) -> bool:
-    return isinstance(value, np.ndarray) or _lives_on_device(value)
-
-
-def _reach_on_device(array: Any) -> range:
-    """The addresses from the first to the last byte of an array on a device."""
-    first = last = int(array.__cuda_array_interface__["data"][0])
-    for stride, extent in zip(array.strides, array.shape, strict=True):
-        ends = (0, stride * (extent - 1))
-        first, last = first + min(ends), last + max(ends)
-    return range(first, last + array.itemsize)
-
-
-def _share_on_device(one: Any, other: Any) -> bool:
-    if not (_lives_on_device(one) and _lives_on_device(other) and one.size and other.size):
-        return False
-    first, second = _reach_on_device(one), _reach_on_device(other)
-    return first.start < second.stop and second.start < first.stop
-
-
-def _share_memory(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Whether some byte belongs to both; views so tangled that NumPy gives up count as sharing."""
-    if _lives_on_device(one) or _lives_on_device(other):
-        return _share_on_device(one, other)
-    if not np.may_share_memory(one, other):
-        return False
-    try:
-        return np.shares_memory(one, other, max_work=OVERLAP_WORK)  # type: ignore[arg-type]  # any bound will do
-    except TooHardError:
-        return True
-
-
-def _overlaps_itself(array: NDArray[Any]) -> bool:
-    """Whether two different subscripts reach the same memory (broadcast views, overlapping windows)."""
-    if array.flags.c_contiguous or not array.size:
-        return False
-    axes = sorted(
-        (abs(stride), extent) for stride, extent in zip(array.strides, array.shape, strict=True) if extent > 1
-    )
-    reach = array.itemsize
-    for stride, extent in axes:
-        # Sufficient and, for the views NumPy makes by slicing, exact: each axis steps over all inner ones.
-        if stride < reach:
-            return True
-        reach += stride * (extent - 1)
-    return False
+    return isinstance(value, np.ndarray) or lives_on_device(value)

@@ -159,8 +159,10 @@ class CudaRunner:
         marks[3].record()
         marks[3].synchronize()
         self._finish(host, back)
-        steps = [cupy.cuda.get_elapsed_time(marks[place], marks[place + 1]) for place in range(3)]
-        self.times = DeviceTimes(*steps, self.memory.moved_bytes - moved)
+        there_, run, back_ = (
+            float(cupy.cuda.get_elapsed_time(marks[place], marks[place + 1])) for place in range(3)
+        )
+        self.times = DeviceTimes(there_, run, back_, self.memory.moved_bytes - moved)
         write_back(self.program, host, copied)
         return result_of(self.program, {**there, **host})
 
@@ -172,7 +174,7 @@ class CudaRunner:
             return cupy.asarray(np.array(host.get(name, 0)).astype(self.program.types[name].dtype))
         if name in host:
             value = host[name]
-            return self.memory.place(name, value) if isinstance(value, np.ndarray) else value
+            return self.memory.place(name, value) if isinstance(value, np.ndarray) else cupy.asarray(value)
         local = next(local for local in self.program.locals if local.name == name)
         made = _made(local, {**host, **parameters})
         self.memory.made(name, made.nbytes)

@@ -57,7 +57,8 @@ def counts_text(report: EmulationReport) -> str:
     transactions = sum(count.transactions for count in report.counts)
     conflicts = sum(count.conflicts for count in report.counts)
     average = f"{transactions / requests:.2f}" if requests else "no"
+    lost = f", {conflicts} rounds lost to bank conflicts" if conflicts else ""
     return (
-        f"{average} transactions per request of global memory, {transactions} in all; {report.barriers} barriers; "
-        f"{conflicts} rounds lost to bank conflicts; launches: {report.launches}"
+        f"{average} transactions per request ({transactions} in all), barriers passed: {report.barriers}, "
+        f"launches: {report.launches}{lost}"
     )

@@ -11,18 +11,20 @@ import hashlib
 import linecache
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from polyviz.errors import CodegenError, OutOfBoundsError, ToolchainError
+from polyviz.errors import CodegenError, ToolchainError
 from polyviz.model.program import NO_MEMORY
 from polyviz.runtime.cache import BuildCache
 from polyviz.runtime.evaluate import evaluate
-from polyviz.runtime.failures import explained
+from polyviz.runtime.failures import explained, failed_test
 from polyviz.runtime.native import NativeFunction, NativeValue, integer, pointer, strides
+from polyviz.runtime.stages import told
 from polyviz.runtime.threads import native_threads, numba_threads
 from polyviz.runtime.toolchain import INSTALL_HINT, Toolchain, find_toolchain
 
@@ -93,7 +95,8 @@ class NativeRunner:
         if chosen is None:
             raise ToolchainError("No C compiler was found.", hint=INSTALL_HINT)
         flags = _extra_flags(program) if toolchain is None else ()
-        built = BuildCache().library(program.text, chosen, program.floating_point, extra_flags=flags)
+        with told(f"compiling {program.name.removeprefix('kernel_')} with {chosen.name}"):
+            built = BuildCache().library(program.text, chosen, program.floating_point, extra_flags=flags)
         self.program = program
         self.compile_seconds = built.compile_seconds
         self.notes: tuple[str, ...] = (built.note,) if built.note else ()
@@ -101,7 +104,11 @@ class NativeRunner:
         self._owner = os.getpid()
 
     def __call__(self, given: Values, parameters: Mapping[str, int]) -> Any:
-        """Run in place; raises OutOfBoundsError, with all arrays restored, when a tested subscript is out of range."""
+        """Run in place.
+
+        Raises OutOfBoundsError for a subscript out of range and EvaluationError for a step of 0, with all arrays
+        restored.
+        """
         arrays, copied = plain_arrays(given)
         values = {**arrays, **make_locals(self.program.locals, {**given, **parameters})}
         cells = {
@@ -121,7 +128,7 @@ class NativeRunner:
             raise MemoryError(f"{self.program.name} found no memory for the copies of its temporaries.")
         if status:
             _restore(values, backups)
-            raise OutOfBoundsError(f"{_sentence(self.program.failures[status - 1])}.", hint="No array was changed.")
+            raise failed_test(self.program.failures[status - 1])
         write_back(self.program, values, copied)
         scalars = {name: cell[0].item() for name, cell in cells.items()}
         return result_of(self.program, {**values, **given, **scalars})
@@ -138,6 +145,7 @@ class PythonRunner:
         parallel = "parallel=True" in program.text
         self._turn: AbstractContextManager[object] = _PARALLEL_NUMBA if parallel else contextlib.nullcontext()
         self._owner = os.getpid()
+        self._is_compiled = program.target != "numba"
 
     def __call__(self, given: Values, parameters: Mapping[str, int]) -> Any:
         """Run in place.
@@ -152,6 +160,7 @@ class PythonRunner:
             self._start_over()
         try:
             with self._turn, self._without_warnings(), self._threads():
+                self._compile(arguments)
                 result = self._function(*arguments.values())
         except BaseException as error:
             _restore(arguments, backups)
@@ -161,6 +170,17 @@ class PythonRunner:
             raise told from error
         write_back(self.program, arguments, copied)
         return _handed_back(self.program, result, {id(arguments[name]): value for name, value in copied.items()})
+
+    def _compile(self, arguments: Values) -> None:
+        """Let numba compile for the types of ``arguments``, ahead of the first call, which would do it unseen."""
+        if self._is_compiled:
+            return
+        started = time.perf_counter()
+        function: Any = self._function
+        with told(f"compiling {self.program.name} with numba"):
+            function.compile(tuple(function.typeof_pyval(value) for value in arguments.values()))
+        self.compile_seconds = time.perf_counter() - started
+        self._is_compiled = True
 
     def _without_warnings(self) -> AbstractContextManager[object]:
         """Numba does not warn of overflow and the like; NumPy has to be told not to."""
@@ -174,6 +194,7 @@ class PythonRunner:
         """In a forked child: numba would end the process where its threads are asked for, so none are."""
         self._function = _load_program(self.program, self.program.text.replace("parallel=True, ", ""))
         self._turn = contextlib.nullcontext()  # the parent's lock may have been held when it forked
+        self._is_compiled = self.program.target != "numba"
         self._owner = os.getpid()
 
 
@@ -211,16 +232,19 @@ def _extra_flags(program: Program) -> tuple[str, ...]:
 
 
 def plain_arrays(given: Values) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Arrays that generated code can address, and the originals of those that had to be copied for it."""
+    """Arrays that generated code can address, and the originals of those that had to be copied or shaped for it."""
     arrays: dict[str, Any] = {}
     copied: dict[str, Any] = {}
     for name, value in given.items():
-        if not isinstance(value, np.ndarray) or value.ndim == 0:
+        if not isinstance(value, np.ndarray):
             continue
-        if is_addressable(value):
+        if is_addressable(value) and value.ndim:
             arrays[name] = value
             continue
-        arrays[name] = np.array(value, dtype=value.dtype.newbyteorder("="), order="C")
+        fresh = (
+            value if is_addressable(value) else np.array(value, dtype=value.dtype.newbyteorder("="), order="C")
+        )
+        arrays[name] = fresh.reshape(value.shape or (1,))
         copied[name] = value
     return arrays, copied
 
@@ -304,7 +328,3 @@ def result_of(program: Program, values: Values) -> Any:
     if program.result_is_tuple:
         return results
     return results[0] if results else None
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]

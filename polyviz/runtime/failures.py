@@ -10,7 +10,7 @@ from polyviz.errors import CodegenError, EvaluationError, OutOfBoundsError, Poly
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from polyviz.model.program import Program
+    from polyviz.model.program import Failure, Program
 
 _UNCHANGED = "No array was changed."
 
@@ -49,11 +49,17 @@ def _out_of_range(error: IndexError, program: Program, filename: str) -> str:
     if place is not None:
         line, array = place
         return f"A subscript of {array} is out of range{_where(line, program)}."
-    if not program.failures:
+    found = [failure for failure in program.failures if failure.kind == "subscript"]
+    if not found:
         return "A subscript is out of range."
-    first, *others = program.failures
-    sentence = first[:1].upper() + first[1:]
-    return f"{sentence}." if not others else f"{sentence}, or {', or '.join(others)}."
+    first, *others = found
+    return ", or ".join([first.sentence.removesuffix("."), *(other.clause for other in others)]) + "."
+
+
+def failed_test(failure: Failure) -> PolyvizError:
+    """The error for a test that the text of a program makes itself; arrays are restored."""
+    kind = OutOfBoundsError if failure.kind == "subscript" else EvaluationError
+    return kind(failure.sentence, hint=_UNCHANGED)
 
 
 def _where(line: int | None, program: Program) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pickle import PicklingError
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,7 +14,7 @@ from polyviz.codegen.cards import kernel_cards
 from polyviz.codegen.generate import all_types, generate
 from polyviz.codegen.numba_cuda import print_numba_cuda
 from polyviz.codegen.scan import EndlessLoopsError
-from polyviz.errors import OverlapError
+from polyviz.errors import OverlapError, ToolchainError
 from polyviz.mapping import without_tiles
 from polyviz.mapping.thread_pictures import level_trees, thread_pictures
 from polyviz.model.device_view import DeviceView
@@ -30,7 +30,7 @@ from polyviz.runtime.simulator import simulate
 
 if TYPE_CHECKING:
     import inspect
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from polyviz.model.dependences import Dependences
     from polyviz.model.kernel_card import KernelCard
@@ -59,7 +59,8 @@ class Kernel(Displayable):
 
     Calling it does what the original function does: same arguments, same changes in place, same result. Where
     arguments overlap in memory the loop runs as written, and a warning says so (on a device it raises); subscripts out
-    of range raise before anything is changed.
+    of range raise before anything is changed. ``substitute`` makes the plan to go on with where the program of ``plan``
+    cannot be compiled here.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Kernel(Displayable):
         *,
         floating_point: FloatingPoint = "reassociate",
         signature: inspect.Signature | None = None,
+        substitute: Callable[[], Plan] | None = None,
     ) -> None:
         self.scop = scop
         self.dependences = dependences
@@ -79,6 +81,8 @@ class Kernel(Displayable):
         self.floating_point = floating_point
         self.__name__ = scop.name
         self.__doc__ = scop.docstring or None
+        self._substitute = substitute
+        self._remarks: tuple[str, ...] = ()
         self._binder = Binder(scop, signature, on_device=plan.target == "cuda")
         self._compiling = threading.Lock()
         self._compiled: dict[tuple[tuple[str, ArrayType], ...], Compiled] = {}
@@ -220,27 +224,50 @@ class Kernel(Displayable):
         Where the loops of tiles would take isl too long, the kernel's plan goes on without tiles.
         """
         try:
-            return generate(self.scop, self.plan, types, self.floating_point)
+            return self._generated(types)
         except EndlessLoopsError:
             untiled = without_tiles(self.scop, self.dependences, self.plan)
             if untiled is None:
                 raise
             self.plan = untiled
-        return generate(self.scop, self.plan, types, self.floating_point)
+        return self._generated(types)
+
+    def _generated(self, types: Mapping[str, ArrayType]) -> Program:
+        program = generate(self.scop, self.plan, types, self.floating_point)
+        return replace(program, notes=(*program.notes, *self._remarks)) if self._remarks else program
 
     def with_floating_point(self, choice: FloatingPoint) -> Kernel:
         """The same plan under another floating-point contract; this kernel where it is the same."""
         if choice == self.floating_point:
             return self
-        signature = self._binder.signature
-        return Kernel(
-            self.scop, self.dependences, self.plan, self.original, floating_point=choice, signature=signature
+        other = Kernel(
+            self.scop,
+            self.dependences,
+            self.plan,
+            self.original,
+            floating_point=choice,
+            signature=self._binder.signature,
+            substitute=self._substitute,
         )
+        other._remarks = self._remarks
+        return other
 
     def program_for(self, bound: Bound) -> Program:
         """The program for one call's types."""
         found = self._compiled.get(bound.key)
         return self.specialise(bound.types) if found is None else found.program
+
+    @property
+    def has_substitute(self) -> bool:
+        """Whether another target takes over where the program does not compile."""
+        return self._substitute is not None
+
+    def prepare(self, bound: Bound) -> None:
+        """Do what can be done before a call: generate its program, and compile it where that does not need the call.
+
+        Afterwards ``target`` is the one that the call runs on. Raises ToolchainError, CodegenError.
+        """
+        self._compile(bound)
 
     def _compile(self, bound: Bound) -> Compiled:
         key = bound.key
@@ -249,10 +276,22 @@ class Kernel(Displayable):
             with self._compiling:
                 compiled = self._compiled.get(key)
                 if compiled is None:
-                    program = self.specialise(bound.types)
-                    compiled = self._compiled[key] = Compiled(program, make_runner(program))
+                    compiled = self._compiled[key] = self._made(bound.types)
         self._latest = compiled.program
         return compiled
+
+    def _made(self, types: Mapping[str, ArrayType]) -> Compiled:
+        """The program for ``types`` and what runs it; under the substitute where the first choice does not compile."""
+        program = self.specialise(types)
+        try:
+            return Compiled(program, make_runner(program))
+        except ToolchainError as error:
+            if self._substitute is None:
+                raise
+            before, self.plan, self._substitute = self.target, self._substitute(), None
+            self._remarks = (_why_not(before, self.target, error),)
+        program = self.specialise(types)
+        return Compiled(program, make_runner(program))
 
     def __reduce__(self) -> NoReturn:
         raise PicklingError(
@@ -274,3 +313,9 @@ class Kernel(Displayable):
         notes = (*self.scop.notes, *self.program.notes)
         lines += [f"  note: {note}" for note in notes]
         return "\n".join(lines)
+
+
+def _why_not(target: str, instead: str, error: ToolchainError) -> str:
+    """Why a kernel does not run on ``target``, in one line."""
+    reason = error.reason.splitlines()[0] if error.reason else ""
+    return f"target {instead} instead of {target}: {error.message}{f' {reason}' if reason else ''}"

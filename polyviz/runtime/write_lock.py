@@ -80,7 +80,7 @@ class WriteLocks:
 
 def can_be_locked(array: NDArray[Any]) -> bool:
     """Whether the permission to write can be given back: NumPy must be able to tell that the memory is writeable."""
-    owner = _chain(array)[-1].base
+    owner: Any = _chain(array)[-1].base
     if owner is None or not array.flags.writeable:
         return True
     try:

@@ -100,7 +100,7 @@ def _without_orders(tree: isl.Schedule) -> isl.Schedule:
         if kind_of(node) not in _ORDERING_NODES:
             raise LegalityError(
                 f"A schedule tree may hold no {kind_of(node)} node.",
-                reason="it changes which instances run, not only their order",
+                reason="It changes which instances run, not only their order.",
             )
     while True:
         marked = next((node for node in walk(tree) if kind_of(node) == "mark" and _is_order(node)), None)

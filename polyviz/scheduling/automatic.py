@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ from polyviz.frontend.context import check_sizes
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.scheduling.described import described
+from polyviz.scheduling.guard import TimeIsUpError, limited
 from polyviz.scheduling.original import Original
 from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
-from polyviz.scheduling.registry import make_scheduler
+from polyviz.scheduling.registry import make_scheduler, time_limit_of
 from polyviz.transform.innermost import best_innermost, unit_stride_innermost
 from polyviz.transform.tile import tile_band
 from polyviz.transform.tree import Path, band_at, bands
@@ -105,13 +107,20 @@ def _proposal(name: str, scheduler: Scheduler, problem: SchedulingProblem) -> Pr
     if problem.domain.is_empty():
         nothing = Decision("empty", "No statement ever runs: there is nothing to reorder.")
         return Proposal(problem.scop.schedule, (nothing,))
+    seconds = time_limit_of(name)
     try:
-        proposal = scheduler.run(problem)
+        with nullcontext() if seconds is None else limited(seconds):
+            proposal = scheduler.run(problem)
     except PolyvizError:
         raise
-    except Exception as error:
+    except TimeIsUpError:
         raise SchedulingError(
-            f"The scheduler `{name}` failed: {type(error).__name__}: {error}.",
+            f"The scheduler `{name}` was stopped after {seconds:g} s.",
+            hint=f'Bound its search, or give it more time: @register_scheduler("{name}", time_limit=…).',
+        ) from None
+    except (Exception, SystemExit) as error:
+        raise SchedulingError(
+            f"The scheduler `{name}` failed: {': '.join(filter(None, (type(error).__name__, str(error))))}.",
             hint="Choose another scheduler; the original order is always available as `original`.",
         ) from error
     if not isinstance(proposal, Proposal):

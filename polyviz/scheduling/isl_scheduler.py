@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,6 +10,7 @@ import islpy as isl
 
 from polyviz.analysis import check
 from polyviz.analysis.times import maps_of, union_of
+from polyviz.errors import OptionError
 from polyviz.model.isl_limits import solved
 from polyviz.model.schedule import Decision
 from polyviz.scheduling.explanation import fallback_decision
@@ -44,6 +46,13 @@ class IslScheduler:
     maximize_band_depth: bool = False
     reorder_live_ranges: bool = False
     time_limit: float = 10.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.time_limit < math.inf:
+            raise OptionError(
+                f"Option `time_limit` of scheduler `isl` is {self.time_limit!r}; "
+                "it must be a positive number of seconds."
+            )
 
     def run(self, problem: SchedulingProblem) -> Proposal:
         """Let isl compute the schedule; falls back to the original order at the time limit."""

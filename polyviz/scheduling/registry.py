@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -12,6 +13,7 @@ import islpy as isl
 
 from polyviz.errors import LegalityError, OptionError, SchedulingError
 from polyviz.model.registry import Registry, near
+from polyviz.scheduling.guard import TIME_LIMIT
 from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
 from polyviz.scheduling.written import written_tree
 
@@ -26,13 +28,19 @@ _BUILT_IN: Mapping[str, str] = {
     "spatial": "polyviz.scheduling.spatial:Spatial",
     "superposition": "polyviz.scheduling.superposed.scheduler:SuperpositionScheduler",
 }
-_REGISTRY = Registry("scheduler", ENTRY_POINT_GROUP, _BUILT_IN)
+_REGISTRY = Registry("scheduler", ENTRY_POINT_GROUP, _BUILT_IN, asked_as="schedule")
+_TIME_LIMITS: dict[str, float] = {}
+"""By name, for those that were registered."""
+_BESIDE = ("tile", "sizes")
+"""Keywords that stand beside the options of a scheduler wherever these are given."""
 
 Definition = TypeVar("Definition", bound=Callable[..., Any])
 
 
-def register_scheduler(name: str) -> Callable[[Definition], Definition]:
+def register_scheduler(name: str, *, time_limit: float = TIME_LIMIT) -> Callable[[Definition], Definition]:
     """Make a class or a function known as the scheduler ``name``; a later definition replaces an earlier one.
+
+    It is stopped after ``time_limit`` seconds.
 
     A class is a frozen dataclass with ``run(problem) -> Proposal``; its fields are the options. A function takes the
     problem, and its options as keyword arguments with defaults; it returns a ``Proposal``, an
@@ -47,12 +55,24 @@ def register_scheduler(name: str) -> Callable[[Definition], Definition]:
     'Keep what the user wrote.'
     >>> unregister_scheduler("as-written")
     """
-    return _REGISTRY.register(name)
+    if not (isinstance(time_limit, int | float) and 0 < time_limit < math.inf):
+        raise OptionError(
+            f"The time limit of a scheduler is a positive number of seconds, not {time_limit!r}."
+        )
+    decorate = _REGISTRY.register(name)
+    _TIME_LIMITS[name] = float(time_limit)
+    return decorate
+
+
+def time_limit_of(name: str) -> float | None:
+    """The seconds that a scheduler of somebody else may take; None for ours, which bound their searches themselves."""
+    return None if name in _BUILT_IN else _TIME_LIMITS.get(name, TIME_LIMIT)
 
 
 def unregister_scheduler(name: str) -> None:
     """Forget a scheduler that :func:`register_scheduler` made known; unknown names are no error."""
     _REGISTRY.unregister(name)
+    _TIME_LIMITS.pop(name, None)
 
 
 def schedulers() -> dict[str, str]:
@@ -89,6 +109,24 @@ def option_values(name: str) -> dict[str, tuple[Any, ...]]:
     return {**found, **{option: (False, True) for option, kind in choices.items() if kind is bool}}
 
 
+def insist_on_options(name: str, options: Iterable[str], beside: Iterable[str] = _BESIDE) -> None:
+    """Raise ``OptionError`` for an option that the scheduler ``name`` does not have, with the nearest one there is.
+
+    ``beside`` are keywords of the caller that may have been meant.
+
+    >>> insist_on_options("pluto", ["tilee"])
+    Traceback (most recent call last):
+        ...
+    polyviz.errors.OptionError: Scheduler `pluto` has no option `tilee` (did you mean `tile`?).
+    """
+    known = scheduler_options(name)
+    for option in options:
+        if option not in known:
+            raise OptionError(
+                f"Scheduler `{name}` has no option `{option}`{near(option, [*known, *beside])}."
+            )
+
+
 def make_scheduler(name: str, options: Mapping[str, Any]) -> Scheduler:
     """The scheduler ``name`` with ``options`` set; raises ``OptionError`` for a name, option or value it does not know.
 
@@ -96,10 +134,8 @@ def make_scheduler(name: str, options: Mapping[str, Any]) -> Scheduler:
     'original'
     """
     definition = _REGISTRY.definition(name)
-    known = scheduler_options(name)
+    insist_on_options(name, options)
     for option, value in options.items():
-        if option not in known:
-            raise OptionError(f"Scheduler `{name}` has no option `{option}`{near(option, known)}.")
         _check_value(name, definition, option, value)
     if inspect.isclass(definition):
         return cast("Scheduler", definition(**options))

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from polyviz.analysis import find_reuse
-from polyviz.errors import OptionError
 from polyviz.model.schedule import Decision
 from polyviz.scheduling.band_search import missing_rows
 from polyviz.scheduling.carrying import CarryingRows
@@ -16,6 +15,7 @@ from polyviz.scheduling.fusion import FusionRule
 from polyviz.scheduling.program import SolveLimitError
 from polyviz.scheduling.reuse import groups_of, pressure
 from polyviz.scheduling.reuse_rows import few_row, many_row
+from polyviz.transform.rows import positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,10 +40,12 @@ class Spatial:
     pressure_limit: int = 28
     relax_inner: bool = True
 
+    def __post_init__(self) -> None:
+        positive("Option `line` of scheduler `spatial`", self.line)
+        positive("Option `pressure_limit` of scheduler `spatial`", self.pressure_limit, least=0)
+
     def run(self, problem: SchedulingProblem) -> Proposal:
         """Schedule ``problem``; keeps the order of the source, and says so, when no affine schedule is found."""
-        if self.line < 1:
-            raise OptionError(f"A cache line holds at least one element, not {self.line}.")
         reuse = find_reuse(problem.scop, problem.dependences, line=self.line)
         engine = self._engine()
         engine.reuse = groups_of(reuse)

@@ -67,7 +67,7 @@ def _range_of(row: isl.UnionPwAff, domain: isl.UnionSet) -> tuple[int, int]:
             text = loop_text(row)
             raise OptionError(
                 f"Loop {text} has no fixed number of iterations, so no affine loop counts those of both loops.",
-                reason=f"its values are {values}",
+                reason=f"Its values are {values}.",
                 hint="Give the size that bounds it a value (`sizes=`), or coalesce two other loops.",
             )
         lows.append(low.to_python())

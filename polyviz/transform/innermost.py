@@ -16,7 +16,8 @@ import islpy as isl
 from polyviz.analysis.strides import AccessMotion, motions, statement_rows
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
-from polyviz.transform.tree import Path, band_at, coincident_members, row_texts, statements_under
+from polyviz.transform.rows import loop_text
+from polyviz.transform.tree import Path, band_at, coincident_members, members, statements_under
 
 if TYPE_CHECKING:
     from polyviz.model.scop import Scop
@@ -92,10 +93,9 @@ def unit_stride_innermost(scop: Scop, tree: isl.Schedule, path: Path) -> tuple[i
     best = best_innermost(scop, tree, path)
     order = [score.member for score in scores if score.member != best]
     changed, _ = permute_members(tree, path, (*order, best))
-    functions = sorted(set(row_texts(band.band_get_partial_schedule().get_at(best)).values()))
+    named = [f"{loop_text(row)}: {score.score}" for row, score in zip(members(band), scores, strict=True)]
     text = (
-        f"Loop {best + 1} at {path} ({', '.join(functions)}) runs innermost: it has the best score "
-        f"({', '.join(str(score.score) for score in scores)} for the loops in their order)."
+        f"Loop {loop_text(members(band)[best])} runs innermost: it has the best score ({', '.join(named)})."
     )
     details = {"path": path, "scores": [score.score for score in scores], "innermost": best}
     return changed, Decision("reorder", text, statements_under(band), details)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from polyviz.errors import OptionError
 from polyviz.model.schedule import Decision
 from polyviz.transform.move import Move
+from polyviz.transform.rows import loop_text
 from polyviz.transform.tree import (
     Path,
     band_at,
@@ -45,16 +46,19 @@ class Interchange(Move):
         band = band_at(tree, self.path)
         rows, coincident = members(band), coincident_members(band)
         if sorted(self.order) != list(range(len(rows))):
-            raise OptionError(f"{self.order} is no order of the {len(rows)} loops at {self.path}.")
+            raise OptionError(
+                f"{self.order} is no order of the {len(rows)} loops {', '.join(map(loop_text, rows))}."
+            )
         changed = replace_rows(
             tree,
             self.path,
             [rows[place] for place in self.order],
             coincident=[coincident[place] for place in self.order],
         )
-        text = (
-            f"The loops at {self.path} run in the order {', '.join(str(place + 1) for place in self.order)}."
+        before, after = (
+            ", ".join(map(loop_text, part)) for part in (rows, [rows[place] for place in self.order])
         )
+        text = f"The loops {before} run in the order {after}."
         details = {"path": self.path, "order": self.order}
         return changed, Decision("interchange", text, statements_under(band), details)
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from polyviz.analysis.parallelism import parallelism
-from polyviz.errors import OptionError
 from polyviz.model.dependences import Dependences, Legality
 from polyviz.model.schedule import Decision
 from polyviz.transform.move import Move
+from polyviz.transform.rows import checked_member, loop_text
 from polyviz.transform.tree import (
     Path,
     band_at,
@@ -17,6 +17,7 @@ from polyviz.transform.tree import (
     coincident_members,
     insert_mark,
     isolate_member,
+    members,
     statements_under,
 )
 
@@ -49,9 +50,10 @@ class Parallel(Move):
 
     def apply(self, tree: isl.Schedule) -> tuple[isl.Schedule, Decision]:
         """The tree with the loop isolated and marked."""
-        statements = statements_under(band_at(tree, self.path))
+        band = band_at(tree, self.path)
+        statements = statements_under(band)
         isolated, path = isolate_member(tree, self.path, self.member)
-        text = f"Loop {self.member + 1} at {self.path} runs in {_PLACES[self.mark]}."
+        text = f"Loop {loop_text(members(band)[self.member])} runs in {_PLACES[self.mark]}."
         details = {"path": self.path, "member": self.member, "mark": self.mark}
         return insert_mark(isolated, path, self.mark), Decision(self.mark, text, statements, details)
 
@@ -62,17 +64,9 @@ class Parallel(Move):
             if path == self.path:
                 break
             first += band.band_n_member()
-        loop = parallelism(scop, dependences, tree)[first + self._valid_member(tree)]
+        loop = parallelism(scop, dependences, tree)[first + checked_member(tree, self.path, self.member)]
         allowed = loop.parallel or (self.reductions and loop.reduction_parallel)
         return Legality(() if allowed or loop.witness is None else (loop.witness,))
-
-    def _valid_member(self, tree: isl.Schedule) -> int:
-        count = band_at(tree, self.path).band_n_member()
-        if not 0 <= self.member < count:
-            raise OptionError(
-                f"The band at {self.path} has {count} members, there is no member {self.member}."
-            )
-        return self.member
 
 
 _PLACES = {"parallel": "parallel threads", "vector": "vector lanes"}
@@ -89,6 +83,6 @@ def mark_vector(tree: isl.Schedule, path: Path, member: int = 0) -> tuple[isl.Sc
     >>> import islpy as isl
     >>> tree = isl.Schedule('{ domain: "{ S[i] }", child: { schedule: "[{ S[i] -> [i] }]" } }')
     >>> print(mark_vector(tree, (0,))[1].text)
-    Loop 1 at (0,) runs in vector lanes.
+    Loop i runs in vector lanes.
     """
     return Parallel(path, member, "vector").apply(tree)

@@ -119,6 +119,12 @@ def loop_text(row: isl.UnionPwAff) -> str:
     return " | ".join(dict.fromkeys(row_texts(row).values()))
 
 
+def loops_text(band: isl.ScheduleNode) -> str:
+    """The loops of a band as the beginning of a sentence: ``The loops i, j are``, or ``Loop i is``."""
+    names = [loop_text(row) for row in members(band)]
+    return f"Loop {names[0]} is" if len(names) == 1 else f"The loops {', '.join(names)} are"
+
+
 def of_statements(statements: Sequence[str]) -> str:
     """`` of S0, S1`` for a move that concerns some statements only."""
     return f" of {', '.join(statements)}" if statements else ""

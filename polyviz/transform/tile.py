@@ -10,6 +10,7 @@ import islpy as isl
 from polyviz.errors import OptionError
 from polyviz.model.schedule import Decision
 from polyviz.transform.move import Move
+from polyviz.transform.rows import loops_text
 from polyviz.transform.tree import (
     Path,
     band_at,
@@ -23,6 +24,15 @@ from polyviz.transform.tree import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+LARGEST_TILE = 2**31 - 1
+"""Far beyond every array; a tile and its neighbour still count in 64 bits."""
+
+
+def is_tile_size(size: object) -> bool:
+    """Whether ``size`` is a number of iterations that a tile can have; True is none."""
+    return type(size) is int and 1 <= size <= LARGEST_TILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +60,20 @@ class Tile(Move):
     def apply(self, tree: isl.Schedule) -> tuple[isl.Schedule, Decision]:
         """Two bands in place of one."""
         band = band_at(tree, self.path)
-        self._validate(band.band_n_member())
+        self._validate(band)
         tree = split_into_tiles(tree, self.path, self.sizes)
         tree = insert_mark(insert_mark(tree, (*self.path, 0), "point"), self.path, "tile")
-        text = f"The loops at {self.path} are tiled by {' × '.join(map(str, self.sizes))}."
+        text = f"{loops_text(band)} tiled by {' × '.join(map(str, self.sizes))}."
         return tree, Decision("tile", text, statements_under(band), {"path": self.path, "sizes": self.sizes})
 
-    def _validate(self, count: int) -> None:
-        if len(self.sizes) != count:
+    def _validate(self, band: isl.ScheduleNode) -> None:
+        if len(self.sizes) != band.band_n_member():
             raise OptionError(
-                f"The band at {self.path} has {count} loops, but {len(self.sizes)} tile sizes are given."
+                f"{loops_text(band)} in one band, but the number of tile sizes is {len(self.sizes)}."
             )
-        wrong = next((size for size in self.sizes if not isinstance(size, int) or size < 1), None)
+        wrong = next((size for size in self.sizes if not is_tile_size(size)), None)
         if wrong is not None:
-            raise OptionError(f"A tile size is a positive integer, not {wrong!r}.")
+            raise OptionError(f"A tile size is a whole number from 1 to {LARGEST_TILE}, not {wrong!r}.")
 
 
 def tile_band(tree: isl.Schedule, path: Path, sizes: Sequence[int]) -> tuple[isl.Schedule, Decision]:
@@ -74,7 +84,7 @@ def tile_band(tree: isl.Schedule, path: Path, sizes: Sequence[int]) -> tuple[isl
     >>> print(tiled.get_map())
     { S[i] -> [o0, i] : -3 + i <= 4o0 <= i }
     >>> decision.text
-    'The loops at (0,) are tiled by 4.'
+    'Loop i is tiled by 4.'
     """
     return Tile(path, tuple(sizes)).apply(tree)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from polyviz.errors import OptionError
 from polyviz.model.schedule import Decision
 from polyviz.transform.move import Move
+from polyviz.transform.rows import loop_text, loops_text
 from polyviz.transform.tree import (
     Path,
     band_at,
@@ -55,11 +56,11 @@ class Wavefront(Move):
         if not 1 <= self.degree < band.band_n_member():
             raise OptionError(f"A band of {band.band_n_member()} has no wavefront of degree {self.degree}.")
         if not band.band_get_permutable():
-            raise OptionError(f"The band at {self.path} is not permutable: it has no wavefront.")
+            raise OptionError(f"{loops_text(band)} not permutable: there is no wavefront.")
         tree = with_diagonal(tree, self.path, self.degree)
         freed = "the next loop is" if self.degree == 1 else f"the next {self.degree} loops are"
         text = (
-            f"The first loop at {self.path} carries dependences: it became the sum of the first "
+            f"Loop {loop_text(members(band)[0])} carries dependences: it became the sum of the first "
             f"{self.degree + 1} loops, so that {freed} parallel."
         )
         details = {"path": self.path, "degree": self.degree}

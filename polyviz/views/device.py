@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from polyviz.views import device_picture
 from polyviz.views.html import details, heading, image, items, paragraph, table
@@ -15,7 +15,7 @@ from polyviz.views.tree import tree_html, tree_text
 if TYPE_CHECKING:
     from polyviz.model.device_view import DeviceView, LevelTrees, ThreadPicture
     from polyviz.model.kernel_card import AccessRow, KernelCard
-    from polyviz.views.device_schema import DeviceAccessModel, KernelCardModel, ThreadPictureModel
+    from polyviz.views.device_schema import DeviceAccessModel, KernelCardModel, SharedLoopModel, ThreadPictureModel
     from polyviz.views.nodes import Node
 
 _ACCESSES = (
@@ -192,7 +192,7 @@ def picture_model(picture: ThreadPicture) -> ThreadPictureModel:
     }
 
 
-def shared_models(trees: LevelTrees) -> list[dict[str, Any]]:
+def shared_models(trees: LevelTrees) -> list[SharedLoopModel]:
     """The loops of both levels as JSON."""
     return [
         {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import islpy as isl
+import numpy as np
 
 from polyviz.views.sizes import SET, binding
 
@@ -19,7 +20,6 @@ _OUTPUT = isl.dim_type.out
 _PARAMETER = isl.dim_type.param
 _DIVISION = isl.dim_type.div
 _ELEMENT_BYTES = 8
-_BYTES = {"float32": 4, "int32": 4, "complex128": 16, "float16": 2, "int16": 2, "int8": 1, "uint8": 1, "bool": 1}
 
 
 def accesses_model(statement: Statement, values: Mapping[str, int]) -> list[LinkedAccessModel]:
@@ -55,9 +55,12 @@ def _row(function: isl.Aff, values: Mapping[str, int]) -> list[int]:
     constant = function.get_constant_val().to_python()
     for place in range(function.dim(_PARAMETER)):
         factor = function.get_coefficient_val(_PARAMETER, place).to_python()
-        constant += factor * values.get(function.get_dim_name(_PARAMETER, place), 0) if factor else 0
+        constant += factor * values.get(str(function.get_dim_name(_PARAMETER, place)), 0)
     iterators = range(function.dim(_INPUT))
-    return [*(int(function.get_coefficient_val(_INPUT, place).to_python()) for place in iterators), int(constant)]
+    return [
+        *(int(function.get_coefficient_val(_INPUT, place).to_python()) for place in iterators),
+        int(constant),
+    ]
 
 
 def array_model(
@@ -76,7 +79,7 @@ def array_model(
     return {
         "name": array.name,
         "extents": known if len(known) == array.rank else None,
-        "element_bytes": element_bytes or _BYTES.get(array.dtype or "", _ELEMENT_BYTES),
+        "element_bytes": element_bytes or (np.dtype(array.dtype).itemsize if array.dtype else _ELEMENT_BYTES),
     }
 
 

@@ -75,6 +75,8 @@ def verdict(data: ComparisonData) -> str:
     timed = [row for row in data.rows if row.status == "ok" and row.verified and row.median is not None]
     if not timed:
         return "no winner: nothing was timed and verified"
+    if all(row.is_baseline for row in timed):
+        return "no winner: nothing but the loop as written was timed"
     best = next((row for row in timed if row.label == data.best), None)
     if best is None:
         return (

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import polyviz as pv
 from polyviz.analysis import check, dependences
 from polyviz.errors import LegalityError
 from tests.analysis.programs import Program, enumerated, memory_pairs, programs, run
@@ -227,3 +228,12 @@ def test_a_tree_with_tiles_is_legal():
     band = part.schedule.get_root().child(0)
     sizes = isl.MultiVal.from_val_list(band.band_get_space(), isl.ValList.from_val(isl.Val(4)))
     assert check(part, band.band_tile(sizes).get_schedule())
+
+
+def test_what_has_a_schedule_is_checked_as_its_schedule() -> None:
+    text = "def f(A, n):\n    for i in range(1, n):\n        A[i] = A[i - 1]"
+    scop = pv.extract(text)
+    assert pv.check(scop, pv.edit(scop))
+    assert pv.check(scop, pv.compile(text, target="python"))
+    other = pv.edit(text.replace("A[i - 1]", "1.0")).apply("reversal", "i")
+    assert not pv.check(scop, other)

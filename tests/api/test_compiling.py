@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import islpy as isl
@@ -10,10 +11,12 @@ import pytest
 
 import polyviz as pv
 from polyviz.errors import ArgumentError
+from polyviz.runtime.toolchain import find_toolchain
 from tests.running import TARGETS, agree, function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 ADD = """
 def add(A, B, n):
@@ -140,6 +143,14 @@ def test_optimize_bare_and_with_options(target: str) -> None:
     assert (chosen.schedule.scheduler, chosen.target) == ("original", target)
 
 
+def test_a_decorator_takes_the_same_options() -> None:
+    function = function_of("def double(A):\n    for i in range(len(A)):\n        A[i] = 2 * A[i]")
+    kernel = pv.optimize(target="python", contract="strict", threads=1, pack=False, tuned=False)(function)
+    assert (kernel.floating_point, kernel.program.threads) == ("strict", 1)
+    with pytest.raises(pv.OptionError, match="pack is True or False, not 1"):
+        pv.optimize(pack=1)(function)
+
+
 def test_sources_of_every_kind() -> None:
     function = function_of("def double(A):\n    for i in range(len(A)):\n        A[i] = 2 * A[i]")
     scop = pv.extract(function)
@@ -258,3 +269,56 @@ def test_slices_may_be_empty_and_have_to_be_equally_long() -> None:
         kernel(one, other, 2, 2)
     with pytest.raises(ArgumentError, match="these sizes are not what the loops assume"):
         kernel(np.arange(3.0), other, 0, 0)
+
+
+@pytest.fixture
+def picky(tmp_path: Path, cache_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiler that builds the small programs it is tried with, and refuses kernels."""
+    found = find_toolchain()
+    if found is None:
+        pytest.skip("needs a C compiler")
+    command = tmp_path / "picky"
+    command.write_text(
+        f"""#!/bin/sh
+case "$*" in
+    *probe.c*|*--version*) exec {shlex.join(found.command)} "$@" ;;
+esac
+echo "kernel.c:1: error: out of patience" >&2
+exit 1
+"""
+    )
+    command.chmod(0o755)
+    monkeypatch.setenv("POLYVIZ_CC", str(command))
+
+
+def test_numba_takes_over_where_the_compiler_refuses_the_kernel(picky: None) -> None:
+    kernel = pv.compile(function_of(RUNNING))
+    assert kernel.target == "c"
+    array = np.ones(4)
+    kernel(array, 4)
+    np.testing.assert_array_equal(array, [1, 2, 3, 4])
+    assert kernel.target == "numba"
+    (note,) = (note for note in kernel.program.notes if "instead of c" in note)
+    assert note.startswith("target numba instead of c: The C compiler (picky) could not compile")
+    assert note.endswith("kernel.c:1: error: out of patience")
+    assert note in kernel.report()
+    assert kernel.with_floating_point("strict").program_for(kernel.bind((array, 4), {})).notes[-1] == note
+
+
+def test_a_target_that_was_asked_for_is_kept(picky: None) -> None:
+    with pytest.raises(pv.ToolchainError, match="could not compile the generated code"):
+        pv.compile(function_of(RUNNING), target="c")(np.ones(4), 4)
+
+
+def test_comparisons_go_on_with_numba_too(picky: None) -> None:
+    result = pv.compare(function_of(RUNNING), np.ones(4), 4, schedules=("original",), baselines=(), repeats=1)
+    assert [(row.label, row.status) for row in result.rows] == [("original/numba", "ok")]
+    assert "instead of c" in result.rows[0].note
+    assert list(result.kernels) == ["original/numba"]
+
+
+@pytest.mark.parametrize(("given", "meant"), [("tilee", "tile"), ("packk", "pack"), ("thread", "threads")])
+def test_a_misspelt_option_is_told_with_the_nearest_one(given: str, meant: str) -> None:
+    with pytest.raises(pv.OptionError) as caught:
+        pv.compile(function_of(ADD), target="python", **{given: 3})
+    assert str(caught.value) == f"Scheduler `pluto` has no option `{given}` (did you mean `{meant}`?)."

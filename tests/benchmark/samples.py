@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyviz.benchmark.records import KernelRecord, PeerRecord, Results, Settings, VariantRecord
+from polyviz.model.roofline import Peaks, Work
 
 SETTINGS = Settings(
     suite="polybench",
@@ -53,4 +54,22 @@ RESULTS = Results(
     {"polyviz": "0.1.0", "Python": "3.11"},
     (PeerRecord("gcc", True, "gcc 12.2"), PeerRecord("Pythran", False, "it is not installed")),
     (BROKEN, FAST, SLOW),
+)
+
+PEAKS = Peaks({"float64": 4e9, "float32": 8e9}, 2e9, 8e9, 32 * 1024**2, 2)
+MEASURED = replace(
+    RESULTS,
+    peaks=PEAKS,
+    kernels=(
+        BROKEN,
+        replace(FAST, work=Work(2_000_000_000, 16_000_000, 8_000_000, 24_000_000)),
+        replace(
+            SLOW,
+            work=Work(10_000_000, 4_000_000_000, 4_000_000_000, 4_000_000_000),
+            variants=(
+                *SLOW.variants[:-1],
+                replace(SLOW.variants[-1], obstacles=("serial: Loop k is not parallel: it carries flow of A",)),
+            ),
+        ),
+    ),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from polyviz.benchmark import main
+from polyviz.benchmark import command, main
 from polyviz.benchmark.command import run
 from polyviz.benchmark.contest import Contest
 from polyviz.benchmark.workers import fixed_threads
@@ -42,6 +42,7 @@ def record(monkeypatch: pytest.MonkeyPatch):
     def install(interrupted_at: str = "") -> Recorder:
         recorder = Recorder(interrupted_at)
         monkeypatch.setattr(Contest, "run", lambda _, data: recorder.run(data))
+        monkeypatch.setattr(command, "_peaks", lambda _: None)
         return recorder
 
     return install

@@ -26,6 +26,7 @@ VARIANT_SCHEMA = {
     "generate_seconds": MAYBE_NUMBER,
     "note": str,
     "decisions": list,
+    "obstacles": list,
     "median": MAYBE_NUMBER,
     "interval": (list, type(None)),
     "ratio_to_best_peer": MAYBE_NUMBER,
@@ -38,9 +39,17 @@ KERNEL_SCHEMA = {
     "analysis_seconds": MAYBE_NUMBER,
     "wall_seconds": NUMBER,
     "notes": list,
+    "work": (dict, type(None)),
     "best_peer": (str, type(None)),
 }
-SCHEMA = {"schema": int, "settings": dict, "versions": dict, "peers": list, "kernels": list}
+SCHEMA = {
+    "schema": int,
+    "settings": dict,
+    "versions": dict,
+    "peers": list,
+    "kernels": list,
+    "peaks": (dict, type(None)),
+}
 
 
 def written() -> dict[str, Any]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.benchmark.table import best_ratio, markdown
-from tests.benchmark.samples import FAST, RESULTS, SLOW
+from tests.benchmark.samples import FAST, MEASURED, RESULTS, SLOW
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 def test_the_document(golden: Callable[..., None]) -> None:
     golden(markdown(RESULTS))
+
+
+def test_the_limits_of_the_machine(golden: Callable[..., None]) -> None:
+    golden(markdown(MEASURED, "polybench-large.svg"))
 
 
 def test_no_section_about_troubles_when_there_are_none() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 import polyviz as pv
 from polyviz.codegen.bodies import inner_iterators, placed_body, planned_body, private_name
-from polyviz.codegen.calling import is_checked, needs_checks, result_names, written_arrays
+from polyviz.codegen.calling import is_checked, result_names, run_time_failures, written_arrays
 from polyviz.codegen.generate import all_types
 from polyviz.codegen.guessed import whole_numbers
 from polyviz.model.expression import Assign, Binary, Branch, Constant, Element, Name
@@ -64,9 +64,9 @@ def test_what_a_caller_has_to_know() -> None:
     scop = pv.extract(function_of(SOURCES["csr"]))
     assert written_arrays(scop) == ("y",)
     assert result_names(scop) == ()
-    assert needs_checks(scop)
+    assert run_time_failures(scop)
     assert inner_iterators(scop) == ["k"]
-    assert not needs_checks(pv.extract(function_of(SOURCES["gemm"])))
+    assert not run_time_failures(pv.extract(function_of(SOURCES["gemm"])))
     assert result_names(pv.extract(CELL, namespace=NAMESPACE)) == ("t",)
 
 

@@ -77,3 +77,23 @@ def test_only_schedules_are_compared() -> None:
     one = pv.schedule(pv.extract(function_of(GEMM)), "original")
     with pytest.raises(pv.OptionError, match="not a value of type Edit"):
         pv.difference(one, edit(GEMM))
+
+
+FILL = "def fill(A, n):\n    for i in range({bounds}):\n        A[i] = 1.0"
+
+
+def test_schedules_of_different_programs_have_no_difference() -> None:
+    gemm = pv.schedule(pv.extract(function_of(GEMM)), "original")
+    whole, inner = (
+        pv.schedule(pv.extract(FILL.format(bounds=bounds)), "original") for bounds in ("n", "1, n")
+    )
+    with pytest.raises(pv.OptionError, match="one orders S0, S1, the other S0"):
+        pv.difference(gemm, whole)
+    with pytest.raises(pv.OptionError, match="their statements have different iterations"):
+        pv.difference(whole, inner)
+
+
+def test_known_sizes_of_one_side_make_no_other_program() -> None:
+    text = FILL.format(bounds="n")
+    free, known = (pv.schedule(pv.extract(text, sizes=sizes), "isl") for sizes in (None, {"n": 9}))
+    assert pv.difference(free, known).same_order

@@ -127,3 +127,17 @@ def test_a_step_of_unknown_value_keeps_the_loop_whole() -> None:
     scop = extract(TILES)
     assert any("the step `T` becomes known only with the call" in note for note in scop.notes)
     assert not scop.statements[0].exact
+
+
+def test_random_numbers_are_drawn_before_the_loops() -> None:
+    loop = "for i in range(N):\n    A[i] = rng.normal()\n"
+    with pytest.raises(ExtractionError, match=r"The call of `rng\.normal` is not supported") as caught:
+        extract(loop, namespace={"N": 10, "A": np.zeros(10), "rng": np.random.default_rng(1)})
+    assert "order of the iterations" in caught.value.reason
+    assert "`R[i]`" in caught.value.hint
+
+
+def test_an_array_without_dimensions_is_no_number() -> None:
+    with pytest.raises(ExtractionError, match="`x` is an array without dimensions") as caught:
+        extract(LOOP, namespace={"N": 10, "A": np.zeros(10), "x": np.array(2.0)})
+    assert caught.value.hint == "Write `x[()]` for its element."

@@ -57,9 +57,15 @@ def test_constant_condition_leaves_one_arm() -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (kernels_to_unwrap.Owner().method, "Loops cannot be extracted from an object of type `method`."),
+        (
+            kernels_to_unwrap.Owner().method,
+            "`Owner.method` is a method of an object, and loops are extracted from plain functions.",
+        ),
         (kernels_to_unwrap.anonymous, "`<lambda>` is not a `def` function."),
-        (kernels_to_unwrap.uses_global_array, "`TABLE` is a ndarray, which a loop nest cannot work with."),
+        (
+            kernels_to_unwrap.uses_global_array,
+            "`TABLE` is an array of the surroundings, not an argument of the function.",
+        ),
         (np.sqrt, "Loops cannot be extracted from an object of type `ufunc`."),
         (len, "Loops cannot be extracted from an object of type `builtin_function_or_method`."),
         (3, "Loops cannot be extracted from an object of type `int`."),

@@ -49,13 +49,15 @@ for i in range(n):
     for j in range(i, n):
         for k in range(i):
             A[i, j] -= A[i, k] * A[k, j]"""
-THREE = """%%polyopt --inspect -s original,isl,pluto
+THREE = """%%polyopt --inspect -s original,pluto,feautrier
+for t in range(steps):
+    for i in range(1, n - 1):
+        x[i] = 0.33333 * (x[i - 1] + x[i] + x[i + 1])"""
+PRODUCT = """%%polyopt --inspect -s superposition,pluto
 for i in range(n):
     for j in range(n):
-        x[i] = x[i] + A[i, j] * y[j]
-for i in range(n):
-    for j in range(n):
-        z[i] = z[i] + A[j, i] * x[j]"""
+        for k in range(n):
+            C[i, j] += A[i, k] * B[k, j]"""
 FUNCTION = """
 def smooth(A, B):
     for i in range(1, A.shape[0]):
@@ -93,7 +95,8 @@ def files(folder):
     write(folder / "two.ipynb", SETUP, LOOPS.replace("--inspect", "--inspect --name first"), SUM)
     write(folder / "jacobi.ipynb", f"{SETUP}; steps = 8", JACOBI)
     write(folder / "lu.ipynb", f"{SETUP}; A = B + n * np.eye(n)", LU)
-    write(folder / "three.ipynb", f"{SETUP}; x, y, z = np.zeros((3, n))", THREE)
+    write(folder / "three.ipynb", f"{SETUP}; steps = 20; x = np.ones(n)", THREE)
+    write(folder / "gpu.ipynb", SETUP + "; C = np.zeros((n, n))", PRODUCT)
     (folder / "saved.polyviz.json").write_text(json.dumps(model))
     (folder / "many.polyviz.json").write_text(json.dumps(many(model)))
     (folder / "newer.polyviz.json").write_text(json.dumps({**model, "v": 99}))

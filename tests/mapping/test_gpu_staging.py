@@ -92,7 +92,9 @@ def test_tiles_keep_to_the_budget():
 
 def test_everything_can_be_switched_off():
     assert runs_of("gemm", stage=False) == []
-    assert not any(kernel.trees for kernel in plan_of(entry_of("gesummv").function, trees=False).device.kernels)
+    assert not any(
+        kernel.trees for kernel in plan_of(entry_of("gesummv").function, trees=False).device.kernels
+    )
 
 
 @pytest.mark.parametrize(

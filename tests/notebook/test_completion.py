@@ -24,8 +24,12 @@ def completions(shell, text: str, rest: str = "\nfor i in range(3):\n    A[i] = 
         ("%%polyopt -s isl,plu", ["pluto"]),
         ("%%polyopt -t ", ["auto", "c", "numba", "python", "cuda", "emulated"]),
         ("%%polyopt -t c,", ["auto", "numba", "python", "cuda", "emulated"]),
-        ("%%polyopt --show ", ["source", "schedule", "tree"]),
+        ("%%polyopt --show ", ["source", "schedule", "tree", "device", "teaching"]),
         ("%%polyopt --tile 3", []),
+        ("%%polyopt --without ", ["tile", "register_tile", "pack", "threads", "tuned"]),
+        ("%%polyopt --without pack,t", ["tile", "threads", "tuned"]),
+        ("%%polyopt --contract s", ["strict"]),
+        ("%%polyopt --tu", ["--tune"]),
         ("%%polyopt -t c --no", ["--no-verify"]),
     ],
 )

@@ -325,6 +325,8 @@ def test_arrays_that_overlap_run_as_written_and_that_is_said(notebook) -> None:
     np.testing.assert_array_equal(notebook["A"], expected)
     assert result.parts[0].title.startswith("as written, since arrays overlap in memory: ran in place in ")
     assert "Note: A and R overlap in memory, and R is written. Pass a copy of one of them" in repr(result)
+    assert "parallel" not in repr(result)
+    assert "Loops, for arrays that do not overlap" in result._repr_mimebundle_()["text/html"]
 
 
 def test_arrays_that_take_a_slower_way_are_named(notebook) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from polyviz.notebook import progress as module
 from polyviz.notebook.progress import NotebookLine, Progress, TerminalLine, line_for
+from polyviz.runtime import stages
 
 
 class Recorder:
@@ -85,3 +86,28 @@ def test_a_kernel_gets_an_updated_output() -> None:
         kernel = object()
 
     assert isinstance(line_for(Shell()), NotebookLine)
+
+
+def test_stages_inside_are_shown_while_they_last() -> None:
+    with Progress(None) as progress:
+        progress.report("running in place", 4, 5)
+        with stages.told("compiling f with numba"):
+            assert progress.text().startswith("polyopt: compiling f with numba, ")
+        assert progress.text().startswith("polyopt: running in place (5/5), ")
+    with stages.told("compiling g with numba"):
+        assert progress.stage == "running in place"
+
+
+def test_a_compilation_that_takes_long_gets_a_line_of_its_own(
+    impatient: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = Recorder()
+    monkeypatch.setattr(module, "line_for", lambda shell: line)
+    module.watch(object())
+    try:
+        with stages.told("compiling f with numba"):
+            time.sleep(0.05)
+    finally:
+        module.watch_no_longer()
+    assert line.written[0][1].startswith("compiling f with numba, 0.")
+    assert line.finished[0].startswith("compiling f with numba: done in 0.")

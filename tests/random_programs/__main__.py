@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.random_programs.generator import EVERYTHING, SMALL, generate
+from tests.random_programs.generator import EVERYTHING, MIXED, SMALL, generate
 from tests.random_programs.oracle import EXTRACTION, Outcome, Variant
 from tests.random_programs.reporting import DEFECTS, script, smallest, variants_of
 from tests.random_programs.runner import Runner
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from tests.random_programs.program import Program
 
-SCHEDULES = ("original", "isl", "pluto")
+SCHEDULES = ("original", "isl", "feautrier", "pluto", "adaptive", "spatial", "superposition")
+PROFILES = {"everything": EVERYTHING, "small": SMALL, "mixed": MIXED}
 TARGETS = ("c", "numba", "python")
 
 
@@ -32,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     report = _Report(options.out)
     variants = [Variant(schedule, target) for schedule in options.schedule for target in options.target]
-    profile = SMALL if options.small else EVERYTHING
+    profile = PROFILES[options.profile]
     deadline = time.monotonic() + options.minutes * 60 if options.minutes else float("inf")
     with Runner(options.patience) as runner:
         for seed in range(options.seed, options.seed + options.count):
@@ -53,7 +54,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.random_programs", description=__doc__)
     parser.add_argument("--count", type=int, default=100, help="number of programs")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
-    parser.add_argument("--small", action="store_true", help="smaller programs, quicker to analyse")
+    parser.add_argument(
+        "--profile",
+        choices=PROFILES,
+        default="everything",
+        help="what the programs hold: `small` ones are quick to analyse, `mixed` ones hold what is rare elsewhere",
+    )
     parser.add_argument("--schedule", type=_names, default=SCHEDULES, help="comma-separated schedulers")
     parser.add_argument(
         "--target", type=_names, default=TARGETS, help="comma-separated targets; also `interpreter`"
@@ -103,7 +109,7 @@ class _Report:
             for outcome in outcomes
             if outcome.variant not in known
         )
-        if len(self.programs) % 50 == 0:
+        if len(self.programs) % 10 == 0:
             self.save()
 
     def save(self) -> None:

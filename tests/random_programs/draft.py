@@ -24,9 +24,26 @@ FAMILIES: tuple[tuple[float, tuple[str, ...]], ...] = (
 )
 
 
+MIXTURES: tuple[tuple[float, tuple[str, ...]], ...] = (
+    (4, ("int32", "float32")),
+    (3, ("float32", "float64")),
+    (3, ("int32", "int64")),
+    (2, ("int64", "float32")),
+    (2, ("uint8", "float64")),
+    (2, ("int32", "float64")),
+    (2, ("float64",)),
+    (1, ("float32", "complex64")),
+)
+"""Element types side by side: conversions at every assignment."""
+
+
 @dataclass(frozen=True)
 class Profile:
-    """What the programs may hold; the defaults are everything."""
+    """What the programs may hold; the defaults are everything.
+
+    ``locals`` is the share of arrays that are temporaries, ``choices`` that of conditions, ``late_reads`` that of
+    scalars which only one iteration reads; ``bounds`` weighs bounds with ``min`` and ``max``, steps and directions.
+    """
 
     depth: int = 4
     statements: int = 7
@@ -34,11 +51,19 @@ class Profile:
     families: tuple[tuple[float, tuple[str, ...]], ...] = FAMILIES
     limit: int = 6000
     """Most array accesses that a case may execute."""
+    locals: float = 0.15
+    choices: float = 0.18
+    late_reads: float = 0.0
+    bounds: float = 1.0
 
 
 EVERYTHING = Profile()
 SMALL = Profile(depth=3, statements=4)
 """Programs that are quick to analyse and easy to read when they fail."""
+MIXED = Profile(
+    depth=3, statements=5, families=MIXTURES, locals=0.4, choices=0.25, late_reads=0.25, bounds=4.0
+)
+"""What other profiles hold rarely: mixed types, temporaries, values read once, odd bounds and steps."""
 
 
 @dataclass
@@ -125,7 +150,7 @@ class Draft:
                 around = self.integer_temporary(around, indent)
             if depth > 0 and (position == nested or (self.chance(0.3) and self.remaining > 0)):
                 self.loop(depth, around, indent)
-            elif self.chance(0.18):
+            elif self.chance(self.profile.choices):
                 self.choice(depth, around, indent)
             else:
                 self.assignment(around, indent)
@@ -178,15 +203,15 @@ class Draft:
             (3, f"1, {size} - 1"),
             (1, f"{size} - {constant}"),
             (1, f"{size} + {constant}"),
-            (1, f"0, {size}, {step}"),
-            (1, f"{constant}, {size}, {step}"),
-            (1.5, f"{size} - 1, -1, -1"),
-            (0.7, f"{size} - 2, 0, -{step}"),
+            (1 * self.profile.bounds, f"0, {size}, {step}"),
+            (1 * self.profile.bounds, f"{constant}, {size}, {step}"),
+            (1.5 * self.profile.bounds, f"{size} - 1, -1, -1"),
+            (0.7 * self.profile.bounds, f"{size} - 2, 0, -{step}"),
             (0.7, f"{size} // 2"),
             (0.7, f"{size} // 3, {size}"),
             (0.5, f"{size} % 4, {size}"),
-            (0.5, f"min({size}, {other} + 2)"),
-            (0.5, f"max({size}, {other})"),
+            (0.5 * self.profile.bounds, f"min({size}, {other} + 2)"),
+            (0.5 * self.profile.bounds, f"max({size}, {other})"),
             (0.5, f"{size} + {other}"),
             (0.7, str(constant + 2)),
             (0.2, "4, 2"),
@@ -216,6 +241,14 @@ class Draft:
 
     def assignment(self, around: Surroundings, indent: str) -> None:
         self.remaining -= 1
+        if (
+            self.scalars
+            and around.iterators
+            and self.profile.late_reads
+            and self.chance(self.profile.late_reads)
+        ):
+            self.late_read(around, indent)
+            return
         if self.scalars and (not around.iterators or self.chance(0.3)):
             self.scalar_statement(around, indent)
             return
@@ -290,6 +323,20 @@ class Draft:
             self.lines.append(f"{indent}    {name} = {array}")
             return
         self.lines.append(indent + text)
+
+    def late_read(self, around: Surroundings, indent: str) -> None:
+        """A scalar that every iteration assigns and one of them reads."""
+        name, iterator = self.random.choice(list(self.scalars)), self.random.choice(around.iterators)
+        kind = self.scalars[name]
+        array = self.random.choice([one for one in self.arrays if one.dtype != "bool"])
+        target = self.expressions.reference(array, around, spread=True)
+        when = self.random.choice([f"{self.pick_size()} - 1", "0", "2"])
+        read = name if kind in (array.kind, "integer") else self.expressions.leaf(array.kind, around)
+        self.lines += [
+            f"{indent}{name} = {self.expressions.value(kind, around)}",
+            f"{indent}if {iterator} == {when}:",
+            f"{indent}    {target} = {read}",
+        ]
 
     def array_leaf(self, kind: Kind, around: Surroundings) -> str:
         fitting = [array for array in self.arrays if array.kind == kind and array.dtype != "bool"]

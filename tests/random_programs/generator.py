@@ -13,7 +13,7 @@ from itertools import product
 from random import Random
 from typing import TYPE_CHECKING
 
-from tests.random_programs.draft import EVERYTHING, ITERATORS, SMALL, Draft, Profile
+from tests.random_programs.draft import EVERYTHING, ITERATORS, MIXED, SMALL, Draft, Profile
 from tests.random_programs.fitting import Footprint, footprints, negative_needs, shifted, smallest_cover
 from tests.random_programs.program import Argument, Case, Program
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.random_programs.expressions import ArrayName
 
-__all__ = ["EVERYTHING", "SMALL", "Profile", "generate"]
+__all__ = ["EVERYTHING", "MIXED", "SMALL", "Profile", "generate"]
 
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 15, 16, 17, 23, 31, 32, 33, 37)
 """Values of the size parameters: empty and single iterations, primes, multiples of tile sizes and their neighbours."""
@@ -129,7 +129,11 @@ class _Fit:
 
     def _make_locals(self) -> None:
         for array in self.draft.arrays:
-            if self.draft.random.random() < 0.15 and array.name in self.ranks and self.non_negative:
+            if (
+                self.draft.random.random() < self.draft.profile.locals
+                and array.name in self.ranks
+                and self.non_negative
+            ):
                 self._make_local(array)
 
     def _make_local(self, array: ArrayName) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 import polyviz as pv
+from polyviz.runtime.binding import Binder
 from tests.interpreter import run_scop
 from tests.random_programs.comparison import difference, outputs, within_noise
 
@@ -125,7 +126,16 @@ def _judged(reference: Reference, scop: pv.Scop, variant: Variant) -> Outcome:
 
 def _kernel(program: Program, scop: pv.Scop, variant: Variant) -> Any:
     tile = tile_of(program) if variant.schedule != "original" else None
-    return pv.compile(scop, schedule=variant.schedule, target=variant.target, tile=tile)
+    schedule: Any = variant.schedule
+    if schedule == "adaptive":  # it chooses by sizes
+        schedule = pv.schedule(scop, schedule, sizes=_sizes(scop, program))
+    return pv.compile(scop, schedule=schedule, target=variant.target, tile=tile)
+
+
+def _sizes(scop: pv.Scop, program: Program) -> dict[str, int]:
+    """The values of all parameters in the last case."""
+    bound = Binder(scop).bind(tuple(program.values(program.cases[-1])), {})
+    return dict(bound.parameters)
 
 
 def _interpreted(scop: pv.Scop, variant: Variant) -> Any:

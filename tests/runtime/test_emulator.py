@@ -211,7 +211,9 @@ def test_both_barriers_around_the_tiles_are_needed():
             prefetch=False,
         )
     with pytest.raises(EmulationError, match=r"A race: ._tile"):
-        product(lambda text: text.replace("__syncthreads();  // the tiles have been read", ""), prefetch=False)
+        product(
+            lambda text: text.replace("__syncthreads();  // the tiles have been read", ""), prefetch=False
+        )
 
 
 def test_the_only_barrier_of_tiles_that_are_copied_ahead_is_needed():
@@ -251,6 +253,20 @@ def test_subscripts_known_only_at_run_time_are_tested():
     with pytest.raises(OutOfBoundsError, match=r"A subscript of x is out of range \(line \d+\)"):
         kernel(x, np.arange(300) + 1, y)
     np.testing.assert_array_equal(y, before)
+
+
+def test_a_step_of_zero_is_told():
+    def strided(A, k):
+        for i in range(0, A.shape[0], k[0]):
+            A[i] = 0.0
+
+    kernel = pv.compile(strided, schedule="original", target="emulated")
+    A = np.ones(9)
+    with pytest.raises(pv.PolyvizError, match="step of the loop over i is 0"):
+        kernel(A, np.array([0]))
+    np.testing.assert_array_equal(A, np.ones(9))
+    kernel(A, np.array([4]))
+    assert A.sum() == 6
 
 
 def test_complex_numbers():

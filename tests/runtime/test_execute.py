@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,11 @@ import pytest
 import polyviz as pv
 from polyviz.model.program import NO_MEMORY, Program
 from polyviz.runtime.execute import NativeRunner, make_runner
+from polyviz.runtime.stages import telling
 from tests.running import TARGETS, agree, function_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 SCHEDULES = ("original", "pluto")
 GATHER = """
@@ -544,3 +546,100 @@ def test_a_forked_child_can_run_a_kernel_its_parent_ran(target: str) -> None:
     finally:
         child.kill()
         child.join()
+
+
+TOTAL = """
+def total(s, A):
+    s[()] = 0.0
+    for i in range(len(A)):
+        s[()] += A[i]
+    for i in range(len(A)):
+        A[i] = A[i] / s[()]
+"""
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", ">f8"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_arrays_without_dimensions(target: str, dtype: str) -> None:
+    total, values = np.array(7.0, dtype=dtype), np.arange(1.0, 5.0)
+    kernel = pv.compile(function_of(TOTAL), target=target)
+    assert kernel(total, values) is None
+    assert total.shape == ()
+    assert total[()] == 10.0
+    np.testing.assert_allclose(values, np.arange(1.0, 5.0) / 10)
+    assert any("has no dimensions" in note for note in kernel.scop.notes)
+
+
+def test_arrays_without_dimensions_are_expected_as_such() -> None:
+    kernel = pv.compile(function_of(TOTAL), target="python")
+    with pytest.raises(pv.ArgumentError, match="s has 1 dimension, but the loops use it with none"):
+        kernel(np.zeros(1), np.ones(3))
+    with pytest.raises(pv.ArgumentError, match="s must be a NumPy array with no dimensions, not a float"):
+        kernel(1.0, np.ones(3))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_array_without_dimensions_is_handed_back_as_it_came(target: str) -> None:
+    text = """
+        def largest(A, best):
+            for i in range(len(A)):
+                best[()] = max(best[()], A[i])
+            return best
+    """
+    best = np.array(0.0)
+    assert pv.compile(function_of(text), target=target)(np.array([1.0, 3.0, 2.0]), best) is best
+    assert best == 3.0
+
+
+STRIDES = """
+def strides(A, K):
+    for i in range(len(K)):
+        A[0, i] = 1.0
+        for j in range(0, A.shape[0], K[i]):
+            A[j, i] = i + j
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_step_of_zero_is_an_error_and_changes_nothing(target: str) -> None:
+    kernel = pv.compile(function_of(STRIDES), target=target)
+    array, steps = np.zeros((6, 3)), np.array([2, 0, 1])
+    with pytest.raises(pv.EvaluationError) as caught:
+        kernel(array, steps)
+    assert caught.value.hint == "No array was changed."
+    assert "the loop over j is 0 (line 4)" in str(caught.value) or "must not be zero" in str(caught.value)
+    np.testing.assert_array_equal(array, np.zeros((6, 3)))
+    agree(function_of(STRIDES), array, np.array([2, 5, -1]), target=target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_step_that_may_be_zero_in_a_nest(target: str) -> None:
+    text = """
+        def f(A, s):
+            for i in range(A.shape[0]):
+                for j in range(i, A.shape[1], s):
+                    A[i, j] += 1.0
+    """
+    array = np.zeros((3, 4))
+    with pytest.raises(pv.EvaluationError):
+        pv.compile(function_of(text), target=target)(array, 0)
+    assert not array.any()
+    agree(text, array, 3, target=target)
+    agree(text, array, -1, target=target)
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_compilations_are_told(target: str, cache_directory: object) -> None:
+    stages: list[str] = []
+
+    @contextmanager
+    def listen(stage: str) -> Iterator[None]:
+        stages.append(stage)
+        yield
+
+    kernel = pv.compile(function_of(GATHER), target=target)
+    with telling(listen):
+        for _ in range(2):
+            kernel(np.arange(6.0), np.array([1]), np.ones(1))
+    (told,) = stages
+    assert told.startswith("compiling gather with ")

@@ -174,7 +174,7 @@ def test_tiles_whose_loops_isl_cannot_write_in_time(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(scan, "_OPERATIONS", 1)
     with pytest.raises(pv.CodegenError, match=r"isl could not generate loops") as caught:
         _ = pv.compile(function, target="python").source
-    assert caught.value.reason == "it needs more steps than it may take"
+    assert caught.value.reason == "It needs more steps than it may take."
 
 
 @pytest.mark.parametrize("target", ["c", "python"])

@@ -162,6 +162,16 @@ def test_another_view_of_a_kept_array_sees_its_newest_values(gpu):
     np.testing.assert_array_equal(A, [40.0, 40.0, 40.0, 4.0, 4.0, 4.0])
 
 
+def test_what_a_kernel_writes_through_another_view_is_not_left_to_samples(gpu):
+    kernel, A = compiled(scale), np.ones(3000)
+    unseen = A[1:2]
+    with pv.resident(A):
+        kernel(A, 2.0)
+        kernel(unseen, 10.0)
+        kernel(A, 2.0)
+    np.testing.assert_array_equal(A[:3], [4.0, 40.0, 4.0])
+
+
 def test_arrays_of_cupy_are_used_in_place(gpu):
     there = gpu.array([1.0, 2.0])
     compiled(scale)(there, 4.0)
@@ -248,14 +258,14 @@ def test_values_that_are_lost_with_the_device_are_named(gpu):
 
 
 def test_no_memory_left_is_said_before_anything_is_lost(gpu):
-    kernel, A = compiled(share), np.ones(4)
-    with pv.resident(A, host_noread=True):
-        compiled(scale)(A, 2.0)
+    kernel, B = compiled(share), np.ones(4)
+    with pv.resident(B, host_noread=True):
+        compiled(scale)(B, 2.0)
         gpu.capacity = 8
         with pytest.raises(DeviceError, match="not enough memory") as caught:
-            kernel(A, np.zeros(4), np.zeros(4))
+            kernel(np.zeros(4), B, np.zeros(4))
         assert "No host array was changed" in str(caught.value)
-    np.testing.assert_array_equal(A, np.full(4, 2.0))
+    np.testing.assert_array_equal(B, np.full(4, 2.0))
 
 
 def test_an_interrupt_between_two_arrays_finishes_both(gpu, monkeypatch):
@@ -326,6 +336,38 @@ def test_the_log_says_what_moved_and_what_was_saved(gpu, golden):
     shown = pv.device.log._repr_mimebundle_()
     assert "<table>" in shown["text/html"]
     assert pv.device.log.moved_bytes == (1 + 1 + 2 + 2 + 1) * 24
+
+
+def test_a_scalar_that_kernels_write_comes_back(gpu):
+    def scaled_last(A):
+        last = 1.0
+        for i in range(A.shape[0]):
+            last = 2.0 * A[i]
+        return last
+
+    made = compiled(scaled_last)
+    names = [kernel.name for kernel in made.program.device.kernels]
+    gpu.kernels |= dict.fromkeys(names, lambda arrays, numbers: arrays[-1].fill(6.0))
+    assert made(np.array([1.0, 3.0])) == 6.0
+
+
+def test_arrays_that_the_loops_make_are_made_on_the_device(gpu):
+    def squares(A):
+        B = np.zeros(A.shape[0])
+        for i in range(A.shape[0]):
+            B[i] += A[i] * A[i]
+        return B
+
+    def run_squares(arrays, numbers):
+        given, made = sorted(arrays, key=lambda one: one.sum() == 0)
+        made += given * given
+
+    gpu.kernels["kernel_squares_0"] = run_squares
+    A = np.array([1.0, 3.0])
+    np.testing.assert_array_equal(compiled(squares)(A), [1.0, 9.0])
+    assert (gpu.moves("to device"), gpu.moves("from device")) == (1, 1)
+    assert counted("B", "to device") == (0, 1)
+    assert counted("B", "from device") == (1, 0)
 
 
 def test_times_tell_kernels_and_transfers_apart(gpu):

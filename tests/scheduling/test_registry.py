@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import signal
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import islpy as isl
 import pytest
@@ -45,7 +50,7 @@ def test_an_unknown_name_is_one_line_with_near_matches() -> None:
     with pytest.raises(OptionError) as error:
         schedule(matmul(), "plutto")
     known = ", ".join(schedulers())
-    assert str(error.value) == f"Unknown scheduler `plutto` (did you mean `pluto`?); there are {known}."
+    assert str(error.value) == f"Unknown schedule `plutto` (did you mean `pluto`?); there are {known}."
 
 
 @pytest.mark.parametrize(
@@ -54,6 +59,7 @@ def test_an_unknown_name_is_one_line_with_near_matches() -> None:
         ({"fussion": "max"}, "Scheduler `pluto` has no option `fussion` (did you mean `fusion`?)."),
         ({"fusion": "most"}, "Option `fusion` of scheduler `pluto` is 'most'; it can be none, smart, max."),
         ({"parallel_first": 1}, "Option `parallel_first` of scheduler `pluto` is 1; it must be bool."),
+        ({"tilee": 3}, "Scheduler `pluto` has no option `tilee` (did you mean `tile`?)."),
     ],
 )
 def test_wrong_options_are_one_line(options: dict[str, object], message: str) -> None:
@@ -65,6 +71,29 @@ def test_wrong_options_are_one_line(options: dict[str, object], message: str) ->
 def test_a_bool_is_no_number() -> None:
     with pytest.raises(OptionError, match="it must be float"):
         make_scheduler("isl", {"time_limit": True})
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("isl", {"time_limit": 0}, "is 0; it must be a positive number of seconds."),
+        ("isl", {"time_limit": math.nan}, "is nan; it must be a positive number of seconds."),
+        (
+            "spatial",
+            {"pressure_limit": -1},
+            "`pressure_limit` of scheduler `spatial` is a whole number from 0 on, not -1.",
+        ),
+        ("spatial", {"line": 0}, "`line` of scheduler `spatial` is a whole number from 1 on, not 0."),
+        ("superposition", {"threads": (True,)}, "at most 3 positive integers."),
+        ("pluto", {"tile": True}, "A tile size is a whole number from 1 to 2147483647, not True."),
+        ("pluto", {"tile": 10**12}, "A tile size is a whole number from 1 to 2147483647, not 1000000000000."),
+    ],
+)
+def test_values_without_a_meaning_are_one_line(name: str, options: dict[str, object], message: str) -> None:
+    with pytest.raises(OptionError) as error:
+        schedule(matmul(), name, **options)
+    assert str(error.value).endswith(message)
+    assert "\n" not in str(error.value)
 
 
 def test_a_class_in_a_cell(cell: str) -> None:
@@ -125,6 +154,42 @@ def test_a_failing_scheduler_is_named(cell: str) -> None:
 
     with pytest.raises(SchedulingError, match="The scheduler `mine` failed: ZeroDivisionError"):
         schedule(matmul(), cell)
+
+
+def test_a_scheduler_that_ends_the_program_is_a_failure(cell: str) -> None:
+    register_scheduler(cell)(lambda problem: sys.exit(3))
+    with pytest.raises(SchedulingError, match=r"The scheduler `mine` failed: SystemExit: 3\."):
+        schedule(matmul(), cell)
+
+
+def hang(problem: SchedulingProblem) -> isl.Schedule:
+    """Wait for ever, whatever happens."""
+    while True:
+        try:
+            time.sleep(0.05)
+        except Exception:
+            continue
+
+
+def test_a_scheduler_that_hangs_is_stopped(cell: str) -> None:
+    register_scheduler(cell, time_limit=0.2)(hang)
+    handler = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(SchedulingError, match=r"The scheduler `mine` was stopped after 0\.2 s\.") as error:
+        schedule(matmul(), cell)
+    assert "time_limit" in error.value.hint
+    assert signal.getsignal(signal.SIGALRM) is handler
+
+
+def test_a_scheduler_that_hangs_in_another_thread_is_stopped(cell: str) -> None:
+    register_scheduler(cell, time_limit=0.2)(hang)
+    with ThreadPoolExecutor(1) as pool, pytest.raises(SchedulingError, match="was stopped"):
+        pool.submit(schedule, matmul(), cell).result(timeout=30)
+
+
+@pytest.mark.parametrize("limit", [0, -1.0, math.inf, math.nan, "long"])
+def test_a_time_limit_is_a_number_of_seconds(limit: Any) -> None:
+    with pytest.raises(OptionError, match="a positive number of seconds"):
+        register_scheduler("mine", time_limit=limit)
 
 
 def test_a_wrong_result_is_named(cell: str) -> None:

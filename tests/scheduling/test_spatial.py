@@ -143,7 +143,7 @@ def test_inside_tiles_strides_come_first() -> None:
     tiles, points = result.bands[-2:]
     assert rows_of(tiles, "R") == ["floor((i)/32)", "floor((j)/32)"]
     assert rows_of(points, "R") == ["j", "i"]
-    assert decisions(result, "reorder")[0].startswith("Loop 1 at ")
+    assert decisions(result, "reorder")[0].startswith("Loop ")
 
 
 def test_trmm_keeps_a_parallel_loop_outside() -> None:
@@ -254,7 +254,7 @@ def test_longer_lines_relate_longer_strides() -> None:
 
 
 def test_a_line_holds_at_least_one_element() -> None:
-    with pytest.raises(OptionError, match="at least one element, not 0"):
+    with pytest.raises(OptionError, match="a whole number from 1 on, not 0"):
         schedule(kernels.matmul(), "spatial", line=0)
 
 

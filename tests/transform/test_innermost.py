@@ -33,7 +33,7 @@ def test_the_best_loop_goes_innermost_and_the_others_keep_their_order() -> None:
     path = deepest(tree)
     changed, decision = unit_stride_innermost(part, tree, path)
     assert [row_texts(row)["R"] for row in members(band_at(changed, path))] == ["i", "k", "j"]
-    assert "-44, 18, -6" in decision.text
+    assert "(i: -44, j: 18, k: -6)" in decision.text
     assert check(part, changed, known=known)
 
 

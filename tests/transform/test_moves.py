@@ -35,7 +35,7 @@ def test_tiles_stand_around_points_under_marks() -> None:
     assert node_at(tiled, (0, 0, 0)).mark_get_id().get_name() == "point"
     assert rows_at(tiled, (0, 0, 0, 0)) == [{"S": "t"}, {"S": "t + i"}, {"S": "2t + i + j"}]
     assert check(part, tiled, known=known)
-    assert decision.text == "The loops at (0,) are tiled by 4 × 8 × 16."
+    assert decision.text == "The loops t, t + i, 2t + i + j are tiled by 4 × 8 × 16."
 
 
 def test_tiling_what_is_not_permutable_is_refused_with_a_pair() -> None:
@@ -67,9 +67,9 @@ def test_tiling_keeps_the_flags() -> None:
 @pytest.mark.parametrize(
     ("sizes", "message"),
     [
-        ((4,), "The band at (0,) has 3 loops, but 1 tile sizes are given."),
-        ((4, 0, 4), "A tile size is a positive integer, not 0."),
-        ((4, 4, 2.5), "A tile size is a positive integer, not 2.5."),
+        ((4,), "The loops t, t + i, 2t + i + j are in one band, but the number of tile sizes is 1."),
+        ((4, 0, 4), "A tile size is a whole number from 1 to 2147483647, not 0."),
+        ((4, 4, 2.5), "A tile size is a whole number from 1 to 2147483647, not 2.5."),
     ],
 )
 def test_wrong_tile_sizes(sizes: tuple[int, ...], message: str) -> None:

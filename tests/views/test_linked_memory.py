@@ -13,7 +13,8 @@ def accesses(source, **values):
 
 def test_reads_come_before_the_write_and_parameters_are_numbers():
     found = accesses(
-        "def f(A, B, n):\n  for i in range(n):\n    for j in range(n):\n      A[i, n - 1 - j] = B[2 * i + 1] + 1", n=5
+        "def f(A, B, n):\n  for i in range(n):\n    for j in range(n):\n      A[i, n - 1 - j] = B[2 * i + 1] + 1",
+        n=5,
     )
     assert found == [
         ("read", "B[2 * i + 1]", [[2, 0, 1]]),
@@ -34,8 +35,8 @@ def test_extents_are_those_of_the_source_where_it_tells_them():
 
 
 def test_elements_are_of_the_given_size_or_that_of_the_type():
-    text = "import numpy as np\ndef f(A, n):\n  T = np.zeros(n, dtype=np.float32)\n  for i in range(n):\n    T[i] = A[i]\n  return T"
-    part = pv.extract(text)
+    body = "T = np.zeros(n, dtype=np.float32)\n  for i in range(n):\n    T[i] = A[i]\n  return T"
+    part = pv.extract(f"import numpy as np\ndef f(A, n):\n  {body}")
     assert array_model(part.array("T"), part, {"n": 4})["element_bytes"] == 4
     assert array_model(part.array("A"), part, {"n": 4})["element_bytes"] == 8
     assert array_model(part.array("A"), part, {"n": 4}, 2)["element_bytes"] == 2

@@ -3,8 +3,8 @@
  * room (least recently used), what is written is fetched first and written back when it leaves.
  */
 
-import { addressesOf, byteOf, regionsOf } from './memory';
-import type { Model, Ordering } from './model';
+import { addressesOf, byteOf, regionsOf, type Address } from './memory';
+import type { Model, Ordering, Point } from './model';
 import { momentsOf, type Moment } from './order';
 
 /** Sizes in bytes; `ways` lines to a set, 0 for one set of all lines. */
@@ -65,19 +65,27 @@ function setsOf(cache: CacheShape): { readonly sets: number; readonly ways: numb
   return { sets: Math.max(1, Math.floor(lines / ways)), ways };
 }
 
+/** More accesses than these would not be followed step by step, and take longer than a person waits for a picture. */
+export const MOST_TOUCHES = 60_000;
+
 export function simulate(model: Model, moments: readonly Moment[], cache: CacheShape): Run {
   const addresses = addressesOf(model, regionsOf(model));
   const simulation = new Simulation(cache);
-  const ends = moments.map(moment => {
-    for (const [statement, instance] of moment) {
-      const iteration = model.statements[statement]?.points[instance] ?? [];
-      for (const address of addresses[statement] ?? []) {
-        simulation.touch({ statement, instance, access: address.access }, byteOf(address, iteration), address.isWrite);
-      }
+  const ends: number[] = [];
+  for (const moment of moments) {
+    if (simulation.touches.length < MOST_TOUCHES) {
+      moment.forEach(([statement, instance]) => run(simulation, model, addresses, statement, instance));
     }
-    return simulation.touches.length;
-  });
+    ends.push(simulation.touches.length);
+  }
   return { touches: simulation.touches, ends, stays: simulation.stays, writtenBack: simulation.finish() };
+}
+
+function run(simulation: Simulation, model: Model, addresses: readonly (readonly Address[])[], statement: number, instance: number): void {
+  const iteration = model.statements[statement]?.points[instance] ?? [];
+  for (const address of addresses[statement] ?? []) {
+    simulation.touch(statement, instance, address, iteration);
+  }
 }
 
 class Simulation {
@@ -93,8 +101,8 @@ class Simulation {
     this.sets = Array.from({ length: sets }, () => new Map<number, boolean>());
   }
 
-  touch(by: Pick<Touch, 'statement' | 'instance' | 'access'>, byte: number, isWrite: boolean): void {
-    const line = Math.floor(byte / this.cache.line);
+  touch(statement: number, instance: number, address: Address, iteration: Point): void {
+    const line = Math.floor(byteOf(address, iteration) / this.cache.line);
     // The lines of a set from the one used longest ago to the latest, each with whether it was written.
     const set = this.sets[((line % this.sets.length) + this.sets.length) % this.sets.length]!;
     const wasWritten = set.get(line);
@@ -103,8 +111,8 @@ class Simulation {
     if (outcome !== 'hit') {
       this.fetch(line, set);
     }
-    set.set(line, isWrite || wasWritten === true);
-    this.touches.push({ ...by, line, outcome });
+    set.set(line, address.isWrite || wasWritten === true);
+    this.touches.push({ statement, instance, access: address.access, line, outcome });
   }
 
   private fetch(line: number, set: Map<number, boolean>): void {
@@ -171,7 +179,7 @@ function newTotals(model: Model, ordering: Ordering, cache: CacheShape): Totals 
 export function bytesText(bytes: number): string {
   const units = [[1 << 20, 'MiB'], [1 << 10, 'KiB']] as const;
   const [scale, unit] = units.find(([least]) => bytes >= least) ?? [1, 'B'];
-  return `${Number((bytes / scale).toPrecision(4))} ${unit}`;
+  return `${Number((bytes / scale).toPrecision(3))} ${unit}`;
 }
 
 export function cacheText(cache: CacheShape): string {

@@ -3,7 +3,7 @@
  * shown, hits and misses of this step and so far, and the same totals for every schedule.
  */
 
-import { bytesText, cacheText, count, isThere, LARGEST, LINES, simulate, SMALLEST, totalsOf, WAYS, type CacheShape, type Outcome, type Run } from './cache';
+import { bytesText, cacheText, count, isThere, LARGEST, LINES, MOST_TOUCHES, simulate, SMALLEST, totalsOf, WAYS, type CacheShape, type Outcome, type Run } from './cache';
 import { element, freshId, items, keepingFocus, shape, type Child } from './dom';
 import { drawnMemory, linePaths } from './memoryPicture';
 import { unknownAccesses } from './memory';
@@ -55,7 +55,7 @@ class CacheView {
     return element(
       'fieldset',
       { class: 'polyviz-filter' },
-      element('legend', {}, 'Cache'),
+      element('legend', {}, 'Simulate'),
       choice('size', sizes, cache.bytes, bytesText, bytes => change({ bytes })),
       choice('line', LINES, cache.line, line => `${line} B`, line => change({ line })),
       choice('associativity', WAYS, cache.ways, waysText, ways => change({ ways }))
@@ -148,6 +148,7 @@ class CacheView {
     const list = items([
       `Exact for the instances that are drawn, one after the other, with an empty cache at first: ${cacheText(cache)}; the line used longest ago makes room.`,
       ...(clipped.size > 0 ? [`Only a part of all instances is drawn and counted: ${[...clipped].join(', ')}.`] : []),
+      ...(model.variants.some(variant => totalsOf(model, variant, cache).accesses >= MOST_TOUCHES) ? [`Only the first ${MOST_TOUCHES} accesses are simulated.`] : []),
       ...(unknown.length > 0 ? [`Left out, since their cells are not known exactly: ${unknown.join(', ')}.`] : [])
     ]);
     return list === null ? [] : [element('div', { class: 'polyviz-muted' }, list)];

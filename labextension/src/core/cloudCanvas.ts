@@ -88,13 +88,15 @@ export class CloudCanvas {
     const radius = Math.max(0.6, Math.min(this.sheet.radius, this.spacing() * 0.42));
     context.setTransform(SCALE, 0, 0, SCALE, 0, 0);
     context.clearRect(0, 0, this.sheet.width, this.sheet.height);
-    for (const mark of this.marks) {
-      const look = this.look(mark);
-      const isSpecial = look.isNow || mark.key === this.cursor;
-      context.globalAlpha = isSpecial || look.isLit ? 1 : look.isDim ? 0.25 : look.isPast ? 0.4 : 1;
-      context.fillStyle = mark.key === this.cursor ? cursor : look.isNow ? now : look.isLit ? lit : ink;
-      const size = isSpecial ? Math.max(3, radius * 1.8) : radius;
-      context.fillRect(mark.position.x - size, mark.position.y - size, 2 * size, 2 * size);
+    // Marks of one look together: changing colours is what takes time.
+    const groups: Record<Style, PlacedMark[]> = { plain: [], past: [], dim: [], lit: [], now: [], cursor: [] };
+    this.marks.forEach(mark => groups[mark.key === this.cursor ? 'cursor' : styleOf(this.look(mark))].push(mark));
+    const colours: Record<Style, string> = { plain: ink, past: ink, dim: ink, lit, now, cursor };
+    for (const [name, marks] of Object.entries(groups) as [Style, PlacedMark[]][]) {
+      context.globalAlpha = name === 'dim' ? 0.25 : name === 'past' ? 0.4 : 1;
+      context.fillStyle = colours[name];
+      const size = name === 'now' || name === 'cursor' ? Math.max(3, radius * 1.8) : radius;
+      marks.forEach(({ position }) => context.fillRect(position.x - size, position.y - size, 2 * size, 2 * size));
     }
   }
 
@@ -113,6 +115,15 @@ export class CloudCanvas {
     });
     observer.observe(document.body, { attributes: true, attributeFilter: ['data-jp-theme-light', 'class'] });
   }
+}
+
+type Style = 'plain' | 'past' | 'dim' | 'lit' | 'now' | 'cursor';
+
+function styleOf(look: Look): Style {
+  if (look.isNow) {
+    return 'now';
+  }
+  return look.isLit ? 'lit' : look.isDim ? 'dim' : look.isPast ? 'past' : 'plain';
 }
 
 function bucketOf(x: number, y: number): string {

@@ -218,6 +218,8 @@ class DomainView {
       one === undefined ? [] : [shape('circle', { cx: one.position.x, cy: one.position.y, r: 9, class: 'polyviz-ring' })]
     );
     this.violation.append(...rings);
+    // Whoever asks "why?" far below wants to see the pair.
+    this.violation.closest('svg')?.scrollIntoView?.({ block: 'nearest' });
     if (source !== undefined && sink !== undefined) {
       const head = this.violation.dataset['head'] ?? '';
       this.violation.append(arrow(source.position, sink.position, 'violation', head, 6));

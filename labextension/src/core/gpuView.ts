@@ -103,12 +103,14 @@ function badge(text: string, kind: string): HTMLElement {
 function kernelPart(kernel: SuperposedKernel): HTMLElement {
   const threads = ['x', 'y', 'z'].map(axis => Math.max(1, kernel.threads.get(axis) ?? 1));
   const all = threads.reduce((product, count) => product * count, 1);
-  const tiles = [...kernel.tiles].map(([axis, size]) => `${size} along ${axis}`).join(', ');
-  const grid = kernel.blocks.loops.map(loop => `${[...new Set(loop.rows.values())].join(' | ')} along ${loop.axis}`).join(', ');
+  const grid = kernel.blocks.loops.map(loop => {
+    const size = kernel.tiles.get(loop.axis) ?? 1;
+    return `${size} ${size === 1 ? 'value' : 'values'} of ${[...new Set(loop.rows.values())].join(' | ')} (along ${loop.axis})`;
+  });
   const sentences = [
-    grid === '' ? 'One block.' : `One block for each tile of ${grid}${tiles === '' ? '' : `: ${tiles} iterations`}.`,
+    grid.length === 0 ? 'One block.' : `A block for every ${grid.join(' by ')}.`,
     `${threads.filter((count, axis) => axis === 0 || count > 1).join(' × ')} = ${all} threads in a block, ${Math.ceil(all / WARP)} warps${all % WARP === 0 ? '' : `, the last one with ${all % WARP} of ${WARP} threads at work`}.`,
-    ...kernel.phases.map((phase, place) => `Phase ${place}: ${phase.text}.`),
+    ...(kernel.phases.length > 1 ? kernel.phases.map((phase, place) => `Phase ${place}: ${phase.text}.`) : []),
     ...kernel.barriers.filter(barrier => barrier.protects !== '').map(barrierText)
   ];
   return element(

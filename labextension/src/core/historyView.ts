@@ -43,7 +43,7 @@ function drawn(state: State, edit: Edit): readonly HTMLElement[] {
     element('p', {}, `Begins with ${edit.start}.`),
     element('ol', {}, ...steps),
     script,
-    element('p', {}, copy)
+    element('p', { class: 'polyviz-row' }, copy, element('span', { class: 'polyviz-muted' }, 'In Python the inspector has the moves too: .edit and .schedule of the result of this cell.'))
   ];
 }
 

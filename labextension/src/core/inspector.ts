@@ -102,14 +102,15 @@ function layout(state: State): readonly HTMLElement[] {
     'div',
     { class: 'polyviz-columns' },
     element('div', {}, section('Source', sourceView(state)), section('Schedule tree', treeView(state)), section('Generated code', codeView(state))),
-    element('div', {}, section('Domain', domainView(state), timeView(state)), section('Cache', cacheView(state)), section('Dependences', dependenceView(state)))
+    element('div', {}, section('Domain', domainView(state), timeView(state)), section('Cache', cacheView(state)))
   );
-  body.addEventListener('keydown', event => {
+  const all = element('div', {}, body, section('Dependences', dependenceView(state)));
+  all.addEventListener('keydown', event => {
     if (event.key === 'Escape') {
       state.select(NOTHING);
     }
   });
-  return [title(state), headView(state), statusView(state), body, ...folded(state)];
+  return [title(state), headView(state), statusView(state), all, ...folded(state)];
 }
 
 function section(name: string, ...content: readonly HTMLElement[]): HTMLElement {

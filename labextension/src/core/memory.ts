@@ -62,7 +62,11 @@ function linearOf(access: Access, region: Region): Pick<Address, 'factors' | 'co
 }
 
 export function byteOf(address: Address, iteration: Point): number {
-  return address.factors.reduce((sum, factor, place) => sum + factor * (iteration[place] ?? 0), address.constant);
+  let byte = address.constant;
+  for (let place = 0; place < address.factors.length; place += 1) {
+    byte += address.factors[place]! * (iteration[place] ?? 0);
+  }
+  return byte;
 }
 
 /** The accesses that no cache can be asked about, as they are written. */

@@ -24,6 +24,8 @@ const WIDEST = 640;
 const GAP = 22;
 const TITLE = 20;
 const BLOCK_GAP = 1;
+/** The width of a letter of the titles. */
+const LETTER = 7.5;
 /** From here on lines would be thinner than a pixel, and drawing them slow. */
 const MOST_ELEMENTS = 60_000;
 
@@ -74,7 +76,8 @@ function blocksInRow(plot: MemoryPlot): number {
 }
 
 function widthOf(plot: MemoryPlot): number {
-  return Math.min(blocksOf(plot), blocksInRow(plot)) * (plot.columns + BLOCK_GAP) * plot.cell;
+  const grid = Math.min(blocksOf(plot), blocksInRow(plot)) * (plot.columns + BLOCK_GAP) * plot.cell;
+  return Math.max(grid, plot.title.length * LETTER);
 }
 
 function heightOf(plot: MemoryPlot): number {

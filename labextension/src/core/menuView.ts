@@ -43,10 +43,8 @@ function closeMenu(state: State): void {
 
 /** What the numbers on the moves mean, and where they stand now. */
 function prediction(state: State, now: Totals): string {
-  const order = `${now.steps} steps for ${now.instances} iterations`;
-  return now.accesses === 0
-    ? `Now ${order} of parallel loops at once.`
-    : `Now ${order} when those of parallel loops run at once, and ${bytesText(now.bytes)} to and from memory through a cache of ${cacheText(state.cache)}. Each move says how that would change.`;
+  const order = `Now ${now.steps} steps for ${now.instances} iterations (those of parallel loops at once)`;
+  return now.accesses === 0 ? `${order}.` : `${order}, ${bytesText(now.bytes)} moved through a cache of ${cacheText(state.cache)}. ▼ less, ▲ more:`;
 }
 
 function allowed(state: State, choice: Choice, now: Totals | null): HTMLElement {
@@ -57,7 +55,7 @@ function allowed(state: State, choice: Choice, now: Totals | null): HTMLElement 
   };
   const made = button(choice.label, apply, { class: 'polyviz-move' });
   for (const effect of effects(state, choice, now)) {
-    made.append(element('span', { class: 'polyviz-effect' }, effect));
+    made.append(element('span', { class: `polyviz-effect ${effect.startsWith(WORSE) ? 'polyviz-worse' : ''}` }, effect));
   }
   return made;
 }
@@ -75,8 +73,10 @@ function effects(state: State, choice: Choice, now: Totals | null): readonly str
   return changed.length > 0 ? changed : ['costs the same'];
 }
 
+const WORSE = '▲';
+
 function signOf(now: number, then: number): string {
-  return then < now ? '▼' : '▲';
+  return then < now ? '▼' : WORSE;
 }
 
 /** Still a button that works: what it does is show why the move cannot be made. */

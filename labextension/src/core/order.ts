@@ -1,7 +1,6 @@
 /** Execution order: which instances run at each step of a schedule. */
 
-import { loopsOf } from './loops';
-import type { Model, Ordering, Point } from './model';
+import type { Model, Ordering, Point, TreeNode } from './model';
 
 /** One step: the instances that run, as numbers of statement and instance. */
 export type Moment = readonly (readonly [number, number])[];
@@ -17,15 +16,18 @@ interface Timed {
  * there were a processor for each.
  */
 export function momentsOf(model: Model, variant: Ordering, atOnce: boolean): readonly Moment[] {
-  const parallel = atOnce ? parallelDimensions(variant) : new Map<string, ReadonlySet<number>>();
   const timed = model.statements.flatMap((statement, number) => {
-    const together = parallel.get(statement.name);
     const times = variant.times.get(statement.name) ?? [];
     return statement.points.flatMap((_, instance): Timed[] => {
       const time = times[instance];
-      return time === undefined
-        ? []
-        : [{ statement: number, instance, time: time.map((value, axis) => (together?.has(axis) ? 0 : value)) }];
+      if (time === undefined) {
+        return [];
+      }
+      if (!atOnce) {
+        return [{ statement: number, instance, time }];
+      }
+      const together = parallelAt(variant.tree, statement.name, time);
+      return [{ statement: number, instance, time: time.map((value, axis) => (together.has(axis) ? 0 : value)) }];
     });
   });
   timed.sort((one, other) => compare(one.time, other.time));
@@ -55,13 +57,17 @@ function compare(one: Point, other: Point): number {
   return 0;
 }
 
-function parallelDimensions(variant: Ordering): ReadonlyMap<string, ReadonlySet<number>> {
-  const found = new Map<string, Set<number>>();
-  for (const loop of loopsOf(variant)) {
-    for (const statement of loop.member.coincident ? loop.statements : []) {
-      const dimensions = found.get(statement) ?? new Set<number>();
-      found.set(statement, dimensions.add(loop.member.time));
-    }
+/** The dimensions of time that an instance shares with others at once: those of the parallel loops that it runs in. */
+function parallelAt(tree: TreeNode, statement: string, time: Point): ReadonlySet<number> {
+  const found = new Set<number>();
+  for (let node: TreeNode | undefined = tree; node !== undefined; node = childAt(node, statement, time)) {
+    node.members.filter(member => member.coincident).forEach(member => found.add(member.time));
   }
   return found;
+}
+
+/** Where a statement stands in several branches, its time tells in which of them an instance runs. */
+function childAt(node: TreeNode, statement: string, time: Point): TreeNode | undefined {
+  const counted = node.time < 0 ? undefined : node.children[time[node.time] ?? -1];
+  return counted?.statements.includes(statement) ? counted : node.children.find(child => child.statements.includes(statement));
 }

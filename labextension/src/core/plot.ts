@@ -1,5 +1,6 @@
 /** Where everything of the domain view lies in the picture: panes beside each other, each with its scale and axes. */
 
+import { MOST_SHAPES } from './cloudCanvas';
 import { drawnAxes, isInSlice, tilesOf, type Axis, type Mark, type Pane, type Slices } from './clouds';
 import { hull, project, type Position } from './geometry';
 import type { Model, Variant } from './model';
@@ -88,7 +89,9 @@ function sketchOf(pane: Pane, slices: Slices, count: number): Sketch {
   const corners = cornersOf(shown.map(number => pane.axes[number]!)).map(project);
   const box = boxOf(corners);
   const room = count > 1 ? 250 : 420;
-  const unit = Math.max(4, Math.min(38, room / Math.max(1, box.width), 260 / Math.max(1, box.height)));
+  // Points that are painted need less room than those that are elements.
+  const least = pane.marks.length > MOST_SHAPES ? 1 : 4;
+  const unit = Math.max(least, Math.min(38, room / Math.max(1, box.width), 260 / Math.max(1, box.height)));
   return {
     shown,
     box,

@@ -20,7 +20,7 @@ export function sideView(state: State): HTMLElement {
   const draw = (): void =>
     keepingFocus(root, () => {
       const run = state.host !== null && state.canRun ? [runner(state, state.model.comparison !== null)] : [];
-      root.replaceChildren(...run, element('div', { class: 'polyviz-scroll' }, table(state)), ...codeDifference(state, chosen, draw));
+      root.replaceChildren(...run, element('div', { class: 'polyviz-side' }, table(state)), ...codeDifference(state, chosen, draw));
     });
   state.on(['model', 'variant', 'cache', 'busy'], draw);
   draw();

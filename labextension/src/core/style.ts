@@ -55,6 +55,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
   background: var(--pv-lit); border-inline-start-color: var(--pv-lit-edge);
 }
 .polyviz-tree { max-height: 460px; overflow: auto; }
+.polyviz-tree:has(.polyviz-menu) { max-height: none; }
 .polyviz-tree, .polyviz-tree ul { list-style: none; margin: 0; padding-inline-start: 0; }
 .polyviz-tree ul { padding-inline-start: 16px; border-inline-start: 1px solid var(--pv-border); margin-inline-start: 6px; }
 .polyviz-node { display: inline-flex; flex-wrap: wrap; gap: 2px 7px; align-items: center; padding: 1px 5px; border-radius: 3px; border-inline-start: 3px solid transparent; cursor: pointer; }
@@ -65,6 +66,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-offers { display: flex; flex-wrap: wrap; gap: 4px; }
 .polyviz button.polyviz-move { font-size: 12px; padding: 1px 7px; background: var(--pv-paper); }
 .polyviz-effect { margin-inline-start: 6px; color: var(--pv-output); font-size: 11px; }
+.polyviz-effect.polyviz-worse { color: var(--pv-anti); }
 .polyviz button.polyviz-illegal { color: var(--pv-muted); text-decoration: line-through; border-style: dashed; }
 .polyviz-reason:empty { display: none; }
 .polyviz-reason { border-inline-start: 3px solid var(--pv-violation); padding-inline-start: 8px; }
@@ -118,10 +120,11 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-cache-step { min-height: 2.9em; }
 .polyviz-table td.polyviz-figure { text-align: end; font-variant-numeric: tabular-nums; }
 .polyviz-table tr[aria-current=true] { background: var(--pv-raised); font-weight: 600; }
+.polyviz-side { overflow-x: auto; }
 .polyviz-meaning { display: block; font-weight: 400; font-size: 11px; color: var(--pv-muted); }
 .polyviz-difference { max-height: 360px; font-size: 12px; }
 .polyviz-difference .polyviz-line { cursor: auto; }
-.polyviz-again { background: var(--pv-raised); border: 1px dashed var(--pv-muted); border-radius: 4px; padding: 4px 8px; margin-bottom: 6px; }
+.polyviz-reconnect { background: var(--pv-raised); border: 1px dashed var(--pv-muted); border-radius: 4px; padding: 4px 8px; margin-bottom: 6px; }
 .polyviz .polyviz-sessions { list-style: none; padding: 0; }
 .polyviz button.polyviz-session { width: 100%; text-align: start; padding: 4px 8px; margin-bottom: 4px; font-weight: 600; }
 .polyviz button.polyviz-session[aria-current=true] { border-inline-start: 4px solid var(--pv-flow); background: var(--pv-lit); }
@@ -132,7 +135,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-verified-no { border-color: var(--pv-violation); color: var(--pv-violation); font-weight: 700; }
 .polyviz-pair { display: grid; gap: 8px 20px; grid-template-columns: repeat(auto-fit, minmax(240px, 1fr)); }
 .polyviz-block { fill: var(--pv-raised); stroke: var(--pv-muted); } .polyviz-block.polyviz-chosen { fill: var(--pv-there); stroke: var(--pv-flow); stroke-width: 2; }
-.polyviz-thread { fill: var(--pv-flow); } .polyviz-thread.polyviz-odd { fill: var(--pv-there); stroke: var(--pv-flow); stroke-width: 0.5; }
+.polyviz-thread { fill: var(--pv-flow); } .polyviz-thread.polyviz-odd { fill: var(--pv-now); }
 .polyviz-zoom { stroke: var(--pv-muted); stroke-dasharray: 3 2; }
 .polyviz-bar { fill: var(--pv-flow); } .polyviz-whisker { stroke: var(--pv-ink); fill: none; stroke-width: 1.4; }
 @media (prefers-reduced-motion: no-preference) { .polyviz-point { transition: fill-opacity 80ms, stroke-width 80ms; } }

@@ -8,7 +8,11 @@ export function whyView(state: State): HTMLElement {
   const root = element('div', {});
   const draw = (): void => {
     const { model, variant } = state;
-    const written = model.loops.map(loop => sentence(loop.explanation || `loop ${loop.loop}`, loop.depth));
+    const written = model.loops.map(loop => {
+      const { witness } = loop;
+      const show = witness === null ? undefined : (): void => state.select({ what: 'violation', violation: witness });
+      return sentence(loop.explanation || `loop ${loop.loop}`, loop.depth, show);
+    });
     root.replaceChildren(element('p', { class: 'polyviz-word' }, 'As written'), element('ul', {}, ...written));
     if (variant !== undefined) {
       const loops = loopsOf(variant).map(loop =>

@@ -67,6 +67,6 @@ function sessionOf(number: number, cell: Cell, value: unknown): Session {
   const best = textOf(fieldsOf(fields['comparison'])['best']);
   const given = /(?:^|\s)--name[= ](\w+)/.exec(cell.model.sharedModel.getSource().split('\n')[0] ?? '')?.[1];
   const steps = listOf(fieldsOf(fields['edit'])['steps'], one => one).length;
-  const facts = [`schedules ${variants.join(', ')}`, ...(steps > 0 ? [`${steps} moves by hand`] : []), ...(best === '' ? [] : [`fastest ${best}`])];
+  const facts = [`schedules ${variants.join(', ')}`, ...(steps > 0 ? [`${steps} ${steps === 1 ? 'move' : 'moves'} by hand`] : []), ...(best === '' ? [] : [`fastest ${best}`])];
   return { cell: number, name: given ?? (textOf(fields['name']) || 'loops'), facts: facts.join('; '), value };
 }

@@ -118,8 +118,9 @@ function addRenderers(app: JupyterFrontEnd, panel: NotebookPanel): void {
       await app.commands.execute('notebook:run-cell');
     }
   };
+  const home = { gone: new Set<string>(), again };
   const createRenderer = (): PolyvizRenderer => {
-    const made = new PolyvizRenderer(panel.content.rendermime, null, again);
+    const made = new PolyvizRenderer(panel.content.rendermime, null, home);
     drawn.add(made);
     made.disposed.connect(() => drawn.delete(made));
     return made;

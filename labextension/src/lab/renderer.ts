@@ -10,7 +10,7 @@ import { Widget } from '@lumino/widgets';
 
 import { button, element } from '../core/dom';
 import { Inspector, SHOWN } from '../core/inspector';
-import { fieldsOf } from '../core/values';
+import { fieldsOf, textOf } from '../core/values';
 
 export const MIME = 'application/vnd.polyviz.v1+json';
 const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
@@ -28,18 +28,24 @@ export type Others = Pick<IRenderMime.IRenderer, never> & {
   readonly mimeTypes: readonly string[];
 };
 
+/** The notebook around an output: it can run the cell again, and remembers which widgets died with their kernel. */
+export interface Home {
+  readonly gone: Set<string>;
+  again(node: HTMLElement): Promise<void>;
+}
+
 export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   private readonly place = document.createElement('div');
   private drawn = '';
   private model: IRenderMime.IMimeModel | null = null;
   private timers: number[] = [];
   private live: IRenderMime.IRenderer | null = null;
+  private isReviving = false;
 
-  /** `again` runs the cell that this output belongs to. */
   constructor(
     private readonly others: Others | null,
     private readonly sanitizer: IRenderMime.ISanitizer | null = null,
-    private readonly again: ((node: HTMLElement) => Promise<void>) | null = null
+    private readonly home: Home | null = null
   ) {
     super();
     this.addClass('polyviz-output');
@@ -61,25 +67,29 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
       return;
     }
     this.drawSaved(value);
-    if (this.mayLive(model)) {
-      this.timers = ATTEMPTS.map(delay => window.setTimeout(() => void this.revive(model), delay));
-      this.timers.push(window.setTimeout(() => this.offerAgain(SAVED), PATIENCE));
+    if (!model.trusted || model.data[WIDGET_VIEW] === undefined) {
+      return;
     }
+    if (this.home?.gone.has(widgetOf(model))) {
+      this.offerAgain(GONE);
+      return;
+    }
+    this.timers = ATTEMPTS.map(delay => window.setTimeout(() => void this.revive(model), delay));
+    this.timers.push(window.setTimeout(() => this.offerAgain(SAVED), PATIENCE));
   }
 
   /** The kernel is gone: put the last state in the place of the live view, and offer to run the cell again. */
   fallBack(): void {
-    if (this.live !== null && this.model !== null) {
-      this.stop();
-      this.drawSaved(this.model.data[MIME]);
-      this.live.dispose();
-      this.live = null;
-      this.offerAgain(GONE);
+    const { model } = this;
+    if (model === null || widgetOf(model) === '') {
+      return;
     }
-  }
-
-  private mayLive(model: IRenderMime.IMimeModel): boolean {
-    return model.trusted && model.data[WIDGET_VIEW] !== undefined && (this.others?.mimeTypes.includes(WIDGET_VIEW) ?? false);
+    this.stop();
+    this.home?.gone.add(widgetOf(model));
+    this.live?.dispose();
+    this.live = null;
+    this.drawSaved(model.data[MIME]);
+    this.offerAgain(GONE);
   }
 
   private drawSaved(value: unknown): void {
@@ -88,19 +98,20 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
 
   /** A bar above the drawing: what it is, and how it comes to life again. */
   private offerAgain(what: string): void {
-    const { model, again, place } = this;
-    if (model === null || again === null || this.live !== null || place.querySelector('.polyviz-again') !== null) {
+    const { model, home, place } = this;
+    if (model === null || home === null || this.live !== null || place.querySelector('.polyviz-reconnect') !== null) {
       return;
     }
     const reconnect = async (): Promise<void> => {
       bar.remove();
+      home.gone.delete(widgetOf(model));
       await this.revive(model);
       if (this.live === null) {
-        await again(this.node);
+        await home.again(this.node);
       }
     };
     const press = button('Reconnect', () => void reconnect(), { title: 'Takes up the live view where the kernel still has it, else runs this cell again' });
-    const bar = element('div', { class: 'polyviz-again polyviz-row', role: 'status' }, element('span', {}, what), press);
+    const bar = element('div', { class: 'polyviz-reconnect polyviz-row', role: 'status' }, element('span', {}, what), press);
     place.querySelector('.polyviz')?.prepend(bar);
   }
 
@@ -139,14 +150,17 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
 
   /** Swap the live widget in when it draws itself; when there is none, what is drawn stays. */
   private async revive(model: IRenderMime.IMimeModel): Promise<void> {
-    if (this.others === null || this.isDisposed || !this.isAttached || this.live !== null) {
+    if (this.isReviving || this.live !== null || this.isDisposed || !this.isAttached || !this.others?.mimeTypes.includes(WIDGET_VIEW)) {
       return;
     }
+    this.isReviving = true;
     const live = this.others.createRenderer(WIDGET_VIEW);
     live.node.style.display = 'none';
     Widget.attach(live, this.node);
     await live.renderModel(model).catch(() => undefined);
-    if (await appears(live.node)) {
+    const isAlive = await appears(live.node);
+    this.isReviving = false;
+    if (isAlive && this.model === model && !this.home?.gone.has(widgetOf(model))) {
       this.stop();
       this.live = live;
       this.place.replaceChildren();
@@ -155,6 +169,11 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
       live.dispose();
     }
   }
+}
+
+/** The id of the live widget that an output names. */
+function widgetOf(model: IRenderMime.IMimeModel): string {
+  return textOf(fieldsOf(model.data[WIDGET_VIEW])['model_id']);
 }
 
 /** What decides whether an output has to be drawn again. */

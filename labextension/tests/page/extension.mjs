@@ -32,7 +32,7 @@ await scenario('the script of the moves becomes a cell that runs', async () => {
   await view.first().locator('button[aria-label="Moves at j"]').click();
   await view.first().locator('.polyviz-move:has-text("Skew by i")').click();
   await view.first().locator('input[aria-label="Schedule by hand"]').waitFor();
-  await panel.locator('text=1 moves by hand').waitFor();
+  await panel.locator('text=1 move by hand').waitFor();
   await execute(page, 'polyviz:insert-script');
   await execute(page, 'notebook:run-cell');
   await kernelIsIdle(page);
@@ -86,7 +86,7 @@ await scenario('a setting says which options an inspected cell gets', async () =
 await scenario('a kernel that dies leaves the last state and a button', async () => {
   await view.locator('.polyviz-point').nth(5).click();
   await page.evaluate(() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart());
-  await page.locator('.polyviz-again').waitFor();
+  await page.locator('.polyviz-reconnect').waitFor();
   assert.equal(await view.count(), 1);
   assert.ok((await view.locator('.polyviz-point').count()) > 10);
   assert.equal(await view.locator('button:has-text("Moves")').count(), 0);
@@ -97,9 +97,23 @@ await scenario('a kernel that dies leaves the last state and a button', async ()
     content.activeCellIndex = 0;
     await window.jupyterapp.commands.execute('notebook:run-cell');
   });
-  await page.locator('.polyviz-again button').click();
+  await page.locator('.polyviz-reconnect button').click();
   await view.locator('button:has-text("Moves")').first().waitFor();
-  assert.equal(await page.locator('.polyviz-again').count(), 0);
+  assert.equal(await page.locator('.polyviz-reconnect').count(), 0);
+});
+
+await scenario('blocks and threads have trees of their own', async () => {
+  await openFile(page, url, 'gpu.ipynb');
+  await kernelIsIdle(page);
+  await execute(page, 'notebook:run-all-cells');
+  await view.locator('button:has-text("Moves")').first().waitFor();
+  await view.locator('summary:text-is("Blocks and threads")').click();
+  const part = view.locator('details:has(> summary:text-is("Blocks and threads"))');
+  assert.ok((await part.locator('.polyviz-thread').count()) >= 32);
+  assert.match(await part.innerText(), /threads in a block, \d+ warps/);
+  await part.scrollIntoViewIfNeeded();
+  await picture('gpu');
+  assert.deepEqual(await serious('.polyviz'), []);
 });
 
 await scenario('a hundred thousand points stay interactive', async () => {

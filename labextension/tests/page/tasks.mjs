@@ -18,7 +18,7 @@ async function move(at, label) {
   await view.locator(`button[aria-label="Moves at ${at}"]`).click();
   await view.locator('.polyviz-menu').waitFor();
   await settled();
-  const choice = view.locator(`.polyviz-move:has-text("${label}")`).first();
+  const choice = view.locator(`.polyviz-move`).filter({ hasText: new RegExp(`^${label}`) }).first();
   await choice.scrollIntoViewIfNeeded();
   return choice;
 }
@@ -52,7 +52,10 @@ await scenario('somebody asks why lu is not parallel', async () => {
   await unfold('Why?');
   const why = view.locator('details:has(> summary:text-is("Why?"))');
   assert.match(await why.innerText(), /not parallel: it carries the flow dependence/);
-  await why.locator('button:has-text("not parallel")').first().click();
+  await why.locator('button:has-text("iteration i=1 writes")').first().click();
+  assert.equal(await view.locator('.polyviz-ring').count(), 2);
+  await picture('task-lu-witness');
+  await why.locator('button:has-text("not parallel: it carries")').first().click();
   assert.match(await sentence(), /not parallel: it carries/);
   await why.scrollIntoViewIfNeeded();
   await picture('task-lu-why');

@@ -42,3 +42,21 @@ test('the hull has no collinear corners', () => {
   expect(hull(square)).toHaveLength(4);
   expect(hull([{ x: 0, y: 0 }])).toHaveLength(1);
 });
+
+test('a statement in two branches is parallel only where its own branch is', () => {
+  const node = (extra: object): object => ({ kind: 'band', label: '', statements: ['S0'], members: [], permutable: false, time: -1, children: [], ...extra });
+  const band = (coincident: boolean): object =>
+    node({ members: [{ rows: { S0: 'i' }, coincident, reduction_parallel: false, role: 'loop', time: 1, address: '' }] });
+  const branches = [true, false].map(coincident => node({ kind: 'filter', children: [band(coincident)] }));
+  const [statement] = sample()['statements'] as object[];
+  const [variant] = sample()['variants'] as object[];
+  const points = [0, 1, 2, 3, 4, 5].map(i => [i, 0]);
+  const times = points.map(([i]) => [i! < 3 ? 0 : 1, i!]);
+  const reading = readModel({
+    ...sample(),
+    statements: [{ ...statement, points }],
+    variants: [{ ...variant, tree: node({ kind: 'sequence', time: 0, children: branches }), times: { S0: times } }]
+  });
+  const model = (reading as { model: Model }).model;
+  expect(momentsOf(model, model.variants[0]!, true).map(moment => moment.length)).toEqual([3, 1, 1, 1]);
+});

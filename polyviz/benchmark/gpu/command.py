@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from polyviz.benchmark.failures import first_line
 from polyviz.benchmark.gpu.counts import Counted
 from polyviz.benchmark.gpu.records import COUNTS, TIMES, GpuResults, Row, load, save
 from polyviz.benchmark.gpu.times import CUPY, NUMBA, Timed
 from polyviz.benchmark.versions import versions
-from polyviz.errors import PolyvizError
 from polyviz.runtime.cuda import cuda_availability
 from polyviz.runtime.nvrtc import nvrtc_availability
 from polyviz.runtime.worker import Worker
@@ -73,7 +73,7 @@ def _row(worker: Worker, name: str, kernel: str, variant: str, size: str, dtype:
     arguments = (kernel, variant, size, dtype, *((repeats,) if name == TIMES else ()))
     try:
         row: Row = worker.run(job, *arguments, time_limit=RUN_LIMIT, label=label)
-    except PolyvizError as error:
+    except Exception as error:  # what a library raises is a row like any other
         failed = Timed if name == TIMES else Counted
-        return failed(kernel, variant, False, remark=error.message)
+        return failed(kernel, variant, False, remark=first_line(error))
     return row

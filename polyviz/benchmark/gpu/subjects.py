@@ -9,6 +9,7 @@ import numpy as np
 
 from polyviz import gallery
 from polyviz.api.compiling import build_kernel, compile
+from polyviz.api.remembered import AtHand
 from polyviz.benchmark.generation import analysed
 from polyviz.benchmark.subject import SEED
 from polyviz.codegen.calling import result_names
@@ -49,12 +50,8 @@ def built(kernel: str, schedule: str, size: str, dtype: str, target: str) -> Ker
     """The kernel under one schedule; schedulers that choose by sizes are told those of the run."""
     scop, found = analysed(kernel)
     function = gallery.kernel(kernel).function
-    sizes = (
-        compile(function, schedule="original", target="python")
-        .bind(fresh(kernel, size, dtype), {})
-        .parameters
-    )
-    return build_kernel(scop, found, function, schedule=schedule, target=target, at_hand=sizes)
+    bound = compile(function, schedule="original", target="python").bind(fresh(kernel, size, dtype), {})
+    return build_kernel(scop, found, function, schedule=schedule, target=target, at_hand=AtHand.of(bound))
 
 
 def outputs(arguments: tuple[Any, ...], result: Any) -> dict[str, Any]:

@@ -116,13 +116,14 @@ class _Launches:
         self.events: list[tuple[Any, Any]] = []
 
     def watched(self, kernel: Any) -> Any:
+        """``kernel``, every launch of it between two events."""
         return _Watched(kernel, self.events)
 
     def seconds(self) -> float:
-        from numba import cuda
-
+        """Seconds of all launches since the list was emptied."""
+        cuda = _numba_cuda()
         cuda.synchronize()
-        return sum(cuda.event_elapsed_time(*pair) for pair in self.events) / 1e3
+        return sum(float(cuda.event_elapsed_time(*pair)) for pair in self.events) / 1e3
 
 
 class _Watched:
@@ -130,8 +131,7 @@ class _Watched:
         self._kernel, self._events = kernel, events
 
     def __getitem__(self, configuration: Any) -> Callable[..., None]:
-        from numba import cuda
-
+        cuda = _numba_cuda()
         launch = self._kernel[configuration]
 
         def timed(*arguments: Any) -> None:
@@ -142,6 +142,13 @@ class _Watched:
             self._events.append((first, last))
 
         return timed
+
+
+def _numba_cuda() -> Any:
+    """numba's CUDA; it has no types."""
+    from numba import cuda
+
+    return cuda
 
 
 def _cupy(kernel: str) -> Callable[[Any], tuple[Any, float, float]]:

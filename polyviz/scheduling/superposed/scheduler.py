@@ -24,6 +24,7 @@ from polyviz.scheduling.superposed.parts import Part, Scene, groups_of
 from polyviz.scheduling.superposed.scatterings import outer_scatterings, regular_scatterings
 from polyviz.scheduling.superposed.threads import ThreadSearch
 from polyviz.scheduling.superposed.trees import tree_of
+from polyviz.transform.tile import is_tile_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -122,7 +123,7 @@ def _tiles(plans: Sequence[KernelPlan]) -> Mapping[str, Mapping[Axis, int]]:
 
 def _sizes(option: str, values: object, most: int) -> tuple[int, ...]:
     found = tuple(values) if isinstance(values, tuple | list) else (values,)
-    if len(found) > most or not all(isinstance(value, int) and value > 0 for value in found):
+    if len(found) > most or not all(is_tile_size(value) for value in found):
         raise OptionError(
             f"Option `{option}` of scheduler `superposition` is {values!r}; it takes at most {most} positive integers."
         )

@@ -1,0 +1,92 @@
+"""What each kernel achieves of the machine's limit, which limit that is, and what holds the others back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from polyviz.model.roofline import limit_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from polyviz.benchmark.records import KernelRecord, Results, VariantRecord
+    from polyviz.model.roofline import Limit, Work
+
+GOAL = 1.5
+"""The ratio to the best peer that is aimed at; what stays below gets a line that says why."""
+NEAR = 0.8
+"""From this share of a limit on, the limit is the reason."""
+DECISIONS_SHOWN = 3
+SHORT = 2e-4
+"""Seconds below which starting threads takes a good part of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Achieved:
+    """One kernel under its roof: its work, its limit, the fastest variant of polyviz and the best peer."""
+
+    kernel: str
+    work: Work
+    limit: Limit
+    own: VariantRecord | None
+    peer: VariantRecord | None
+
+    @property
+    def share(self) -> float | None:
+        """What the fastest variant of polyviz achieves of the limit."""
+        return _share(self.limit, self.own)
+
+    @property
+    def peer_share(self) -> float | None:
+        """What the best peer achieves."""
+        return _share(self.limit, self.peer)
+
+
+def achieved(results: Results) -> tuple[Achieved, ...]:
+    """Every kernel whose work was counted; none where the machine was not measured."""
+    peaks = results.peaks
+    if peaks is None or results.settings.dtype not in peaks.multiply_add:
+        return ()
+    return tuple(
+        Achieved(
+            record.kernel,
+            record.work,
+            limit_of(record.work, peaks, results.settings.dtype),
+            record.best_own,
+            record.best_peer,
+        )
+        for record in results.kernels
+        if record.work is not None and record.work.operations
+    )
+
+
+def held_back(record: KernelRecord, found: Achieved | None) -> str:
+    """What holds the fastest variant of polyviz back, in one sentence without a full stop."""
+    reasons = list(_reasons(record, found))
+    own = record.best_own
+    if not reasons and own is not None and own.decisions:
+        reasons = [f"decided was: {'; '.join(dict.fromkeys(own.decisions[-DECISIONS_SHOWN:]))}"]
+    return "; ".join(reasons) or "nothing was found that explains it"
+
+
+def _reasons(record: KernelRecord, found: Achieved | None) -> Iterator[str]:
+    own = record.best_own
+    if found is not None and found.share is not None:
+        text = f"at {found.share:.0%} of the {found.limit.bottleneck}"
+        if found.share >= NEAR:
+            yield f"{text}: nearly all that this machine can do"
+            return
+        yield text
+    if own is None:
+        yield "no variant could be timed"
+        return
+    if own.median is not None and own.median < SHORT:
+        yield f"a run takes {own.median * 1e6:.0f} µs, of which calling it and waking threads is a good part"
+    yield from own.obstacles
+    if found is not None and not own.obstacles and found.limit.bottleneck != "multiply-add peak":
+        yield "arrays cross the memory bus more often than once, or latency is not hidden"
+
+
+def _share(limit: Limit, variant: VariantRecord | None) -> float | None:
+    return None if variant is None or variant.median is None else limit.share(variant.median)

@@ -1,0 +1,85 @@
+"""The least time a part needs on a machine: its operations at full speed, or its data once over the memory bus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Bottleneck = Literal["multiply-add peak", "copy bandwidth", "cache bandwidth"]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a part has to do for given sizes.
+
+    ``operations`` counts arithmetic on values, each value once, subscripts and loop control left out; ``bytes_read``
+    and ``bytes_written`` are whole lines, each counted once: what has to cross the memory bus at least, however good
+    the caches are. ``working_set`` is the bytes of all lines touched.
+    """
+
+    operations: int
+    bytes_read: int
+    bytes_written: int
+    working_set: int
+
+    @property
+    def traffic(self) -> int:
+        """All bytes that have to move."""
+        return self.bytes_read + self.bytes_written
+
+    @property
+    def intensity(self) -> float:
+        """Operations per byte; infinite where nothing has to move."""
+        return self.operations / self.traffic if self.traffic else float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Peaks:
+    """What a machine was measured to do with ``threads`` threads.
+
+    ``multiply_add``: floating-point operations per second by element type, a multiply-add counting two; ``copy`` and
+    ``cached_copy``: bytes per second read and written together, in memory and within the last cache of ``cache`` bytes.
+    """
+
+    multiply_add: Mapping[str, float]
+    copy: float
+    cached_copy: float
+    cache: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The least ``seconds`` for a part on a machine, and what sets them."""
+
+    seconds: float
+    bottleneck: Bottleneck
+
+    def share(self, seconds: float) -> float:
+        """How much of the limit a run of ``seconds`` achieves: 1.0 is as fast as the machine can be.
+
+        >>> Limit(0.5, "copy bandwidth").share(1.0)
+        0.5
+        """
+        return self.seconds / seconds
+
+
+def limit_of(work: Work, peaks: Peaks, dtype: str) -> Limit:
+    """The limit of ``work`` on elements of ``dtype``.
+
+    Where all data fit into the last cache together, they need not come from memory: its bandwidth is that of the cache.
+    Source: Williams, Waterman, Patterson, *Roofline* (CACM 52, 2009), with compulsory traffic in place of measured.
+
+    >>> peaks = Peaks({"float64": 100.0}, 10.0, 20.0, 1000, 2)
+    >>> limit_of(Work(200, 40, 40, 5000), peaks, "float64")
+    Limit(seconds=8.0, bottleneck='copy bandwidth')
+    """
+    computing = work.operations / peaks.multiply_add[dtype]
+    cached = work.working_set <= peaks.cache
+    moving = work.traffic / (peaks.cached_copy if cached else peaks.copy)
+    if computing >= moving:
+        return Limit(computing, "multiply-add peak")
+    return Limit(moving, "cache bandwidth" if cached else "copy bandwidth")

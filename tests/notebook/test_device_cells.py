@@ -1,0 +1,75 @@
+"""Cells for blocks and threads on a machine without a GPU: compared in the emulator, shown, explained."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.api.targets import _cuda
+from polyviz.errors import ToolchainError
+from polyviz.model.transfers import DeviceTimes
+from polyviz.views.schema import MIME
+
+PRODUCT = """\
+for i in range(N):
+    for j in range(N):
+        C[i, j] = 0.0
+        for k in range(N):
+            C[i, j] += A[i, k] * B[k, j]
+"""
+
+
+@pytest.mark.slow
+def test_two_mappings_are_compared_without_a_device(notebook) -> None:
+    result = notebook.run(f"%%polyopt -s superposition,isl -t emulated --compare\n{PRODUCT}")
+    np.testing.assert_allclose(notebook["C"], notebook["A"] @ notebook["B"])
+    rows = {row.label: row for row in result.comparison.rows if not row.is_baseline}
+    assert list(rows) == ["superposition/emulated", "isl/emulated"]
+    assert all(row.verified and row.median is None for row in rows.values())
+    assert all("transactions per request" in row.note for row in rows.values())
+    text = repr(result)
+    assert "Verdict: no winner: nothing but the loop as written was timed." in text
+    assert "kernel_cell_0: S0, S1; grid" in text
+    shown = result._repr_mimebundle_()
+    assert "Blocks and threads" in shown["text/html"]
+    kinds = [section["model"]["kind"] for section in shown[MIME]["sections"] if section["model"]]
+    assert {"comparison", "device"} <= set(kinds)
+
+
+@pytest.mark.slow
+def test_one_view_alone(notebook) -> None:
+    shown = repr(notebook.run(f"%%polyopt -s isl -t emulated --show device\n{PRODUCT}"))
+    assert "Who runs what:" in shown
+    assert "One order for blocks and threads:" in shown
+    taught = repr(notebook.run(f"%%polyopt -s isl -t emulated --no-verify --show teaching\n{PRODUCT}"))
+    assert "@cuda.jit" in taught
+    assert "C[i, j] += A[i, k] * B[k, j]  # line 6" in taught
+
+
+def test_a_processor_has_no_blocks_to_show(notebook) -> None:
+    shown = repr(notebook.run(f"%%polyopt -t python --no-verify --show device\n{PRODUCT}"))
+    assert "The target python has no blocks and threads: choose -t emulated or cuda." in shown
+
+
+def test_a_missing_device_is_a_sentence_and_the_notebook_goes_on(notebook, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    _cuda.cache_clear()
+    before = notebook["C"].copy()
+    shown = notebook.error(f"%%polyopt -t cuda\n{PRODUCT}")
+    _cuda.cache_clear()
+    assert isinstance(notebook["_error"], ToolchainError)
+    assert "Why: CuPy is not installed: pip install cupy-cuda13x" in shown
+    np.testing.assert_array_equal(notebook["C"], before)
+    assert notebook.run("1 + 1") == 2
+
+
+def test_the_time_in_place_is_told_apart(notebook, monkeypatch) -> None:
+    result = notebook.run(f"%%polyopt -t python --no-verify\n{PRODUCT}")
+    times = DeviceTimes(2.0, 1.5, 3.0, 4096)
+    monkeypatch.setattr(pv.Kernel, "device_times", times)
+    part = replace(result.parts[0], seconds=0.01)
+    assert part.title.endswith("ran in place in 10.0 ms (kernels 1.50 ms, transfers 5.00 ms for 4.00 KiB)")
