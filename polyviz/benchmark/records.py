@@ -188,7 +188,7 @@ def _variant(document: Mapping[str, Any]) -> VariantRecord:
 
 def _known(kind: type[Any], document: Mapping[str, Any]) -> dict[str, Any]:
     """The entries that are fields; the others are derived from them."""
-    return {field.name: document[field.name] for field in dataclasses.fields(kind)}
+    return {field.name: document[field.name] for field in dataclasses.fields(kind) if field.name in document}
 
 
 def _tuples(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from polyviz.views.svg import Point
 
 _WIDTH, _HEIGHT = 860.0, 520.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 72.0, 24.0, 64.0, 52.0
-_LABEL_DISTANCE = 12.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 72.0, 24.0, 84.0, 52.0
+_LABEL_DISTANCE, _LABEL_WIDTH = 11.0, 62.0
 
 
 class _Axes:
@@ -102,24 +102,29 @@ def _roof(canvas: Canvas, axes: _Axes, peak: float, bandwidth: float, name: str,
     if corner < right:
         points.append(axes.point(right, peak))
     canvas.path(points, stroke=INK, width=1.5, dash=dash)
-    canvas.text(points[0][0] + 6, points[0][1] - 6, name, colour=INK, italic=True, size=11)
+    canvas.text(points[0][0] + 6, points[0][1] - 26, name, colour=INK, italic=True, size=11)
 
 
 def _kernels(canvas: Canvas, axes: _Axes, found: Sequence[Achieved]) -> None:
-    """A line from the peer to ours for every kernel, its name beside ours; names in a column are moved apart."""
-    lowest: dict[int, float] = {}
+    """A line from the peer to ours for every kernel, its name beside ours; names that would overlap are moved down."""
+    taken: list[Point] = []
     for one in sorted(found, key=lambda one: -(rates_of(one)[0] or 0.0)):
         own, peer = (None if rate is None else axes.point(one.work.intensity, rate) for rate in rates_of(one))
         if own is not None and peer is not None:
             canvas.path([peer, own], stroke=FAINT, width=2)
         if peer is not None:
             canvas.dots([peer], 3, ORANGE)
-        place = own or peer
         if own is not None:
             canvas.dots([own], 4, BLUE)
-        if place is None:
-            continue
-        column = round(place[0] / 80)
-        height = max(place[1] + 4, lowest.get(column, -math.inf) + _LABEL_DISTANCE)
-        lowest[column] = height
-        canvas.text(place[0] + 7, height, one.kernel, size=10, colour=MUTED)
+        place = own or peer
+        if place is not None:
+            taken.append(_free(place, taken))
+            canvas.text(taken[-1][0] + 7, taken[-1][1] + 4, one.kernel, size=10, colour=MUTED)
+
+
+def _free(place: Point, taken: Sequence[Point]) -> Point:
+    """The first place for a name at or below ``place`` that no other name covers."""
+    x, y = place
+    while any(abs(x - left) < _LABEL_WIDTH and abs(y - top) < _LABEL_DISTANCE for left, top in taken):
+        y += 1
+    return x, y

@@ -65,8 +65,9 @@ def held_back(record: KernelRecord, found: Achieved | None) -> str:
     """What holds the fastest variant of polyviz back, in one sentence without a full stop."""
     reasons = list(_reasons(record, found))
     own = record.best_own
-    if not reasons and own is not None and own.decisions:
-        reasons = [f"decided was: {'; '.join(dict.fromkeys(own.decisions[-DECISIONS_SHOWN:]))}"]
+    near = found is not None and (found.share or 0.0) >= NEAR
+    if not near and own is not None and own.decisions and not own.obstacles:
+        reasons.append(f"decided was: {'; '.join(dict.fromkeys(own.decisions[-DECISIONS_SHOWN:]))}")
     return "; ".join(reasons) or "nothing was found that explains it"
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop, Statement
 
-MOST_POINTS = 2500
-"""Iterations in one picture."""
+LONGEST = {0: 1, 1: 2048, 2: 70}
+"""Values along each iterator that is drawn, by how many of them there are."""
 _AXES = ("x", "y", "z")
 
 
@@ -66,7 +66,8 @@ def _picture(scop: Scop, kernel: DeviceKernel, statement: Statement, *, trees: b
             break
         fixed[name] = int(lowest.to_python())
         domain = domain.fix_val(isl.dim_type.set, place, lowest)
-    points = _points(domain, statement, drawn, values, kernel.blocks, threads)
+    shown = _window(domain, statement, drawn)
+    points = _points(shown, statement, drawn, values, kernel.blocks, threads)
     return ThreadPicture(
         kernel=kernel.number,
         statement=statement.name,
@@ -75,15 +76,27 @@ def _picture(scop: Scop, kernel: DeviceKernel, statement: Statement, *, trees: b
         values=values,
         block=_sizes(kernel.threads),
         rules=tuple(_rules(statement.name, kernel.blocks, threads)),
-        points=tuple(points[:MOST_POINTS]),
-        note=_note(len(points)),
+        points=tuple(points),
+        note=_note(domain, shown, drawn),
     )
 
 
-def _note(count: int) -> str:
-    if not count:
+def _window(domain: isl.Set, statement: Statement, drawn: Sequence[str]) -> isl.Set:
+    """The part of ``domain`` that fits into a picture."""
+    window = domain
+    for name in () if domain.is_empty() else drawn:
+        place = statement.iterators.index(name)
+        last = domain.dim_min_val(place) + isl.Val(LONGEST[len(drawn)] - 1)
+        window = window.upper_bound_val(isl.dim_type.set, place, last)
+    return window
+
+
+def _note(domain: isl.Set, shown: isl.Set, drawn: Sequence[str]) -> str:
+    if domain.is_empty():
         return "no iteration for small sizes"
-    return f"the first {MOST_POINTS} of {count} iterations" if count > MOST_POINTS else ""
+    if domain.is_subset(shown):
+        return ""
+    return f"only the first {LONGEST[len(drawn)]} values of {' and '.join(drawn)}"
 
 
 def _rules(name: str, blocks: Sequence[SpaceAxis], threads: Sequence[SpaceAxis]) -> Iterator[str]:
@@ -91,7 +104,9 @@ def _rules(name: str, blocks: Sequence[SpaceAxis], threads: Sequence[SpaceAxis])
         yield f"block {block.axis}: {_operand(block.texts[name])} // {block.size}"
     for thread in reversed(threads):
         row = thread.texts.get(name)
-        yield f"thread {thread.axis}: " + (f"{_operand(row)} % {thread.size}" if row else _unnamed(name, thread))
+        yield f"thread {thread.axis}: " + (
+            f"{_operand(row)} % {thread.size}" if row else _unnamed(name, thread)
+        )
 
 
 def _operand(row: str) -> str:
@@ -119,7 +134,7 @@ def _sized(scop: Scop, kernel: DeviceKernel, statement: Statement) -> tuple[dict
     """Sizes a little above one tile, and the domain for them; larger ones where that leaves nothing."""
     axes = [*kernel.blocks, *kernel.threads]
     start = max((axis.size for axis in axes), default=8)
-    start += start // 4 + 1
+    start += min(start // 4, 4) + 1
     names = [parameter.name for parameter in scop.parameters]
     for size in (start, start + 1, 2 * start, 4 * start):
         values = dict.fromkeys(names, size)

@@ -15,7 +15,12 @@ from polyviz.views.tree import tree_html, tree_text
 if TYPE_CHECKING:
     from polyviz.model.device_view import DeviceView, LevelTrees, ThreadPicture
     from polyviz.model.kernel_card import AccessRow, KernelCard
-    from polyviz.views.device_schema import DeviceAccessModel, KernelCardModel, SharedLoopModel, ThreadPictureModel
+    from polyviz.views.device_schema import (
+        DeviceAccessModel,
+        KernelCardModel,
+        SharedLoopModel,
+        ThreadPictureModel,
+    )
     from polyviz.views.nodes import Node
 
 _ACCESSES = (

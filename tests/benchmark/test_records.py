@@ -110,3 +110,13 @@ def test_a_single_round_has_no_interval() -> None:
     found = ratio(replace(GCC, samples=(2.0,)), replace(PLUTO, samples=(1.0,)))
     assert found is not None
     assert (found.value, found.interval) == (2.0, None)
+
+
+def test_a_file_from_before_the_limits_were_measured_is_read() -> None:
+    document = written()
+    del document["peaks"]
+    for kernel in document["kernels"]:
+        del kernel["work"]
+        for variant in kernel["variants"]:
+            del variant["obstacles"]
+    assert Results.from_json(document) == RESULTS

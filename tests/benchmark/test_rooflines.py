@@ -47,7 +47,8 @@ def test_what_holds_a_kernel_back() -> None:
     assert held_back(MEASURED.kernels[2], halved) == (
         "at 48% of the copy bandwidth; serial: Loop k is not parallel: it carries flow of A"
     )
-    assert held_back(FAST, fast) == "at 50% of the multiply-add peak"
+    decided = "decided was: the band is tiled by 32 x 32; tile loop 0 runs on all threads"
+    assert held_back(FAST, fast) == f"at 50% of the multiply-add peak; {decided}"
     assert (
         held_back(SLOW, None) == "decided was: the band is tiled by 32 x 32; tile loop 0 runs on all threads"
     )
@@ -94,7 +95,9 @@ def test_the_picture_lies_beside_the_table_and_comes_back_from_the_file(tmp_path
 
 
 SERIAL = "def running(A):\n    for i in range(1, len(A)):\n        A[i] = A[i - 1] + A[i]\n"
-FREE = "def free(A, B, n):\n    for i in range(n):\n        for j in range(n):\n            A[i, j] = B[i, j]\n"
+FREE = (
+    "def free(A, B, n):\n    for i in range(n):\n        for j in range(n):\n            A[i, j] = B[i, j]\n"
+)
 
 
 def test_a_serial_loop_is_an_obstacle_with_its_reason() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import polyviz as pv
 from polyviz.gallery import kernel as entry_of
+from polyviz.mapping.thread_pictures import LONGEST
 from polyviz.model.device_view import PlacedIteration
 from polyviz.views.device_picture import draw, sentences
 from polyviz.views.fit import LIMIT, size
@@ -37,14 +38,18 @@ def test_a_processor_has_no_blocks():
 
 
 def test_every_iteration_is_drawn_once_with_its_block_and_thread():
-    picture = picture_of(view_of("gemm", elements=(1, 1)), "S0")
+    view = view_of("gemm")
+    picture = picture_of(view, "S0")
     assert picture.iterators == ("i", "j")
     ni, nj = picture.values["ni"], picture.values["nj"]
-    assert ni > 32
+    tile = {loop.row: loop.tile for loop in view.trees.shared if "S0" in loop.statements}
+    assert ni > tile["i"]
+    assert nj > tile["j"]
+    x, y, _ = picture.block
     wanted = [
-        PlacedIteration((i, j), (j // 32, i // 32, 0), (j % 32, i % 32, 0))
-        for i in range(ni)
-        for j in range(nj)
+        PlacedIteration((i, j), (j // tile["j"], i // tile["i"], 0), (j % x, i % y, 0))
+        for i in range(min(ni, LONGEST[2]))
+        for j in range(min(nj, LONGEST[2]))
     ]
     assert list(picture.points) == wanted
 
@@ -79,6 +84,13 @@ def test_a_statement_without_iterations_for_small_sizes_says_so():
     assert view.pictures[0].points == ()
     assert sentences(view.pictures[0])[-1] == "no iteration for small sizes"
     assert "no iteration for small sizes" in view._repr_mimebundle_()["text/html"]
+
+
+def test_a_large_tile_is_drawn_in_part_and_says_so():
+    view = pv.compile(entry_of("gemm").function, schedule="isl", target="emulated", tile=128).device_view()
+    picture = picture_of(view, "S0")
+    assert len(picture.points) == LONGEST[2] ** 2
+    assert picture.note == "only the first 70 values of i and j"
 
 
 def test_loops_of_both_levels():

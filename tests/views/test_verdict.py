@@ -21,7 +21,8 @@ def test_verdicts():
     assert verdict(data) == "fastest: pluto/c, 21.0 ms ± 420 µs, 38.1× (37.2–39.3) against original/numba"
     assert verdict(replace(data, best="original/numba")) == "fastest: original/numba, 800 ms ± 16.0 ms"
     assert verdict(replace(data, best=None)) == "no winner: the fastest two cannot be told apart"
-    assert verdict(replace(data, best=None, rows=data.rows[:1])) == "no winner: nothing but the loop as written was timed"
+    alone = replace(data, best=None, rows=data.rows[:1])
+    assert verdict(alone) == "no winner: nothing but the loop as written was timed"
     assert verdict(replace(data, rows=data.rows[3:])) == "no winner: nothing was timed and verified"
 
 

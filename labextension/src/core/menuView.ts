@@ -70,7 +70,7 @@ function effects(state: State, choice: Choice, now: Totals | null): readonly str
   const steps = then.steps === now.steps ? [] : [`${signOf(now.steps, then.steps)} ${then.steps} steps`];
   const bytes = then.bytes === now.bytes ? [] : [`${signOf(now.bytes, then.bytes)} ${bytesText(then.bytes)}`];
   const changed = [...told, ...steps, ...bytes];
-  return changed.length > 0 ? changed : ['costs the same'];
+  return changed.length > 0 ? changed : ['same steps and bytes'];
 }
 
 const WORSE = '▲';

@@ -86,4 +86,4 @@ def test_a_scheduler_that_fails_is_a_finding(tmp_path: Path) -> None:
 
     assert status == 1
     assert said[0] == "mvt, nobody: failed"
-    assert "Unknown scheduler" in (tmp_path / "schedulers.md").read_text()
+    assert "Unknown schedule `nobody`" in (tmp_path / "schedulers.md").read_text()
