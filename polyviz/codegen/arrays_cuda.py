@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.model.device_program import StrideKind
-    from polyviz.model.expression import Element, Expression, Loop
+    from polyviz.model.expression import Element, Expression
     from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType
-    from polyviz.model.scop import Scop, Statement
+    from polyviz.model.scop import Scop
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class DeviceArrays(ArrayPrinter):
         self.dtypes = {name: types[name].dtype for name in (array.name for array in scop.arrays)}
         self.dtypes |= {private_name(scop, one.array): types[one.array].dtype for one in plan.expansions}
         self.failure_cell = self.added("failed") if run_time_failures(scop) else ""
-        """The array whose cell the first thread with a bad subscript fills in."""
+        """The array whose cell the first thread whose test fails fills in."""
         if self.failure_cell:
             self.dtypes[self.failure_cell] = "int64"
             self.copies[self.failure_cell] = 1
@@ -103,15 +103,6 @@ class DeviceArrays(ArrayPrinter):
         if self.instrumented:
             return f"{name}.at<{number}>({', '.join(texts)})"
         return f"{name}[{self._flat(element, texts)}]"
-
-    def step(self, loop: Loop, text: str) -> str:
-        """The step of a loop inside a statement; raises ``CodegenError`` where it may be 0."""
-        if loop.iterator in self._steps:
-            raise CodegenError(
-                f"The step of the loop over {loop.iterator} is known only at run time, and kernels do not test it yet.",
-                hint="Use the target 'c'.",
-            )
-        return text
 
     def _shared_cell(self, element: Element, printer: CExpressionPrinter) -> str:
         texts = [printer.expression(subscript) for subscript in element.subscripts]

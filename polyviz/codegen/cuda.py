@@ -14,8 +14,8 @@ from polyviz.codegen.emulated import entry_point
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.kernel_cuda import KernelBody, Writing
 from polyviz.codegen.reserved_c import C_RESERVED
-from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.run_cuda import RunNames
+from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.staged_tiles import make_tile
 from polyviz.codegen.trees_cuda import TreeText, can_be_joined
 from polyviz.mapping.gpu_boxes import CELL
@@ -73,7 +73,17 @@ CUDA_RESERVED = C_RESERVED | {
         "mutable",
         "explicit",
     ),
-    *("failure", "Global", "Shared", "launch", "slot", "emulate", "copy_later", "wait_for_copies", "is_aligned"),
+    *(
+        "failure",
+        "Global",
+        "Shared",
+        "launch",
+        "slot",
+        "emulate",
+        "copy_later",
+        "wait_for_copies",
+        "is_aligned",
+    ),
 }
 PREAMBLE = """\
 #ifdef __CUDACC_RTC__
@@ -261,8 +271,19 @@ class CudaText:
             arrays.aligned.add(name)
             arrays.shared[name] = (2, *tile.extents) if buffers == 2 else tile.extents
             tiles.append(tile)
-        registers = {one.statement: self._register(one.statement, ending) for one in run.members if one.register}
-        names = ("tile", "first", "last", "buffer", "worker", "cell", "column", *(f"place{axis}" for axis in range(8)))
+        registers = {
+            one.statement: self._register(one.statement, ending) for one in run.members if one.register
+        }
+        names = (
+            "tile",
+            "first",
+            "last",
+            "buffer",
+            "worker",
+            "cell",
+            "column",
+            *(f"place{axis}" for axis in range(8)),
+        )
         variables = {name: arrays.added(name) for name in names}
         variables |= {f"element_{axis}": arrays.added(f"element_{axis}") for axis in "xyz"}
         variables["step"] = arrays.added(step_name(self.scop, run))
@@ -272,7 +293,8 @@ class CudaText:
         """The name of the registers for the cells that ``statement`` assigns."""
         target = next(one.array for one in self.scop.statement(statement).accesses if one.kind == "write")
         known = self.arrays.registers
-        name = self.arrays.added(f"{target}_own{ending}" if f"{target}_own{ending}" not in known else f"{target}_{statement}")
+        wanted = f"{target}_own{ending}"
+        name = self.arrays.added(f"{target}_{statement}" if wanted in known else wanted)
         known.add(name)
         self.arrays.dtypes[name] = self.arrays.dtypes[target]
         return name

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from polyviz.model.device import DeviceKernel
     from polyviz.model.expression import Instruction
     from polyviz.model.scop import Scop, Statement
+    from polyviz.model.staging import StagedRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,8 @@ class Writing:
     """What all kernels of a program share while they are printed.
 
     ``names`` holds the text of coordinates, which each kernel fills in; ``trees`` the shared accumulations by
-    statement, ``width`` the variable of their rounds; ``runs`` the names in staged runs; ``like`` kernels printed before
-    whose arguments are taken over.
+    statement, ``width`` the variable of their rounds; ``runs`` the names in staged runs; ``like`` kernels printed
+    before whose arguments are taken over.
     """
 
     scop: Scop
@@ -83,7 +84,9 @@ class KernelBody:
         shift = len(self.text.lines)
         self.text.lines += loops.lines
         self.text.origins.update({line + shift: origin for line, origin in loops.origins.items()})
-        self.sites = [(*rest, line + shift, assigns) for *rest, line, assigns in self.sites]
+        self.sites = [
+            (begin, end, name, line + shift, writes) for begin, end, name, line, writes in self.sites
+        ]
         for level in range(len(wrapped), 0, -1):
             self.text.add(level, "}")
 
@@ -204,7 +207,9 @@ class KernelBody:
                 yield Promotion(tile.box.array, "shared", tile.extents, size, tile.box.reason)
             for statement, register in names.registers.items():
                 cells = tuple(size for _, size in run.elements)
-                array = next(a.array for a in self.owner.scop.statement(statement).accesses if a.kind == "write")
+                array = next(
+                    a.array for a in self.owner.scop.statement(statement).accesses if a.kind == "write"
+                )
                 size = prod(cells) * arrays.itemsize(register)
                 reason = f"one cell stays the same in the whole loop; {self._estimate(run)}"
                 yield Promotion(array, "register", cells, size, reason)
@@ -321,7 +326,7 @@ class KernelBody:
         *,
         assigns: bool,
     ) -> None:
-        """The lines that ``printed`` makes, with a record of their accesses; the first one is written if it ``assigns``."""
+        """The lines that ``printed`` makes, with a record of their accesses; ``assigns``: the first one is written."""
         arrays = self.owner.arrays
         arrays.enter(statement)
         arrays.moving = lane

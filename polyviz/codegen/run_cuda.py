@@ -9,23 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 from typing import TYPE_CHECKING
 
+import islpy as isl
+
 from polyviz.codegen.bodies import bound_expression, placed_body
-from polyviz.codegen.index import linear_terms, simplified
+from polyviz.codegen.index import simplified
+from polyviz.codegen.run_copies_cuda import CopyText
 from polyviz.codegen.scan import expression
 from polyviz.codegen.typing import C_TYPE_NAMES
-from polyviz.codegen.values_c import PRODUCT
 from polyviz.mapping.gpu_runs import STEP, TILE, row_coordinate
 from polyviz.model.device import coordinate
 from polyviz.model.expression import (
     Assign,
     Binary,
+    Compare,
     Constant,
     Element,
     Expression,
-    Compare,
     Instruction,
     Logical,
     Name,
@@ -33,8 +34,6 @@ from polyviz.model.expression import (
     rebuild,
     substitute,
 )
-
-import islpy as isl
 
 if TYPE_CHECKING:
     from polyviz.codegen.kernel_cuda import KernelBody
@@ -65,7 +64,7 @@ class RunText:
         self.kernel = body.kernel
         self.run = run
         self.names = names
-        self.elements = dict(run.elements)
+        self.elements: dict[str, int] = dict(run.elements)
         times = {coordinate("time", str(place)): arguments[place] for place in range(run.prefix)}
         self.values: dict[str, Expression] = {**times, **self._rows()}
         self.values[TILE] = Name(names.variables["tile"])
@@ -97,8 +96,8 @@ class RunText:
         names = ", ".join(self.run.statements)
         out.add(indent, f"{{  // {names}: {self._manner()}")
         self._registers(indent + 1, out)
-        threads = {axis.axis: axis.size for axis in self.kernel.threads}
-        out.add(indent + 1, f"const int {self._variable('worker')} = {_linear(threads)};")
+        threads: dict[str, int] = {axis.axis: axis.size for axis in self.kernel.threads}
+        out.add(indent + 1, f"const int {self.variable('worker')} = {_linear(threads)};")
         if self.run.first is None:
             self._single_tile(indent + 1, out)
         elif self.names.buffers == 2:
@@ -113,7 +112,8 @@ class RunText:
         ahead = ", copied one tile ahead" if self.names.buffers == 2 else ""
         return f"{cells} cells per thread, {self.run.depth} steps per tile{ahead}"
 
-    def _variable(self, name: str) -> str:
+    def variable(self, name: str) -> str:
+        """How a variable of the run is called."""
         return self.names.variables[name]
 
     # Registers.
@@ -182,7 +182,8 @@ class RunText:
         assert isinstance(placed, Expression)
         return _without_truths(simplified(placed))
 
-    def _bound(self, value: isl.PwAff) -> Expression:
+    def bound(self, value: isl.PwAff) -> Expression:
+        """``value`` at the coordinates of the run."""
         return self._at(bound_expression(value))
 
     # Tiles.
@@ -195,9 +196,12 @@ class RunText:
 
     def _ahead(self, indent: int, out: TextBuilder) -> None:
         """The next tile is on its way while this one is used, so that threads meet once per tile."""
-        tile, buffer, first, last = (self._variable(name) for name in ("tile", "buffer", "first", "last"))
+        tile, buffer, first, last = (self.variable(name) for name in ("tile", "buffer", "first", "last"))
         depth = self.run.depth
-        out.add(indent, f"const int64_t {first} = {self._text(self.run.first)}, {last} = {self._text(self.run.last)};")
+        out.add(
+            indent,
+            f"const int64_t {first} = {self.text(self.run.first)}, {last} = {self.text(self.run.last)};",
+        )
         out.add(indent, f"int {buffer} = 1;")
         header = f"int64_t {tile} = {first} - {depth}; {tile} <= {last}; {tile} += {depth}"
         out.add(indent, f"for ({header}) {{")
@@ -215,9 +219,9 @@ class RunText:
         out.add(indent, "}")
 
     def _one_by_one(self, indent: int, out: TextBuilder) -> None:
-        tile, last = self._variable("tile"), self._variable("last")
-        out.add(indent, f"const int64_t {last} = {self._text(self.run.last)};")
-        header = f"int64_t {tile} = {self._text(self.run.first)}; {tile} <= {last}; {tile} += {self.run.depth}"
+        tile, last = self.variable("tile"), self.variable("last")
+        out.add(indent, f"const int64_t {last} = {self.text(self.run.last)};")
+        header = f"int64_t {tile} = {self.text(self.run.first)}; {tile} <= {last}; {tile} += {self.run.depth}"
         out.add(indent, f"for ({header}) {{")
         self._copies(indent + 1, out, Constant(0))
         self._arrived(indent + 1, out)
@@ -225,9 +229,10 @@ class RunText:
         self._read(indent + 1, out)
         out.add(indent, "}")
 
-    def _text(self, value: isl.PwAff | None) -> str:
+    def text(self, value: isl.PwAff | None) -> str:
+        """``value`` at the coordinates of the run, as text."""
         assert value is not None
-        return self.body.owner.printer.expression(self._bound(value))
+        return self.body.owner.printer.expression(self.bound(value))
 
     def _arrived(self, indent: int, out: TextBuilder) -> None:
         out.add(indent, "wait_for_copies();")
@@ -238,101 +243,7 @@ class RunText:
 
     def _copies(self, indent: int, out: TextBuilder, buffer: Expression) -> None:
         for tile in self.names.tiles:
-            self._copy(indent, out, tile, buffer)
-
-    def _copy(self, indent: int, out: TextBuilder, tile: StagedTile, buffer: Expression) -> None:
-        """The threads of a block take the cells of a box in turns, the last subscript fastest."""
-        wide = tile.vector > 1
-        if wide:
-            out.add(indent, f"if ({self._alignment(tile)}) {{")
-            self._copy_loop(indent + 1, out, tile, buffer, tile.vector)
-            out.add(indent, "} else {")
-        self._copy_loop(indent + wide, out, tile, buffer, 1)
-        if wide:
-            out.add(indent, "}")
-
-    def _alignment(self, tile: StagedTile) -> str:
-        """That all pieces of ``tile.vector`` cells start at addresses that 16 divides, for the whole block."""
-        arrays = self.body.owner.arrays
-        box = tile.box
-        rank = len(box.extents)
-        last = Binary("+", self._bound(box.last[-1]), Constant(1))
-        values = [self._bound(box.lower[-1]), self._bound(box.first[-1]), simplified(last)]
-        texts = [self.body.owner.printer.value(one).within(PRODUCT) for one in values if not _is_multiple(one, tile.vector)]
-        texts += [arrays.extent_name(box.array, rank - 1)] if rank > 1 else []
-        tests = [f"{text} % {tile.vector} == 0" for text in dict.fromkeys(texts)]
-        return " && ".join([f"is_aligned({arrays.identifier(box.array)})", *tests])
-
-    def _copy_loop(
-        self, indent: int, out: TextBuilder, tile: StagedTile, buffer: Expression, vector: int
-    ) -> None:
-        box = tile.box
-        cell, worker = self._variable("cell"), self._variable("worker")
-        total, threads = prod(box.extents), self.kernel.threads_per_block
-        start = worker if vector == 1 else f"{vector} * {worker}"
-        out.add(indent, "#pragma unroll")
-        out.add(indent, f"for (int {cell} = {start}; {cell} < {total}; {cell} += {vector * threads}) {{")
-        places = self._places(indent + 1, out, box.extents)
-        subscripts = [simplified(Binary("+", self._bound(low), place)) for low, place in zip(box.lower, places, strict=True)]
-        tests = list(self._inside(tile, subscripts))
-        inner = indent + 1
-        if tests:
-            out.add(inner, f"if ({' && '.join(tests)}) {{")
-            inner += 1
-        self._copy_line(inner, out, tile, (buffer, *places), tuple(subscripts), vector)
-        if tests:
-            out.add(indent + 1, "}")
-        out.add(indent, "}")
-
-    def _places(self, indent: int, out: TextBuilder, extents: Sequence[int]) -> list[Expression]:
-        """The subscripts within a box of the cell whose number the loop has."""
-        cell = self._variable("cell")
-        if len(extents) == 1:
-            return [Name(cell)]
-        places: list[Expression] = []
-        for axis in range(len(extents)):
-            inner = prod(extents[axis + 1 :])
-            text = cell if inner == 1 else f"{cell} / {inner}"
-            if axis > 0:
-                text = f"{text} % {extents[axis]}"
-            name = self._variable(f"place{axis}" if axis < len(extents) - 1 else "column")
-            out.add(indent, f"const int {name} = {text};")
-            places.append(Name(name))
-        return places
-
-    def _inside(self, tile: StagedTile, subscripts: Sequence[Expression]) -> list[str]:
-        """The tests that a cell is one that the launch may read, without those that always hold."""
-        printer = self.body.owner.printer
-        tests = []
-        for axis, subscript in enumerate(subscripts):
-            text = printer.expression(subscript)
-            if axis in tile.tested_first:
-                tests.append(f"{text} >= {printer.value(self._bound(tile.box.first[axis])).within(10)}")
-            if axis in tile.tested_last:
-                tests.append(f"{text} <= {printer.value(self._bound(tile.box.last[axis])).within(10)}")
-        return tests
-
-    def _copy_line(
-        self,
-        indent: int,
-        out: TextBuilder,
-        tile: StagedTile,
-        places: tuple[Expression, ...],
-        subscripts: tuple[Expression, ...],
-        vector: int,
-    ) -> None:
-        body = self.body
-        column = self._variable("cell") if len(subscripts) == 1 else self._variable("column")
-        statement = body.owner.scop.statement(self.run.statements[0])
-        into = Element(tile.name, places if self.names.buffers == 2 else places[1:])
-        source = Element(tile.box.array, subscripts)
-        width = f"<{vector}>" if vector > 1 else ""
-
-        def lines() -> list[str]:
-            printer = body.owner.printer
-            return [f"copy_later{width}(&{printer.expression(into)}, &{printer.expression(source)});"]
-
-        body.recorded(statement, lines, indent, frozenset({column}), out, f"the tile of {tile.box.array}", assigns=True)
+            CopyText(self, tile, buffer).write(indent, out)
 
     # The loop over the steps of a tile.
 
@@ -354,7 +265,7 @@ class RunText:
         if self.run.first is None:
             self._cells(indent, out, lambda inner: self._members(inner, out, buffer, whole=whole))
             return
-        step, tile = self._variable("step"), self._variable("tile")
+        step, tile = self.variable("step"), self.variable("tile")
         out.add(indent, "#pragma unroll" if whole else "#pragma unroll 1")
         out.add(indent, f"for (int64_t {step} = {tile}; {step} < {tile} + {self.run.depth}; {step}++) {{")
         self._cells(indent + 1, out, lambda inner: self._members(inner, out, buffer, whole=whole))
@@ -373,7 +284,7 @@ class RunText:
     def _placed(self, member: StagedMember) -> list[Instruction]:
         """The body of a statement at the coordinates of the run."""
         statement = self.body.owner.scop.statement(member.statement)
-        iterators = [self._bound(value) for value in member.iterators]
+        iterators = [self.bound(value) for value in member.iterators]
         return placed_body(statement, self.body.owner.bodies[member.statement], iterators)
 
     def _staged(self, instruction: Instruction, member: StagedMember, buffer: Expression) -> Instruction:
@@ -394,12 +305,13 @@ class RunText:
 
     def _tile_of(self, node: Element) -> StagedTile | None:
         return next(
-            (one for one in self.names.tiles if one.box.array == node.array and node.span in one.box.spans), None
+            (one for one in self.names.tiles if one.box.array == node.array and node.span in one.box.spans),
+            None,
         )
 
     def _cell(self, tile: StagedTile, node: Element, buffer: Expression) -> Element:
         places = [
-            simplified(Binary("-", subscript, self._bound(low)))
+            simplified(Binary("-", subscript, self.bound(low)))
             for subscript, low in zip(node.subscripts, tile.box.lower, strict=True)
         ]
         return Element(tile.name, (buffer, *places) if self.names.buffers == 2 else tuple(places))
@@ -429,8 +341,3 @@ def _linear(threads: Mapping[str, int]) -> str:
             text += f" + {before} * threadIdx.{axis}"
             before *= threads[axis]
     return text
-
-
-def _is_multiple(value: Expression, size: int) -> bool:
-    terms = linear_terms(value)
-    return terms is not None and all(factor % size == 0 for factor in terms.values())

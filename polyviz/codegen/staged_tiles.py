@@ -29,8 +29,9 @@ MOST_PADDING = 2
 class StagedTile:
     """One box in shared memory.
 
-    ``padding`` cells end each row; one thread reads ``cells_per_step`` of the cells in each step. ``tested_first`` and ``tested_last`` are the subscripts that a copy has to compare
-    with the bounds of the box. ``vector``: cells that are copied at once where addresses allow it.
+    ``padding`` cells end each row; one thread reads ``cells_per_step`` of the cells in each step. ``tested_first`` and
+    ``tested_last`` are the subscripts that a copy has to compare with the bounds of the box. ``vector``: cells that are
+    copied at once where addresses allow it.
     """
 
     name: str
@@ -68,7 +69,10 @@ def make_tile(
 
 
 def best_padding(
-    kernel: DeviceKernel, moves: Sequence[Mapping[str, tuple[int, ...]]], extents: Sequence[int], itemsize: int
+    kernel: DeviceKernel,
+    moves: Sequence[Mapping[str, tuple[int, ...]]],
+    extents: Sequence[int],
+    itemsize: int,
 ) -> int:
     """The fewest cells at the end of a row with which the reads of a warp, which ``moves`` describes, collide least."""
     costs = {}
@@ -80,8 +84,8 @@ def best_padding(
 
 def _cells_per_step(run: StagedRun, moves: Sequence[Mapping[str, tuple[int, ...]]]) -> int:
     """Cells that one thread reads in a step: one reference serves all its cells along axes where it does not move."""
-    elements = dict(run.elements)
-    return sum(prod(elements[axis] for axis, along in one.items() if any(along)) for one in moves)  # type: ignore[index]
+    elements: dict[str, int] = dict(run.elements)
+    return sum(prod([elements[axis] for axis, along in one.items() if any(along)]) for one in moves)
 
 
 def _references(scop: Scop, run: StagedRun, box: StagedBox) -> list[tuple[str, int]]:
@@ -133,9 +137,7 @@ def _vector(box: StagedBox, padding: int, itemsize: int, layout: str) -> int:
     return cells if layout == "C" and itemsize in (4, 8) and whole else 1
 
 
-def _tests(
-    kernel: DeviceKernel, run: StagedRun, box: StagedBox
-) -> tuple[frozenset[int], frozenset[int]]:
+def _tests(kernel: DeviceKernel, run: StagedRun, box: StagedBox) -> tuple[frozenset[int], frozenset[int]]:
     """The subscripts whose cells can lie before the first one, and behind the last one."""
     known = kernel.context
     if run.first is not None and run.last is not None:

@@ -43,7 +43,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """The iterations of a run that share a copy: ``depth`` steps, and ``elements`` cells of a thread along each axis."""
+    """The iterations of a run that share a copy: ``depth`` steps, ``elements`` cells of a thread along each axis."""
 
     run: Run
     depth: int
@@ -65,10 +65,14 @@ def readings(scop: Scop, tile: Tile, kept: Sequence[tuple[str, Access]]) -> list
     found: list[Reading] = []
     for name in tile.run.statements:
         for access in scop.statement(name).accesses:
-            if access.kind == "read" and access.relation.dim(isl.dim_type.out) and access.exact:
-                if access.span is not None and (name, access.span) not in left_out:
-                    found = _merged(tile, found, Reading(access.array, ((name, access),)))
+            if _can_be_staged(access) and (name, access.span) not in left_out:
+                found = _merged(tile, found, Reading(access.array, ((name, access),)))
     return found
+
+
+def _can_be_staged(access: Access) -> bool:
+    is_cell = access.kind == "read" and access.relation.dim(isl.dim_type.out) > 0
+    return is_cell and access.exact and access.span is not None
 
 
 def _merged(tile: Tile, known: list[Reading], new: Reading) -> list[Reading]:
@@ -107,13 +111,18 @@ def box_of(tile: Tile, reading: Reading) -> StagedBox:
         after=prod(extents[:-1]) * -(-extents[-1] * CELL // SEGMENT),
         reason="",
     )
-    text = f"{prod(extents)} cells of a tile cost {box.after} transactions to copy, {before} to read from there"
+    text = (
+        f"{prod(extents)} cells of a tile cost {box.after} transactions to copy, {before} to read from there"
+    )
     return replace(box, reason=text)
 
 
 def sides_of(tile: Tile, reading: Reading) -> list[tuple[isl.PwAff, int]]:
     """Per subscript the first cell that a block may read in one tile, and how many there are."""
-    cells = reduce(isl.Set.union, (_window(tile, name).apply(_all(tile, name, access)) for name, access in reading.accesses))
+    cells = reduce(
+        isl.Set.union,
+        (_window(tile, name).apply(_all(tile, name, access)) for name, access in reading.accesses),
+    )
     return [_side(cells, axis) for axis in range(cells.dim(isl.dim_type.set))]
 
 
@@ -161,7 +170,8 @@ def _hull(tile: Tile, reading: Reading) -> tuple[tuple[isl.PwAff, ...], tuple[is
 def _cells(run: Run, reading: Reading) -> isl.Set:
     """What the launch reads at one time outside the threads."""
     parts = (
-        run.instances(name, rows=False, step=False).apply(access.relation) for name, access in reading.accesses
+        run.instances(name, rows=False, step=False).apply(access.relation)
+        for name, access in reading.accesses
     )
     return reduce(isl.Set.union, parts)
 
@@ -185,21 +195,26 @@ def _transactions(tile: Tile, name: str, access: Access) -> int:
     requests = tile.warps * (tile.depth if any(moves[STEP]) else 1)
     for axis, elements in tile.elements.items():
         requests *= elements if any(moves[row_coordinate(axis)]) else 1
-    return requests * per_request(moves, {axis.axis: axis.size for axis in tile.run.kernel.threads})
+    return requests * per_request(moves, threads_of(tile.run))
 
 
-def per_request(moves: Mapping[str, tuple[int, ...]], threads: Mapping[Axis, int]) -> int:
+def per_request(moves: Mapping[str, tuple[int, ...]], threads: Mapping[str, int]) -> int:
     """Transactions of one request: distinct lines that the lanes of a warp touch, rows apart never in one line."""
     lines = set()
     sizes = [(axis, threads[axis]) for axis in "xyz" if axis in threads]
     for lane in range(min(WARP, prod(size for _, size in sizes))):
         rest, cell = lane, [0] * len(moves[STEP])
         for axis, size in sizes:
-            along = moves[row_coordinate(axis)]  # type: ignore[arg-type]
+            along = moves[coordinate("row", axis)]
             cell = [value + rest % size * move for value, move in zip(cell, along, strict=True)]
             rest //= size
         lines.add((*cell[:-1], cell[-1] * CELL // SEGMENT))
     return len(lines)
+
+
+def threads_of(run: Run) -> dict[str, int]:
+    """The threads of a block along each axis."""
+    return {axis.axis: axis.size for axis in run.kernel.threads}
 
 
 def strides_of(run: Run, name: str, access: Access) -> dict[str, tuple[int, ...]]:

@@ -107,8 +107,11 @@ def find_run(kernel: DeviceKernel, name: str) -> Run:
             raise NoRunError("a thread has more than one loop there")
     if place is None and len(names) > 1:
         raise NoRunError("its statements share no loop")
-    ordered = sorted(names, key=cmp_to_key(lambda one, other: _compared(kernel, one, other, place)))
-    return Run(kernel, tuple(ordered), place)
+
+    def compared(one: str, other: str) -> int:
+        return _compared(kernel, one, other, place)
+
+    return Run(kernel, tuple(sorted(names, key=cmp_to_key(compared))), place)
 
 
 def is_after(kernel: DeviceKernel, run: Run, other: str) -> bool:

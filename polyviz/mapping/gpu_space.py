@@ -181,7 +181,7 @@ def within_block(block: Axis, parameter: str, size: int) -> isl.Set:
     """The values of ``parameter`` in the block along an axis, of ``size`` values each.
 
     >>> print(within_block("x", "i", 4))
-    [i, @block_x] -> {  : 4*@block_x <= i <= 3 + 4*@block_x }
+    [i, @block_x] -> {  : -3 + i <= 4@block_x <= i }
     """
     pairs = isl.Map(f"{{ [b] -> [p] : {size}b <= p < {size}b + {size} }}")
     space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 1, 1)

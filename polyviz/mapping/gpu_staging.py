@@ -16,7 +16,6 @@ from polyviz.mapping.gpu_boxes import CELL, NoBoxError, Tile
 from polyviz.mapping.gpu_runs import NoRunError, Run, find_run, is_after, prefix_times
 from polyviz.mapping.gpu_space import context_of, grid_of, points_of, thread_instances
 from polyviz.mapping.gpu_tiles import bounds_of, full_tiles, kept_boxes, members_of, register_writes
-from polyviz.model.device import DeviceBarrier, DeviceKernel
 from polyviz.model.isl_limits import at_most
 from polyviz.model.schedule import Decision
 from polyviz.model.staging import StagedRun
@@ -24,7 +23,7 @@ from polyviz.model.staging import StagedRun
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from polyviz.model.device import SpaceAxis
+    from polyviz.model.device import DeviceBarrier, DeviceKernel, SpaceAxis
     from polyviz.model.scop import Access, Scop
     from polyviz.model.staging import DeviceOptions, StagedBox
     from polyviz.model.superposition import Axis
@@ -35,6 +34,7 @@ THREADS: Mapping[Axis, int] = {"x": 16, "y": 16}
 """Threads of a block whose threads have several cells."""
 DEPTHS = (32, 16, 8, 4)
 """Steps of a tile, the largest that fits; the first only where threads have one cell."""
+_AXES: tuple[Axis, ...] = ("x", "y", "z")
 _OPERATIONS = 600_000
 """What isl may spend on one kernel."""
 
@@ -90,11 +90,12 @@ class _Stager:
                 continue
             if run.first is None or not tiled or not run.boxes or any(size != 1 for _, size in run.elements):
                 continue
-            elements = dict(zip("xyz", asked, strict=False)) if asked is not None else dict(ELEMENTS)
+            elements = ELEMENTS if asked is None else dict(zip(_AXES, asked, strict=False))
             if all(elements.get(axis, 1) == 1 for axis in sizes):
                 return None
-            threads = THREADS if asked is None else {axis: min(size, 16) for axis, size in sizes.items()}
-            return _spread(self.scop, self.kernel, threads if len(sizes) > 1 else sizes, elements)
+            most = max(THREADS.values()) if len(sizes) > 1 else max(sizes.values())
+            threads = {axis: min(size, most) for axis, size in sizes.items()}
+            return _spread(self.scop, self.kernel, threads, elements)
         return None
 
     def _runs(self, kernel: DeviceKernel) -> list[StagedRun]:
@@ -121,7 +122,9 @@ class _Stager:
             self._decide(name, f"{box.array}: a tile of {size} cells lives in shared memory: {box.reason}")
         for one, access in writes.items():
             cells = " x ".join(str(elements[axis.axis]) for axis in kernel.threads)
-            self._decide(one, f"{access.array}: {cells} cells of each thread live in registers during its loop")
+            self._decide(
+                one, f"{access.array}: {cells} cells of each thread live in registers during its loop"
+            )
         first, last = bounds_of(run)
         return StagedRun(
             name=f"run{kernel.number}_{len(known)}",
@@ -148,7 +151,7 @@ class _Stager:
         else:
             boxes = self._best(boxes, run, left)
         if run.place is None and not boxes:
-            raise NoRunError("it reads neighbouring cells, each once per thread")
+            raise NoRunError("; ".join(dict.fromkeys(reason for _, reason in refused)) or "it has no loop")
         for array, reason in refused:
             self._decide(run.statements[0], f"{array} stays in global memory: {reason}")
         return depth, boxes
@@ -270,9 +273,7 @@ def _rebuilt(kernel: DeviceKernel, runs: Sequence[StagedRun]) -> DeviceKernel:
     return replace(kernel, order=order, barriers=barriers, trees=trees, uniform=uniform + 1, runs=placed)
 
 
-def _placed(
-    kernel: DeviceKernel, runs: Sequence[StagedRun]
-) -> tuple[list[StagedRun], dict[str, int]]:
+def _placed(kernel: DeviceKernel, runs: Sequence[StagedRun]) -> tuple[list[StagedRun], dict[str, int]]:
     """The runs in their order, without those that something interrupts, and the place of every other statement."""
     kept: list[StagedRun] = []
     for run in runs:
@@ -287,7 +288,9 @@ def _placed(
         if name in inside:
             continue
         try:
-            places[name] = 2 * sum(is_after(kernel, find_run(kernel, run.statements[0]), name) for run in kept)
+            places[name] = 2 * sum(
+                is_after(kernel, find_run(kernel, run.statements[0]), name) for run in kept
+            )
         except NoRunError:
             return [], {}
     return kept, places

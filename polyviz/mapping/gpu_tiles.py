@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.mapping.gpu_boxes import NoBoxError, Reading, box_of, copied_cells, per_request, readings, strides_of
+from polyviz.mapping.gpu_boxes import (
+    NoBoxError,
+    Reading,
+    box_of,
+    copied_cells,
+    per_request,
+    readings,
+    strides_of,
+    threads_of,
+)
 from polyviz.mapping.gpu_runs import STEP, TILE, NoRunError, component, row_coordinate
 from polyviz.mapping.gpu_space import floor_of, parameter, thread_instances, with_value, within_block
 from polyviz.model.device import coordinate
@@ -98,7 +107,7 @@ def _worthwhile(scop: Scop, tile: Tile, reading: Reading, private: frozenset[str
 
 def _is_coalesced(run: Run, name: str, access: Access) -> bool:
     """Whether a request needs as few transactions as its bytes do."""
-    return per_request(strides_of(run, name, access), {a.axis: a.size for a in run.kernel.threads}) <= 4
+    return per_request(strides_of(run, name, access), threads_of(run)) <= 4
 
 
 def _require_unwritten(scop: Scop, run: Run, reading: Reading) -> None:
@@ -119,7 +128,10 @@ def bounds_of(run: Run) -> tuple[isl.PwAff | None, isl.PwAff | None]:
         return None, None
     steps = reduce(
         isl.Set.union,
-        (run.instances(name, rows=False, step=False, block=True).apply(run.steps(name)) for name in run.statements),
+        (
+            run.instances(name, rows=False, step=False, block=True).apply(run.steps(name))
+            for name in run.statements
+        ),
     )
     first, last = steps.dim_min(0).coalesce(), steps.dim_max(0).coalesce()
     if max(first.n_piece(), last.n_piece()) > _MOST_PIECES:
@@ -148,7 +160,9 @@ def _iterators(instances: isl.Set) -> tuple[isl.PwAff, ...]:
     isl.PwMultiAff.from_set(instances).foreach_piece(lambda _domain, function: pieces.append(function))
     if len(pieces) != 1:
         raise NoRunError("its instances follow from its loops in more than one way")
-    return tuple(isl.PwAff.from_aff(pieces[0].get_aff(place)) for place in range(instances.dim(isl.dim_type.set)))
+    return tuple(
+        isl.PwAff.from_aff(pieces[0].get_aff(place)) for place in range(instances.dim(isl.dim_type.set))
+    )
 
 
 def _coordinates(tile: Tile) -> isl.Set:

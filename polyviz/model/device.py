@@ -6,7 +6,7 @@ source can equal; :func:`coordinate` spells them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from polyviz.model.staging import DeviceOptions
@@ -153,5 +153,5 @@ class DevicePlan:
     kernels: tuple[DeviceKernel, ...]
     launches: Mapping[int, isl.Map]
     decisions: tuple[Decision, ...] = ()
-    options: DeviceOptions = DeviceOptions()
+    options: DeviceOptions = field(default_factory=DeviceOptions)
     plain: tuple[DeviceKernel, ...] = ()

@@ -28,8 +28,9 @@ class DeviceOptions:
     ``stage``: copy what a block reads again, or reads across rows, to shared memory. ``elements``: cells that one
     thread computes along x, y, and how its accumulators become a register tile; None chooses, ``(1, 1)`` is one cell.
     ``depth``: iterations of the loop per tile; None chooses. ``prefetch``: copy the next tile while this one is used.
-    ``padding``: longer rows of tiles where that avoids bank conflicts. ``vectors``: copies of 16 bytes where rows start
-    at such addresses, which the kernel tests. ``trees``: threads share accumulations. ``shared_bytes``: what the tiles of a block may take.
+    ``padding``: longer rows of tiles where that avoids bank conflicts. ``vectors``: copies of 16 bytes where rows
+    start at such addresses, which the kernel tests. ``trees``: threads share accumulations. ``shared_bytes``: what the
+    tiles of a block may take.
     """
 
     stage: bool = True

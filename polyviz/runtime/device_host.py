@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyviz.errors import ArgumentError, OutOfBoundsError
+from polyviz.errors import ArgumentError
 from polyviz.model.device_program import HostBranch, HostLoop, HostSequence, HostStep, KernelText, Launch
 from polyviz.runtime.evaluate import evaluate, evaluate_integer
+from polyviz.runtime.failures import failed_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -73,12 +74,11 @@ def _walk(step: HostStep, values: dict[str, int]) -> Iterator[tuple[Launch, dict
 
 
 def raise_failure(program: Program, values: Mapping[str, Any]) -> None:
-    """Raise OutOfBoundsError where a kernel told that a subscript is out of range; ``values`` hold its cell."""
+    """Raise what a kernel told: a subscript out of range, a step of 0; ``values`` hold its cell."""
     assert program.device is not None
     number = int(values[program.device.failure][0]) if program.device.failure else 0
     if number:
-        sentence = program.failures[number - 1]
-        raise OutOfBoundsError(f"{sentence[:1].upper()}{sentence[1:]}.", hint="No array of the host was changed.")
+        raise failed_test(program.failures[number - 1])
 
 
 def scalar_of(

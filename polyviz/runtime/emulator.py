@@ -31,7 +31,9 @@ _COUNTERS = 5
 _FINDING_FIELDS = 6
 _FINDINGS_KEPT = 32
 _RACE, _OUT_OF_BOUNDS, _UNINITIALISED, _DIVERGENT = 1, 2, 3, 4
-NOTE = "emulated on the processor, every access watched; not timed, since that would say nothing about a device"
+NOTE = (
+    "emulated on the processor, every access watched; not timed, since that would say nothing about a device"
+)
 
 
 @dataclass(frozen=True, slots=True)
