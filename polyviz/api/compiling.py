@@ -54,7 +54,8 @@ def compile(
     ``source`` is a function, text, an extracted part or a kernel. ``schedule`` is a scheduler's name (its options go
     into ``options``) or a schedule of one's own; ``tile`` gives tile sizes (one number: the same for
     every loop), False switches tiling off. ``register_tile=False`` keeps sums of products out of vector registers,
-    ``pack=False`` their operands where they are, ``interleave=False`` loops that wait for their own values on their own.
+    ``pack=False`` their operands where they are, ``interleave=False`` chains of dependent iterations one
+    after the other.
     ``floating_point`` is ``strict`` (each element's operations keep their order) or ``reassociate``.
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
@@ -126,7 +127,9 @@ def build_kernel(
     )
 
 
-def _scheduler_options(schedule: ScheduleChoice, target: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _scheduler_options(
+    schedule: ScheduleChoice, target: str, options: Mapping[str, Any]
+) -> Mapping[str, Any]:
     """``options``; a scheduler that knows devices from processors is told what the schedule is for."""
     if target not in DEVICE_TARGETS or not isinstance(schedule, str) or _is_isl_text(schedule):
         return options

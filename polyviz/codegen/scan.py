@@ -220,7 +220,9 @@ def _node(node: isl.AstNode, place: _Place) -> LoopNode:
     kind = _kind(node.get_type())
     if kind == "block":
         children = node.block_get_children()
-        return Block(tuple(_node(children.get_at(position), place) for position in range(children.n_ast_node())))
+        return Block(
+            tuple(_node(children.get_at(position), place) for position in range(children.n_ast_node()))
+        )
     if kind == "for_":
         return _for(node, place)
     if kind == "if_":

@@ -7,7 +7,6 @@ proved for the band: permutable bands may be reordered and tiled, coincident mem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,13 @@ from polyviz.errors import OptionError
 from polyviz.mapping.band_plan import BandPlan, explain
 from polyviz.mapping.block_tiles import tile_sizes
 from polyviz.mapping.full_tiles import find_full_tiles
+from polyviz.mapping.innermost import (
+    distribute_innermost,
+    is_concurrent,
+    is_mixed,
+    is_parallel_innermost,
+    mark_vector,
+)
 from polyviz.mapping.interleave import (
     CHAINS,
     chains_apart,
@@ -28,13 +34,6 @@ from polyviz.mapping.interleave import (
     interleave_strips,
     is_chain_after,
     with_diagonals,
-)
-from polyviz.mapping.innermost import (
-    distribute_innermost,
-    is_concurrent,
-    is_mixed,
-    is_parallel_innermost,
-    mark_vector,
 )
 from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.marked import Mapped, keep_marks
@@ -58,6 +57,8 @@ from polyviz.transform.tree import (
 from polyviz.transform.wavefront import with_diagonal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from polyviz.model.dependences import Dependences
     from polyviz.model.processor import Processor
     from polyviz.model.schedule import Decision, Schedule
@@ -140,10 +141,7 @@ def _transform(
 ) -> Mapped:
     if registers is not None and tile is None:
         tree = inner_nests(scop, dependences, tree, registers)
-    properties = band_properties(scop, dependences, tree)
-    apart = chains_apart(scop, dependences, tree, properties) if interleave and tile is None else None
-    if apart is not None:
-        tree, properties = apart, band_properties(scop, dependences, apart)
+    tree, properties = _with_chains_apart(scop, dependences, tree, wanted=interleave and tile is None)
     plans: list[BandPlan] = []
     decisions: list[Decision] = []
     for (path, band), found in zip(bands(tree), properties, strict=True):
@@ -175,14 +173,23 @@ def _transform(
         if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
             plan = _as_stencil(scop, dependences, tree, plan, tile, interleave=interleave)
         plans.append(plan)
-    if interleave:
-        plans = _with_strips(scop, dependences, tree, properties, plans)
-    for plan in plans:
-        decisions.extend(explain(plan, statements_under(node_at(tree, plan.path))))
+    plans = _with_strips(scop, dependences, tree, properties, plans) if interleave else plans
+    decisions += [
+        said for plan in plans for said in explain(plan, statements_under(node_at(tree, plan.path)))
+    ]
     mapped = Mapped(tree, work=_work(scop, tree, plans), decisions=tuple(decisions))
     for number, plan in reversed(list(enumerate(plans))):
         mapped = _apply(scop, dependences, mapped, plan, number, registers)
     return mapped
+
+
+def _with_chains_apart(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, *, wanted: bool
+) -> tuple[isl.Schedule, tuple[BandProperties, ...]]:
+    """``tree``, with chains in bands of their own where that is ``wanted``, and the properties of its bands."""
+    properties = band_properties(scop, dependences, tree)
+    apart = chains_apart(scop, dependences, tree, properties) if wanted else None
+    return (tree, properties) if apart is None else (apart, band_properties(scop, dependences, apart))
 
 
 def _as_stencil(
@@ -207,7 +214,9 @@ def _with_strips(
     """``plans`` with strips where all loops inside a parallel one are chains."""
     result = []
     for plan, found in zip(plans, properties, strict=True):
-        inside = [other for other in plans if other.path != plan.path and other.path[: len(plan.path)] == plan.path]
+        inside = [
+            other for other in plans if other.path != plan.path and other.path[: len(plan.path)] == plan.path
+        ]
         plain = plan.is_plain and found.members[plan.order[-1]].coincident
         serial = all(other.is_plain and not other.vector and other.parallel is None for other in inside)
         chains = inside and plain and serial
@@ -322,17 +331,7 @@ def _apply(
     tree = mapped.tree
     if plan.strips:
         return _apply_strips(scop, mapped, plan, number)
-    if plan.diagonals:
-        tree = with_diagonals(tree, plan.path, plan.order)
-    if plan.sizes:
-        tree = split_into_tiles(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
-        tree, _ = permute_members(tree, plan.path, plan.tile_order)
-        if plan.wavefront:
-            tree = with_diagonal(tree, plan.path)
-    points = (*plan.path, 0) if plan.sizes else plan.path
-    if plan.concurrent:
-        tree = with_diagonal(tree, points)
-    tree, _ = permute_members(tree, points, plan.order)
+    tree, points = _points_in_order(tree, plan)
     if plan.concurrent:
         plan = replace(plan, vector=is_parallel_innermost(scop, dependences, tree, points))
     mark = f"{POINTS}:{number}"
@@ -357,10 +356,7 @@ def _apply(
         )
     steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
     full = _full_tiles(scop, tree, points, steps, plan) if plan.sizes and plan.block is None else None
-    if plan.diagonals:
-        tree = interleave_diagonals(tree, points)
-    else:
-        tree = _innermost(scop, dependences, tree, points, plan)
+    tree = _innermost(scop, dependences, tree, points, plan)
     if full is not None:
         mapped = replace(mapped, full_tiles=(*mapped.full_tiles, FullTiles(mark, full)))
     if full is not None or any(tiles.mark == mark for tiles in mapped.block_tiles):
@@ -371,6 +367,21 @@ def _apply(
     if plan.parallel is not None:
         tree = _mark_loop(tree, plan.path, plan.parallel, f"{PARALLEL}:{number}")
     return replace(mapped, tree=tree)
+
+
+def _points_in_order(tree: isl.Schedule, plan: BandPlan) -> tuple[isl.Schedule, Path]:
+    """``tree`` with the tile loops of one band and the points of its tiles in their order; the path of the points."""
+    if plan.diagonals:
+        tree = with_diagonals(tree, plan.path, plan.order)
+    if plan.sizes:
+        tree = split_into_tiles(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
+        tree, _ = permute_members(tree, plan.path, plan.tile_order)
+        if plan.wavefront:
+            tree = with_diagonal(tree, plan.path)
+    points = (*plan.path, 0) if plan.sizes else plan.path
+    if plan.concurrent:
+        tree = with_diagonal(tree, points)
+    return permute_members(tree, points, plan.order)[0], points
 
 
 def _full_tiles(
@@ -402,7 +413,9 @@ def _apply_strips(scop: Scop, mapped: Mapped, plan: BandPlan, number: int) -> Ma
 def _innermost(
     scop: Scop, dependences: Dependences, tree: isl.Schedule, points: Path, plan: BandPlan
 ) -> isl.Schedule:
-    """``tree`` with the innermost loop of the band of points at ``points`` ready for vector instructions."""
+    """``tree`` with the innermost loop of the band at ``points`` ready for vector instructions, or interleaved."""
+    if plan.diagonals:
+        return interleave_diagonals(tree, points)
     if plan.separable and (not plan.vector or is_mixed(scop, tree, points)):
         separate = distribute_innermost(scop, dependences, tree, points)
         if separate is not None:

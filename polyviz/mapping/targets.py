@@ -31,8 +31,9 @@ def make_plan(
     """Bind ``schedule`` to ``target``.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off;
-    on a device they are those of the block loops. ``processor``, ``register_tile`` and ``pack`` concern register tiles
-    of the target ``c``, ``interleave`` its chains of dependent iterations side by side. Raises OptionError for sizes that are not positive.
+    on a device they are those of the block loops. The target ``c`` alone has register tiles (``processor``,
+    ``register_tile``, ``pack``) and runs chains of dependent iterations side by side (``interleave``).
+    Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")

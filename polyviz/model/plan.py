@@ -28,7 +28,8 @@ and the next loop must not take its place. ``local`` (with the names of the temp
 ``local:t,s``) stands where they are declared; ``points`` (with a number as its ending) above the point loops of a
 tiled band. ``unroll`` (with the number of copies as its ending, ``unroll:4``) stands above a band of one member, too.
 ``interleave`` (with their number as its ending, ``interleave:8``) stands above a band of one parallel member whose
-iterations the compiler should write side by side. ``block`` (with a number as its ending) stands above point loops that may run as one piece, by register tiles.
+iterations the compiler should write side by side. ``block`` (with a number as its ending) stands above point loops that
+may run as one piece, by register tiles.
 ``concurrent`` is set by schedulers above a band whose first two rows add up to a time from which all tiles can
 start."""
 
