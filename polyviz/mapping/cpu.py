@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
 from polyviz.mapping.band_plan import BandPlan, explain
 from polyviz.mapping.block_tiles import tile_sizes
@@ -26,21 +25,18 @@ from polyviz.mapping.innermost import (
 )
 from polyviz.mapping.interleave import (
     CHAINS,
-    chains_apart,
     cut_into_strips,
-    has_chains,
-    has_short_dependences,
     interleave_diagonals,
     interleave_strips,
-    is_chain_after,
     with_diagonals,
 )
 from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.marked import Mapped, keep_marks
 from polyviz.mapping.outer_loops import OuterLoops
 from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, inner_nests, tiles_of_updates
+from polyviz.mapping.stencil_bands import as_stencil, with_chains_apart, with_strips
 from polyviz.mapping.storage import place_temporaries
-from polyviz.mapping.tile_sizes import Tile, concurrent_sizes, stencil_sizes, tile_sizes_of
+from polyviz.mapping.tile_sizes import Tile, concurrent_sizes, tile_sizes_of
 from polyviz.mapping.work import region_extents
 from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, ParallelWork, Plan
 from polyviz.transform.interchange import permute_members
@@ -59,6 +55,7 @@ from polyviz.transform.wavefront import with_diagonal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from polyviz.analysis import BandProperties
     from polyviz.model.dependences import Dependences
     from polyviz.model.processor import Processor
     from polyviz.model.schedule import Decision, Schedule
@@ -141,7 +138,7 @@ def _transform(
 ) -> Mapped:
     if registers is not None and tile is None:
         tree = inner_nests(scop, dependences, tree, registers)
-    tree, properties = _with_chains_apart(scop, dependences, tree, wanted=interleave and tile is None)
+    tree, properties = with_chains_apart(scop, dependences, tree, wanted=interleave and tile is None)
     plans: list[BandPlan] = []
     decisions: list[Decision] = []
     for (path, band), found in zip(bands(tree), properties, strict=True):
@@ -171,9 +168,9 @@ def _transform(
             plan = _by_registers(plan, choice, tile)
             decisions.extend(filter(None, (choice.decision,)))
         if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
-            plan = _as_stencil(scop, dependences, tree, plan, tile, interleave=interleave)
+            plan = as_stencil(scop, dependences, tree, plan, tile, interleave=interleave)
         plans.append(plan)
-    plans = _with_strips(scop, dependences, tree, properties, plans) if interleave else plans
+    plans = with_strips(scop, dependences, tree, properties, plans) if interleave else plans
     decisions += [
         said for plan in plans for said in explain(plan, statements_under(node_at(tree, plan.path)))
     ]
@@ -181,49 +178,6 @@ def _transform(
     for number, plan in reversed(list(enumerate(plans))):
         mapped = _apply(scop, dependences, mapped, plan, number, registers)
     return mapped
-
-
-def _with_chains_apart(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, *, wanted: bool
-) -> tuple[isl.Schedule, tuple[BandProperties, ...]]:
-    """``tree``, with chains in bands of their own where that is ``wanted``, and the properties of its bands."""
-    properties = band_properties(scop, dependences, tree)
-    apart = chains_apart(scop, dependences, tree, properties) if wanted else None
-    return (tree, properties) if apart is None else (apart, band_properties(scop, dependences, apart))
-
-
-def _as_stencil(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: BandPlan, tile: Tile, *, interleave: bool
-) -> BandPlan:
-    """``plan``, which tiles along wavefronts, for the rows or the chains of a stencil, where it is one."""
-    if not has_short_dependences(scop, dependences, tree, plan.path):
-        return plan
-    serial = interleave and not plan.vector
-    chains = serial and is_chain_after(scop, dependences, tree, plan.path, plan.order)
-    sizes = stencil_sizes(plan.order, chains=chains) if tile is None else plan.sizes
-    return replace(plan, sizes=sizes, rows=not chains, diagonals=chains)
-
-
-def _with_strips(
-    scop: Scop,
-    dependences: Dependences,
-    tree: isl.Schedule,
-    properties: Sequence[BandProperties],
-    plans: Sequence[BandPlan],
-) -> list[BandPlan]:
-    """``plans`` with strips where all loops inside a parallel one are chains."""
-    result = []
-    for plan, found in zip(plans, properties, strict=True):
-        inside = [
-            other for other in plans if other.path != plan.path and other.path[: len(plan.path)] == plan.path
-        ]
-        plain = plan.is_plain and found.members[plan.order[-1]].coincident
-        serial = all(other.is_plain and not other.vector and other.parallel is None for other in inside)
-        chains = inside and plain and serial
-        paths = [other.path for other in inside]
-        strips = bool(chains) and has_chains(scop, dependences, tree, paths)
-        result.append(replace(plan, strips=strips))
-    return result
 
 
 def _is_free(around: Sequence[BandPlan]) -> bool:
