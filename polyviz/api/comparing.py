@@ -103,8 +103,8 @@ def compare(
     engines = [_engine(name) for name in dict.fromkeys(_several(baselines))]
     bound = Binder(scop, signature_of(source)).bind(arguments, {})
     check_bounds(scop, dict(bound.parameters), bound.shapes)
-    switches = {"register_tile": register_tile, "pack": pack, "interleave": interleave}
-    field = _Field(scop, dependences, source, tile, switches, floating_point, namespace, bound.parameters)
+    switches = (register_tile, pack, interleave)
+    field = _Field(scop, dependences, source, tile, *switches, floating_point, namespace, bound.parameters)
     resolved = _resolved(_several(targets or ("auto",)))
     entries = [
         field.enter(name, choice, target, missing)
@@ -185,7 +185,9 @@ class _Field:
     dependences: Dependences
     source: object
     tile: Tile
-    switches: Mapping[str, bool]
+    register_tile: bool
+    pack: bool
+    interleave: bool
     floating_point: FloatingPoint
     namespace: Mapping[str, Any] | None
     sizes: Mapping[str, int]
@@ -208,7 +210,9 @@ class _Field:
             schedule=choice,
             target=target,
             tile=self.tile,
-            **self.switches,
+            register_tile=self.register_tile,
+            pack=self.pack,
+            interleave=self.interleave,
             floating_point=self.floating_point,
             namespace=self.namespace,
             at_hand=self.sizes,

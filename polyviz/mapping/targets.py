@@ -8,7 +8,7 @@ from polyviz.errors import OptionError
 from polyviz.mapping import cpu, gpu
 
 if TYPE_CHECKING:
-    from polyviz.mapping.cpu import Tile
+    from polyviz.mapping.tile_sizes import Tile
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import Plan
     from polyviz.model.processor import Processor
