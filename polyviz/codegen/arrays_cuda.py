@@ -12,7 +12,6 @@ from polyviz.codegen.bodies import private_name
 from polyviz.codegen.calling import run_time_failures
 from polyviz.codegen.index import linear_terms
 from polyviz.codegen.typing import C_TYPE_NAMES
-from polyviz.errors import CodegenError
 from polyviz.model.program import ProgramArgument
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ class BandPlan:
     """What happens to one band. ``order`` is the new order of its point loops, ``parallel`` a position in it (or in
     the tile band), ``vector`` tells that its innermost loop may use vector instructions, ``separable`` that each
     statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time. A tile of
-    ``rows`` is long in its vector loop, whose ends may be cut off. Chains run side by side in ``strips`` of the innermost
-    loop, or along ``diagonals`` of the two innermost."""
+    ``rows`` is long in its vector loop, whose ends may be cut off. Chains run side by side in ``strips`` of the
+    innermost loop, or along ``diagonals`` of the two innermost."""
 
     path: Path
     order: tuple[int, ...]

@@ -7,26 +7,13 @@ proved for the band: permutable bands may be reordered and tiled, coincident mem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
 from polyviz.mapping.band_plan import BandPlan, explain_band, mark_of, shared_work
 from polyviz.mapping.block_tiles import tile_sizes
 from polyviz.mapping.full_tiles import find_full_tiles
-from polyviz.mapping.interleave import (
-    CHAINS,
-    chains_apart,
-    cut_into_strips,
-    has_chains,
-    has_short_dependences,
-    interleave_diagonals,
-    interleave_strips,
-    is_chain_after,
-    with_diagonals,
-)
 from polyviz.mapping.innermost import (
     distribute_innermost,
     is_concurrent,
@@ -35,13 +22,21 @@ from polyviz.mapping.innermost import (
     mark_loop,
     mark_vector,
 )
+from polyviz.mapping.interleave import (
+    CHAINS,
+    cut_into_strips,
+    interleave_diagonals,
+    interleave_strips,
+    with_diagonals,
+)
 from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.marked import Mapped, keep_marks
 from polyviz.mapping.memory import MemoryRules
 from polyviz.mapping.outer_loops import OuterLoops
 from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, prepared, tiles_of_updates
+from polyviz.mapping.stencil_bands import as_stencil, with_chains_apart, with_strips
 from polyviz.mapping.storage import place_temporaries
-from polyviz.mapping.tile_sizes import Tile, concurrent_sizes, stencil_sizes, tile_sizes_of
+from polyviz.mapping.tile_sizes import Tile, concurrent_sizes, tile_sizes_of
 from polyviz.model.plan import POINTS, FullTiles, Plan
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tile import split_into_tiles
@@ -49,8 +44,11 @@ from polyviz.transform.tree import Path, bands, insert_mark, node_at, split_band
 from polyviz.transform.wavefront import with_diagonal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import islpy as isl
 
+    from polyviz.analysis import BandProperties
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import ArraySum
     from polyviz.model.processor import Processor
@@ -149,10 +147,7 @@ def _transform(
 ) -> Mapped:
     tree, said = prepared(scop, dependences, tree, registers) if tile is None else (tree, ())
     tree, arranged = memory.arranged(scop, dependences, tree)
-    properties = band_properties(scop, dependences, tree)
-    apart = chains_apart(scop, dependences, tree, properties) if interleave and tile is None else None
-    if apart is not None:
-        tree, properties = apart, band_properties(scop, dependences, apart)
+    tree, properties = with_chains_apart(scop, dependences, tree, wanted=interleave and tile is None)
     plans: list[BandPlan] = []
     decisions: list[Decision] = [*said, *arranged]
     for (path, band), found in zip(bands(tree), properties, strict=True):
@@ -185,10 +180,9 @@ def _transform(
             ordered, _ = permute_members(tree, path, plan.order)
             plan = _with_sums(plan, memory.sums(scop, dependences, ordered, path, len(plans)))
         if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
-            plan = _as_stencil(scop, dependences, tree, plan, tile, interleave=interleave)
+            plan = as_stencil(scop, dependences, tree, plan, tile, interleave=interleave)
         plans.append(plan)
-    if interleave:
-        plans = _with_strips(scop, dependences, tree, properties, plans)
+    plans = with_strips(scop, dependences, tree, properties, plans) if interleave else plans
     for plan in plans:
         decisions.extend(explain_band(plan, statements_under(node_at(tree, plan.path))))
     sums = tuple(found for plan in plans for found in plan.sums)
@@ -196,38 +190,6 @@ def _transform(
     for number, plan in reversed(list(enumerate(plans))):
         mapped = _apply(scop, dependences, mapped, plan, number, registers)
     return mapped
-
-
-def _as_stencil(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: BandPlan, tile: Tile, *, interleave: bool
-) -> BandPlan:
-    """``plan``, which tiles along wavefronts, for the rows or the chains of a stencil, where it is one."""
-    if not has_short_dependences(scop, dependences, tree, plan.path):
-        return plan
-    serial = interleave and not plan.vector
-    chains = serial and is_chain_after(scop, dependences, tree, plan.path, plan.order)
-    sizes = stencil_sizes(plan.order, chains=chains) if tile is None else plan.sizes
-    return replace(plan, sizes=sizes, rows=not chains, diagonals=chains)
-
-
-def _with_strips(
-    scop: Scop,
-    dependences: Dependences,
-    tree: isl.Schedule,
-    properties: Sequence[BandProperties],
-    plans: Sequence[BandPlan],
-) -> list[BandPlan]:
-    """``plans`` with strips where all loops inside a parallel one are chains."""
-    result = []
-    for plan, found in zip(plans, properties, strict=True):
-        inside = [other for other in plans if other.path != plan.path and other.path[: len(plan.path)] == plan.path]
-        plain = plan.is_plain and found.members[plan.order[-1]].coincident
-        serial = all(other.is_plain and not other.vector and other.parallel is None for other in inside)
-        chains = inside and plain and serial
-        paths = [other.path for other in inside]
-        strips = bool(chains) and has_chains(scop, dependences, tree, paths)
-        result.append(replace(plan, strips=strips))
-    return result
 
 
 def _is_free(around: Sequence[BandPlan]) -> bool:
@@ -320,17 +282,7 @@ def _apply(
     tree = mapped.tree
     if plan.strips:
         return _apply_strips(scop, mapped, plan, number)
-    if plan.diagonals:
-        tree = with_diagonals(tree, plan.path, plan.order)
-    if plan.sizes:
-        tree = split_into_tiles(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
-        tree, _ = permute_members(tree, plan.path, plan.tile_order)
-        if plan.wavefront:
-            tree = with_diagonal(tree, plan.path)
-    points = (*plan.path, 0) if plan.sizes else plan.path
-    if plan.concurrent:
-        tree = with_diagonal(tree, points)
-    tree, _ = permute_members(tree, points, plan.order)
+    tree, points = _points_in_order(tree, plan)
     if plan.concurrent:
         plan = replace(plan, vector=is_parallel_innermost(scop, dependences, tree, points))
     mark = f"{POINTS}:{number}"
@@ -355,10 +307,7 @@ def _apply(
         )
     steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
     full = _full_tiles(scop, tree, points, steps, plan) if plan.sizes and plan.block is None else None
-    if plan.diagonals:
-        tree = interleave_diagonals(tree, points)
-    else:
-        tree = _innermost(scop, dependences, tree, points, plan)
+    tree = _innermost(scop, dependences, tree, points, plan)
     if full is not None:
         mapped = replace(mapped, full_tiles=(*mapped.full_tiles, FullTiles(mark, full)))
     if full is not None or any(tiles.mark == mark for tiles in mapped.block_tiles):
@@ -373,6 +322,21 @@ def _with_threads(tree: isl.Schedule, plan: BandPlan, number: int) -> isl.Schedu
     if plan.parallel is not None:
         tree = mark_loop(tree, plan.path, plan.parallel, mark_of(plan, number))
     return insert_mark(tree, plan.path, plan.block.team) if plan.block and plan.block.team else tree
+
+
+def _points_in_order(tree: isl.Schedule, plan: BandPlan) -> tuple[isl.Schedule, Path]:
+    """``tree`` with the tile loops of one band and the points of its tiles in their order; the path of the points."""
+    if plan.diagonals:
+        tree = with_diagonals(tree, plan.path, plan.order)
+    if plan.sizes:
+        tree = split_into_tiles(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
+        tree, _ = permute_members(tree, plan.path, plan.tile_order)
+        if plan.wavefront:
+            tree = with_diagonal(tree, plan.path)
+    points = (*plan.path, 0) if plan.sizes else plan.path
+    if plan.concurrent:
+        tree = with_diagonal(tree, points)
+    return permute_members(tree, points, plan.order)[0], points
 
 
 def _full_tiles(
@@ -404,7 +368,9 @@ def _apply_strips(scop: Scop, mapped: Mapped, plan: BandPlan, number: int) -> Ma
 def _innermost(
     scop: Scop, dependences: Dependences, tree: isl.Schedule, points: Path, plan: BandPlan
 ) -> isl.Schedule:
-    """``tree`` with the innermost loop of the band of points at ``points`` ready for vector instructions."""
+    """``tree`` with the innermost loop of the band at ``points`` ready for vector instructions, or interleaved."""
+    if plan.diagonals:
+        return interleave_diagonals(tree, points)
     if plan.separable and (not plan.vector or is_mixed(scop, tree, points)):
         separate = distribute_innermost(scop, dependences, tree, points)
         if separate is not None:

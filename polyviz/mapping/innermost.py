@@ -85,7 +85,7 @@ def is_concurrent(band: isl.ScheduleNode) -> bool:
 
 
 def is_mixed(scop: Scop, tree: isl.Schedule, path: Path) -> bool:
-    """Whether some iterations of the band at ``path`` run only some of its statements, so that guards would be needed."""
+    """Whether some iterations of the band at ``path`` run only some of its statements, so that guards are needed."""
     band = band_at(tree, path)
     domains = node_at(tree, path).get_domain().get_set_list()
     if len({domains.get_at(position).n_dim() for position in range(domains.n_set())}) > 1:

@@ -51,7 +51,7 @@ _LONGEST = 4
 
 
 def has_chains(scop: Scop, dependences: Dependences, tree: isl.Schedule, paths: Sequence[Path]) -> bool:
-    """Whether the innermost loop of each band at ``paths`` waits for its own values, and nothing lets it run in parallel.
+    """Whether the innermost loop of each band at ``paths`` waits for its own values, and nothing makes it parallel.
 
     Statements with private temporaries are left alone: each chain would need copies of its own.
     """
@@ -162,7 +162,9 @@ def interleave_strips(tree: isl.Schedule, points: Path) -> isl.Schedule:
     assert coincident_members(band_at(tree, points)) == (True,)
     tree = band_at(tree, points).band_sink().get_schedule()
     below = [path for path, _ in bands(tree) if path[: len(points)] == points]
-    innermost = [path for path in below if not any(other != path and other[: len(path)] == path for other in below)]
+    innermost = [
+        path for path in below if not any(other != path and other[: len(path)] == path for other in below)
+    ]
     for path in sorted(innermost, reverse=True):
         tree = mark_last(tree, path, VECTOR)
     return tree

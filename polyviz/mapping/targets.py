@@ -10,7 +10,7 @@ from polyviz.mapping import cpu, gpu
 from polyviz.model.schedule import Decision
 
 if TYPE_CHECKING:
-    from polyviz.mapping.cpu import Tile
+    from polyviz.mapping.tile_sizes import Tile
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import Plan
     from polyviz.model.processor import Processor

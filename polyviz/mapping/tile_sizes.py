@@ -19,8 +19,8 @@ WAVEFRONT_TILE = (32, 64, 256)
 CROWDED_TILE = 16
 """The loops between, when there are two or more of them."""
 ROW_TILE = (32, 16, 1024)
-"""The same where every dependence is short (stencils): few rows, so that they stay in the second-level cache while the
-tile moves along with the time, and long ones, so that what is special at their ends hardly counts."""
+"""The same for stencils in three dimensions: few rows, so that they stay in the second-level cache while the tile moves
+along with the time, and whole ones, so that what is special at their ends hardly counts."""
 CHAIN_TILE = (16, 64, 256)
 """The same where chains run side by side: shorter rows, since only full tiles of them have constant bounds."""
 

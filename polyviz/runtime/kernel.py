@@ -59,8 +59,8 @@ class Kernel(Displayable):
 
     Calling it does what the original function does: same arguments, same changes in place, same result. Where arguments
     overlap in memory it raises, or with ``overlap="as-written"`` (not on a device) the loop runs as written, and a
-    warning says so; subscripts out of range raise before anything is changed. ``substitute`` makes the plan to go on with
-    where the program of ``plan`` cannot be compiled here.
+    warning says so; subscripts out of range raise before anything is changed. ``substitute`` makes the plan to go on
+    with where the program of ``plan`` cannot be compiled here.
     """
 
     def __init__(

@@ -15,6 +15,8 @@ from polyviz.transform.tree import kind_of, walk
 from tests.running import function_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from polyviz.model.schedule import Decision
 
 SWEEP = """
@@ -92,6 +94,12 @@ def test_chains_inside_a_parallel_loop_run_in_strips() -> None:
     assert marks(plan).count(POINTS) == 1
     assert len(said(plan)) == 1
     assert pv.check(scop, plan.tree, known=dependences)
+
+
+@pytest.mark.parametrize("text", [SWEEP, COLUMNS], ids=["sweep", "columns"])
+def test_text(text: str, golden: Callable[..., None]) -> None:
+    kernel = pv.compile(function_of(text), target="c")
+    golden(kernel.source.partition("int64_t kernel_")[2])
 
 
 @pytest.mark.parametrize("text", [PRIVATE, SUMS, FREE], ids=["private", "sums", "free"])
