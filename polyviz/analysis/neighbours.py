@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import islpy as isl
 
+from polyviz.model.isl_limits import with_known_quotients
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -125,9 +127,10 @@ def source_to_sink(pairs: isl.Map) -> isl.Map:
 
 
 def _without_earlier(pairs: isl.Map, latest: isl.Map, after: isl.Map) -> isl.Map:
-    left = pairs.subtract(latest.apply_range(after))
+    earlier = with_known_quotients(latest.apply_range(after))
+    left = with_known_quotients(pairs).subtract(earlier)
     return left if left.n_basic_map() <= pairs.n_basic_map() else left.coalesce()
 
 
 def _less(accesses: isl.Set, pairs: isl.Map) -> isl.Set:
-    return accesses.subtract(pairs.domain()).coalesce()
+    return with_known_quotients(accesses).subtract(with_known_quotients(pairs.domain())).coalesce()

@@ -57,6 +57,23 @@ def solved(compute: Callable[[], Result], operations: int = SMALL) -> Result | N
             return None
 
 
+def with_known_quotients(relation: Relation) -> Relation:
+    """``relation`` with all its integer divisions computed, however many operations that takes (few, nearly always).
+
+    What is subtracted needs them, and isl ends the process where a limit strikes while it looks for them.
+
+    >>> print(with_known_quotients(isl.Set("{ [i] : exists (k : i = 3k) }")))
+    { [i] : (i) mod 3 = 0 }
+    """
+    context = isl.DEFAULT_CONTEXT
+    limit = context.get_max_operations()
+    context.set_max_operations(0)
+    try:
+        return relation.compute_divs()
+    finally:
+        context.set_max_operations(limit)
+
+
 def coalesced(relation: Relation) -> Relation:
     """``relation`` in fewer pieces when that is cheap to find, else as it is.
 

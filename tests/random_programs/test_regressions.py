@@ -25,3 +25,10 @@ def test_a_scalar_that_the_text_mentions_before_it_assigns_it() -> None:
 def test_tiles_whose_loops_isl_cannot_write() -> None:
     outcomes = judge(generate(25, SMALL), [Variant("isl", "python")])
     assert [outcome.kind for outcome in outcomes] == ["equal", "equal"]
+
+
+@pytest.mark.slow
+def test_a_limit_that_strikes_where_isl_cannot_stop() -> None:
+    """It ended the process while isl looked for the integer divisions of a relation that is subtracted."""
+    outcomes = judge(generate(70032), [Variant("pluto", "python")])
+    assert [outcome.kind for outcome in outcomes] == ["equal", "equal"]
