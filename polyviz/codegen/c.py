@@ -15,11 +15,12 @@ from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.lower import lower
+from polyviz.codegen.regularity import is_regular
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
-from polyviz.model.expression import Binary, Call, Constant, Element, Expression, Name, walk
+from polyviz.model.expression import Binary, Call, Constant, Element, Expression, walk
 from polyviz.model.program import NO_MEMORY, ArrayType, FloatingPoint, Program, ProgramArgument
 
 if TYPE_CHECKING:
@@ -281,7 +282,7 @@ class _CProgram:
             self.folds.write(fold, indent)
             return
         if node.parallel:
-            regular = "static" if _regular(node) and not marks else "dynamic"
+            regular = "static" if is_regular(node) and not marks else "dynamic"
             self.text.add(
                 indent, f"#pragma omp parallel for schedule({regular}){self._if_it_pays(node.parallel)}"
             )
@@ -325,7 +326,7 @@ class _CProgram:
 
     def _team_with_copies(self, node: For, indent: int) -> None:
         """A parallel loop whose threads add into copies of their own; which iterations each gets is always the same."""
-        scheduling = "static" if _regular(node) else f"static, {CHUNK}"
+        scheduling = "static" if is_regular(node) else f"static, {CHUNK}"
 
         def print_loop(bodies: dict[str, Sequence[Instruction]], inside: int) -> None:
             self.bodies, shared = bodies, self.bodies
@@ -379,25 +380,3 @@ class _CProgram:
         comment = f"  // line {statement.span.line}: {' '.join(statement.source.split())}"
         for number, line in enumerate(lines):
             self.text.add(indent, line + (comment if number == 0 else ""), statement)
-
-
-def _regular(loop: For) -> bool:
-    """Whether every iteration does about the same work, as far as the loop bounds tell.
-
-    A loop between two bounds that both move with the outer iteration has a constant length (a point loop in its tile,
-    a skewed loop); one bound that moves alone makes a triangle.
-    """
-    moving = {loop.iterator}
-    for inner in descendants(loop.body):
-        if not isinstance(inner, For):
-            continue
-        start, stop = (_mentions(bound, moving) for bound in (inner.start, inner.stop))
-        if start != stop:
-            return False
-        if start:
-            moving.add(inner.iterator)
-    return True
-
-
-def _mentions(bound: Expression, names: set[str]) -> bool:
-    return any(isinstance(part, Name) and part.name in names for part in walk(bound))

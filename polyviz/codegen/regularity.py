@@ -1,0 +1,33 @@
+"""Whether the iterations of a parallel loop are alike, so that equal shares of them keep all threads busy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyviz.codegen.loops import For, descendants
+from polyviz.model.expression import Name, walk
+
+if TYPE_CHECKING:
+    from polyviz.model.expression import Expression
+
+
+def is_regular(loop: For) -> bool:
+    """Whether every iteration does about the same work, as far as the loop bounds tell.
+
+    A loop between two bounds that both move with the outer iteration has a constant length (a point loop in its tile,
+    a skewed loop); one bound that moves alone makes a triangle.
+    """
+    moving = {loop.iterator}
+    for inner in descendants(loop.body):
+        if not isinstance(inner, For):
+            continue
+        start, stop = (_mentions(bound, moving) for bound in (inner.start, inner.stop))
+        if start != stop:
+            return False
+        if start:
+            moving.add(inner.iterator)
+    return True
+
+
+def _mentions(bound: Expression, names: set[str]) -> bool:
+    return any(isinstance(part, Name) and part.name in names for part in walk(bound))
