@@ -43,7 +43,7 @@ def _legal(answer: Answer) -> Verdict:
 def parallel(loop: str = "outermost") -> Goal:
     """The loop at the address ``loop`` may run its iterations in any order.
 
-    ``outermost``, the default, means every loop without a loop around it, ``innermost`` every one without a loop inside.
+    ``outermost``, the default, means every loop without a loop around it, ``innermost`` without one inside.
     """
     named = f"every {loop} loop" if loop in ("outermost", "innermost") else f"the loop `{loop}`"
     return Goal(f"{named} is parallel", lambda answer: _parallel(answer, loop))
