@@ -133,7 +133,7 @@ _MADE = (
     exercise(
         "tile-stencil",
         IN_PLACE,
-        [legal(), tiled(2), at_most(lines=200, cache=512)],
+        [legal(), tiled(2), at_most(lines=192, cache=512)],
         task="tile time and space together, and fetch at most a quarter of the lines",
         hints=(
             "Which distance is negative in `i`? Tiles of the plain loops would wait for each other.",
