@@ -103,6 +103,8 @@ def _needed(given: Scop | None) -> Scop:
 def _parsed(text: str) -> list[ast.stmt]:
     try:
         return ast.parse(text).body
+    except ValueError as error:
+        raise OptionError(f"The answer cannot be read: {error}.", hint=FORMS) from None
     except SyntaxError as error:
         line, column = error.lineno or 1, max(1, error.offset or 1)
         raise OptionError(

@@ -45,10 +45,22 @@ class Exercise(Displayable):
             return Attempt(self, text, hints=hints)
         try:
             answer = read_answer(text, self.part, self.sizes, namespace)
-            verdicts = tuple(goal.judge(answer) for goal in self.goals)
+            verdicts = tuple(_judged(goal, answer) for goal in self.goals)
         except PolyvizError as error:
             return Attempt(self, text, problem=str(error), hints=hints)
         return Attempt(self, text, answer, verdicts, hints=hints)
+
+
+def _judged(goal: Goal, answer: Answer) -> Verdict:
+    """The verdict of a goal; one of a teacher's own that stops leaves the others to be seen."""
+    try:
+        return goal.judge(answer)
+    except PolyvizError:
+        raise
+    except Exception as error:
+        return Verdict(
+            None, f"This goal stopped with {type(error).__name__}: {error}. Tell who set the exercise."
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis import parallelism
+from polyviz.analysis.witness import parameters_text, smallest_instance
 from polyviz.editing import start_edit
 from polyviz.editing.script import START
 from polyviz.errors import OptionError
@@ -15,6 +16,7 @@ from polyviz.exercises.running import agreement
 from polyviz.model.plan import VECTOR
 from polyviz.model.registry import near
 from polyviz.transform.proof import promises
+from polyviz.views.instances import integer_points
 
 if TYPE_CHECKING:
     from polyviz.exercises.answer import Answer
@@ -149,8 +151,6 @@ def _domain(answer: Answer, wanted: isl.Set) -> Verdict:
 
 
 def _example(points: isl.Set, sentence: str) -> str:
-    from polyviz.analysis.witness import parameters_text, smallest_instance
-
     parameters, instance = smallest_instance(points)
     return sentence.format(f"({', '.join(map(str, instance))})", parameters_text(parameters))
 
@@ -177,7 +177,5 @@ def _distances(answer: Answer, wanted: set[tuple[int, ...]]) -> Verdict:
 
 def _vectors(deltas: isl.Set) -> set[tuple[int, ...]] | None:
     """The vectors of ``deltas`` whatever the parameters are; None when their number has no bound."""
-    from polyviz.views.instances import integer_points
-
     plain = deltas.project_out(_PARAMETER, 0, deltas.dim(_PARAMETER)).coalesce()
     return set(integer_points(plain)[0]) if plain.is_bounded() else None

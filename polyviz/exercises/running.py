@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polyviz.analysis import dependences, instance_counts
 from polyviz.analysis.witness import fixed
 from polyviz.api.comparing import compare
 from polyviz.api.compiling import build_kernel
-from polyviz.codegen.calling import result_names
+from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError
 from polyviz.exercises.goal import UNSEEN, Goal, Verdict
 from polyviz.runtime.agreement import compare_values
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 _SMALL = 7
 """The size at which results are compared where the exercise names none: no power of two, so that edges show."""
+
+
+MOST_RUNS = 1_000_000
+"""The most iterations that are run, in plain Python, to compare results."""
 
 
 def same_result() -> Goal:
@@ -47,6 +52,9 @@ def agreement(answer: Answer) -> Verdict:
     if answer.schedule is None:
         return UNSEEN
     values = sizes_of(answer.given, answer.sizes)
+    runs = sum(instance_counts(answer.scop, sizes_of(answer.scop, values)).values())
+    if runs > MOST_RUNS:
+        return Verdict(False, f"Not run: the loops have {runs:,} iterations for {values_text(values)}.")
     data = example_data(answer.given, values)
     expected, found = _left(answer.given, "original", data), _left(answer.scop, answer.schedule, data)
     missing = sorted(expected.keys() - found.keys())
@@ -80,9 +88,6 @@ def example_data(scop: Scop, values: Mapping[str, int]) -> dict[str, Any]:
 
 def _left(scop: Scop, schedule: Any, data: Mapping[str, Any]) -> dict[str, Any]:
     """What a run of ``scop`` leaves: written arrays and results, by name."""
-    from polyviz.analysis import dependences
-    from polyviz.codegen.calling import written_arrays
-
     kernel = build_kernel(scop, dependences(scop), scop, schedule=schedule, target="python", tile=False)
     given = {
         one.name: np.copy(data[one.name]) if np.ndim(data[one.name]) else data[one.name]

@@ -96,7 +96,7 @@ def _picture(attempt: Attempt) -> str:
     pane = _pane(answer.scop, violation)
     if pane is None:
         return ""
-    sentence = paragraph(f"The arrow must point forward in time: {violation.explanation}")
+    sentence = paragraph("The pair that forbids this order; its arrow must point forward in time.")
     return sentence + image(domain.draw(pane), f"{violation.source}: {violation.explanation}")
 
 

@@ -13,6 +13,7 @@ from polyviz.exercises import (
     distances,
     domain,
     exercise,
+    faster,
     legal,
     parallel,
     same_result,
@@ -38,6 +39,7 @@ def sweep():
         ("{ S7[i, j] -> [j, i] }", ("speaks of `S7`", "S0[i, j]")),
         ("{ S0[i, j] -> [0, 0] }", ("✗ legal. ", "– ")),
         ('tile(at="k", sizes=(4, 4))', ("There is no loop `k`",)),
+        ("x\0y", ("null bytes",)),
         ("1 / 0", ("stopped with ZeroDivisionError",)),
         ("x = 3", ("ends without a value",)),
         ("42", ("value of type int",)),
@@ -61,7 +63,7 @@ def test_an_illegal_move_is_refused_with_its_pair_drawn(sweep) -> None:
     assert "Line 1 of the script: The move `reversal` would change the result." in str(attempt)
     assert "✗ legal. " in str(attempt)
     html = mime_bundle(attempt)["text/html"]
-    assert "The arrow must point forward in time" in html
+    assert "its arrow must point forward in time" in html
     assert "data:image/svg+xml" in html
 
 
@@ -131,6 +133,26 @@ def test_too_many_instances_are_not_walked_through() -> None:
 def test_a_goal_of_ones_own() -> None:
     brief = Goal("one move", lambda answer: Verdict(answer.text.count("\n") == 2, answer.kind))
     assert exercise("brief", SWEEP, [brief]).attempt('tile(at="i", sizes=(4, 4))').solved
+
+
+def test_a_goal_that_stops_leaves_the_others() -> None:
+    broken = Goal("broken", lambda answer: Verdict(1 / 0 > 0))
+    attempt = exercise("half-broken", SWEEP, [legal(), broken]).attempt('schedule("original")')
+    assert [verdict.met for verdict in attempt.verdicts] == [True, None]
+    assert "stopped with ZeroDivisionError" in str(attempt)
+
+
+def test_loops_without_end_in_sight_are_not_run() -> None:
+    asked = exercise("deep", SWEEP, [same_result()], sizes={"n": 2000})
+    assert "Not run: the loops have 3,996,001 iterations" in str(asked.attempt('schedule("original")'))
+
+
+@pytest.mark.slow
+def test_faster_is_measured_and_verified() -> None:
+    asked = exercise("quick", SWEEP, [faster(0.0, "numba", 3), faster(1e9, "numba", 3)], sizes={"n": 40})
+    verdicts = asked.attempt('tile(at="i", sizes=(8, 8))').verdicts
+    assert [verdict.met for verdict in verdicts] == [True, False]
+    assert verdicts[0].found.startswith("Measured here: ")
 
 
 @pytest.mark.parametrize(
