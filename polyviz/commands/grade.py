@@ -28,7 +28,7 @@ MAGIC = "%%polycheck"
 class Grade:
     """One exercise in one notebook.
 
-    ``status`` is ``solved``, ``open`` (some goal is not met), ``empty`` or ``unreadable``; ``goals`` are those met of
+    ``notebook`` is the path as it was given. ``status`` is ``solved``, ``open`` (some goal is not met), ``empty`` or ``unreadable``; ``goals`` are those met of
     all of them. ``hints`` and ``attempts`` are what the notebook itself says, which a student can change; the rest is
     checked here.
     """
@@ -69,7 +69,7 @@ def _of_notebook(path: Path) -> Iterator[Grade]:
         if name not in last or not is_blank(body):
             last[name] = {"body": body, "record": _record(cell, name)}
     for name, found in last.items():
-        yield _graded(path.name, name, found["body"], found["record"])
+        yield _graded(str(path), name, found["body"], found["record"])
 
 
 def _cells(path: Path) -> Iterable[Mapping[str, Any]]:
@@ -100,8 +100,9 @@ def _graded(notebook: str, name: str, body: str, record: Mapping[str, Any]) -> G
     hints, attempts = (_number(record.get(key)) for key in ("hints", "attempts"))
     try:
         exercise = find(name)
-    except PolyvizError as error:
-        return Grade(notebook, name, "unreadable", 0, 0, hints, attempts, error.message)
+    except PolyvizError:
+        note = "no exercise of this name: give the file that sets it with --exercises"
+        return Grade(notebook, name, "unreadable", 0, 0, hints, attempts, note)
     attempt = exercise.attempt(body)
     note = ""
     if attempt.problem and isinstance(record.get("answer"), str):

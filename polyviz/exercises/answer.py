@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,6 +19,7 @@ from polyviz.editing import Edit
 from polyviz.editing.script import START, read_script, replay_lines
 from polyviz.errors import LegalityError, OptionError, PolyvizError, Span
 from polyviz.model.dependences import Legality
+from polyviz.model.registry import near
 from polyviz.model.schedule import Schedule
 from polyviz.transform.registry import moves
 
@@ -79,6 +81,7 @@ def read_answer(
         return _loops(text, given, sizes)
     if _is_script(body):
         return _scripted(_whole(text, body), _needed(given), sizes)
+    _insist_on_moves(body, namespace)
     return _named(text, body, _needed(given), sizes, namespace)
 
 
@@ -125,6 +128,16 @@ def _calls(body: list[ast.stmt]) -> list[str]:
 def _is_script(body: list[ast.stmt]) -> bool:
     known = {START, *(name.replace("-", "_") for name in moves())}
     return bool(set(_calls(body)) & known)
+
+
+def _insist_on_moves(body: list[ast.stmt], namespace: Mapping[str, Any] | None) -> None:
+    """Calls of names that nobody knows are moves with a slip of the pen."""
+    for name in _calls(body):
+        if name not in (namespace or {}) and not hasattr(builtins, name):
+            known = [move.replace("-", "_") for move in moves()]
+            raise OptionError(
+                f"There is no move `{name}`{near(name, known)}; the moves are {', '.join(known)}."
+            )
 
 
 def _whole(text: str, body: list[ast.stmt]) -> str:

@@ -46,26 +46,45 @@ def faster(by: float = 1.5, target: str = "auto", repeats: int = 5) -> Goal:
 
 
 def agreement(answer: Answer) -> Verdict:
-    """Whether the answer's program leaves what the given loops leave."""
+    """Whether the answer's program leaves what the given loops leave.
+
+    Loops written anew are run for two sizes: a size written into them as a number would pass with one.
+    """
     if answer.given is None:
         return Verdict(True, "There is nothing to compare with.")
     if answer.schedule is None:
         return UNSEEN
     values = sizes_of(answer.given, answer.sizes)
+    if answer.kind != "loops":
+        difference = _difference(answer, answer.given, values)
+        return Verdict(
+            not difference,
+            difference or f"The same values on random data{_for(values)}; the order is proven.",
+        )
+    larger = sizes_of(answer.given, {name: value + 1 for name, value in values.items()})
+    for chosen in (values, larger):
+        difference = _difference(answer, answer.given, chosen)
+        if difference:
+            return Verdict(False, difference)
+    return Verdict(True, f"The same values on random data{_for(values)} and one larger: a test, no proof.")
+
+
+def _for(values: Mapping[str, int]) -> str:
+    return f" for {values_text(values)}" if values else ""
+
+
+def _difference(answer: Answer, given: Scop, values: Mapping[str, int]) -> str:
+    """A sentence about the first difference for ``values``; empty where there is none."""
     runs = sum(instance_counts(answer.scop, sizes_of(answer.scop, values)).values())
     if runs > MOST_RUNS:
-        return Verdict(False, f"Not run: the loops have {runs:,} iterations for {values_text(values)}.")
-    data = example_data(answer.given, values)
-    expected, found = _left(answer.given, "original", data), _left(answer.scop, answer.schedule, data)
+        return f"Not run: the loops have {runs:,} iterations{_for(values)}."
+    data = example_data(given, values)
+    expected, found = _left(given, "original", data), _left(answer.scop, answer.schedule, data)
     missing = sorted(expected.keys() - found.keys())
     if missing:
-        return Verdict(False, f"The answer does not compute `{missing[0]}`.")
+        return f"The answer does not compute `{missing[0]}`."
     verdict = compare_values(expected, found)
-    spoken = f" for {values_text(values)}" if values else ""
-    if not verdict.agrees:
-        return Verdict(False, f"On random data{spoken}, {verdict.sentence}.")
-    proof = "a test, no proof" if answer.kind == "loops" else "and the order is proven"
-    return Verdict(True, f"The same values on random data{spoken} ({proof}).")
+    return "" if verdict.agrees else f"On random data{_for(values)}, {verdict.sentence}."
 
 
 def sizes_of(scop: Scop, sizes: Mapping[str, int]) -> dict[str, int]:

@@ -40,6 +40,7 @@ def sweep():
         ("{ S0[i, j] -> [0, 0] }", ("✗ legal. ", "– ")),
         ('tile(at="k", sizes=(4, 4))', ("There is no loop `k`",)),
         ("x\0y", ("null bytes",)),
+        ('tille(at="i", sizes=(4, 4))', ("There is no move `tille` (did you mean `tile`",)),
         ("1 / 0", ("stopped with ZeroDivisionError",)),
         ("x = 3", ("ends without a value",)),
         ("42", ("value of type int",)),
@@ -97,6 +98,9 @@ def test_rewritten_loops_are_run_beside_the_given_ones() -> None:
     wrong = asked.attempt(good.replace("a - 1]", "a]"))
     assert not wrong.solved
     assert "the original loop gives" in str(wrong)
+    fixed = asked.attempt(good.replace("range(1, n)", "range(1, 6)"))
+    assert not fixed.solved
+    assert "On random data for n = 7" in str(fixed)
 
 
 def test_a_domain_is_compared_exactly() -> None:

@@ -40,8 +40,8 @@ def test_a_class(tmp_path, capsys) -> None:
     table = tmp_path / "class.csv"
     assert main(["grade", str(good), str(bad), "--output", str(table)]) == 0
     assert [(row["notebook"], row["status"], row["met"], row["hints"]) for row in rows(table)] == [
-        ("ada.ipynb", "solved", "2", "0"),
-        ("bob.ipynb", "open", "1", "1"),
+        (str(good), "solved", "2", "0"),
+        (str(bad), "open", "1", "1"),
     ]
     assert "ada.ipynb" in capsys.readouterr().out
 
