@@ -28,9 +28,9 @@ MAGIC = "%%polycheck"
 class Grade:
     """One exercise in one notebook.
 
-    ``notebook`` is the path as it was given. ``status`` is ``solved``, ``open`` (some goal is not met), ``empty`` or ``unreadable``; ``goals`` are those met of
-    all of them. ``hints`` and ``attempts`` are what the notebook itself says, which a student can change; the rest is
-    checked here.
+    ``notebook`` is the path as it was given. ``status`` is ``solved``, ``open`` (some goal is not met), ``empty`` or
+    ``unreadable``; ``met`` of all ``goals`` are met. ``hints`` and ``attempts`` are what the notebook itself
+    says, which a student can change; the rest is checked here.
     """
 
     notebook: str
