@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["moves", "order", "loops"]
 
-FORMS = (
-    'An answer is moves, one per line, such as interchange(order=("j", "i")); an order in isl notation, such as '
-    "{ S0[i, j] -> [j, i] }; a name or expression for an edit or a schedule; or loops."
+FORMS = (  # nothing in it may be the answer to an exercise of the course
+    'An answer is moves, one per line, such as shift(at="i", amount=1); an order in isl notation, such as '
+    "{ S0[i, j] -> [i, j] }; a name or expression for an edit or a schedule; or loops in plain Python."
 )
 
 

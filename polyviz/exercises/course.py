@@ -38,6 +38,15 @@ for i in range(1, n):
     for j in range(n - 1):
         A[j, i] = A[j + 1, i - 1] + X[j, i]
 """
+JACOBI = """\
+for t in range(T):
+    for i in range(1, n - 1):
+        for j in range(1, n - 1):
+            B[i, j] = 0.2 * (A[i, j] + A[i, j - 1] + A[i, j + 1] + A[i - 1, j] + A[i + 1, j])
+    for i in range(1, n - 1):
+        for j in range(1, n - 1):
+            A[i, j] = 0.2 * (B[i, j] + B[i, j - 1] + B[i, j + 1] + B[i - 1, j] + B[i + 1, j])
+"""
 TWO = """\
 for i in range(n):
     for j in range(n):
@@ -194,6 +203,17 @@ _MADE = (
             "Write them so that nothing jumps from row to row in the innermost loop.",
         ),
         sizes={"n": 32},
+    ),
+    exercise(
+        "jacobi-lines",
+        JACOBI,
+        [legal(), tiled(3), at_most(lines=1400, cache=4096)],
+        task="fetch at most 1,400 of the 3,968 lines",
+        hints=(
+            "Bring the half steps together. Which scheduler does that? A script may begin with it.",
+            "64 lines fit into the cache: think how many lines a tile of both arrays has.",
+        ),
+        sizes={"T": 8, "n": 32},
     ),
 )
 

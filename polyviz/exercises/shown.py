@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from polyviz.exercises.answer import FORMS
 from polyviz.exercises.exercise import Attempt, Exercise
 from polyviz.exercises.record import MIME, record_of
 from polyviz.model.display import register_renderer
@@ -31,7 +32,7 @@ def attempt_bundle(attempt: Attempt) -> Bundle:
     html += [preformatted(attempt.problem)] if attempt.problem else []
     html += [paragraph(attempt.answer.note)] if attempt.answer is not None and attempt.answer.note else []
     html += [items(_goal_lines(attempt)), picture]
-    html += [paragraph(line) for line in _hint_lines(attempt)]
+    html += [paragraph(line) for line in (*_how(attempt), *_hint_lines(attempt))]
     return {MIME: record_of(attempt), "text/html": "".join(html), "text/plain": attempt_text(attempt)}
 
 
@@ -43,7 +44,7 @@ def attempt_text(attempt: Attempt) -> str:
     lines += [f"  {line}" for line in attempt.problem.splitlines()]
     if attempt.answer is not None and attempt.answer.note:
         lines.append(f"  {attempt.answer.note}")
-    lines += [f"  {line}" for line in (*_goal_lines(attempt), *_hint_lines(attempt))]
+    lines += [f"  {line}" for line in (*_goal_lines(attempt), *_how(attempt), *_hint_lines(attempt))]
     return "\n".join(lines)
 
 
@@ -75,6 +76,13 @@ def _goal_lines(attempt: Attempt) -> list[str]:
 
 def _goal_line(text: str, verdict: Verdict) -> str:
     return f"{MARKS[verdict.met]} {text}. {verdict.found}".rstrip()
+
+
+def _how(attempt: Attempt) -> list[str]:
+    """How to answer, for somebody who has not begun."""
+    if not attempt.is_blank:
+        return []
+    return [FORMS if attempt.exercise.part is not None else "The answer is loops in plain Python."]
 
 
 def _hint_lines(attempt: Attempt) -> list[str]:

@@ -14,6 +14,7 @@ SOLUTIONS = {
     "product-tiles": 'tile(at="i", sizes=(8, 8, 8))',
     "fuse-two": 'fuse(children=("S0", "S1"), depth=2)',
     "device-threads": 'interchange(order=("j", "i"))\nvector(at="i")',
+    "jacobi-lines": 'schedule("pluto", tile=(8, 8, 8))',
     "rewrite": (
         "for i in range(n):\n    for k in range(n):\n        for j in range(n):\n"
         "            C[i, j] += A[i, k] * B[k, j]"

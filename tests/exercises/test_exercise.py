@@ -129,6 +129,12 @@ def test_lines_are_counted_as_a_cache_fetches_them(order: str, room: int, lines:
     assert lines_fetched(part, times, {}, room) == lines
 
 
+def test_the_line_used_longest_ago_leaves_first() -> None:
+    part = pv.extract("for i in range(1, 4):\n    A[i, 0] = A[0, 0]")
+    # Row 0 is used in every iteration: fetched once, although two other lines come in between.
+    assert lines_fetched(part, pv.schedule(part, "original").map, {}, 2) == 4
+
+
 def test_too_many_instances_are_not_walked_through() -> None:
     asked = exercise("vast", SWEEP, [at_most(lines=9)], sizes={"n": 100_000})
     assert "more than are walked through here" in asked.attempt('schedule("original")').problem
