@@ -10,6 +10,7 @@ from polyviz.analysis.legality import check
 from polyviz.analysis.live_ranges import separate_live_ranges
 from polyviz.analysis.nesting import common_loops, loop_nests
 from polyviz.analysis.parallelism import BandProperties, MemberProperties, band_properties, parallelism
+from polyviz.analysis.private_arrays import with_private_arrays
 from polyviz.analysis.reductions import Reduction, find_reductions
 from polyviz.analysis.reuse import Reuse, find_reuse
 from polyviz.analysis.superposed import check_superposition
@@ -35,4 +36,5 @@ __all__ = [
     "operation_counts",
     "parallelism",
     "separate_live_ranges",
+    "with_private_arrays",
 ]

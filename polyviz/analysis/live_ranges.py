@@ -99,7 +99,7 @@ def _connected(names: Iterable[str], links: Iterable[set[str]]) -> list[frozense
 
 
 def _renamed(scop: Scop, array: Array, ranges: list[frozenset[str]]) -> Scop:
-    names = _fresh_names(scop, array.name, len(ranges) - 1)
+    names = fresh_names(scop, array.name, len(ranges) - 1)
     new_names = {
         statement: name for name, group in zip(names, ranges[1:], strict=True) for statement in group
     }
@@ -120,7 +120,8 @@ def _listed(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _fresh_names(scop: Scop, base: str, number: int) -> list[str]:
+def fresh_names(scop: Scop, base: str, number: int) -> list[str]:
+    """``number`` names made of ``base`` that nothing in ``scop`` has."""
     taken = {array.name for array in scop.arrays} | {parameter.name for parameter in scop.parameters}
     taken |= {argument.name for argument in scop.arguments} | {part.name for part in scop.statements}
     taken |= {iterator for part in scop.statements for iterator in part.iterators}

@@ -31,15 +31,26 @@ def privatization_of(
     iteration of every common loop, or its final value is looked at and its writer is not known exactly. What the
     ``allowance`` does not suffice to prove counts as forbidden.
     """
-    if array.rank > 0 or accesses.writes.is_empty() or readers_from_before(accesses, order, allowance):
+    if array.rank > 0:
         return None
-    statements = sorted(_statements(accesses))
-    flow = last_writers(accesses, order, allowance)
-    depth = _private_depth(flow, nests, common_loops(nests[name] for name in statements))
+    depth = private_depth(accesses, order, nests, allowance)
+    if depth == 0:
+        return None
+    statements = sorted(statements_of(accesses))
     last = _last_writer(accesses, order.together()) if array.live_out else None
-    if depth == 0 or (array.live_out and last is None):
+    if array.live_out and last is None:
         return None
     return Privatization(array.name, depth, last, _reason(array, depth, nests[statements[0]]))
+
+
+def private_depth(
+    accesses: ArrayAccesses, order: Order, nests: Mapping[str, Nest], allowance: Allowance
+) -> int:
+    """How many outer loops no value of the array crosses; 0 where a read may see a value from before the part."""
+    if accesses.writes.is_empty() or readers_from_before(accesses, order, allowance):
+        return 0
+    flow = last_writers(accesses, order, allowance)
+    return _private_depth(flow, nests, common_loops(nests[name] for name in sorted(statements_of(accesses))))
 
 
 def within_copies(
@@ -53,7 +64,8 @@ def within_copies(
     return Dependence(dependence.kind, dependence.array, dependence.source, dependence.sink, kept)
 
 
-def _statements(accesses: ArrayAccesses) -> set[str]:
+def statements_of(accesses: ArrayAccesses) -> set[str]:
+    """The statements that touch the array."""
     touching = accesses.reads.union(accesses.writes)
     return {relation.get_tuple_name(isl.dim_type.in_) for relation in maps_of(touching)}
 

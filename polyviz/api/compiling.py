@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 import islpy as isl
 
 from polyviz.analysis import dependences as find_dependences
+from polyviz.analysis import with_private_arrays
 from polyviz.api.extracting import part_of
 from polyviz.api.options import OWN_NAMES, Tile, read_options
 from polyviz.api.remembered import AtHand, recalled
@@ -18,6 +19,7 @@ from polyviz.api.targets import AUTOMATIC, resolve_target
 from polyviz.editing import Edit
 from polyviz.errors import OptionError
 from polyviz.mapping import DEVICE_TARGETS, make_plan
+from polyviz.mapping.cpu import SOURCE_ORDER
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Schedule
 from polyviz.model.superposition import Superposition
@@ -32,7 +34,7 @@ from polyviz.scheduling.registry import insist_on_options, scheduler_options
 if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import Plan
-    from polyviz.model.program import FloatingPoint
+    from polyviz.model.program import FloatingPoint, Overlap
     from polyviz.model.scop import Scop
 
 ScheduleChoice = str | Schedule | Superposition | Edit | isl.Schedule | isl.UnionMap
@@ -47,6 +49,7 @@ def compile(
     tile: Tile = None,
     threads: int | None = None,
     contract: FloatingPoint = "reassociate",
+    overlap: Overlap = "refuse",
     namespace: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Kernel:
@@ -56,8 +59,10 @@ def compile(
     into ``options``) or a schedule of one's own; ``tile`` gives tile sizes (one number: the same for
     every loop), False switches tiling off; ``threads`` bounds the number of threads (None: one per core).
     ``contract`` is that of floating point: ``strict`` keeps the operations of each element as they are written, bit for
-    bit; ``reassociate`` lets sums be added up in another order and products be fused with sums.
+    bit; ``reassociate`` lets sums be added up in another order and products be fused with sums. Arguments that share
+    memory are refused, or with ``overlap="as-written"`` run on by the loop in its own order, with a warning.
     ``options`` also switch techniques off by name (``register_tile=False``); :func:`polyviz.techniques` lists them.
+    ``device`` is a mapping with those of kernels on a device, such as ``{"stage": False}`` (``DeviceOptions``).
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.
 
@@ -71,7 +76,7 @@ def compile(
     array([0., 2., 4., 6.])
     """
     contract = options.pop("floating_point", contract)  # the name that it had first
-    given = {"tile": tile, "threads": threads, "contract": contract, **options}
+    given = {"tile": tile, "threads": threads, "contract": contract, "overlap": overlap, **options}
     read_options(given)
     scop = part_of(source, sizes=sizes, namespace=namespace)
     return build_kernel(
@@ -106,6 +111,10 @@ def build_kernel(
     wanted = read_options(options)
     found = recalled(scop, schedule if _is_scheduler(schedule) else None, resolved, wanted, at_hand)
     wanted = found.options
+    switches_of_plan = dict(wanted.switches)
+    if switches_of_plan.pop("private_arrays", True) and _may_expand(schedule, resolved):
+        part = with_private_arrays(scop, dependences)
+        scop, dependences = part, dependences if part is scop else find_dependences(part)
     told = _scheduler_options(schedule, resolved, wanted.scheduler)
     chosen = choose_schedule(scop, dependences, schedule, told, at_hand.sizes)
 
@@ -119,7 +128,9 @@ def build_kernel(
             tile=wanted.sizes,
             processor=this_machine().processor,
             threads=wanted.threads,
-            **wanted.switches,
+            device=wanted.device,
+            contract=wanted.contract,
+            **switches_of_plan,
         )
         return replace(plan, decisions=(*found.decisions, *plan.decisions))
 
@@ -130,6 +141,7 @@ def build_kernel(
         planned(resolved),
         original_of(scop, source, namespace),
         floating_point=wanted.contract,
+        overlap=wanted.overlap,
         signature=signature_of(source),
         substitute=otherwise,
     )
@@ -139,7 +151,14 @@ def _is_scheduler(choice: ScheduleChoice) -> bool:
     return isinstance(choice, str) and not _is_isl_text(choice)
 
 
-def _scheduler_options(schedule: ScheduleChoice, target: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _may_expand(schedule: ScheduleChoice, target: str) -> bool:
+    """Whether the order is still to be found, for a processor: a schedule of one's own names the part's statements."""
+    return _is_scheduler(schedule) and schedule != SOURCE_ORDER and target not in DEVICE_TARGETS
+
+
+def _scheduler_options(
+    schedule: ScheduleChoice, target: str, options: Mapping[str, Any]
+) -> Mapping[str, Any]:
     """``options``; a scheduler that knows devices from processors is told what the schedule is for."""
     if not isinstance(schedule, str) or _is_isl_text(schedule):
         return options

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, get_args
 
 from polyviz.errors import OptionError
-from polyviz.model.program import CONTRACTS, FloatingPoint
+from polyviz.model.program import CONTRACTS, FloatingPoint, Overlap
+from polyviz.model.staging import DeviceOptions
 from polyviz.model.techniques import switches
 from polyviz.transform.tile import is_tile_size
 
 Tile = Sequence[int] | int | Literal[False] | None
 """Sizes per loop (the last one for deeper loops too), or one for all; False for no tiles; None: the target's choice."""
-OWN_NAMES = ("tile", "threads", "contract", "tuned")
+OWN_NAMES = ("tile", "threads", "contract", "overlap", "tuned")
 """The options that are neither techniques nor the scheduler's."""
 MOST_THREADS = 4096
 
@@ -23,15 +24,18 @@ class BuildOptions:
     """How a schedule becomes a kernel.
 
     ``tile`` gives tile sizes; ``switches`` the techniques of the mapping that are given; ``threads`` bounds their
-    number (None: all cores); ``contract`` is that of floating point; ``tuned`` lets remembered sizes be used;
-    ``scheduler`` holds the options of the scheduler.
+    number (None: all cores); ``contract`` is that of floating point; ``overlap`` says what is done with arguments that
+    share memory; ``tuned`` lets remembered sizes be used;
+    ``device`` says what kernels of a device may do; ``scheduler`` holds the options of the scheduler.
     """
 
     tile: Tile = None
     threads: int | None = None
     contract: FloatingPoint = "reassociate"
+    overlap: Overlap = "refuse"
     tuned: bool = True
     switches: Mapping[str, bool] = field(default_factory=dict)
+    device: DeviceOptions = field(default_factory=DeviceOptions)
     scheduler: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -64,17 +68,51 @@ def read_options(given: Mapping[str, Any]) -> BuildOptions:
     {'fusion': 'max'}
     """
     left = dict(given)
-    contract = left.pop("contract", "reassociate")
+    contract, overlap = left.pop("contract", "reassociate"), left.pop("overlap", "refuse")
     tile, threads = left.pop("tile", None), left.pop("threads", None)
+    if isinstance(threads, Sequence) and not isinstance(threads, str):
+        left["threads"], threads = threads, None  # those of a block, which schedulers for devices choose
     tuned = left.pop("tuned", True)
+    device = device_options(left.pop("device", None))
     chosen = {name: left.pop(name) for name in switches() if name in left}
     _check_contract(contract)
+    if overlap not in get_args(Overlap):
+        raise OptionError(f"overlap is {' or '.join(get_args(Overlap))}, not {overlap!r}.")
     _check_tile(tile)
     _check_threads(threads)
     for name, value in {**chosen, "tuned": tuned}.items():
         if not isinstance(value, bool):
             raise OptionError(f"{name} is True or False, not {value!r}.")
-    return BuildOptions(tile, threads, contract, tuned, chosen, left)
+    return BuildOptions(tile, threads, contract, overlap, tuned, chosen, device, left)
+
+
+def device_options(choice: DeviceOptions | Mapping[str, Any] | None) -> DeviceOptions:
+    """The options meant by ``choice``, the fields of ``DeviceOptions`` by name. Raises OptionError.
+
+    >>> device_options({"elements": (2, 2)}).elements
+    (2, 2)
+    """
+    if isinstance(choice, DeviceOptions):
+        return choice
+    known = {one.name: one.default for one in fields(DeviceOptions)}
+    for name, value in (choice or {}).items():
+        if name not in known:
+            raise OptionError(f"Unknown device option {name!r}; known: {', '.join(known)}.")
+        if not _fits(name, known[name], value):
+            raise OptionError(f"The device option {name} cannot be {value!r}.")
+    return DeviceOptions(**{name: _immutable(value) for name, value in (choice or {}).items()})
+
+
+def _fits(name: str, default: object, value: object) -> bool:
+    if isinstance(default, bool):
+        return isinstance(value, bool)
+    if name == "elements" and isinstance(value, Sequence) and not isinstance(value, str):
+        return 0 < len(value) <= 3 and all(type(size) is int and size > 0 for size in value)
+    return (value is None and default is None) or (name != "elements" and type(value) is int and value > 0)
+
+
+def _immutable(value: object) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _check_contract(contract: object) -> None:

@@ -9,10 +9,9 @@ import numpy as np
 
 from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.bodies import private_name
-from polyviz.codegen.calling import is_checked
+from polyviz.codegen.calling import run_time_failures
 from polyviz.codegen.index import linear_terms
 from polyviz.codegen.typing import C_TYPE_NAMES
-from polyviz.errors import CodegenError
 from polyviz.model.program import ProgramArgument
 
 if TYPE_CHECKING:
@@ -20,10 +19,10 @@ if TYPE_CHECKING:
 
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.model.device_program import StrideKind
-    from polyviz.model.expression import Element, Expression, Loop
+    from polyviz.model.expression import Element, Expression
     from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType
-    from polyviz.model.scop import Scop, Statement
+    from polyviz.model.scop import Scop
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +58,26 @@ class DeviceArrays(ArrayPrinter):
         self.instrumented = instrumented
         self.references: list[Reference] = []
         self.moving: frozenset[str] | None = frozenset()
-        self._device_statement: Statement | None = None
         self.copies = {private_name(scop, one.array): len(one.extents) for one in plan.expansions}
         hidden = {one.array for one in plan.expansions if private_name(scop, one.array) == one.array}
         self.names = tuple(array.name for array in scop.arrays if array.name not in hidden)
+        # Complex numbers do not fit into the eight bytes of a scalar argument, so they travel by address.
         self.cells = tuple(
-            name for name in self.names if scop.array(name).rank == 0 and name in self._written
+            name
+            for name in self.names
+            if scop.array(name).rank == 0
+            and (name in self._written or types[name].dtype.startswith("complex"))
         )
         self.dtypes = {name: types[name].dtype for name in (array.name for array in scop.arrays)}
         self.dtypes |= {private_name(scop, one.array): types[one.array].dtype for one in plan.expansions}
+        self.failure_cell = self.added("failed") if run_time_failures(scop) else ""
+        """The array whose cell the first thread whose test fails fills in."""
+        if self.failure_cell:
+            self.dtypes[self.failure_cell] = "int64"
+            self.copies[self.failure_cell] = 1
+        self.aligned: set[str] = set()
         self.shared: dict[str, tuple[int, ...]] = {}
+        self.registers: set[str] = set()
         for name, rank in self.copies.items():
             for axis in range(rank):
                 self._identifiers.derived(f"{name}_extent{axis}")
@@ -79,38 +88,20 @@ class DeviceArrays(ArrayPrinter):
         ranked = [name for name in self.names if self.scop.array(name).rank]
         return (*ranked, *self.cells, *self.copies)
 
-    def enter(self, statement: Statement) -> None:
-        """Elements printed from now on belong to ``statement``."""
-        super().enter(statement)
-        self._device_statement = statement
-
     def element(self, element: Element, printer: CExpressionPrinter) -> str:
         """``element`` as CUDA text."""
         name = self.identifier(element.array)
         if element.array in self.shared:
             return self._shared_cell(element, printer)
+        if element.array in self.registers:
+            return name + "".join(f"[{printer.expression(subscript)}]" for subscript in element.subscripts)
         if element.array not in self.stored:
             return name
-        if self._device_statement is not None and is_checked(element, self._device_statement):
-            raise CodegenError(
-                f"The subscripts of {element.array} are known only at run time, and kernels do not test them yet.",
-                span=element.span,
-                hint="Use the target 'c'.",
-            )
         texts = [self._plain_subscript(element, axis, printer) for axis in range(len(element.subscripts))]
         number = self._record(element, f"{name}[{', '.join(texts)}]" if texts else name)
         if self.instrumented:
             return f"{name}.at<{number}>({', '.join(texts)})"
         return f"{name}[{self._flat(element, texts)}]"
-
-    def step(self, loop: Loop, text: str) -> str:
-        """The step of a loop inside a statement; raises ``CodegenError`` where it may be 0."""
-        if loop.iterator in self._steps:
-            raise CodegenError(
-                f"The step of the loop over {loop.iterator} is known only at run time, and kernels do not test it yet.",
-                hint="Use the target 'c'.",
-            )
-        return text
 
     def _shared_cell(self, element: Element, printer: CExpressionPrinter) -> str:
         texts = [printer.expression(subscript) for subscript in element.subscripts]
@@ -124,7 +115,8 @@ class DeviceArrays(ArrayPrinter):
         kind, extents = C_TYPE_NAMES[self.dtypes[name]], self.shared[name]
         if self.instrumented:
             return f"__shared__ Shared<{', '.join([kind, *map(str, extents)])}> {name};"
-        return f"__shared__ {kind} {name}{''.join(f'[{extent}]' for extent in extents)};"
+        aligned = "__align__(16) " if name in self.aligned else ""
+        return f"__shared__ {aligned}{kind} {name}{''.join(f'[{extent}]' for extent in extents)};"
 
     def _plain_subscript(self, element: Element, axis: int, printer: CExpressionPrinter) -> str:
         if element.array in self.copies:
@@ -145,6 +137,14 @@ class DeviceArrays(ArrayPrinter):
             f"{text if _simple(text) else f'({text})'} * {self._stride_name(array, axis)}"
             for axis, text in enumerate(texts)
         )
+
+    def is_watched(self, name: str) -> bool:
+        """Whether accesses to ``name`` are recorded: memory is, registers and values are not."""
+        return name in self.shared or name in self.stored
+
+    def extent_name(self, name: str, axis: int) -> str:
+        """The identifier of an extent of an array."""
+        return self._extent(name, axis)
 
     def _extent(self, name: str, axis: int) -> str:
         if name in self.copies:
@@ -168,10 +168,11 @@ class DeviceArrays(ArrayPrinter):
         for name in (one for one in self.stored if one not in self.cells):
             own = name in self.copies
             rank = self.copies[name] if own else self.scop.array(name).rank
-            axes = range(1, rank) if own or self.types[name].layout == "C" else range(rank)
+            rows = own or self.types[name].layout == "C"
+            first = 1 if rows and (name, 0) not in self._tested_extents else 0
             found += [
                 ProgramArgument("extent", name, axis=axis)
-                for axis in axes
+                for axis in range(first, rank)
                 if own or self._shape_parameter(self.scop.array(name), axis) is None
             ]
             if not own and self.types[name].layout == "A":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.block_shape import BlockShape, block_shape
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.register_tile_c import TileSize, tile_size
-from polyviz.model.plan import COLUMNS, ROWS
+from polyviz.model.expression import Element, walk
 
 if TYPE_CHECKING:
     from polyviz.codegen.arrays_c import ArrayPrinter
@@ -72,8 +72,9 @@ class BlockText:
 def block_text(scop: Scop, tile: RegisterTile, dtype: str, arrays: ArrayPrinter) -> BlockText:
     """``tile`` with names that nothing else in the function has."""
     statement = scop.statement(tile.statement)
-    parts = [(f"{ROWS}{number}", value, True) for number, value in enumerate(tile.operands.rows)]
-    parts += [(f"{COLUMNS}{number}", value, False) for number, value in enumerate(tile.operands.columns)]
+    parts = [(value, True) for value in tile.operands.rows] + [
+        (value, False) for value in tile.operands.columns
+    ]
     return BlockText(
         tile,
         statement,
@@ -82,9 +83,12 @@ def block_text(scop: Scop, tile: RegisterTile, dtype: str, arrays: ArrayPrinter)
         block_shape(scop, statement, tile),
         arrays.added(f"update_{tile.statement}"),
         arrays.added("edge"),
-        tuple(_operand(value, f"{tile.statement}_{name}", is_row, arrays) for name, value, is_row in parts),
+        tuple(_operand(value, is_row, arrays) for value, is_row in parts),
     )
 
 
-def _operand(value: Expression, name: str, is_row: bool, arrays: ArrayPrinter) -> Operand:
+def _operand(value: Expression, is_row: bool, arrays: ArrayPrinter) -> Operand:
+    """The operand with a buffer called after the arrays it reads: ``A_rows``, ``B_columns``."""
+    used = sorted({part.array for part in walk(value) if isinstance(part, Element)})
+    name = "_".join([*used, "rows" if is_row else "columns"])
     return Operand(value, arrays.added(name), arrays.added(f"next_{name}"), is_row)

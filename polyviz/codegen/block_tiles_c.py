@@ -45,16 +45,17 @@ class TilePrinter:
         if self.block.tile.packed or not self.block.shape.cuts:
             count = f"{place.depth}_stop - {place.depth}_start"
             self._line(indent, f"const int64_t {place.depth}_count = {count};")
-        for name, step in ((place.column, size.columns), (place.row, size.rows)):
+        sides = ((place.column, size.columns, ""), (place.row, size.rows, " {"))
+        for name, step, opening in sides:
             first = f"{name}_first"
-            self._line(
-                indent, f"for (int64_t {first} = {name}_start; {first} < {name}_stop; {first} += {step}) {{"
-            )
+            header = f"for (int64_t {first} = {name}_start; {first} < {name}_stop; {first} += {step})"
+            self._line(indent, header + opening)
             indent += 1
-            self._line(indent, f"const int64_t {name}_last = min_i64({first} + {step}, {name}_stop) - 1;")
+        for name, step, _ in sides:
+            last = f"min_i64({name}_first + {step}, {name}_stop) - 1"
+            self._line(indent, f"const int64_t {name}_last = {last};")
         self._tile(indent)
         self._line(indent - 1, "}")
-        self._line(indent - 2, "}")
 
     def plain(self, indent: int, limits: Sequence[Limit] = ()) -> None:
         """Ordinary loops over the block, within ``limits``."""

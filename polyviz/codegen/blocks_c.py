@@ -9,6 +9,7 @@ from polyviz.codegen.block_place import BlockPlace, names_in
 from polyviz.codegen.block_text import block_text
 from polyviz.codegen.block_tiles_c import TilePrinter
 from polyviz.codegen.bodies import bound_expression
+from polyviz.codegen.loops import For, descendants, instances
 from polyviz.codegen.pack_c import print_bounds, print_packing
 from polyviz.codegen.register_tile_c import print_tile_function, refusal, vector_types
 from polyviz.codegen.text import TextBuilder
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from polyviz.codegen.arrays_c import ArrayPrinter
-    from polyviz.codegen.block_text import BlockText
+    from polyviz.codegen.block_text import BlockText, Operand
     from polyviz.codegen.expressions_c import CExpressionPrinter
-    from polyviz.codegen.loops import For, LoopNode
+    from polyviz.codegen.loops import Block, LoopNode
     from polyviz.model.expression import Expression
     from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType
@@ -76,24 +77,38 @@ class BlockPrinter:
             print_tile_function(block.tile, block.statement, block.dtype, block.function, text)
         return text
 
-    def allocate(self, marks: Sequence[str], indent: int) -> None:
-        """Buffers for the blocks ``marks``, for one thread; none for little work."""
+    def allocate(self, marks: Sequence[str], indent: int, *, shared: bool | None = None) -> None:
+        """Buffers for the blocks ``marks``, none for little work; all, or only those that are ``shared`` or not."""
         for block in map(self.blocks.__getitem__, marks):
-            if not block.tile.packed:
-                continue
-            work = [bound_expression(extent) for extent in block.tile.extents]
-            size = self.printer.expression(reduce(lambda left, right: Binary("*", left, right), work))
-            for operand in block.operands:
+            size = self.work(block)
+            for operand in _buffered(block, shared):
                 memory = f"aligned_alloc({ALIGNMENT}, sizeof({block.kind}[{block.capacity(operand)}]))"
                 enough = f"{size} > {SMALLEST_PACKED_WORK}"
                 line = f"{block.kind} *restrict {operand.buffer} = {enough} ? {memory} : NULL;"
                 self.text.add(indent, line)
 
-    def release(self, marks: Sequence[str], indent: int) -> None:
+    def release(self, marks: Sequence[str], indent: int, *, shared: bool | None = None) -> None:
         """Give the buffers back."""
         for block in map(self.blocks.__getitem__, marks):
-            for operand in block.operands if block.tile.packed else ():
+            for operand in _buffered(block, shared):
                 self.text.add(indent, f"free({operand.buffer});")
+
+    def work(self, block: BlockText) -> str:
+        """The number of statement instances of the whole nest, or a bound for it."""
+        extents = [bound_expression(extent) for extent in block.tile.extents]
+        return self.printer.expression(reduce(lambda left, right: Binary("*", left, right), extents))
+
+    def team(self, node: Block) -> str | None:
+        """The mark of the blocks that a team of threads divides in ``node``; None where one thread runs it."""
+        mark = next((name for name, block in self.blocks.items() if node.team and block.tile.team == node.team), None)
+        loops = [loop for loop in descendants(node) if isinstance(loop, For) and loop.parallel]
+        divided = sum(part.statement == mark for loop in loops for part in instances(loop))
+        return mark if divided and divided == sum(part.statement == mark for part in instances(node)) else None
+
+    def team_condition(self, mark: str, least: int) -> str:
+        """When the block ``mark`` is worth threads: they need its buffers, and more than ``least`` instances."""
+        block = self.blocks[mark]
+        return " && ".join([*(part.buffer for part in _buffered(block, True)), f"{self.work(block)} > {least}"])
 
     def block(self, mark: str, arguments: Sequence[Expression], indent: int, *, packed: bool = False) -> None:
         """One block at the coordinates ``arguments``; what it shares with others is packed already when ``packed``."""
@@ -114,19 +129,32 @@ class BlockPrinter:
         tiles.plain(indent + 1)
         self.text.add(indent, "}")
 
-    def pack_before(self, loop: For, mark: str, arguments: Sequence[Expression], indent: int) -> bool:
-        """Pack what all blocks in ``loop``, the innermost around them, share; False where there is nothing."""
+    def pack_before(
+        self, loop: For, mark: str, arguments: Sequence[Expression], indent: int, *, team: bool
+    ) -> bool:
+        """Pack what all blocks in ``loop``, the innermost around them, share; False where there is nothing.
+
+        A ``team`` of threads does it together.
+        """
         block, place = self.blocks[mark], self._place(mark, arguments)
         shared = [operand for operand in block.operands if block.is_shared(operand)]
         if not shared or any(loop.iterator in names_in(argument) for argument in arguments[:-1]):
             return False
         start, stop = self.printer.expression(loop.start), self.printer.expression(loop.stop)
-        self.text.add(indent, f"if ({block.buffers} && {start} < {stop}) {{")
+        # A thread without a buffer of its own must still do its part in what all threads share.
+        buffers = " && ".join(operand.buffer for operand in shared) if team else block.buffers
+        self.text.add(indent, f"if ({buffers} && {start} < {stop}) {{")
         bounds = (place.depth, place.row if shared[0].is_row else place.column)
         print_bounds(place, bounds, self.text, indent + 1)
-        print_packing(place, shared, self.text, indent + 1)
+        print_packing(place, shared, self.text, indent + 1, team=team)
         self.text.add(indent, "}")
         return True
 
     def _place(self, mark: str, arguments: Sequence[Expression]) -> BlockPlace:
         return BlockPlace(self.scop, self.plan, self.arrays, self.printer, self.blocks[mark], arguments)
+
+
+def _buffered(block: BlockText, shared: bool | None) -> list[Operand]:
+    """The packed operands of ``block`` that several blocks share, or those that they do not; all for None."""
+    operands = block.operands if block.tile.packed else ()
+    return [operand for operand in operands if shared is None or block.is_shared(operand) == shared]

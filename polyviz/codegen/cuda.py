@@ -8,24 +8,30 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.arrays_cuda import DeviceArrays
 from polyviz.codegen.bodies import bound_expression, planned_body, private_name
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
+from polyviz.codegen.complex_cuda import complex_text, with_complex
 from polyviz.codegen.device_loops import host_steps, kernel_loops
 from polyviz.codegen.emulated import entry_point
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.kernel_cuda import KernelBody, Writing
 from polyviz.codegen.reserved_c import C_RESERVED
+from polyviz.codegen.run_cuda import RunNames
 from polyviz.codegen.runtime_c import helper_source
-from polyviz.codegen.tiles_cuda import TileText
+from polyviz.codegen.staged_tiles import make_tile
 from polyviz.codegen.trees_cuda import TreeText, can_be_joined
-from polyviz.errors import CodegenError
+from polyviz.mapping.gpu_boxes import CELL
+from polyviz.mapping.gpu_runs import STEP
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import DeviceProgram, KernelText
+from polyviz.model.expression import Constant, Name
 from polyviz.model.program import ArrayType, FloatingPoint, LocalArray, Program, SourceLine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from polyviz.model.device import DeviceKernel
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
+    from polyviz.model.staging import StagedRun
 
 CUDA_RESERVED = C_RESERVED | {
     *(
@@ -67,7 +73,17 @@ CUDA_RESERVED = C_RESERVED | {
         "mutable",
         "explicit",
     ),
-    *("Global", "Shared", "launch", "slot", "emulate"),
+    *(
+        "failure",
+        "Global",
+        "Shared",
+        "launch",
+        "slot",
+        "emulate",
+        "copy_later",
+        "wait_for_copies",
+        "is_aligned",
+    ),
 }
 PREAMBLE = """\
 #ifdef __CUDACC_RTC__
@@ -85,19 +101,43 @@ typedef unsigned long long uint64_t;
 #include <stdint.h>
 #endif"""
 
+COPIES = """\
+// A copy to shared memory that goes on while the thread does other things; 16, 8 or 4 bytes at once.
+template <int CELLS = 1, class T> static __device__ inline void copy_later(T *to, const T *from)
+{
+    const int bytes = CELLS * sizeof(T);
+#if __CUDA_ARCH__ >= 800
+    const unsigned place = (unsigned)__cvta_generic_to_shared(to);
+    if constexpr (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
+    else if constexpr (bytes == 8 || bytes == 4)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(bytes) : "memory");
+    else
+#endif
+    for (int cell = 0; cell < CELLS; cell++)
+        to[cell] = from[cell];
+}
+
+static __device__ inline void wait_for_copies()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+static __device__ inline bool is_aligned(const void *array)
+{
+    return (unsigned long long)array % 16 == 0;
+}"""
+
 
 def print_cuda(
     scop: Scop, plan: Plan, types: Mapping[str, ArrayType], floating_point: FloatingPoint = "reassociate"
 ) -> Program:
     """``plan`` as CUDA C++ text with its host's program in ``Program.device``.
 
-    Raises ``CodegenError`` for what kernels cannot express: complex numbers, subscripts known only at run time.
+    Raises ``CodegenError`` for what kernels cannot express.
     """
-    for array in scop.arrays:
-        if types[array.name].dtype.startswith("complex"):
-            raise CodegenError(
-                f"{array.name} holds complex numbers, and kernels have none.", hint="Use the target 'c'."
-            )
     reorder = floating_point == "reassociate"
     plain = CudaText(scop, plan, types, reorder).printed()
     instrumented = CudaText(scop, plan, types, reorder, like=plain.kernels).printed()
@@ -110,18 +150,26 @@ def print_cuda(
         types=dict(types),
         lines=plain.lines,
         floating_point=floating_point,
-        locals=(*local_arrays(scop, types), *private_copies(scop, plan, types)),
+        locals=(*local_arrays(scop, types), *private_copies(scop, plan, types), *_failure(plain.arrays)),
+        checked=bool(plain.arrays.failure_cell),
+        failures=tuple(plain.arrays.failures),
         written=written_arrays(scop),
         results=result_names(scop),
         result_is_tuple=scop.is_cell or scop.result.is_tuple,
         device=DeviceProgram(
             plain.kernels,
             host_steps(scop, plan.device),
-            instrumented.text + entry_point(instrumented.kernels, instrumented.arrays.stored),
+            instrumented.text + with_complex(entry_point(instrumented.kernels, instrumented.arrays.stored)),
             plain.arrays.stored,
             plain.arrays.cells,
+            plain.arrays.failure_cell,
         ),
     )
+
+
+def _failure(arrays: DeviceArrays) -> tuple[LocalArray, ...]:
+    """The array for the number of the failure that happened, where there can be one."""
+    return (LocalArray(arrays.failure_cell, "int64", "zeros", (Constant(1),)),) if arrays.failure_cell else ()
 
 
 def private_copies(scop: Scop, plan: Plan, types: Mapping[str, ArrayType]) -> tuple[LocalArray, ...]:
@@ -165,7 +213,7 @@ class CudaText:
             self.scop, self.plan, self.types, self.reserved, instrumented=bool(self.like)
         )
         self.trees = self._tree_texts()
-        self.tiles = self._tile_texts()
+        self.runs = self._run_names()
         self.names = dict(self.arrays.variable_names)
         self.printer = CExpressionPrinter(
             self.arrays.dtypes, self.names, self.arrays.element, self.arrays.step
@@ -195,21 +243,61 @@ class CudaText:
         self.width = self.arrays.added("width") if found else ""
         return found
 
-    def _tile_texts(self) -> dict[int, TileText]:
-        """The tiles in shared memory, by kernel, with a name for each."""
+    def _run_names(self) -> dict[str, RunNames]:
+        """The staged runs, by name, with tiles, registers and variables of their own."""
         device = self.plan.device
         assert device is not None
-        found: dict[int, TileText] = {}
+        found = {}
         for kernel in device.kernels:
-            if kernel.tiles is None:
-                continue
-            arrays = {one.array: one for one in kernel.tiles.arrays}
-            names = {name: self.arrays.added(f"{name}_tile{kernel.number or ''}") for name in arrays}
-            for name, shared in names.items():
-                self.arrays.shared[shared] = arrays[name].extents
-                self.arrays.dtypes[shared] = self.arrays.dtypes[name]
-            found[kernel.number] = TileText(kernel, arrays, names)
+            for number, run in enumerate(kernel.runs):
+                ending = "".join(f"_{one}" for one in (kernel.number, number) if one)
+                found[run.name] = self._names_of_run(kernel, run, ending)
         return found
+
+    def _names_of_run(self, kernel: DeviceKernel, run: StagedRun, ending: str) -> RunNames:
+        device = self.plan.device
+        assert device is not None
+        arrays = self.arrays
+        ahead = device.options.prefetch and run.first is not None
+        # The budget of the mapping holds two buffers of cells of eight bytes, or one of longer ones.
+        buffers = 2 if ahead and all(arrays.itemsize(box.array) <= CELL for box in run.boxes) else 1
+        tiles = []
+        for number, box in enumerate(run.boxes):
+            same = sum(other.array == box.array for other in run.boxes[:number])
+            name = arrays.added(f"{box.array}_tile{same or ''}{ending}")
+            arrays.dtypes[name] = arrays.dtypes[box.array]
+            size, layout = arrays.itemsize(box.array), self.types[box.array].layout
+            tile = make_tile(self.scop, kernel, run, box, name, size, layout, device.options)
+            arrays.aligned.add(name)
+            arrays.shared[name] = (2, *tile.extents) if buffers == 2 else tile.extents
+            tiles.append(tile)
+        registers = {
+            one.statement: self._register(one.statement, ending) for one in run.members if one.register
+        }
+        names = (
+            "tile",
+            "first",
+            "last",
+            "buffer",
+            "worker",
+            "cell",
+            "column",
+            *(f"place{axis}" for axis in range(8)),
+        )
+        variables = {name: arrays.added(name) for name in names}
+        variables |= {f"element_{axis}": arrays.added(f"element_{axis}") for axis in "xyz"}
+        variables["step"] = arrays.added(step_name(self.scop, run))
+        return RunNames(tuple(tiles), registers, variables, buffers)
+
+    def _register(self, statement: str, ending: str) -> str:
+        """The name of the registers for the cells that ``statement`` assigns."""
+        target = next(one.array for one in self.scop.statement(statement).accesses if one.kind == "write")
+        known = self.arrays.registers
+        wanted = f"{target}_own{ending}"
+        name = self.arrays.added(f"{target}_{statement}" if wanted in known else wanted)
+        known.add(name)
+        self.arrays.dtypes[name] = self.arrays.dtypes[target]
+        return name
 
     def printed(self) -> _Printed:
         """The whole text."""
@@ -232,7 +320,11 @@ class CudaText:
             shift = text.count("\n")
             self.lines.update({line + shift: origin for line, origin in builder.text.origins.items()})
             text += builder.text.text() + "}\n"
-        return _Printed(text, self.lines, tuple(kernels), self.arrays)
+        return _Printed(with_complex(text), self.lines, tuple(kernels), self.arrays)
+
+    def _uses_complex(self) -> bool:
+        stored = any(dtype.startswith("complex") for dtype in self.arrays.dtypes.values())
+        return stored or self.printer.uses_complex
 
     def _writing(self) -> Writing:
         return Writing(
@@ -243,7 +335,7 @@ class CudaText:
             self.bodies,
             self.trees,
             self.width,
-            self.tiles,
+            self.runs,
             self.like,
         )
 
@@ -264,7 +356,19 @@ class CudaText:
         helpers = helper_source(self.printer.helpers | self.arrays.helpers)
         device_helpers = helpers.replace("static inline", "static __device__ inline")
         title = f"/* {self.scop.name}: schedule {self.plan.schedule.scheduler}, generated by polyviz. */\n"
-        return "\n\n".join(part for part in (title + PREAMBLE, device_helpers.rstrip("\n")) if part) + "\n"
+        copies = COPIES if self.runs and not self.like else ""
+        numbers = complex_text() if self._uses_complex() else ""
+        parts = (title + PREAMBLE, numbers, copies, device_helpers.rstrip("\n"))
+        return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def step_name(scop: Scop, run: StagedRun) -> str:
+    """The iterator that moves along the loop of ``run``, where it does not move along anything else."""
+    for member in run.members:
+        for name, value in zip(scop.statement(member.statement).iterators, member.iterators, strict=True):
+            if bound_expression(value) == Name(STEP):
+                return name
+    return "step"
 
 
 def _distinct(wanted: Mapping[str, str], taken: frozenset[str]) -> dict[str, str]:

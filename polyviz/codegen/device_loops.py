@@ -13,7 +13,6 @@ from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, rewrite
 from polyviz.codegen.naming import inline_single_iterations, name_loops
 from polyviz.codegen.scan import scan_order
 from polyviz.errors import CodegenError
-from polyviz.mapping.gpu_promotion import copies
 from polyviz.mapping.gpu_space import finishing_instances, instances_of_threads
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import HostBranch, HostLoop, HostSequence, HostStep, Launch
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
 
 _LAUNCH = "launch"
-COPY = "copy "
-"""What the instances are called that copy one cell of an array into its tile; the array follows."""
 BEGIN, JOIN, FINISH = "begin ", "join ", "finish "
 """What the instances are called at which a shared accumulation begins, is joined and ends; the statement follows."""
 _scanned: WeakKeyDictionary[Plan, dict[bool, tuple[LoopNode, ...]]] = WeakKeyDictionary()
@@ -50,28 +47,30 @@ def kernel_loops(
     iterators = {statement.name: statement.iterators for statement in scop.statements}
     named = []
     for kernel, loops, taken in zip(plan.device.kernels, known[trees], reserved, strict=True):
-        labels: dict[str, tuple[str, ...]] = dict.fromkeys(_markers(kernel), ())
-        labels |= _tile_names(kernel, iterators)
+        labels: dict[str, tuple[str, ...]] = dict.fromkeys(_markers(kernel, trees=True), ())
+        labels |= {run.name: ("",) * run.times.dim(isl.dim_type.set) for run in kernel.runs}
         labels |= {f"{FINISH}{tree.statement}": iterators[tree.statement] for tree in kernel.trees}
         named.append(name_loops(loops, {**iterators, **labels}, taken))
     return tuple(named)
 
 
-def _markers(kernel: DeviceKernel) -> dict[str, isl.Set]:
+def _markers(kernel: DeviceKernel, *, trees: bool) -> dict[str, isl.Set]:
     """What all threads of a block reach together, with its times."""
     found = {barrier.name: barrier.times for barrier in kernel.barriers}
-    for tree in kernel.trees:
+    found |= {run.name: run.times for run in kernel.runs}
+    for tree in kernel.trees if trees else ():
         found |= {f"{BEGIN}{tree.statement}": tree.begin, f"{JOIN}{tree.statement}": tree.join}
     return found
 
 
 def _scan(kernel: DeviceKernel, trees: bool) -> LoopNode:
-    markers = _markers(kernel) if trees else {barrier.name: barrier.times for barrier in kernel.barriers}
+    markers = _markers(kernel, trees=trees)
     loops = inline_single_iterations(
         scan_order(_order(kernel, markers, trees), kernel.context, kernel.uniform)
     )
     names = set(markers)
-    loops = rewrite(loops, lambda node: _bare(node, names))
+    runs = {run.name for run in kernel.runs}
+    loops = rewrite(loops, lambda node: _bare(node, names - runs))
     varying = {coordinate("thread", axis.axis) for axis in kernel.threads}
     varying |= {point.parameter for point in kernel.points}
     _check_barriers(loops, names, frozenset(varying), under="")
@@ -79,13 +78,13 @@ def _scan(kernel: DeviceKernel, trees: bool) -> LoopNode:
 
 
 def _order(kernel: DeviceKernel, markers: Mapping[str, isl.Set], trees: bool) -> isl.UnionMap:
-    """Everything a thread does, with its time."""
+    """Everything a thread does, with its time; a run is one instance for all that it holds."""
+    staged = {name for run in kernel.runs for name in run.statements}
     parts = [
-        _with_tile(kernel, name, kernel.order[name].intersect_domain(instances))
+        kernel.order[name].intersect_domain(instances)
         for name, instances in instances_of_threads(kernel, trees=trees)
+        if name not in staged
     ]
-    for array, copying in copies(kernel, kernel.tiles) if kernel.tiles is not None else ():
-        parts.append(copying.set_tuple_name(isl.dim_type.in_, f"{COPY}{array.array}"))
     for name, times in markers.items():
         same = isl.Map.identity(times.get_space().map_from_set()).intersect_domain(times)
         parts.append(same.set_tuple_name(isl.dim_type.in_, name))
@@ -93,30 +92,6 @@ def _order(kernel: DeviceKernel, markers: Mapping[str, isl.Set], trees: bool) ->
         last = tree.finish_order.intersect_domain(finishing_instances(kernel, tree))
         parts.append(last.set_tuple_name(isl.dim_type.in_, f"{FINISH}{tree.statement}"))
     return reduce(isl.UnionMap.union, map(isl.UnionMap.from_map, parts))
-
-
-def _with_tile(kernel: DeviceKernel, name: str, order: isl.Map) -> isl.Map:
-    """``order``, where instances that read promoted tiles carry the first iteration of theirs as a last value."""
-    if kernel.tiles is None or kernel.tiles.statement != name:
-        return order
-    pairs = kernel.tiles.tile.intersect_domain(order.domain())
-    return pairs.domain_map().apply_range(order).flatten_domain().set_tuple_name(isl.dim_type.in_, name)
-
-
-def _tile_names(kernel: DeviceKernel, iterators: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """What the loops around copies and around tiles are called."""
-    if kernel.tiles is None:
-        return {}
-    name = kernel.tiles.statement
-    found = {name: (*iterators[name], "tile")}
-    for array in kernel.tiles.arrays:
-        cell = (
-            ("row", "column")
-            if len(array.extents) == 2
-            else tuple(f"axis{d}" for d in range(len(array.extents)))
-        )
-        found[f"{COPY}{array.array}"] = (*[""] * (array.cells.dim(isl.dim_type.in_) - 1), "tile", *cell)
-    return found
 
 
 def _bare(node: LoopNode, names: set[str]) -> LoopNode:

@@ -7,28 +7,31 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
+from polyviz.analysis.footprints import operations_of
 from polyviz.codegen.bodies import bound_expression, placed_body
-from polyviz.codegen.device_loops import BEGIN, COPY, FINISH, JOIN
+from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, plus_one
+from polyviz.codegen.run_cuda import RunText
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import AccessSite, KernelText, Promotion
-from polyviz.model.expression import Binary, Compare, Constant, Expression, Name, walk
+from polyviz.model.expression import Assign, Binary, Compare, Constant, Expression, Name, walk
 from polyviz.model.program import ProgramArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import islpy as isl
 
     from polyviz.codegen.arrays_cuda import DeviceArrays
     from polyviz.codegen.expressions_c import CExpressionPrinter
-    from polyviz.codegen.tiles_cuda import TileText
+    from polyviz.codegen.run_cuda import RunNames
     from polyviz.codegen.trees_cuda import TreeText
     from polyviz.model.device import DeviceKernel
     from polyviz.model.expression import Instruction
     from polyviz.model.scop import Scop, Statement
+    from polyviz.model.staging import StagedRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,8 @@ class Writing:
     """What all kernels of a program share while they are printed.
 
     ``names`` holds the text of coordinates, which each kernel fills in; ``trees`` the shared accumulations by
-    statement, ``width`` the variable of their rounds; ``tiles`` those in shared memory by kernel; ``like`` kernels
-    printed before whose arguments are taken over.
+    statement, ``width`` the variable of their rounds; ``runs`` the names in staged runs; ``like`` kernels printed
+    before whose arguments are taken over.
     """
 
     scop: Scop
@@ -47,7 +50,7 @@ class Writing:
     bodies: Mapping[str, tuple[Instruction, ...]]
     trees: Mapping[str, TreeText]
     width: str
-    tiles: Mapping[int, TileText]
+    runs: Mapping[str, RunNames]
     like: tuple[KernelText, ...]
 
 
@@ -59,7 +62,7 @@ class KernelBody:
     kernel: DeviceKernel
     coordinates: Mapping[str, str]
     text: TextBuilder = field(default_factory=TextBuilder)
-    sites: list[tuple[int, int, str, int]] = field(default_factory=list)
+    sites: list[tuple[int, int, str, int, bool]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.owner.names.update(self.coordinates)
@@ -81,7 +84,9 @@ class KernelBody:
         shift = len(self.text.lines)
         self.text.lines += loops.lines
         self.text.origins.update({line + shift: origin for line, origin in loops.origins.items()})
-        self.sites = [(begin, end, name, line + shift) for begin, end, name, line in self.sites]
+        self.sites = [
+            (begin, end, name, line + shift, writes) for begin, end, name, line, writes in self.sites
+        ]
         for level in range(len(wrapped), 0, -1):
             self.text.add(level, "}")
 
@@ -120,11 +125,20 @@ class KernelBody:
     def _part_lines(self) -> list[str]:
         arrays = self.owner.arrays
         shared = [
-            *(self.tiles.names.values() if self.tiles is not None else ()),
+            *(tile.name for run in self.kernel.runs for tile in self.owner.runs[run.name].tiles),
             *(tree.shared for tree in self.trees),
         ]
         lines = [arrays.shared_declaration(name) for name in shared]
+        lines += self._failure_lines()
         return [*lines, *(f"{C_TYPE_NAMES[arrays.dtypes[tree.part]]} {tree.part};" for tree in self.trees)]
+
+    def _failure_lines(self) -> list[str]:
+        """Where a bad subscript is told; the emulator does not watch it, since any thread may be the one that tells."""
+        arrays = self.owner.arrays
+        if not arrays.failure_cell:
+            return []
+        cell = f"*{arrays.failure_cell}.raw()" if arrays.instrumented else f"*{arrays.failure_cell}"
+        return [f"int64_t &failure = {cell};"]
 
     def head(self) -> str:
         """Everything up to the opening brace."""
@@ -176,6 +190,7 @@ class KernelBody:
             axes=tuple(f"{axis.axis}: {_texts(axis.texts)}" for axis in reversed(kernel.threads)),
             barriers=(
                 *(barrier.protects for barrier in kernel.barriers),
+                *(f"the tiles of {', '.join(b.array for b in run.boxes)} are copied" for run in kernel.runs),
                 *(f"the parts of {tree.tree.array} are joined by a tree" for tree in self.trees),
             ),
             phases=kernel.phases,
@@ -184,17 +199,39 @@ class KernelBody:
         )
 
     def _promotions(self) -> Iterator[Promotion]:
-        for name, found in self.tiles.arrays.items() if self.tiles is not None else ():
-            size = prod(found.extents) * self.owner.arrays.itemsize(name)
-            yield Promotion(name, "shared", found.extents, size, found.reason)
+        arrays = self.owner.arrays
+        for run in self.kernel.runs:
+            names = self.owner.runs[run.name]
+            for tile in names.tiles:
+                size = prod(tile.extents) * arrays.itemsize(tile.box.array) * names.buffers
+                yield Promotion(tile.box.array, "shared", tile.extents, size, tile.box.reason)
+            for statement, register in names.registers.items():
+                cells = tuple(size for _, size in run.elements)
+                array = next(
+                    a.array for a in self.owner.scop.statement(statement).accesses if a.kind == "write"
+                )
+                size = prod(cells) * arrays.itemsize(register)
+                reason = f"one cell stays the same in the whole loop; {self._estimate(run)}"
+                yield Promotion(array, "register", cells, size, reason)
+
+    def _estimate(self, run: StagedRun) -> str:
+        """How much one thread computes in a step for what it reads from shared memory, by counting."""
+        scop, arrays = self.owner.scop, self.owner.arrays
+        cells = prod(size for _, size in run.elements)
+        operations = cells * sum(operations_of(scop.statement(name)).total() for name in run.statements)
+        tiles = self.owner.runs[run.name].tiles
+        read = sum(tile.cells_per_step * arrays.itemsize(tile.box.array) for tile in tiles)
+        return f"a step of a thread is {operations} operations on {read} bytes of shared memory"
 
     def _sites(self, first: int) -> list[AccessSite]:
         """The accesses from number ``first`` on; the first of an instruction is what it assigns."""
         return [
             self._site(
-                number, statement, _mode(self.text.lines[line - 1].lstrip()) if number == begin else "read"
+                number,
+                statement,
+                _mode(self.text.lines[line - 1].lstrip()) if assigns and number == begin else "read",
             )
-            for begin, end, statement, line in self.sites
+            for begin, end, statement, line, assigns in self.sites
             for number in range(max(begin, first), end)
         ]
 
@@ -234,8 +271,9 @@ class KernelBody:
                 self._loop(node, indent, lane, out)
             case Instance(statement) if statement in self.protects:
                 out.add(indent, f"__syncthreads();  // {self.protects[statement]}")
-            case Instance(name, arguments) if name.startswith(COPY):
-                self._copy(name.removeprefix(COPY), arguments, indent, lane, out)
+            case Instance(name, arguments) if name in self.owner.runs:
+                run = next(one for one in self.kernel.runs if one.name == name)
+                RunText(self, run, self.owner.runs[name], arguments).write(indent, out)
             case Instance(name) if name.startswith((BEGIN, JOIN, FINISH)):
                 self._shared_step(node, indent, lane, out)
             case Instance():
@@ -254,38 +292,12 @@ class KernelBody:
     def _instance(self, node: Instance, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
         owner = self.owner
         statement = owner.scop.statement(node.statement)
-        tiles = self.tiles if self.tiles is not None and self._reads_tiles(statement) else None
-        arguments = node.arguments if tiles is None else node.arguments[:-1]
-        body = placed_body(statement, owner.bodies[node.statement], arguments)
-        if tiles is not None:
-            body = tiles.reading(body, node.arguments[-1])
+        body = placed_body(statement, owner.bodies[node.statement], node.arguments)
         if statement.name in owner.trees:
             body = owner.trees[statement.name].accumulate(body)
-        self._lines(statement, body, indent, lane, out, f"line {statement.span.line}: {_one_line(statement)}")
+        self.lines(statement, body, indent, lane, out, f"line {statement.span.line}: {_one_line(statement)}")
 
-    @property
-    def tiles(self) -> TileText | None:
-        """The tiles in shared memory of this kernel."""
-        return self.owner.tiles.get(self.kernel.number)
-
-    def _reads_tiles(self, statement: Statement) -> bool:
-        return self.kernel.tiles is not None and self.kernel.tiles.statement == statement.name
-
-    def _copy(
-        self,
-        array: str,
-        arguments: Sequence[Expression],
-        indent: int,
-        lane: frozenset[str] | None,
-        out: TextBuilder,
-    ) -> None:
-        assert self.tiles is not None
-        assert self.kernel.tiles is not None
-        statement = self.owner.scop.statement(self.kernel.tiles.statement)
-        instruction = self.tiles.copy(array, arguments)
-        self._lines(statement, [instruction], indent, lane, out, f"the tile of {array}")
-
-    def _lines(
+    def lines(
         self,
         statement: Statement,
         body: Sequence[Instruction],
@@ -294,13 +306,34 @@ class KernelBody:
         out: TextBuilder,
         comment: str,
     ) -> None:
+        """``body`` as lines, whose accesses belong to ``statement`` and move with the names ``lane`` along x."""
+        first = body[0]
+        assigns = isinstance(first, Assign) and self.owner.arrays.is_watched(first.target.array)
+
+        def printed() -> list[str]:
+            return self.owner.printer.instructions(body, 0)
+
+        self.recorded(statement, printed, indent, lane, out, comment, assigns=assigns)
+
+    def recorded(
+        self,
+        statement: Statement,
+        printed: Callable[[], Sequence[str]],
+        indent: int,
+        lane: frozenset[str] | None,
+        out: TextBuilder,
+        comment: str,
+        *,
+        assigns: bool,
+    ) -> None:
+        """The lines that ``printed`` makes, with a record of their accesses; ``assigns``: the first one is written."""
         arrays = self.owner.arrays
         arrays.enter(statement)
         arrays.moving = lane
         begin, first_line = len(arrays.references), len(out.lines) + 1
-        for number, line in enumerate(self.owner.printer.instructions(body, 0)):
+        for number, line in enumerate(printed()):
             out.add(indent, line + (f"  // {comment}" if number == 0 and comment else ""), statement)
-        self.sites.append((begin, len(arrays.references), statement.name, first_line))
+        self.sites.append((begin, len(arrays.references), statement.name, first_line, assigns))
 
     def _shared_step(
         self, node: Instance, indent: int, lane: frozenset[str] | None, out: TextBuilder
@@ -308,22 +341,22 @@ class KernelBody:
         kind, _, name = node.statement.partition(" ")
         tree = self.owner.trees[name]
         if kind == BEGIN.strip():
-            self._lines(tree.statement, [tree.begin()], indent, lane, out, "")
+            self.lines(tree.statement, [tree.begin()], indent, lane, out, "")
         elif kind == JOIN.strip():
             self._join(tree, indent, lane, out)
         else:
             body = placed_body(tree.statement, self.owner.bodies[name], node.arguments)
             comment = f"line {tree.statement.span.line}, all parts"
-            self._lines(tree.statement, [tree.finish(body)], indent, lane, out, comment)
+            self.lines(tree.statement, [tree.finish(body)], indent, lane, out, comment)
 
     def _join(self, tree: TreeText, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
         """The tree: in each round half of the threads take the part of one of the other half."""
         width = self.owner.width
-        self._lines(tree.statement, [tree.store()], indent, lane, out, "")
+        self.lines(tree.statement, [tree.store()], indent, lane, out, "")
         out.add(indent, "__syncthreads();  // every part is in shared memory")
         out.add(indent, f"for (int64_t {width} = {tree.size // 2}; {width} > 0; {width} /= 2) {{")
         out.add(indent + 1, f"if ({self.coordinates[tree.coordinate]} < {width}) {{")
-        self._lines(tree.statement, [tree.step(width)], indent + 2, lane, out, "")
+        self.lines(tree.statement, [tree.step(width)], indent + 2, lane, out, "")
         out.add(indent + 1, "}")
         out.add(indent + 1, "__syncthreads();  // parts are joined pair by pair")
         out.add(indent, "}")
@@ -357,6 +390,8 @@ def _is_one_lane(condition: Expression) -> bool:
 
 
 def _mode(line: str) -> Literal["read", "write", "update"]:
+    if line.startswith("copy_later"):
+        return "write"
     found = re.match(r"[\w.<>]+(?:\[.*?\]|\(.*?\)) (.?)= ", line)
     if found is None:
         return "read"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 LOOP_PREFIX = "~"
 """Variables of scanned loops are called ``~0``, ``~1``, … from outermost inwards; ``naming`` finds better ones."""
 
+
 @dataclass(frozen=True, slots=True)
 class LoopNode:
     """Base of the loop IR."""
@@ -24,10 +25,15 @@ class LoopNode:
 
 @dataclass(frozen=True, slots=True)
 class Block(LoopNode):
-    """Nodes that run one after the other; ``declares`` names the temporaries that live for this block only."""
+    """Nodes that run one after the other.
+
+    ``declares`` names the temporaries that live for this block only. ``team`` names the mark of nodes that all threads
+    run together, dividing the parallel loops inside; it is empty where one thread is meant.
+    """
 
     children: tuple[LoopNode, ...]
     declares: tuple[str, ...] = ()
+    team: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,8 @@ class For(LoopNode):
 
     ``parallel`` names the mark that lets iterations run on different threads, empty for a serial loop. ``vector``:
     iterations may run in one vector instruction. ``unroll``: how many iterations to write in a row, 1 for no more than
-    one.
+    one. ``reduced`` names the mark that lets threads share the loop when each adds into copies of its own.
+    ``interleave``: how many iterations the compiler should run side by side, 1 for no more than one.
     """
 
     iterator: str
@@ -47,6 +54,8 @@ class For(LoopNode):
     parallel: str = ""
     vector: bool = False
     unroll: int = 1
+    reduced: str = ""
+    interleave: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from polyviz.codegen.loops import (
     instances,
     plus_one,
 )
-from polyviz.model.expression import Expression, Name, Unary, substitute, walk
+from polyviz.model.expression import Call, Expression, Name, Unary, substitute, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 Renaming = dict[str, Expression]
 
 
-def name_loops(node: LoopNode, iterators: Mapping[str, tuple[str, ...]], reserved: frozenset[str]) -> LoopNode:
+def name_loops(
+    node: LoopNode, iterators: Mapping[str, tuple[str, ...]], reserved: frozenset[str]
+) -> LoopNode:
     """``node`` with every loop variable renamed; ``iterators`` are those of each statement.
 
     A loop whose variable is one of a statement's iterators takes that name; others are named for what they do (see
@@ -60,7 +62,9 @@ def _rename(
 ) -> LoopNode:
     match node:
         case Block(children):
-            return replace(node, children=tuple(_rename(child, names, iterators, reserved) for child in children))
+            return replace(
+                node, children=tuple(_rename(child, names, iterators, reserved) for child in children)
+            )
         case If(condition, then, otherwise):
             other = None if otherwise is None else _rename(otherwise, names, iterators, reserved)
             return If(_renamed(condition, names), _rename(then, names, iterators, reserved), other)
@@ -74,7 +78,9 @@ def _rename(
 def _rename_loop(
     node: For, names: Renaming, iterators: Mapping[str, tuple[str, ...]], reserved: frozenset[str]
 ) -> For:
-    name = _unused(_preferred(node, iterators), reserved)
+    carried = {name for statement in iterators.values() for name in statement}
+    points = frozenset(old for old, new in names.items() if isinstance(new, Name) and new.name in carried)
+    name = _unused(_preferred(node, iterators, points), reserved)
     inner = {**names, node.iterator: Name(name)}
     return replace(
         node,
@@ -85,29 +91,65 @@ def _rename_loop(
     )
 
 
-def _preferred(node: For, iterators: Mapping[str, tuple[str, ...]]) -> str:
-    """The source iterator the loop carries; ``i_skew`` when others are added to it, ``i_tile`` for tiles of it."""
+def _preferred(node: For, iterators: Mapping[str, tuple[str, ...]], points: frozenset[str]) -> str:
+    """The source iterator the loop carries; ``i_skew`` when others are added to it, ``i_tile`` for tiles of it.
+
+    ``points`` are the loops around it that carry a source iterator.
+    """
     carried = _carried_name(node, iterators)
     if carried is not None:
         return carried
-    started = [inner for inner in descendants(node.body) if isinstance(inner, For)]
-    # A loop over points may start at a tile less the steps of another point loop: only the tile gives it its name.
-    points = {inner.iterator for inner in started if _carried_name(inner, iterators) is not None}
-    mentions = [(inner, _loop_names(inner.start) - points) for inner in started]
-    own = [inner for inner, names in mentions if names == {node.iterator}]
-    tiled = _most_common(name for inner in own for name in [_carried_name(inner, iterators)] if name is not None)
+    tiled = _tiled_name(node, iterators, points)
     if tiled is not None:
         return f"{tiled}_tile"
-    if any(node.iterator in names for _, names in mentions):
+    skewed = _skewed_name(node, iterators)
+    if skewed is not None:
+        return f"{skewed}_skew"
+    if any(node.iterator in _loop_names(inner.start) for inner in _loops_in(node)):
         return "wave"
     return f"c{node.iterator.removeprefix(LOOP_PREFIX)}"
+
+
+def _tiled_name(node: For, iterators: Mapping[str, tuple[str, ...]], points: frozenset[str]) -> str | None:
+    """The source iterator that the loop carries several values of at a time, or None."""
+    # A loop over points may start at a tile less the steps of another point loop: only the tile gives it its name.
+    points |= {inner.iterator for inner in _loops_in(node) if _carried_name(inner, iterators) is not None}
+    several = [inner for inner in _loops_in(node) if _is_multiple(inner.start, node.iterator, points)]
+    own = [inner for inner in _loops_in(node) if _loop_names(inner.start) - points == {node.iterator}]
+    carried = [_carried_name(inner, iterators) for inner in (*own, *several)]
+    name = _most_common(name for name in carried if name is not None)
+    if name is not None:
+        return name
+    inside = (_skewed_name(inner, iterators) or _tiled_name(inner, iterators, points) for inner in several)
+    return _most_common(name for name in inside if name is not None)
+
+
+def _skewed_name(node: For, iterators: Mapping[str, tuple[str, ...]]) -> str | None:
+    """The source iterator whose value the loop enters together with a loop inside it, or None."""
+    return _most_common(
+        name for name, argument in _arguments(node, iterators) if node.iterator in _loop_names(argument)
+    )
+
+
+def _is_multiple(start: Expression, iterator: str, points: frozenset[str]) -> bool:
+    """Whether a loop starts at a multiple of ``iterator``, less the steps of ``points``, where nothing cuts it off."""
+    if isinstance(start, Call) and start.function == "max":
+        return any(_is_multiple(argument, iterator, points) for argument in start.arguments)
+    terms = linear_terms(start) or {}
+    return terms.get(iterator, 1) > 1 and not terms.keys() - {iterator, ""} - points
+
+
+def _loops_in(node: For) -> list[For]:
+    return [inner for inner in descendants(node.body) if isinstance(inner, For)]
 
 
 def _carried_name(node: For, iterators: Mapping[str, tuple[str, ...]]) -> str | None:
     """``i`` for the iterator itself, ``i_reversed`` for its negative, ``i_skew`` where outer loops are added to it,
     ``i_tile`` where it is several iterations further each time.
     """
-    direct = _most_common(name for name, argument in _arguments(node, iterators) if argument == Name(node.iterator))
+    direct = _most_common(
+        name for name, argument in _arguments(node, iterators) if argument == Name(node.iterator)
+    )
     if direct is not None:
         return direct
     inner = {loop.iterator for loop in descendants(node.body) if isinstance(loop, For)}

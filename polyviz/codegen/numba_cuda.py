@@ -7,7 +7,7 @@ thread of a block.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
@@ -41,7 +41,7 @@ RESERVED = CUDA_RESERVED | PYTHON_RESERVED | {"cuda", "grid"}
 def print_numba_cuda(
     scop: Scop, plan: Plan, types: Mapping[str, ArrayType], floating_point: FloatingPoint = "reassociate"
 ) -> Program:
-    """``plan``, one for a device, as Python for ``numba.cuda``.
+    """``plan``, one for a device, as Python for ``numba.cuda``; tiles in shared memory are left out of this text.
 
     Raises ``CodegenError`` for a plan of a processor, and for what kernels cannot express.
     """
@@ -50,6 +50,7 @@ def print_numba_cuda(
             f"The target {plan.target!r} has no kernels, so there is no text of them to read.",
             hint="Compile for the target 'emulated'.",
         )
+    plan = replace(plan, device=replace(plan.device, kernels=plan.device.plain))
     device = CudaText(scop, plan, types, floating_point == "reassociate", reserved=RESERVED)
     return _NumbaCudaText(scop, plan, types, device).program(floating_point)
 

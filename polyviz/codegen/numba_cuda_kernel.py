@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import bound_expression, placed_body
-from polyviz.codegen.device_loops import BEGIN, COPY, FINISH, JOIN
+from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN
 from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.index import simplified
@@ -33,7 +33,7 @@ _INDEX = "@blockIdx_"
 
 @dataclass
 class NumbaCudaKernel:
-    """The text of one kernel in the making; ``device`` knows its arrays, tiles and shared accumulations.
+    """The text of one kernel in the making; ``device`` knows its arrays and shared accumulations.
 
     ``coordinates`` say how the coordinates of blocks and threads are spelled.
     """
@@ -48,7 +48,6 @@ class NumbaCudaKernel:
         names = {**self.device.arrays.variable_names, **self.coordinates, **indices}
         self.printer = PythonExpressionPrinter(names, self._element)
         self.protects = {barrier.name: barrier.protects for barrier in self.kernel.barriers}
-        self.tiles = self.device.tiles.get(self.kernel.number)
 
     @property
     def name(self) -> str:
@@ -99,8 +98,7 @@ class NumbaCudaKernel:
 
     def _shared_lines(self) -> list[str]:
         arrays = self.device.arrays
-        names = [*(self.tiles.names.values() if self.tiles is not None else ())]
-        names += [tree.shared for tree in self._trees()]
+        names = [tree.shared for tree in self._trees()]
         return [
             f"{name} = cuda.shared.array({arrays.shared[name]}, np.{numpy_name(arrays.dtypes[name])})"
             for name in names
@@ -131,8 +129,6 @@ class NumbaCudaKernel:
         kind, _, name = node.statement.partition(" ")
         if node.statement in self.protects:
             out.add(indent, f"cuda.syncthreads(){COMMENT}{self.protects[node.statement]}")
-        elif f"{kind} " == COPY and self.tiles is not None:
-            self._lines([self.tiles.copy(name, node.arguments)], indent, out, f"the tile of {name}")
         elif f"{kind} " in (BEGIN, JOIN, FINISH):
             self._shared_step(node, self.device.trees[name], indent, out)
         elif node.statement in self.device.bodies:
@@ -142,12 +138,7 @@ class NumbaCudaKernel:
 
     def _statement(self, node: Instance, indent: int, out: TextBuilder) -> None:
         statement = self.device.scop.statement(node.statement)
-        promoted = self.kernel.tiles is not None and self.kernel.tiles.statement == statement.name
-        tiles = self.tiles if promoted else None
-        arguments = node.arguments if tiles is None else node.arguments[:-1]
-        body = placed_body(statement, self.device.bodies[node.statement], arguments)
-        if tiles is not None:
-            body = tiles.reading(body, node.arguments[-1])
+        body = placed_body(statement, self.device.bodies[node.statement], node.arguments)
         if statement.name in self.device.trees:
             body = self.device.trees[statement.name].accumulate(body)
         self._lines(body, indent, out, f"line {statement.span.line}", statement)

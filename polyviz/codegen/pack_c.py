@@ -22,10 +22,19 @@ def print_bounds(place: BlockPlace, names: Collection[str], text: TextBuilder, i
             text.add(indent, f"const int64_t {name}_start = {start}, {name}_stop = {stop};")
 
 
-def print_packing(place: BlockPlace, operands: Sequence[Operand], text: TextBuilder, indent: int) -> None:
-    """Copies of ``operands``, panel by panel; the bounds are in variables."""
-    for operand in operands:
-        _Packing(place, operand, text).write(indent)
+def print_packing(
+    place: BlockPlace, operands: Sequence[Operand], text: TextBuilder, indent: int, *, team: bool = False
+) -> None:
+    """Copies of ``operands``, panel by panel; the bounds are in variables.
+
+    A ``team`` of threads divides the panels and waits for the last of them.
+    """
+    for number, operand in enumerate(operands, 1):
+        packing = _Packing(place, operand, text)
+        text.add(indent, f"/* {packing.title}. */")
+        if team:
+            text.add(indent, f"#pragma omp for{'' if number == len(operands) else ' nowait'}")
+        packing.write(indent)
 
 
 class _Packing:
@@ -43,16 +52,20 @@ class _Packing:
         self.panel = place.block.panel(operand)
         guard = shape.row_guard if operand.is_row else shape.column_guard
         value = place.value(operand.value)
+        self.title = (
+            f"{value}: panels of {self.panel} {'rows' if operand.is_row else 'columns'}, step by step"
+        )
         self.value = value if guard is None else f"{place.text(guard)} ? {value} : 0"
 
     def write(self, indent: int) -> None:
         """The loop over panels; the last one may be narrower and is filled up with zeros."""
-        name, panel = self.name, self.panel
+        name, panel, depth = self.name, self.panel, self.depth
         first, end = f"{name}_panel", f"{name}_panel + {panel}"
-        self.text.add(indent, f"{self.kind} *restrict {self.next} = {self.buffer};")
+        begin = f"{self.buffer} + ({first} - {name}_start) * ({depth}_stop - {depth}_start)"
         self.text.add(
             indent, f"for (int64_t {first} = {name}_start; {first} < {name}_stop; {first} += {panel}) {{"
         )
+        self.text.add(indent + 1, f"{self.kind} *restrict {self.next} = {begin};")
         self.text.add(indent + 1, f"if ({end} <= {name}_stop) {{")
         self._steps(indent + 2, "")
         self._copy(indent + 3, end)

@@ -22,7 +22,7 @@ from polyviz.model.expression import (
     Unary,
 )
 from polyviz.model.isl_limits import at_most
-from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, UNROLL, VECTOR
+from polyviz.model.plan import END, INTERLEAVE, LOCAL, PARALLEL, POINTS, REDUCED, TEAM, UNROLL, VECTOR
 from polyviz.transform.tree import bands
 
 _BINARY = {
@@ -220,7 +220,9 @@ def _node(node: isl.AstNode, place: _Place) -> LoopNode:
     kind = _kind(node.get_type())
     if kind == "block":
         children = node.block_get_children()
-        return Block(tuple(_node(children.get_at(position), place) for position in range(children.n_ast_node())))
+        return Block(
+            tuple(_node(children.get_at(position), place) for position in range(children.n_ast_node()))
+        )
     if kind == "for_":
         return _for(node, place)
     if kind == "if_":
@@ -236,6 +238,8 @@ def _mark(node: isl.AstNode, place: _Place) -> LoopNode:
     kind, _, ending = name.partition(":")
     if kind == LOCAL:
         return Block((_node(node.mark_get_node(), place),), tuple(ending.split(",")))
+    if kind == TEAM:
+        return Block((_node(node.mark_get_node(), place),), team=name)
     if kind == POINTS:
         return TileBody(name, place.around, _node(node.mark_get_node(), place))
     marks = frozenset() if kind == END else place.marks | {name}
@@ -252,8 +256,15 @@ def _for(node: isl.AstNode, place: _Place) -> LoopNode:
     else:
         stop, step = _stop(node), int(node.for_get_inc().get_val().to_python())
     parallel = next((mark for mark in place.marks if mark.partition(":")[0] == PARALLEL), "")
-    copies = next((mark.partition(":")[2] for mark in place.marks if mark.partition(":")[0] == UNROLL), "1")
-    return For(iterator.name, start, stop, step, body, parallel, VECTOR in place.marks, int(copies))
+    reduced = next((mark for mark in place.marks if mark.partition(":")[0] == REDUCED), "")
+    copies, chains = (_count(place.marks, kind) for kind in (UNROLL, INTERLEAVE))
+    vector = VECTOR in place.marks
+    return For(iterator.name, start, stop, step, body, parallel, vector, copies, reduced, chains)
+
+
+def _count(marks: frozenset[str], kind: str) -> int:
+    """The number behind a mark of this kind; 1 where there is none."""
+    return next((int(mark.partition(":")[2]) for mark in marks if mark.partition(":")[0] == kind), 1)
 
 
 def _stop(node: isl.AstNode) -> Expression:

@@ -7,52 +7,57 @@ proved for the band: permutable bands may be reordered and tiled, coincident mem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-import islpy as isl
-
-from polyviz.analysis import BandProperties, band_properties
 from polyviz.errors import OptionError
-from polyviz.mapping.block_tiles import Update, tile_sizes
+from polyviz.mapping.band_plan import BandPlan, explain_band, mark_of, shared_work
+from polyviz.mapping.block_tiles import tile_sizes
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import (
     distribute_innermost,
     is_concurrent,
     is_mixed,
     is_parallel_innermost,
+    mark_loop,
     mark_vector,
+)
+from polyviz.mapping.interleave import (
+    CHAINS,
+    cut_into_strips,
+    interleave_diagonals,
+    interleave_strips,
+    with_diagonals,
 )
 from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.marked import Mapped, keep_marks
+from polyviz.mapping.memory import MemoryRules
 from polyviz.mapping.outer_loops import OuterLoops
-from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, inner_nests, tiles_of_updates
+from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, prepared, tiles_of_updates
+from polyviz.mapping.stencil_bands import as_stencil, with_chains_apart, with_strips
 from polyviz.mapping.storage import place_temporaries
-from polyviz.mapping.work import region_extents
-from polyviz.model.plan import END, PARALLEL, POINTS, FullTiles, ParallelWork, Plan, RegisterTile
-from polyviz.model.schedule import Decision, Schedule
+from polyviz.mapping.tile_sizes import Tile, concurrent_sizes, tile_sizes_of
+from polyviz.model.plan import POINTS, FullTiles, Plan
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tile import split_into_tiles
-from polyviz.transform.tree import Path, bands, insert_mark, isolate_member, node_at, statements_under
+from polyviz.transform.tree import Path, bands, insert_mark, node_at, split_band, statements_under
 from polyviz.transform.wavefront import with_diagonal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import islpy as isl
+
+    from polyviz.analysis import BandProperties
     from polyviz.model.dependences import Dependences
+    from polyviz.model.plan import ArraySum
     from polyviz.model.processor import Processor
+    from polyviz.model.program import FloatingPoint
+    from polyviz.model.schedule import Decision, Schedule
     from polyviz.model.scop import Scop
 
-PARALLEL_TILE = (32, 64)
-"""Tiles of a band with a parallel loop: the outermost one smaller, so that every thread finds work; a 64 x 64 tile of
-doubles fills most of a first-level cache."""
-WAVEFRONT_TILE = (32, 64, 256)
-"""Tiles of a band that carries dependences: outermost (time), between, innermost (the vector loop, kept long)."""
-CROWDED_TILE = 16
-"""The loops between, when there are two or more of them."""
 SOURCE_ORDER = "original"
 """The scheduler whose order is kept to the letter: no tiles, no threads; it is what others are measured against."""
-
-Tile = Sequence[int] | Literal[False] | None
 
 
 def make_plan(
@@ -63,23 +68,33 @@ def make_plan(
     *,
     tile: Tile = None,
     processor: Processor | None = None,
+    contract: FloatingPoint = "reassociate",
     register_tile: bool = True,
     pack: bool = True,
+    fuse_passes: bool = True,
+    strips: bool = True,
+    array_sums: bool = True,
+    accumulate: bool = True,
+    interleave: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off.
     Register tiles need a ``processor`` with vector registers and a target that can name them (``c``);
-    ``register_tile`` switches them off, ``pack`` the copies of their operands.
+    ``register_tile`` switches them off, ``pack`` the copies of their operands; ``interleave`` switches off that several
+    iterations of a parallel loop run side by side (in ``c`` only). The rest switches off what is done for
+    loops whose time goes into reading memory (``MemoryRules``), where ``contract`` allows it at all.
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
     usable = register_tile and target == "c" and processor is not None and processor.vector_registers
     registers = Registers(processor, pack) if usable and processor is not None else None
-    mapped = _mapped(scop, dependences, schedule, tile, registers)
+    rules = MemoryRules(fuse_passes, strips, array_sums, accumulate, contract).for_target(target)
+    chains = interleave and target == "c"
+    mapped = _mapped(scop, dependences, schedule, tile, registers, rules, interleave=chains)
     storage = place_temporaries(scop, dependences, mapped.tree)
-    return Plan(
+    plan = Plan(
         schedule=schedule,
         target=target,
         tree=storage.tree,
@@ -90,32 +105,21 @@ def make_plan(
         work=mapped.work,
         register_tiles=mapped.register_tiles,
         block_tiles=mapped.block_tiles,
+        array_sums=mapped.array_sums,
         decisions=(*mapped.decisions, *storage.decisions),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _BandPlan:
-    """What happens to one band. ``order`` is the new order of its point loops, ``parallel`` a position in it (or in
-    the tile band), ``vector`` tells that its innermost loop may use vector instructions, ``separable`` that each
-    statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time."""
-
-    path: Path
-    order: tuple[int, ...]
-    tile_order: tuple[int, ...]
-    sizes: tuple[int, ...]
-    parallel: int | None
-    wavefront: bool
-    vector: bool
-    separable: bool
-    serial_members: int
-    concurrent: bool = False
-    block: RegisterTile | None = None
-    updates: tuple[Update, ...] = ()
+    return rules.accumulated(scop, plan, processor)
 
 
 def _mapped(
-    scop: Scop, dependences: Dependences, schedule: Schedule, tile: Tile, registers: Registers | None
+    scop: Scop,
+    dependences: Dependences,
+    schedule: Schedule,
+    tile: Tile,
+    registers: Registers | None,
+    memory: MemoryRules,
+    *,
+    interleave: bool,
 ) -> Mapped:
     if schedule.by_hand:
         if tile:
@@ -126,17 +130,26 @@ def _mapped(
     if schedule.superposition is not None and tile is None:
         # Its block loops are tiles already, and the loops of its threads are meant to stay whole.
         tile = False
-    return _transform(scop, dependences, schedule.tree, tile, registers)
+    if tile is not None:
+        memory = memory.in_given_order()
+    return _transform(scop, dependences, schedule.tree, tile, registers, memory, interleave=interleave)
 
 
 def _transform(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, tile: Tile, registers: Registers | None
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    tile: Tile,
+    registers: Registers | None,
+    memory: MemoryRules,
+    *,
+    interleave: bool,
 ) -> Mapped:
-    if registers is not None and tile is None:
-        tree = inner_nests(scop, dependences, tree, registers)
-    properties = band_properties(scop, dependences, tree)
-    plans: list[_BandPlan] = []
-    decisions: list[Decision] = []
+    tree, said = prepared(scop, dependences, tree, registers) if tile is None else (tree, ())
+    tree, arranged = memory.arranged(scop, dependences, tree)
+    tree, properties = with_chains_apart(scop, dependences, tree, wanted=interleave and tile is None)
+    plans: list[BandPlan] = []
+    decisions: list[Decision] = [*said, *arranged]
     for (path, band), found in zip(bands(tree), properties, strict=True):
         around = [plan for plan in plans if path[: len(plan.path)] == plan.path]
         locality = band_locality(scop, tree, path) if _is_innermost(tree, path) else None
@@ -163,20 +176,33 @@ def _transform(
             )
             plan = _by_registers(plan, choice, tile)
             decisions.extend(filter(None, (choice.decision,)))
+        if plan.parallel is None and not (around or plan.sizes or plan.concurrent or plan.updates):
+            ordered, _ = permute_members(tree, path, plan.order)
+            plan = _with_sums(plan, memory.sums(scop, dependences, ordered, path, len(plans)))
+        if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
+            plan = as_stencil(scop, dependences, tree, plan, tile, interleave=interleave)
         plans.append(plan)
-        decisions.extend(_explain(plan, statements_under(band)))
-    mapped = Mapped(tree, work=_work(scop, tree, plans), decisions=tuple(decisions))
+    plans = with_strips(scop, dependences, tree, properties, plans) if interleave else plans
+    for plan in plans:
+        decisions.extend(explain_band(plan, statements_under(node_at(tree, plan.path))))
+    sums = tuple(found for plan in plans for found in plan.sums)
+    mapped = Mapped(tree, work=shared_work(scop, tree, plans), array_sums=sums, decisions=tuple(decisions))
     for number, plan in reversed(list(enumerate(plans))):
         mapped = _apply(scop, dependences, mapped, plan, number, registers)
     return mapped
 
 
-def _is_free(around: Sequence[_BandPlan]) -> bool:
+def _is_free(around: Sequence[BandPlan]) -> bool:
     """Whether threads may start inside the bands ``around``."""
     return sum(plan.serial_members for plan in around) <= 1 and all(plan.parallel is None for plan in around)
 
 
-def _by_registers(plan: _BandPlan, choice: Choice, tile: Tile) -> _BandPlan:
+def _with_sums(plan: BandPlan, sums: tuple[ArraySum, ...]) -> BandPlan:
+    """``plan`` with threads on its first loop, which add into copies of the arrays in ``sums``."""
+    return replace(plan, parallel=0, serial_members=0, sums=sums) if sums else plan
+
+
+def _by_registers(plan: BandPlan, choice: Choice, tile: Tile) -> BandPlan:
     """``plan`` cut for register tiles, where there are some."""
     if choice.updates and tile is None:
         return replace(plan, updates=choice.updates, sizes=tile_sizes(choice.updates))
@@ -197,39 +223,19 @@ def _by_registers(plan: _BandPlan, choice: Choice, tile: Tile) -> _BandPlan:
     )
 
 
-def _work(scop: Scop, tree: isl.Schedule, plans: Sequence[_BandPlan]) -> tuple[ParallelWork, ...]:
-    """The work of each parallel loop; a wavefront, and the members before the loop, are serial around it."""
-    found = []
-    for number, plan in enumerate(plans):
-        if plan.parallel is None:
-            continue
-        band = node_at(tree, plan.path)
-        rows = band.band_get_partial_schedule()
-        serial = [rows.get_at(member) for member in plan.tile_order[: plan.parallel]]
-        outer = [*_rows_of(band.get_prefix_schedule_multi_union_pw_aff()), *serial]
-        found.append(
-            ParallelWork(f"{PARALLEL}:{number}", region_extents(scop, statements_under(band), outer))
-        )
-    return tuple(found)
-
-
-def _rows_of(prefix: isl.MultiUnionPwAff) -> list[isl.UnionPwAff]:
-    return [prefix.get_at(position) for position in range(prefix.dim(isl.dim_type.out))]
-
-
 def _is_innermost(tree: isl.Schedule, path: Path) -> bool:
     return not any(other != path and other[: len(path)] == path for other, _ in bands(tree))
 
 
 def _plan_band(
-    path: Path, found: BandProperties, locality: Locality | None, around: Sequence[_BandPlan], tile: Tile
-) -> _BandPlan:
+    path: Path, found: BandProperties, locality: Locality | None, around: Sequence[BandPlan], tile: Tile
+) -> BandPlan:
     count = len(found.members)
     order = tuple(range(count))
     if found.permutable and locality is not None:
         best = locality.best_innermost
         order = (*(member for member in order if member != best), best)
-    sizes = _tile_sizes(found, locality, order, tile)
+    sizes = tile_sizes_of(found, locality, order, tile)
     parallel_around = any(plan.parallel is not None for plan in around)
     serial_around = sum(plan.serial_members for plan in around)
     outer = OuterLoops(found, order, bool(sizes), locality is None, parallel_around, serial_around).choose()
@@ -238,7 +244,7 @@ def _plan_band(
     )
     # A loop shared between threads is not cut into vectors as well: its iterations are left whole.
     innermost = locality is not None and (bool(sizes) or outer.parallel != count - 1)
-    return _BandPlan(
+    return BandPlan(
         path=path,
         order=outer.order if not sizes else order,
         tile_order=outer.order,
@@ -251,7 +257,7 @@ def _plan_band(
     )
 
 
-def _concurrent(plan: _BandPlan, tile: Tile, *, inside: bool) -> _BandPlan:
+def _concurrent(plan: BandPlan, tile: Tile, *, inside: bool) -> BandPlan:
     """``plan`` for a band whose tiles can all start at once: diamonds with equal sides, points in order of time.
 
     Without tiles threads share a loop inside the time, where it has more than one of them and is not ``inside`` others.
@@ -261,57 +267,22 @@ def _concurrent(plan: _BandPlan, tile: Tile, *, inside: bool) -> _BandPlan:
     if not plan.sizes:
         parallel = 1 if len(order) > 2 and not inside else None
         return replace(plan, order=order, tile_order=order, parallel=parallel, concurrent=True)
-    side = WAVEFRONT_TILE[2] if len(order) == 2 else WAVEFRONT_TILE[1]
-    sizes = plan.sizes if tile is not None else (side, side, *plan.sizes[2:])
-    return replace(plan, order=order, sizes=sizes, concurrent=True)
-
-
-def _tile_sizes(
-    found: BandProperties, locality: Locality | None, order: Sequence[int], tile: Tile
-) -> tuple[int, ...]:
-    """The tile size of each member in its old position; empty for a band that is not tiled."""
-    count = len(order)
-    if tile is False or not found.permutable or count < 2:
-        return ()
-    if tile is not None:
-        return tuple(tile[min(position, len(tile) - 1)] for position in range(count))
-    carries = not any(member.coincident for member in found.members)
-    # Around further loops a band is tiled only to find parallel wavefronts: its own locality is theirs.
-    helps = carries if locality is None else locality.tiling_helps
-    if not helps:
-        return ()
-    return tuple(_default_size(member, order, carries=carries) for member in range(count))
-
-
-def _default_size(member: int, order: Sequence[int], *, carries: bool) -> int:
-    if not carries:
-        return PARALLEL_TILE[0] if member == 0 else PARALLEL_TILE[1]
-    if member == order[-1]:
-        return WAVEFRONT_TILE[2]
-    if member == 0:
-        return WAVEFRONT_TILE[0]
-    return WAVEFRONT_TILE[1] if len(order) <= len(WAVEFRONT_TILE) else CROWDED_TILE
+    return replace(plan, order=order, sizes=concurrent_sizes(plan.sizes, tile), concurrent=True)
 
 
 def _apply(
     scop: Scop,
     dependences: Dependences,
     mapped: Mapped,
-    plan: _BandPlan,
+    plan: BandPlan,
     number: int,
     registers: Registers | None,
 ) -> Mapped:
     """``mapped`` with one band changed; ``number`` is its place among the bands."""
     tree = mapped.tree
-    if plan.sizes:
-        tree = split_into_tiles(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
-        tree, _ = permute_members(tree, plan.path, plan.tile_order)
-        if plan.wavefront:
-            tree = with_diagonal(tree, plan.path)
-    points = (*plan.path, 0) if plan.sizes else plan.path
-    if plan.concurrent:
-        tree = with_diagonal(tree, points)
-    tree, _ = permute_members(tree, points, plan.order)
+    if plan.strips:
+        return _apply_strips(scop, mapped, plan, number)
+    tree, points = _points_in_order(tree, plan)
     if plan.concurrent:
         plan = replace(plan, vector=is_parallel_innermost(scop, dependences, tree, points))
     mark = f"{POINTS}:{number}"
@@ -335,7 +306,7 @@ def _apply(
             decisions=(*mapped.decisions, said),
         )
     steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
-    full = find_full_tiles(scop, tree, points, steps) if plan.sizes and plan.block is None else None
+    full = _full_tiles(scop, tree, points, steps, plan) if plan.sizes and plan.block is None else None
     tree = _innermost(scop, dependences, tree, points, plan)
     if full is not None:
         mapped = replace(mapped, full_tiles=(*mapped.full_tiles, FullTiles(mark, full)))
@@ -344,53 +315,64 @@ def _apply(
     if plan.block is not None:
         mapped = replace(mapped, register_tiles=(*mapped.register_tiles, plan.block))
         tree = insert_mark(tree, points, plan.block.mark)
+    return replace(mapped, tree=_with_threads(tree, plan, number))
+
+
+def _with_threads(tree: isl.Schedule, plan: BandPlan, number: int) -> isl.Schedule:
     if plan.parallel is not None:
-        tree = _mark_loop(tree, plan.path, plan.parallel, f"{PARALLEL}:{number}")
+        tree = mark_loop(tree, plan.path, plan.parallel, mark_of(plan, number))
+    return insert_mark(tree, plan.path, plan.block.team) if plan.block and plan.block.team else tree
+
+
+def _points_in_order(tree: isl.Schedule, plan: BandPlan) -> tuple[isl.Schedule, Path]:
+    """``tree`` with the tile loops of one band and the points of its tiles in their order; the path of the points."""
+    if plan.diagonals:
+        tree = with_diagonals(tree, plan.path, plan.order)
+    if plan.sizes:
+        tree = split_into_tiles(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
+        tree, _ = permute_members(tree, plan.path, plan.tile_order)
+        if plan.wavefront:
+            tree = with_diagonal(tree, plan.path)
+    points = (*plan.path, 0) if plan.sizes else plan.path
+    if plan.concurrent:
+        tree = with_diagonal(tree, points)
+    return permute_members(tree, points, plan.order)[0], points
+
+
+def _full_tiles(
+    scop: Scop, tree: isl.Schedule, points: Path, steps: Sequence[int], plan: BandPlan
+) -> isl.Set | None:
+    """The tiles whose loops have constant trip counts; a vector loop may be cut off at its ends: it is long."""
+    if plan.rows:
+        tree = split_band(tree, points, len(plan.order) - 1)
+    return find_full_tiles(scop, tree, points, steps)
+
+
+def _apply_strips(scop: Scop, mapped: Mapped, plan: BandPlan, number: int) -> Mapped:
+    """``mapped`` with the innermost loop of one band in strips that run inside the loops below."""
+    tree, _ = permute_members(mapped.tree, plan.path, plan.order)
+    tree, strips = cut_into_strips(tree, plan.path)
+    points, mark = (*strips, 0), f"{POINTS}:{number}"
+    full = find_full_tiles(scop, tree, points, (CHAINS,))
+    tree = interleave_strips(tree, points)
+    if full is not None:
+        tree = insert_mark(tree, points, mark)
+        mapped = replace(mapped, full_tiles=(*mapped.full_tiles, FullTiles(mark, full)))
+    if plan.parallel is not None:
+        last = plan.parallel == len(plan.order) - 1
+        place, member = (strips, 0) if last else (plan.path, plan.parallel)
+        tree = mark_loop(tree, place, member, mark_of(plan, number))
     return replace(mapped, tree=tree)
 
 
 def _innermost(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, points: Path, plan: _BandPlan
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, points: Path, plan: BandPlan
 ) -> isl.Schedule:
-    """``tree`` with the innermost loop of the band of points at ``points`` ready for vector instructions."""
-    if plan.separable and (not plan.vector or is_mixed(tree, points)):
+    """``tree`` with the innermost loop of the band at ``points`` ready for vector instructions, or interleaved."""
+    if plan.diagonals:
+        return interleave_diagonals(tree, points)
+    if plan.separable and (not plan.vector or is_mixed(scop, tree, points)):
         separate = distribute_innermost(scop, dependences, tree, points)
         if separate is not None:
             return separate
     return mark_vector(tree, points) if plan.vector else tree
-
-
-def _mark_loop(tree: isl.Schedule, path: Path, member: int, name: str) -> isl.Schedule:
-    """Mark one member of the band at ``path``, which becomes a band of its own."""
-    tree, alone = isolate_member(tree, path, member)
-    return insert_mark(insert_mark(tree, (*alone, 0), END), alone, name)
-
-
-def _explain(plan: _BandPlan, statements: tuple[str, ...]) -> list[Decision]:
-    decisions = []
-    if plan.order != tuple(range(len(plan.order))):
-        text = f"member {plan.order[-1]} of the band goes innermost, where its accesses move least"
-        decisions.append(Decision("reorder", text, statements))
-    if plan.sizes:
-        sizes = " x ".join(map(str, plan.sizes))
-        text = f"the band is tiled by {sizes}, to reuse data while it is in cache"
-        decisions.append(Decision("tile", text, statements, {"sizes": plan.sizes}))
-    if plan.wavefront or plan.concurrent:
-        decisions.append(Decision("wavefront", _front_text(plan), statements))
-    if plan.parallel is not None:
-        kind = "tile loop" if plan.sizes else "loop"
-        decisions.append(
-            Decision("parallel", f"{kind} {plan.parallel} of the band runs on all threads", statements)
-        )
-    return decisions
-
-
-def _front_text(plan: _BandPlan) -> str:
-    if not plan.concurrent:
-        return "no tile loop is parallel, so tiles run along wavefronts: the first tile loop is skewed by the second"
-    if not plan.sizes:
-        return "the first loop is the sum of the first two, the time: the loops inside it are parallel"
-    return (
-        "all tiles on a front can start at once: the first tile loop is the sum of the first two, and so is the first "
-        "loop inside a tile, the time"
-    )

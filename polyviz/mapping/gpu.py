@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError
-from polyviz.mapping.gpu_promotion import promoted
 from polyviz.mapping.gpu_single import single_kernels
+from polyviz.mapping.gpu_staging import staged
 from polyviz.mapping.gpu_superposed import superposed_kernels
 from polyviz.mapping.storage import expand_temporaries
 from polyviz.model.device import LARGEST_BLOCK, DeviceKernel, DevicePlan
 from polyviz.model.plan import Plan
 from polyviz.model.schedule import Decision
+from polyviz.model.staging import DeviceOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,9 +35,11 @@ def make_device_plan(
     *,
     tile: Sequence[int] | Literal[False] | None = None,
     wavefronts: bool = True,
+    options: DeviceOptions | None = None,
 ) -> Plan:
     """Bind ``schedule`` to a device: a superposition keeps its own blocks and threads, any other order gets the rules
-    of ``gpu_single``, ``wavefronts`` included unless they are switched off.
+    of ``gpu_single``, ``wavefronts`` included unless they are switched off. ``options`` say what may be done with
+    memory; by default everything.
 
     Raises OptionError for blocks that no device can hold.
     """
@@ -46,10 +49,16 @@ def make_device_plan(
         device = single_kernels(scop, dependences, schedule, tile, wavefronts=wavefronts)
     for kernel in device.kernels:
         _check_block(kernel)
-    pairs = [promoted(scop, kernel) for kernel in device.kernels]
-    device = replace(device, kernels=tuple(kernel for kernel, _ in pairs))
-    promotions = [decision for _, decisions in pairs for decision in decisions]
+    allowed = options or DeviceOptions()
     storage = expand_temporaries(scop, dependences)
+    private = frozenset(one.array for one in storage.expansions)
+    if not allowed.trees:
+        device = replace(device, kernels=tuple(replace(kernel, trees=()) for kernel in device.kernels))
+    pairs = [staged(scop, kernel, allowed, private) for kernel in device.kernels]
+    device = replace(
+        device, kernels=tuple(kernel for kernel, _ in pairs), options=allowed, plain=device.kernels
+    )
+    promotions = [decision for _, decisions in pairs for decision in decisions]
     return Plan(
         schedule=schedule,
         target=target,

@@ -194,7 +194,9 @@ class _Search:
     def _order(self, node: isl.ScheduleNode, names: Sequence[str]) -> Mapping[str, isl.Map]:
         whole = node.get_subtree_schedule_union_map()
         found = {name: whole.intersect_domain(isl.UnionSet.from_set(self._domain(name))) for name in names}
-        maps = {name: one.get_map_list().get_at(0) for name, one in found.items()}
+        maps = {
+            name: one.get_map_list().get_at(0).gist_domain(self._domain(name)) for name, one in found.items()
+        }
         longest = max(one.dim(isl.dim_type.out) for one in maps.values())
         return {name: _padded(one.reset_tuple_id(isl.dim_type.out), longest) for name, one in maps.items()}
 
@@ -219,7 +221,9 @@ class _Search:
     def _rows(self, row: isl.UnionPwAff, names: Sequence[str]) -> Mapping[str, isl.Map]:
         """``row`` as one map into a value per statement."""
         return {
-            name: isl.Map.from_pw_aff(row.extract_pw_aff(_space_of(self._domain(name), row)))
+            name: isl.Map.from_pw_aff(row.extract_pw_aff(_space_of(self._domain(name), row))).gist_domain(
+                self._domain(name)
+            )
             for name in names
         }
 

@@ -126,7 +126,7 @@ def context_of(
     for thread in threads:
         context = context.intersect(_between(coordinate("thread", thread.axis), thread.size))
     for point in points:
-        context = context.intersect(_within_block(point))
+        context = context.intersect(within_block(point.block, point.parameter, point.size))
     return context
 
 
@@ -166,15 +166,30 @@ def _between(parameter: str, size: int) -> isl.Set:
     )
 
 
-def _within_block(point: Point) -> isl.Set:
-    """The values of ``point`` that belong to its block."""
-    pairs = isl.Map(f"{{ [b] -> [p] : {point.size}b <= p < {point.size}b + {point.size} }}")
+def parameter(name: str) -> isl.PwAff:
+    """The value of a parameter.
+
+    >>> print(parameter("n"))
+    [n] -> { [(n)] }
+    """
+    space = isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 1).set_dim_id(isl.dim_type.param, 0, isl.Id(name))
+    local = isl.LocalSpace.from_space(space)
+    return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.param, 0))
+
+
+def within_block(block: Axis, parameter: str, size: int) -> isl.Set:
+    """The values of ``parameter`` in the block along an axis, of ``size`` values each.
+
+    >>> print(within_block("x", "i", 4))
+    [i, @block_x] -> {  : -3 + i <= 4@block_x <= i }
+    """
+    pairs = isl.Map(f"{{ [b] -> [p] : {size}b <= p < {size}b + {size} }}")
     space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 1, 1)
     here, there = (
         isl.Set.universe(space.set_dim_id(isl.dim_type.param, 0, isl.Id(name))).equate(
             isl.dim_type.param, 0, isl.dim_type.set, 0
         )
-        for name in (coordinate("block", point.block), point.parameter)
+        for name in (coordinate("block", block), parameter)
     )
     return pairs.intersect_domain(here).intersect_range(there).params()
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import islpy as isl
+
 from polyviz.analysis.carried import visits
 from polyviz.analysis.order_below import keeps_order_below
 from polyviz.analysis.parallelism import last_is_parallel
+from polyviz.model.isl_limits import solved
 from polyviz.model.plan import CONCURRENT, END, VECTOR
 from polyviz.transform.tree import (
     Path,
@@ -25,16 +28,24 @@ from polyviz.transform.tree import (
 )
 
 if TYPE_CHECKING:
-    import islpy as isl
-
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop
 
 
+def mark_loop(tree: isl.Schedule, path: Path, member: int, name: str) -> isl.Schedule:
+    """Mark one member of the band at ``path``, which becomes a band of its own."""
+    tree, alone = isolate_member(tree, path, member)
+    return insert_mark(insert_mark(tree, (*alone, 0), END), alone, name)
+
+
 def mark_vector(tree: isl.Schedule, path: Path) -> isl.Schedule:
-    """The last member of the band at ``path`` alone in a band and marked."""
-    tree, alone = isolate_member(tree, path, band_at(tree, path).band_n_member() - 1)
-    return insert_mark(insert_mark(tree, (*alone, 0), END), alone, VECTOR)
+    """The last member of the band at ``path`` alone in a band and marked for vector instructions."""
+    return mark_last(tree, path, VECTOR)
+
+
+def mark_last(tree: isl.Schedule, path: Path, name: str) -> isl.Schedule:
+    """The last member of the band at ``path`` alone in a band under a mark called ``name``."""
+    return mark_loop(tree, path, band_at(tree, path).band_n_member() - 1, name)
 
 
 def distribute_innermost(
@@ -73,7 +84,19 @@ def is_concurrent(band: isl.ScheduleNode) -> bool:
     return kind_of(above) == "mark" and above.mark_get_id().get_name() == CONCURRENT
 
 
-def is_mixed(tree: isl.Schedule, path: Path) -> bool:
-    """Whether statements of the band at ``path`` differ in the loops that surround them."""
+def is_mixed(scop: Scop, tree: isl.Schedule, path: Path) -> bool:
+    """Whether some iterations of the band at ``path`` run only some of its statements, so that guards are needed."""
+    band = band_at(tree, path)
     domains = node_at(tree, path).get_domain().get_set_list()
-    return len({domains.get_at(position).n_dim() for position in range(domains.n_set())}) > 1
+    if len({domains.get_at(position).n_dim() for position in range(domains.n_set())}) > 1:
+        return True
+    rows = band.get_prefix_schedule_multi_union_pw_aff().flat_range_product(band.band_get_partial_schedule())
+    times = isl.UnionMap.from_multi_union_pw_aff(rows).intersect_domain(band.get_domain())
+    each = times.intersect_params(scop.context).get_map_list()
+    ranges = [each.get_at(position).range() for position in range(each.n_map())]
+    return any(_overlap(ranges[0], other) for other in ranges[1:])
+
+
+def _overlap(one: isl.Set, other: isl.Set) -> bool:
+    """Whether two sets have some of their points in common, not all and not none."""
+    return solved(lambda: one.is_equal(other)) is False and solved(lambda: one.is_disjoint(other)) is False

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import islpy as isl
 
-    from polyviz.model.plan import BlockTiles, RegisterTile
+    from polyviz.model.plan import ArraySum, BlockTiles, RegisterTile
     from polyviz.model.scop import Scop
 
 POINT = "point"
@@ -36,6 +36,7 @@ class Mapped:
     work: tuple[ParallelWork, ...] = ()
     register_tiles: tuple[RegisterTile, ...] = ()
     block_tiles: tuple[BlockTiles, ...] = ()
+    array_sums: tuple[ArraySum, ...] = ()
     decisions: tuple[Decision, ...] = ()
 
 

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.strides import access_rows
+from polyviz.mapping.blocks import choose_blocks
 from polyviz.mapping.operands import NotSeparableError, split_update
-from polyviz.mapping.work import region_extents
+from polyviz.mapping.work import region_extents, rows_of
 from polyviz.model.expression import Element, walk
-from polyviz.model.isl_limits import at_most
-from polyviz.model.plan import BLOCK, Operands, RegisterTile
+from polyviz.model.isl_limits import at_most, solved
+from polyviz.model.plan import BLOCK, TEAM, Operands, RegisterTile
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tile import split_into_tiles
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
 LOOPS = 3
 _DOUBLE = 8
 OPERATIONS = 300_000
-_PARALLEL_BLOCK = 120
-"""The extent of a block in the loop that threads share: small enough to balance a few hundred iterations."""
-_LARGEST_BLOCK = 240
 
 
 class RefusedError(Exception):
@@ -90,6 +88,8 @@ class BlockedBand:
             f"tiles of {operands.target.array} stay in registers while the sum runs, in blocks of {rows} rows, "
             f"{columns} columns and {depth} steps; {placed}"
         )
+        if self.tile.team and self.tile.shared_columns:
+            text += "; the packed columns are shared between threads"
         return Decision("register-tile", text, (self.tile.statement,), {"sizes": self.tile.sizes})
 
 
@@ -114,12 +114,15 @@ def find_register_tile(
     statement = _only_statement(scop, dependences, found)
     roles = roles_of(tree, path, statement, copies_of(dependences))
     operands = operands_of(statement, roles, pack=pack)
-    parallel = _parallel_member(found, roles) if may_be_parallel else None
-    order = _tile_order(roles, parallel)
-    chosen = tuple(sizes) if sizes else _block_sizes(roles, parallel, processor)
+    blocks = choose_blocks(found, roles, processor, pack=pack, may_be_parallel=may_be_parallel, sizes=sizes)
+    order, chosen = blocks.order, blocks.sizes
     changed, _ = permute_members(split_into_tiles(tree, path, chosen, scaled=True), path, order)
     instances = _safe_instances(scop, changed, (*path, 0), statement)
+    shareable = pack and _is_shareable(scop, statement, instances)
     points = (roles.row, roles.depth, roles.column)
+    # A team starts anew in every iteration of the loops around it; other threads and buffers last for all of these.
+    around = band_at(tree, path).get_prefix_schedule_multi_union_pw_aff()
+    serial = rows_of(around) if blocks.team else ()
     tile = RegisterTile(
         mark=f"{BLOCK}:{number}",
         statement=statement.name,
@@ -132,12 +135,13 @@ def find_register_tile(
         operands=operands,
         processor=processor,
         packed=pack,
-        shared_rows=pack and order[-1] == roles.column and _is_unwritten(statement, operands.rows),
-        shared_columns=pack and order[-1] == roles.row and _is_unwritten(statement, operands.columns),
+        shared_rows=shareable and order[-1] == roles.column,
+        shared_columns=shareable and order[-1] == roles.row,
         parallel_columns=bool(found.members[roles.column].coincident),
-        extents=region_extents(scop, (statement.name,), ()),
+        extents=region_extents(scop, (statement.name,), serial),
+        team=f"{TEAM}:{number}" if blocks.team else "",
     )
-    return BlockedBand(order, points, chosen, 0 if parallel is not None else None, tile)
+    return BlockedBand(order, points, chosen, blocks.parallel, tile)
 
 
 def _safe_instances(scop: Scop, tree: isl.Schedule, points: Path, statement: Statement) -> isl.Map:
@@ -150,6 +154,13 @@ def _safe_instances(scop: Scop, tree: isl.Schedule, points: Path, statement: Sta
         except isl.Error as error:
             raise RefusedError("isl did not decide in time whether its operands may be copied") from error
     return instances
+
+
+def _is_shareable(scop: Scop, statement: Statement, instances: isl.Map) -> bool:
+    """Whether one copy of an operand serves all blocks of the innermost loop: none of them computes what it holds."""
+    groups = instances.project_out(isl.dim_type.in_, instances.dim(isl.dim_type.in_) - 1, 1)
+    found = solved(lambda: conflicts(scop, statement, groups).is_empty(), OPERATIONS)
+    return bool(found)
 
 
 def _only_statement(scop: Scop, dependences: Dependences, found: BandProperties) -> Statement:
@@ -267,34 +278,6 @@ def _require_contiguous(statement: Statement, operands: Operands, column: int) -
             )
 
 
-def _parallel_member(found: BandProperties, roles: Roles) -> int | None:
-    coincident = [member for member in (roles.row, roles.column) if found.members[member].coincident]
-    return coincident[0] if coincident else None
-
-
-def _tile_order(roles: Roles, parallel: int | None) -> tuple[int, ...]:
-    """The shared loop outermost, then the sum: what is packed for it serves the whole innermost loop."""
-    first = roles.row if parallel is None else parallel
-    last = roles.column if first == roles.row else roles.row
-    return first, roles.depth, last
-
-
-def _block_sizes(roles: Roles, parallel: int | None, processor: Processor) -> tuple[int, ...]:
-    """Sizes per member: a panel of columns in three quarters of the first cache, the rows in half of the second."""
-    width = 3 * processor.lanes(_DOUBLE)
-    depth = _rounded(3 * processor.l1_data // 4 // (width * _DOUBLE), 16, 384)
-    rows = _rounded(processor.l2 // 2 // (depth * _DOUBLE), 24, _LARGEST_BLOCK)
-    columns = 2 * _LARGEST_BLOCK
-    sizes = {roles.row: rows, roles.column: columns, roles.depth: depth}
-    if parallel is not None:
-        sizes[parallel] = min(sizes[parallel], _PARALLEL_BLOCK)
-    return tuple(sizes[member] for member in range(LOOPS))
-
-
-def _rounded(size: int, multiple: int, largest: int) -> int:
-    return max(multiple, min(size // multiple * multiple, largest))
-
-
 def block_instances(scop: Scop, tree: isl.Schedule, path: Path, statement: Statement) -> isl.Map:
     """The instances in each block, from the values of the loops around it; a convex set for every block."""
     prefix = band_at(tree, path).get_prefix_schedule_multi_union_pw_aff()
@@ -351,12 +334,6 @@ def _kibibytes(elements: int) -> str:
 
 def _listed(operands: Sequence[Expression]) -> str:
     return " and ".join(", ".join(sorted(_arrays(operand))) for operand in operands)
-
-
-def _is_unwritten(statement: Statement, operands: Sequence[Expression]) -> bool:
-    """Whether ``statement`` leaves alone all arrays that ``operands`` read."""
-    written = {access.array for access in statement.accesses if access.kind == "write"}
-    return not any(_arrays(operand) & written for operand in operands)
 
 
 def _arrays(operand: Expression) -> set[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from polyviz.mapping.block_tiles import coordinate_names, decision, find_block_tiles, find_updates
+from polyviz.mapping.products import with_whole_products
 from polyviz.mapping.register_tile import (
     LOOPS,
     RefusedError,
@@ -90,6 +92,26 @@ def choose_register_tiles(
     except RefusedError as reason:
         return Choice(decision=refused(reason, found.statements))
     return Choice(whole, decision=whole.decision)
+
+
+def prepared(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, registers: Registers | None
+) -> tuple[isl.Schedule, tuple[Decision, ...]]:
+    """``tree`` with its nests as register tiles want them, before any band is looked at alone."""
+    if registers is None:
+        return tree, ()
+    tree = inner_nests(scop, dependences, tree, registers)
+    return with_whole_products(scop, dependences, tree, partial(_is_product, scop, dependences, registers))
+
+
+def _is_product(
+    scop: Scop, dependences: Dependences, registers: Registers, tree: isl.Schedule, path: Path
+) -> bool:
+    """Whether the band of three loops at ``path`` can run by register tiles, as far as its statement tells."""
+    names = statements_under(band_at(tree, path))
+    if len(names) != 1:
+        return False
+    return _nest_order(scop, dependences, tree, path, scop.statement(names[0]), registers) is not None
 
 
 def inner_nests(

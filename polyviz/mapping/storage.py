@@ -57,6 +57,11 @@ def place_temporaries(scop: Scop, dependences: Dependences, tree: isl.Schedule) 
     return Storage(tree, tuple(locals_), tuple(expansions), finals, tuple(decisions))
 
 
+def is_local(scop: Scop, privatization: Privatization, tree: isl.Schedule) -> bool:
+    """Whether a variable declared inside the loops of ``tree`` can hold the temporary."""
+    return _home(tree, _copies(scop, privatization)) is not None
+
+
 def expand_temporaries(scop: Scop, dependences: Dependences) -> Storage:
     """Every privatized scalar as an array: kernels share nothing but memory, and any thread may need any copy."""
     copies = {found.array: _copies(scop, found) for found in dependences.privatizations}
@@ -98,7 +103,7 @@ def _home(tree: isl.Schedule, copies: isl.UnionMap) -> Path | None:
     best: Path | None = None
     node = tree.get_root()
     path: Path = ()
-    touched = copies.domain()
+    touched = copies.domain().intersect(tree.get_domain())
     while True:
         if kind_of(node) not in _TRANSPARENT and _separates(node, copies):
             best = path
@@ -115,7 +120,8 @@ _TRANSPARENT = ("domain", "set", "filter")
 def _only_child_with(node: isl.ScheduleNode, touched: isl.UnionSet) -> int | None:
     for position in range(node.n_children()):
         child = node.child(position)
-        inside = child.get_domain()
+        # What reaches a filter is all of the sequence; what it lets through is below it.
+        inside = child.child(0).get_domain() if kind_of(child) == "filter" else child.get_domain()
         if touched.is_subset(inside):
             return position
         if not touched.intersect(inside).is_empty():

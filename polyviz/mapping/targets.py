@@ -10,12 +10,14 @@ from polyviz.mapping import cpu, gpu
 from polyviz.model.schedule import Decision
 
 if TYPE_CHECKING:
-    from polyviz.mapping.cpu import Tile
+    from polyviz.mapping.tile_sizes import Tile
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import Plan
     from polyviz.model.processor import Processor
+    from polyviz.model.program import FloatingPoint
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
+    from polyviz.model.staging import DeviceOptions
 
 
 def make_plan(
@@ -27,20 +29,24 @@ def make_plan(
     tile: Tile = None,
     processor: Processor | None = None,
     threads: int | None = None,
+    device: DeviceOptions | None = None,
+    contract: FloatingPoint = "reassociate",
     **techniques: bool,
 ) -> Plan:
     """Bind ``schedule`` to ``target``.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off;
-    on a device they are those of the block loops. ``processor`` and ``techniques`` (see `polyviz.model.techniques`)
-    concern processors; ``threads`` bounds how many run the parallel loops there. Raises OptionError for sizes that are
-    not positive.
+    on a device they are those of the block loops. ``processor``, ``techniques`` (see `polyviz.model.techniques`) and
+    the floating-point ``contract`` concern processors; ``threads`` bounds how many run the parallel loops there.
+    ``device`` says what kernels may do. Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
     if target in gpu.DEVICE_TARGETS:
-        return gpu.make_device_plan(scop, dependences, schedule, target, tile=tile)
-    plan = cpu.make_plan(scop, dependences, schedule, target, tile=tile, processor=processor, **techniques)
+        return gpu.make_device_plan(scop, dependences, schedule, target, tile=tile, options=device)
+    plan = cpu.make_plan(
+        scop, dependences, schedule, target, tile=tile, processor=processor, contract=contract, **techniques
+    )
     return plan if threads is None else _on_threads(plan, threads)
 
 

@@ -36,6 +36,11 @@ def region_extents(
     return best
 
 
+def rows_of(prefix: isl.MultiUnionPwAff) -> list[isl.UnionPwAff]:
+    """The rows of a partial schedule, outermost first."""
+    return [prefix.get_at(position) for position in range(prefix.dim(isl.dim_type.out))]
+
+
 def _moved(rows: Sequence[Row], count: int) -> set[int]:
     """One iterator per serial row: the first it moves that no other row has taken."""
     taken: set[int] = set()

@@ -6,8 +6,10 @@ source can equal; :func:`coordinate` spells them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from polyviz.model.staging import DeviceOptions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     import islpy as isl
 
     from polyviz.model.schedule import Decision
+    from polyviz.model.staging import StagedRun
     from polyviz.model.superposition import Axis
 
 COORDINATE_PREFIX = "@"
@@ -103,36 +106,6 @@ class TreeReduction:
 
 
 @dataclass(frozen=True, slots=True)
-class PromotedArray:
-    """A box of ``extents`` cells of ``array`` that lives in shared memory for one tile of a sequential loop.
-
-    ``lower`` is its first cell over sizes, blocks and the tile; ``cells`` maps the time of a tile to what is read.
-    """
-
-    array: str
-    extents: tuple[int, ...]
-    lower: tuple[isl.PwAff, ...]
-    cells: isl.Map
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class PromotedTiles:
-    """Arrays whose tiles a block copies to shared memory before ``statement`` reads them.
-
-    ``tile`` is the first iteration of each tile as a function of the instances; copies run at place ``place``, slots
-    ``slot`` and before, one per array, of a time of ``length`` values.
-    """
-
-    statement: str
-    tile: isl.Map
-    arrays: tuple[PromotedArray, ...]
-    place: int
-    slot: int
-    length: int
-
-
-@dataclass(frozen=True, slots=True)
 class DeviceKernel:
     """One kernel before its loops are written.
 
@@ -140,7 +113,7 @@ class DeviceKernel:
     instance, as a map into the time of the kernel; the first ``uniform`` values are the same for all threads that meet
     at a barrier. ``trees`` are the accumulations that threads may share where sums may be reordered; otherwise one
     thread along that axis makes them. ``grid`` holds the first and the last block along each axis of ``blocks``, over
-    sizes and host loops.
+    sizes and host loops. ``runs`` replace what their statements do in ``order``.
     """
 
     number: int
@@ -158,7 +131,7 @@ class DeviceKernel:
     barriers: tuple[DeviceBarrier, ...] = ()
     phases: tuple[str, ...] = ()
     trees: tuple[TreeReduction, ...] = ()
-    tiles: PromotedTiles | None = None
+    runs: tuple[StagedRun, ...] = ()
 
     @property
     def threads_per_block(self) -> int:
@@ -173,9 +146,12 @@ class DeviceKernel:
 class DevicePlan:
     """All kernels of a part, and when the host launches each: a map from the values of its host loops to a time.
 
-    ``decisions`` say what the mapping had to do beyond its rules.
+    ``decisions`` say what the mapping had to do beyond its rules, ``options`` what it was allowed to do.
+    ``plain`` are the kernels before anything was staged.
     """
 
     kernels: tuple[DeviceKernel, ...]
     launches: Mapping[int, isl.Map]
     decisions: tuple[Decision, ...] = ()
+    options: DeviceOptions = field(default_factory=DeviceOptions)
+    plain: tuple[DeviceKernel, ...] = ()

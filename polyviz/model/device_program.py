@@ -133,7 +133,8 @@ class DeviceProgram:
     """Kernels, the host's program, and the same text with every access through an accessor, for the emulator.
 
     ``arrays`` are the arrays the device holds, in the order of the emulator's table; ``cells`` those of them that are
-    single scalars.
+    single scalars. ``failure`` is the array whose only cell tells which of the program's failures happened, 0 for none;
+    empty where no subscript is tested while kernels run.
     """
 
     kernels: tuple[KernelText, ...]
@@ -141,3 +142,4 @@ class DeviceProgram:
     instrumented: str
     arrays: tuple[str, ...]
     cells: tuple[str, ...]
+    failure: str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -20,15 +20,22 @@ POINTS = "points"
 END = "end"
 UNROLL = "unroll"
 BLOCK = "block"
+TEAM = "team"
 CONCURRENT = "concurrent"
+REDUCED = "reduced"
+INTERLEAVE = "interleave"
 """Names of the mark nodes a plan's tree carries. ``parallel`` (with a number as its ending, ``parallel:0``) and
 ``vector`` stand above a band of one member and ``end`` below it: isl writes no loop for a member whose value is fixed,
 and the next loop must not take its place. ``local`` (with the names of the temporaries as the mark's ending,
 ``local:t,s``) stands where they are declared; ``points`` (with a number as its ending) above the point loops of a
 tiled band. ``unroll`` (with the number of copies as its ending, ``unroll:4``) stands above a band of one member, too.
-``block`` (with a number as its ending) stands above point loops that may run as one piece, by register tiles.
+``interleave`` (with their number as its ending, ``interleave:8``) stands above a band of one parallel member whose
+iterations the compiler should write side by side. ``block`` (with a number as its ending) stands above point loops
+that may run as one piece, by register tiles; ``team`` (with the same number) above the tile loops around them where
+threads share what is packed.
 ``concurrent`` is set by schedulers above a band whose first two rows add up to a time from which all tiles can
-start."""
+start. ``reduced`` (with a number as its ending) stands, like ``parallel``, above a loop that threads may share once
+each adds into a copy of its own of the arrays that iterations have in common."""
 
 SUM = "sum"
 ROWS, COLUMNS, SCALARS = "row", "column", "scalar"
@@ -79,6 +86,36 @@ class BlockTiles:
 
 
 @dataclass(frozen=True, slots=True)
+class ArraySum:
+    """Threads that share the loop under ``mark`` (``reduced:0``) add into copies of their own of one array.
+
+    ``statement`` alone touches ``array`` there, and only adds to it. ``lower`` is the first cell it reaches over the
+    parameters, ``extent`` the number of cells from there on; the array has one dimension.
+    """
+
+    mark: str
+    statement: str
+    array: str
+    lower: isl.PwAff
+    extent: isl.PwAff
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulation:
+    """An innermost loop of ``statement`` folds values into one cell, which stays in a register meanwhile.
+
+    ``operator`` joins them. ``stride``: ``unit`` when everything that moves in the loop does so along contiguous
+    memory, ``strided`` when something jumps by a constant, ``scattered`` when subscripts depend on data. Where sums
+    may be reordered, ``lanes`` of them run beside each other along memory (0 for none).
+    """
+
+    statement: str
+    operator: str
+    stride: Literal["unit", "strided", "scattered"]
+    lanes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ParallelWork:
     """What one run of the parallel loop under the mark called ``mark`` has to do: the product of ``extents``."""
 
@@ -111,7 +148,10 @@ class RegisterTile:
     loops around the mark, called ``coordinates``, to the instances in a block, ``sizes`` bounds the block (rows,
     columns, depth). ``packed``: operands are copied into buffers; otherwise they are array elements, read
     where they are. ``shared_rows`` and ``shared_columns``: packed rows (columns) stay valid while the innermost
-    coordinate changes. ``extents`` estimates the work of the whole nest: the product of loop lengths.
+    coordinate changes. ``extents`` estimates the work of the whole nest, or of one run of its team: the product of
+    loop lengths. ``team`` names the mark above the loops around the blocks where all threads run these loops together:
+    they pack what is shared together, and divide the blocks of the parallel loop inside; it is empty where there is no
+    such team.
     """
 
     mark: str
@@ -129,6 +169,7 @@ class RegisterTile:
     shared_columns: bool
     parallel_columns: bool
     extents: tuple[isl.PwAff, ...]
+    team: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -139,7 +180,8 @@ class Plan:
     ``local`` marks); ``expansions`` those that became arrays; ``final_values`` says when a private copy is the value
     that stays visible; ``full_tiles`` which tiles have constant trip counts; ``work`` how much each
     parallel loop has to do; ``register_tiles`` which nests may run by register tiles, ``block_tiles`` in which
-    tiles only; ``decisions`` continue the schedule's log; ``device`` holds the kernels where the target runs blocks
+    tiles only; ``array_sums`` which arrays the threads of a ``reduced`` loop copy, ``accumulations`` which cells stay
+    in registers; ``decisions`` continue the schedule's log; ``device`` holds the kernels where the target runs blocks
     and threads; ``threads`` bounds how many run the parallel loops of a processor (None: as many as it has cores).
     """
 
@@ -153,6 +195,8 @@ class Plan:
     work: tuple[ParallelWork, ...] = ()
     register_tiles: tuple[RegisterTile, ...] = ()
     block_tiles: tuple[BlockTiles, ...] = ()
+    array_sums: tuple[ArraySum, ...] = ()
+    accumulations: tuple[Accumulation, ...] = ()
     decisions: tuple[Decision, ...] = ()
     device: DevicePlan | None = None
     threads: int | None = None

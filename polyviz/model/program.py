@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from polyviz.model.expression import Expression
 
 FloatingPoint = Literal["strict", "reassociate"]
+Overlap = Literal["refuse", "as-written"]
+"""What a kernel does with arguments that share memory: raise, or run the loop in the order in which it is written."""
 CONTRACTS: Mapping[FloatingPoint, str] = {
     "reassociate": "sums may be added up in another order, and products fused with sums",
     "strict": "the operations of every element run as they are written, bit for bit",

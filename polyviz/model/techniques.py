@@ -2,7 +2,7 @@
 
 ``pv.compile``, ``pv.compare``, ``%%polyopt --without``, ``pv.ablation``, ``pv.tune`` and the help texts read this
 table. A new technique of the mapping is a keyword of ``polyviz.mapping.cpu.make_plan`` that is True unless told
-otherwise, and one entry here.
+otherwise, and one entry here; ``private_arrays`` works before there is an order (``polyviz.api.compiling``).
 """
 
 from __future__ import annotations
@@ -38,6 +38,12 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique(
         "pack", "copy the operands of register tiles into buffers, in the order in which they are read"
     ),
+    Technique("private_arrays", "give every iteration its own copy of an array that it fills anew"),
+    Technique("fuse_passes", "read a matrix once for all the loops that go through it"),
+    Technique("strips", "run a parallel loop innermost, a strip at a time, where the loops inside it jump"),
+    Technique("array_sums", "let every thread add into its own copy of a small array"),
+    Technique("accumulate", "keep the cell that a loop adds to in a register (target c)"),
+    Technique("interleave", "run several chains of dependent iterations side by side (target c)"),
     Technique("threads", "share parallel loops between the cores", off=1, is_switch=False),
     Technique("tuned", "use what pv.tune found out about the same loops on this machine", is_switch=False),
 )

@@ -89,7 +89,10 @@ class Session:
             at_hand = AtHand.of(Binder(scop).bind(arguments_of(scop, self.namespace), {}))
         except OverlapError as error:
             return self._as_written(
-                Part(scop, found, loops, self._kernel(scop, found, cell.loops, AtHand())), error
+                Part(
+                    scop, found, loops, self._kernel(scop, found, cell.loops, AtHand(), overlap="as-written")
+                ),
+                error,
             )
         tuning = self._tuned(scop)
         self.progress.report("scheduling", 2, 5)

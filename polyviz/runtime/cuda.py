@@ -15,7 +15,7 @@ import numpy as np
 from polyviz.errors import ArgumentError, DeviceError, ToolchainError
 from polyviz.model.transfers import DeviceTimes
 from polyviz.runtime.device_errors import explained_failures, told
-from polyviz.runtime.device_host import launch_calls, scalar_of
+from polyviz.runtime.device_host import launch_calls, raise_failure, scalar_of
 from polyviz.runtime.evaluate import evaluate
 from polyviz.runtime.execute import plain_arrays, result_of, write_back
 from polyviz.runtime.residency import device as device_memory
@@ -154,6 +154,7 @@ class CudaRunner:
         for call in launch_calls(self.device, parameters):
             self._launch(call, {**host, **there}, parameters)
         marks[2].record()
+        raise_failure(self.program, there)
         back = {name: cupy.asnumpy(there[name]) for name in self._returning(host)}
         marks[3].record()
         marks[3].synchronize()

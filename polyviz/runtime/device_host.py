@@ -10,12 +10,13 @@ import numpy as np
 from polyviz.errors import ArgumentError
 from polyviz.model.device_program import HostBranch, HostLoop, HostSequence, HostStep, KernelText, Launch
 from polyviz.runtime.evaluate import evaluate, evaluate_integer
+from polyviz.runtime.failures import failed_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from polyviz.model.device_program import DeviceProgram
-    from polyviz.model.program import ProgramArgument
+    from polyviz.model.program import Program, ProgramArgument
 
 LARGEST_GRID = (2**31 - 1, 65535, 65535)
 """Blocks along x, y and z that every device takes; kernels go on past the last two by themselves."""
@@ -70,6 +71,14 @@ def _walk(step: HostStep, values: dict[str, int]) -> Iterator[tuple[Launch, dict
                 yield from _walk(body, {**values, iterator: value})
         case Launch():
             yield step, values
+
+
+def raise_failure(program: Program, values: Mapping[str, Any]) -> None:
+    """Raise what a kernel told: a subscript out of range, a step of 0; ``values`` hold its cell."""
+    assert program.device is not None
+    number = int(values[program.device.failure][0]) if program.device.failure else 0
+    if number:
+        raise failed_test(program.failures[number - 1])
 
 
 def scalar_of(

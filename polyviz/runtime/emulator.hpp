@@ -10,7 +10,10 @@
 #define __global__
 #define __device__
 #define __shared__ static
+#define __align__(bytes)
 #define __launch_bounds__(threads)
+
+template <class F> struct Complex;
 
 namespace emulator {
 
@@ -18,6 +21,7 @@ enum { RACE = 1, OUT_OF_BOUNDS = 2, UNINITIALISED = 3, DIVERGENT = 4 };
 enum { MANY = -2, NOBODY = -1 };
 const int MAXIMUM_RANK = 16, MAXIMUM_THREADS = 1024, FINDINGS = 32, WARP = 32, SEGMENT = 128, BANKS = 32;
 const int REQUESTS_KEPT = 4096;  // executions of one access by one warp between two barriers that are counted
+const int PLACES = 2 * WARP;  // a lane can need two segments
 const int STACK = 64 * 1024;
 // What is counted for the reads and for the writes of one access.
 enum { REQUESTS, TRANSACTIONS, LANES, BYTES, CONFLICTS, COUNTERS };
@@ -47,7 +51,8 @@ struct Finding {
 
 struct Request {
     int32_t lanes, distinct;
-    int64_t places[WARP];
+    uint32_t present;         // lanes, for shared memory, whose places are kept by lane
+    int64_t places[PLACES];
 };
 
 static Array arrays[256];
@@ -70,7 +75,18 @@ static void report(int64_t kind, int64_t site, int64_t other, int64_t index)
     finding_count += !first;
 }
 
-static void count_access(int64_t site, bool write, int64_t place, bool shared)
+static void note_place(Request &request, int64_t wanted)
+{
+    for (int known = 0; known < request.distinct; known++)
+        if (request.places[known] == wanted)
+            return;
+    if (request.distinct < PLACES)
+        request.places[request.distinct++] = wanted;
+}
+
+static int64_t segment(int64_t place) { return place / SEGMENT - (place % SEGMENT < 0); }
+
+static void count_access(int64_t site, bool write, int64_t place, bool shared, int64_t bytes)
 {
     int64_t row = 2 * site + write;
     if (turn_stamp[row] != pass) {
@@ -83,30 +99,38 @@ static void count_access(int64_t site, bool write, int64_t place, bool shared)
     if (!requests[row])
         requests[row] = (Request *)malloc(REQUESTS_KEPT * sizeof(Request));
     while (used[row] <= number)
-        requests[row][used[row]++] = Request{0, 0, {0}};
+        requests[row][used[row]++] = Request{0, 0, 0, {0}};
     Request &request = requests[row][number];
     request.lanes++;
-    int64_t wanted = shared ? place : place / SEGMENT - (place % SEGMENT < 0);
-    for (int known = 0; known < request.distinct; known++)
-        if (request.places[known] == wanted)
-            return;
-    if (request.distinct < WARP)
-        request.places[request.distinct++] = wanted;
+    const int lane = current_thread % WARP;
+    if (shared)
+        request.present |= 1u << lane, request.places[lane] = place;
+    else
+        for (int64_t one = segment(place); one <= segment(place + bytes - 1); one++)
+            note_place(request, one);
 }
 
-// The words of one request that fall into the same bank, beyond the first, one half warp after the other for long words.
+// Whether lane \p one is the first of lanes from \p begin on that reads its word.
+static bool is_first(const Request &request, int begin, int one, int64_t word)
+{
+    for (int other = begin; other < one; other++)
+        if (request.present >> other & 1 && request.places[other] / word == request.places[one] / word)
+            return false;
+    return true;
+}
+
+// The words of one request that fall into the same bank, beyond the first; long words go by parts of a warp.
 static int64_t conflicts(const Request &request, int64_t itemsize)
 {
     int64_t word = itemsize < 4 ? 4 : itemsize, parts = word / 4, total = 0;
-    int64_t lanes = WARP / parts > 0 ? WARP / parts : 1;
-    for (int begin = 0; begin < request.distinct; begin += lanes) {
-        int most = 1;
-        for (int one = begin; one < request.distinct && one < begin + lanes; one++) {
-            int same = 0;
-            for (int other = begin; other < request.distinct && other < begin + lanes; other++)
-                same += request.places[one] / 4 % BANKS == request.places[other] / 4 % BANKS &&
-                        request.places[one] / word != request.places[other] / word;
-            most = same + 1 > most ? same + 1 : most;
+    int lanes = WARP / parts > 0 ? WARP / parts : 1;
+    for (int begin = 0; begin < WARP; begin += lanes) {
+        int words[BANKS] = {0}, most = 1;
+        for (int one = begin; one < begin + lanes; one++) {
+            if (!(request.present >> one & 1) || !is_first(request, begin, one, word))
+                continue;
+            int &here = words[request.places[one] / 4 % BANKS];
+            most = ++here > most ? here : most;
         }
         total += most - 1;
     }
@@ -168,24 +192,34 @@ static void watch(Cell &cell, bool write, bool shared, int64_t site, int64_t ind
 template <class T, int SITE> struct Reference {
     T *address;
     Cell *cell;
-    int64_t place, index;
+    int64_t place, index, room;  // cells to the end of the row
     bool shared;
 
-    void note(bool write) const
+    void note(bool write, int cells = 1) const
     {
         if (!cell)
             return;
-        site_itemsize[SITE] = sizeof(T);
+        site_itemsize[SITE] = cells * sizeof(T);
         site_shared[SITE] = shared;
-        count_access(SITE, write, place, shared);
-        if (shared && !write && (cell->write.launch != launch_number || cell->write.block != current_block))
-            report(UNINITIALISED, SITE, -1, index);
-        watch(*cell, write, shared, SITE, index);
+        count_access(SITE, write, place, shared, cells * sizeof(T));
+        for (int number = 0; number < cells; number++) {
+            const Stamp &written = cell[number].write;
+            if (shared && !write && (written.launch != launch_number || written.block != current_block))
+                report(UNINITIALISED, SITE, -1, index + number);
+            watch(cell[number], write, shared, SITE, index + number);
+        }
     }
+    Reference operator&() const { return *this; }
     operator T() const
     {
         note(false);
         return *address;
+    }
+    // A real number where a complex one is asked for.
+    template <class F> operator Complex<F>() const
+    {
+        note(false);
+        return Complex<F>(*address);
     }
     T operator=(T value) const
     {
@@ -202,7 +236,18 @@ template <class T, int SITE> struct Reference {
     template <class U> T operator^=(U value) const { return *this = (T)((T)*this ^ value); }
 };
 
+// A copy that was begun and whose thread has not waited for it yet.
+struct Copy {
+    void (*finish)(const Copy &);
+    char *address;
+    Cell *cell;
+    int64_t place, index, bytes;
+    char values[16];
+};
+
 struct Fiber {
+    Copy *copies;
+    int copy_count, copy_capacity;
     ucontext_t context;
     jmp_buf place;
     char *stack;
@@ -353,6 +398,7 @@ static void run_block(bool with_barriers)
     for (int number = 0; number < count; number++) {
         Fiber *fiber = &fibers[number];
         fiber->waiting = fiber->finished = false;
+        fiber->copy_count = 0;
         unsigned index = number;
         fiber->thread = Index{index % blockDim.x, index / blockDim.x % blockDim.y, index / blockDim.x / blockDim.y};
     }
@@ -362,6 +408,37 @@ static void run_block(bool with_barriers)
         run_pass(warps, warp_count, count, with_barriers);
         current_interval++;
     } while (check_barrier(count));
+}
+
+static Copy &begin_copy()
+{
+    if (running->copy_count == running->copy_capacity) {
+        running->copy_capacity = 2 * running->copy_capacity + 16;
+        running->copies = (Copy *)realloc(running->copies, running->copy_capacity * sizeof(Copy));
+    }
+    return running->copies[running->copy_count++];
+}
+
+template <class T, int SITE, int CELLS> static void finish_copy(const Copy &copy)
+{
+    Reference<T, SITE>{(T *)copy.address, copy.cell, copy.place, copy.index, CELLS, true}.note(true, CELLS);
+    memcpy(copy.address, copy.values, copy.bytes);
+}
+
+template <int CELLS, class T, int INTO, class U, int FROM>
+static void copy_later(const Reference<T, INTO> &into, const Reference<U, FROM> &from)
+{
+    static_assert(sizeof(T) == sizeof(U) && CELLS * sizeof(T) <= 16, "a copy moves at most 16 bytes");
+    if (into.room < CELLS)
+        report(OUT_OF_BOUNDS, INTO, -1, into.index);
+    if (from.room < CELLS)
+        report(OUT_OF_BOUNDS, FROM, -1, from.index);
+    if (into.room < CELLS || from.room < CELLS)
+        return;
+    from.note(false, CELLS);
+    Copy &copy = begin_copy();
+    copy = Copy{finish_copy<T, INTO, CELLS>, (char *)into.address, into.cell, into.place, into.index, CELLS * sizeof(T), {0}};
+    memcpy(copy.values, from.address, copy.bytes);
 }
 
 template <class Body> static void call(void *argument) { (*(Body *)argument)(); }
@@ -405,6 +482,7 @@ template <class T> struct Global {
     emulator::Array *array;
 
     explicit Global(int number) : array(&emulator::arrays[number]) {}
+    T *raw() const { return (T *)array->data; }
 
     template <int SITE, class... Subscripts> emulator::Reference<T, SITE> at(Subscripts... subscripts) const
     {
@@ -418,9 +496,11 @@ template <class T> struct Global {
         }
         if (!inside) {
             emulator::report(emulator::OUT_OF_BOUNDS, SITE, -1, values[0]);
-            return {(T *)emulator::scrap, nullptr, 0, 0, false};
+            return {(T *)emulator::scrap, nullptr, 0, 0, 0, false};
         }
-        return {(T *)array->data + offset, &array->cells[index], offset * (int64_t)sizeof(T), index, false};
+        const int last = (int)sizeof...(Subscripts) - 1;
+        const int64_t room = last < 0 ? 1 : array->extents[last] - values[last];
+        return {(T *)array->data + offset, &array->cells[index], offset * (int64_t)sizeof(T), index, room, false};
     }
 };
 
@@ -441,11 +521,31 @@ template <class T, int... EXTENTS> struct Shared {
         }
         if (!inside) {
             emulator::report(emulator::OUT_OF_BOUNDS, SITE, -1, places[0]);
-            return {(T *)emulator::scrap, nullptr, 0, 0, true};
+            return {(T *)emulator::scrap, nullptr, 0, 0, 0, true};
         }
-        return {&values[index], &cells[index], index * (int64_t)sizeof(T), index, true};
+        const int last = (int)sizeof...(Subscripts) - 1;
+        return {&values[index], &cells[index], index * (int64_t)sizeof(T), index, extents[last] - places[last], true};
     }
 };
+
+// What the kernels call beside their accesses.
+template <int CELLS = 1, class Into, class From> static void copy_later(const Into &into, const From &from)
+{
+    emulator::copy_later<CELLS>(into, from);
+}
+
+static void wait_for_copies()
+{
+    emulator::Fiber *fiber = emulator::running;
+    for (int number = 0; number < fiber->copy_count; number++)
+        fiber->copies[number].finish(fiber->copies[number]);
+    fiber->copy_count = 0;
+}
+
+template <class T> static bool is_aligned(const Global<T> &array)
+{
+    return (uint64_t)array.array->data % 16 == 0 && array.array->strides[array.array->rank - 1] == 1;
+}
 
 extern "C" int64_t emulator_start(int64_t sites)
 {

@@ -13,7 +13,7 @@ import numpy as np
 from polyviz.errors import EmulationError, ToolchainError
 from polyviz.model.device_program import AccessCount
 from polyviz.runtime.cache import BuildCache
-from polyviz.runtime.device_host import launch_calls, scalar_of
+from polyviz.runtime.device_host import launch_calls, raise_failure, scalar_of
 from polyviz.runtime.execute import make_locals, plain_arrays, result_of, write_back
 from polyviz.runtime.native import NativeFunction, integer, pointer
 from polyviz.runtime.toolchain import find_cxx_toolchain
@@ -31,7 +31,9 @@ _COUNTERS = 5
 _FINDING_FIELDS = 6
 _FINDINGS_KEPT = 32
 _RACE, _OUT_OF_BOUNDS, _UNINITIALISED, _DIVERGENT = 1, 2, 3, 4
-NOTE = "emulated on the processor, every access watched; not timed, since that would say nothing about a device"
+NOTE = (
+    "emulated on the processor, every access watched; not timed, since that would say nothing about a device"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ class EmulatedRunner:
         cells = {name: self._cell(name, values) for name in self.device.cells}
         try:
             self._run({**values, **cells}, parameters)
+            raise_failure(self.program, values)
         except BaseException:
             for name, backup in backups.items():
                 values[name][...] = backup

@@ -20,10 +20,11 @@ import numpy as np
 
 from polyviz.errors import CodegenError, ToolchainError
 from polyviz.model.program import NO_MEMORY
+from polyviz.runtime.arguments import getter, native_type
 from polyviz.runtime.cache import BuildCache
 from polyviz.runtime.evaluate import evaluate
 from polyviz.runtime.failures import explained, failed_test
-from polyviz.runtime.native import NativeFunction, NativeValue, integer, pointer, strides
+from polyviz.runtime.native import NativeFunction
 from polyviz.runtime.stages import told
 from polyviz.runtime.threads import native_threads, numba_threads
 from polyviz.runtime.toolchain import INSTALL_HINT, Toolchain, find_toolchain
@@ -33,28 +34,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from polyviz.model.program import ArrayType, LocalArray, Program, ProgramArgument
+    from polyviz.model.program import ArrayType, LocalArray, Program
 
 Values = Mapping[str, Any]
 WRAPPING_FLAGS = ("-fwrapv",)
 """Signed integers wrap around, as they do in NumPy and numba. Loop counters pay for it, so only integer data ask."""
 COMPLEX_FLAGS = ("-fno-tree-slp-vectorize",)
 """gcc 12 computes products of single-precision complex numbers wrongly when it vectorises straight-line code."""
-
-_BY_VALUE: dict[str, Callable[[Any], Any]] = {
-    "bool": ctypes.c_uint8,
-    "int8": ctypes.c_int8,
-    "int16": ctypes.c_int16,
-    "int32": ctypes.c_int32,
-    "int64": ctypes.c_int64,
-    "uint8": ctypes.c_uint8,
-    "uint16": ctypes.c_uint16,
-    "uint32": ctypes.c_uint32,
-    "uint64": ctypes.c_uint64,
-    "float32": ctypes.c_float,
-    "float64": ctypes.c_double,
-}
-
 
 _PARALLEL_NUMBA = threading.Lock()
 """numba's own thread pool, in use where neither OpenMP nor TBB is found, ends the process when two threads enter it."""
@@ -100,7 +86,10 @@ class NativeRunner:
         self.program = program
         self.compile_seconds = built.compile_seconds
         self.notes: tuple[str, ...] = (built.note,) if built.note else ()
-        self._function = NativeFunction(built.path, program.name)
+        self._function = NativeFunction(built.path, program.name, [*map(native_type, program.arguments)])
+        self._getters = [*map(getter, program.arguments)]
+        self._gives = bool(program.results) or program.result_is_tuple
+        self._cells = [argument for argument in program.arguments if argument.kind == "cell"]
         self._owner = os.getpid()
 
     def __call__(self, given: Values, parameters: Mapping[str, int]) -> Any:
@@ -110,16 +99,14 @@ class NativeRunner:
         restored.
         """
         arrays, copied = plain_arrays(given)
-        values = {**arrays, **make_locals(self.program.locals, {**given, **parameters})}
+        values = {**given, **arrays}
+        if self.program.locals:
+            values |= make_locals(self.program.locals, {**given, **parameters})
         cells = {
-            argument.name: np.array([given.get(argument.name, 0)]).astype(argument.dtype)
-            for argument in self.program.arguments
-            if argument.kind == "cell"
+            argument.name: np.array([given.get(argument.name, 0)]).astype(argument.dtype) for argument in self._cells
         }
         backups = _backups(self.program, values)
-        native = [
-            _native(argument, {**given, **values}, cells, parameters) for argument in self.program.arguments
-        ]
+        native = [get(values, cells, parameters) for get in self._getters]
         if os.getpid() != self._owner:
             _use_one_thread(self._function.path)
         with native_threads(self._function.path, self.program.threads):
@@ -131,7 +118,7 @@ class NativeRunner:
             raise failed_test(self.program.failures[status - 1])
         write_back(self.program, values, copied)
         scalars = {name: cell[0].item() for name, cell in cells.items()}
-        return result_of(self.program, {**values, **given, **scalars})
+        return result_of(self.program, {**values, **given, **scalars}) if self._gives else None
 
 
 class PythonRunner:
@@ -238,7 +225,7 @@ def plain_arrays(given: Values) -> tuple[dict[str, Any], dict[str, Any]]:
     for name, value in given.items():
         if not isinstance(value, np.ndarray):
             continue
-        if is_addressable(value) and value.ndim:
+        if (_is_usual(value) or is_addressable(value)) and value.ndim:
             arrays[name] = value
             continue
         fresh = (
@@ -247,6 +234,11 @@ def plain_arrays(given: Values) -> tuple[dict[str, Any], dict[str, Any]]:
         arrays[name] = fresh.reshape(value.shape or (1,))
         copied[name] = value
     return arrays, copied
+
+
+def _is_usual(array: NDArray[Any]) -> bool:
+    """Whether generated code can certainly address the array: the quick answer for nearly all of them."""
+    return bool(array.flags.carray and array.dtype.isnative)
 
 
 def is_addressable(array: NDArray[Any]) -> bool:
@@ -301,25 +293,6 @@ def _handed_back(program: Program, result: Any, originals: Mapping[int, Any]) ->
 def _number(kind: ArrayType, value: Any) -> Any:
     """A scalar as the number of Python that has its type."""
     return np.dtype(kind.dtype).type(value).item()
-
-
-def _native(
-    argument: ProgramArgument, values: Values, cells: Mapping[str, NDArray[Any]], parameters: Mapping[str, int]
-) -> NativeValue:
-    if argument.kind == "parameter":
-        return integer(parameters[argument.name])
-    if argument.kind == "cell":
-        return pointer(cells[argument.name])
-    value = values[argument.name]
-    if argument.kind == "scalar":
-        plain = value.item() if isinstance(value, np.generic | np.ndarray) else value
-        scalar: NativeValue = _BY_VALUE[argument.dtype](plain)
-        return scalar
-    if argument.kind == "array":
-        return pointer(value if value.size else np.zeros(1, value.dtype))
-    if argument.kind == "extent":
-        return integer(value.shape[argument.axis])
-    return strides(value)[argument.axis]
 
 
 def result_of(program: Program, values: Values) -> Any:

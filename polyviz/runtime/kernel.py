@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
     from polyviz.model.kernel_card import KernelCard
     from polyviz.model.plan import Plan
-    from polyviz.model.program import ArrayType, FloatingPoint, Program
+    from polyviz.model.program import ArrayType, FloatingPoint, Overlap, Program
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
     from polyviz.model.transfers import DeviceTimes
@@ -57,10 +57,10 @@ class Compiled:
 class Kernel(Displayable):
     """A loop nest under a chosen schedule on a chosen target.
 
-    Calling it does what the original function does: same arguments, same changes in place, same result. Where
-    arguments overlap in memory the loop runs as written, and a warning says so (on a device it raises); subscripts out
-    of range raise before anything is changed. ``substitute`` makes the plan to go on with where the program of ``plan``
-    cannot be compiled here.
+    Calling it does what the original function does: same arguments, same changes in place, same result. Where arguments
+    overlap in memory it raises, or with ``overlap="as-written"`` (not on a device) the loop runs as written, and a
+    warning says so; subscripts out of range raise before anything is changed. ``substitute`` makes the plan to go on
+    with where the program of ``plan`` cannot be compiled here.
     """
 
     def __init__(
@@ -71,6 +71,7 @@ class Kernel(Displayable):
         original: Original,
         *,
         floating_point: FloatingPoint = "reassociate",
+        overlap: Overlap = "refuse",
         signature: inspect.Signature | None = None,
         substitute: Callable[[], Plan] | None = None,
     ) -> None:
@@ -79,6 +80,7 @@ class Kernel(Displayable):
         self.plan = plan
         self.original = original
         self.floating_point = floating_point
+        self.overlap = overlap
         self.__name__ = scop.name
         self.__doc__ = scop.docstring or None
         self._substitute = substitute
@@ -194,6 +196,11 @@ class Kernel(Displayable):
         except OverlapError as error:
             if self.target not in PROCESSORS:
                 raise
+            if self.overlap == "refuse":
+                error.hint += (
+                    ' Or compile with overlap="as-written": then the loop runs in its own order, and slower.'
+                )
+                raise
             return self._as_written(
                 self.bind(arguments, keywords, overlapping=True).given, written_arrays(self.scop), error
             )
@@ -246,6 +253,7 @@ class Kernel(Displayable):
             self.plan,
             self.original,
             floating_point=choice,
+            overlap=self.overlap,
             signature=self._binder.signature,
             substitute=self._substitute,
         )

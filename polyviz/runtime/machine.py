@@ -67,7 +67,7 @@ class Machine:
     def processor(self) -> Processor:
         """What the mapping builds on: vector registers, caches, cores."""
         size, count = _vector_registers(set(self.vector_extensions))
-        return Processor(size, count, self.l1_data, self.l2, self.cores)
+        return Processor(size, count, self.l1_data, self.l2, self.cores, self.l3)
 
     def describe(self) -> str:
         """A short text for a report.

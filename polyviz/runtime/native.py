@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from polyviz.errors import ArgumentError, ToolchainError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 NativeValue = ctypes.c_void_p | ctypes.c_int64 | ctypes.c_double | ctypes.c_float
@@ -23,11 +25,12 @@ class NativeFunction:
     """An exported C function that returns ``int`` (0 for success by custom).
 
     Arguments are made with :func:`pointer`, :func:`integer`, :func:`real`, :func:`single` and :func:`strides`.
+    With ``types`` it takes plain numbers, which ctypes converts to these.
     The interpreter lock is released during the call. Raises ToolchainError when the library cannot be loaded or lacks
     the symbol.
     """
 
-    def __init__(self, path: Path | str, symbol: str) -> None:
+    def __init__(self, path: Path | str, symbol: str, types: Sequence[type[Any]] | None = None) -> None:
         self.path = Path(path)
         self.symbol = symbol
         try:
@@ -41,9 +44,11 @@ class NativeFunction:
                 f"The compiled library has no function `{symbol}`.", reason=str(error)
             ) from error
         function.restype = ctypes.c_int
+        if types is not None:
+            function.argtypes = list(types)
         self._function = function
 
-    def __call__(self, *arguments: NativeValue) -> int:
+    def __call__(self, *arguments: NativeValue | float) -> int:
         """Call the function; the status it returns."""
         return int(self._function(*arguments))
 

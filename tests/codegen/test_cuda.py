@@ -10,6 +10,7 @@ import polyviz as pv
 from polyviz.gallery import kernels
 from polyviz.model.device_program import HostLoop
 from polyviz.model.expression import Name
+from polyviz.model.program import ArrayType
 
 
 def function_of(name):
@@ -56,25 +57,45 @@ def test_lines_lead_back_to_statements():
     assert found["S1"].startswith("A[i * A_extent1 + j] = B[")
 
 
-def test_complex_numbers_are_refused():
-    def conjugate(values):
+def test_complex_numbers_are_a_type_of_the_text():
+    types = {"values": ArrayType("complex64", 1, "C")}
+
+    def double(values):
         for i in range(values.shape[0]):
             values[i] = values[i] * 2.0
 
-    import numpy as np
-
-    kernel = pv.compile(conjugate, schedule="isl", target="emulated")
-    with pytest.raises(pv.PolyvizError, match="values holds complex numbers"):
-        kernel(np.zeros(4, complex))
+    text = pv.compile(double, schedule="isl", target="emulated").specialise(types).text
+    assert "Complex<float> *__restrict__ values" in text
+    assert "_Complex" not in text
 
 
-def test_a_subscript_known_only_at_run_time_is_refused():
+def test_a_subscript_known_only_at_run_time_is_tested():
     def gather(x, place, y):
         for i in range(y.shape[0]):
             y[i] = x[place[i]]
 
-    with pytest.raises(pv.PolyvizError, match="known only at run time"):
-        _ = pv.compile(gather, schedule="isl", target="emulated").source
+    program = pv.compile(gather, schedule="isl", target="emulated").program
+    assert "checked_index(" in program.text
+    assert program.device.failure in program.device.arrays
+    assert [one.clause for one in program.failures] == ["a subscript of x is out of range (line 3)"]
+
+
+def test_pieces_of_sixteen_bytes_are_copied_where_addresses_allow_it():
+    assert "copy_later<2>(&A_tile" in compiled("gemm").source
+    assert "copy_later<" not in compiled("gemm", device={"vectors": False}).source.partition("// Kernel 0")[2]
+
+
+def test_the_next_tile_is_copied_while_this_one_is_used():
+    ahead, plain = compiled("gemm").source, compiled("gemm", device={"prefetch": False}).source
+    assert "A_tile[2][128][8]" in ahead
+    assert "A_tile[128][8]" in plain
+    assert ahead.partition("// Kernel 0")[2].count("__syncthreads()") == 1
+    assert plain.partition("// Kernel 0")[2].count("__syncthreads()") == 2
+
+
+def test_rows_of_a_tile_are_longer_where_banks_would_meet():
+    assert "A_tile_1[2][256][9]" in compiled("mvt", "isl").source
+    assert "A_tile_1[2][256][8]" in compiled("mvt", "isl", device={"padding": False}).source
 
 
 def test_a_card_says_who_does_what_and_how_accesses_meet_memory(golden):
@@ -88,6 +109,8 @@ def test_a_card_says_who_does_what_and_how_accesses_meet_memory(golden):
 def test_the_card_of_a_tiled_product_lists_its_tiles():
     (card,) = compiled("gemm").cards
     assert [(one.array, one.place, one.bytes) for one in card.promotions] == [
-        ("A", "shared", 8192),
+        ("A", "shared", 16384),
         ("B", "shared", 8192),
+        ("C", "register", 256),
     ]
+    assert "96 operations on 96 bytes of shared memory" in card.promotions[2].reason

@@ -11,7 +11,7 @@ import polyviz as pv
 from polyviz import gallery
 from polyviz.analysis import band_properties
 from polyviz.mapping import make_plan
-from polyviz.model.plan import END, PARALLEL, VECTOR, Plan
+from polyviz.model.plan import END, INTERLEAVE, PARALLEL, REDUCED, VECTOR, Plan
 from polyviz.transform.tree import bands, kind_of, path_of, walk
 from tests.codegen.programs import SOURCES
 from tests.running import function_of
@@ -44,14 +44,24 @@ def marked(plan: Plan, kind: str) -> list[Path]:
 def assert_sound(scop: pv.Scop, dependences: pv.Dependences, plan: Plan) -> None:
     """The order is legal, and what is marked parallel or vector is one member that the analysis proves parallel."""
     assert pv.check(scop, plan.tree, known=dependences)
-    assert plan.tree.get_domain().intersect_params(scop.context).is_equal(scop.domain.intersect_params(scop.context))
+    assert (
+        plan.tree.get_domain()
+        .intersect_params(scop.context)
+        .is_equal(scop.domain.intersect_params(scop.context))
+    )
     properties = band_properties(scop, dependences, plan.tree)
     found = {path: band for (path, _), band in zip(bands(plan.tree), properties, strict=True)}
-    for path in (*marked(plan, PARALLEL), *marked(plan, VECTOR)):
+    alone = [path for kind in (PARALLEL, VECTOR, INTERLEAVE) for path in marked(plan, kind)]
+    for path in alone:
         assert len(found[path].members) == 1
         assert found[path].members[0].parallel
-    below = [node for node in walk(plan.tree) if kind_of(node) == "mark" and node.mark_get_id().get_name() == END]
-    assert len(below) == len(marked(plan, PARALLEL)) + len(marked(plan, VECTOR))
+    for path in marked(plan, REDUCED):
+        assert len(found[path].members) == 1
+        assert found[path].members[0].parallel_as_reduction
+    below = [
+        node for node in walk(plan.tree) if kind_of(node) == "mark" and node.mark_get_id().get_name() == END
+    ]
+    assert len(below) == len(alone) + len(marked(plan, REDUCED))
 
 
 @pytest.mark.slow
@@ -74,7 +84,11 @@ def test_programs_stay_legal(name: str, tile: str) -> None:
 @pytest.mark.parametrize("name", SOURCES)
 def test_decisions(name: str, golden: Callable[..., None]) -> None:
     decisions = plan_of(name)[2].decisions
-    golden("\n".join(f"{decision.step} {', '.join(decision.statements)}: {decision.text}" for decision in decisions))
+    golden(
+        "\n".join(
+            f"{decision.step} {', '.join(decision.statements)}: {decision.text}" for decision in decisions
+        )
+    )
 
 
 @pytest.mark.parametrize("name", SOURCES)

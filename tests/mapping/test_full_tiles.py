@@ -33,7 +33,9 @@ def full_tiles(text: str, sizes: tuple[int, int]) -> isl.Set:
 
 def test_full_tiles_of_a_rectangle() -> None:
     found = full_tiles(RECTANGLE, (4, 8))
-    expected = isl.Set("[n, m] -> { [i, j] : 0 <= i <= n - 4 and 0 <= j <= m - 8 and i mod 4 = 0 and j mod 8 = 0 }")
+    expected = isl.Set(
+        "[n, m] -> { [i, j] : 0 <= i <= n - 4 and 0 <= j <= m - 8 and i mod 4 = 0 and j mod 8 = 0 }"
+    )
     here = found.intersect(isl.Set("{ [i, j] : i mod 4 = 0 and j mod 8 = 0 }"))
     assert here.is_equal(expected.align_params(here.get_space()))
 

@@ -68,20 +68,9 @@ def decisions(name, schedule, step):
 
 def test_what_a_block_reads_many_times_goes_to_shared_memory():
     (kernel,) = planned("gemm", "superposition")
-    tiles = {array.array: array.extents for array in kernel.tiles.arrays}
-    assert tiles == {"A": (32, 32), "B": (32, 32)}
-    assert [barrier.protects for barrier in kernel.barriers] == [
-        "the tiles are in shared memory",
-        "the tiles have been read",
-    ]
-
-
-def test_what_has_no_box_of_fixed_size_stays_in_global_memory():
-    (kernel,) = planned("syrk", "superposition")
-    assert kernel.tiles is None
-    assert decisions("syrk", "superposition", "promotion") == [
-        "A stays in global memory: what a block reads in a tile is no box of fixed size"
-    ]
+    (run,) = kernel.runs
+    assert {box.array: box.extents for box in run.boxes} == {"A": (128, 8), "B": (8, 64)}
+    assert [(box.before, box.after) for box in run.boxes] == [(1024, 128), (256, 32)]
 
 
 def test_threads_share_an_accumulation_along_their_axis():

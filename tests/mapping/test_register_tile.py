@@ -121,8 +121,9 @@ def test_sizes_follow_from_the_caches() -> None:
     )
     for tile in (wide, narrow):
         rows, columns, depth = tile.sizes
+        assert 8 * depth * 8 <= tile.processor.l1_data // 2
         assert rows * depth * 8 <= tile.processor.l2 // 2
-        assert 3 * tile.processor.lanes(8) * depth * 8 <= tile.processor.l1_data
+        assert columns * depth * 8 <= tile.processor.l3 // 2
         assert columns % 48 == 0
     assert wide.sizes != narrow.sizes
 
@@ -167,7 +168,11 @@ def test_the_three_loops_of_a_deeper_nest() -> None:
         """
     scop, plan = blocked_plan(text)
     (tile,) = plan.register_tiles
-    assert [scop.statement("S0").iterators[place] for place in (tile.row, tile.column, tile.depth)] == ["i", "j", "k"]
+    assert [scop.statement("S0").iterators[place] for place in (tile.row, tile.column, tile.depth)] == [
+        "i",
+        "j",
+        "k",
+    ]
     assert tile.coordinates[0] == "b"
     assert [decision.text for decision in plan.decisions if decision.step == "parallel"] == [
         "loop 0 of the band runs on all threads"

@@ -66,7 +66,9 @@ def test_a_cell_leaves_the_last_value_behind(target: str, schedule: str) -> None
     for size in (1, 5, 70):
         namespace = {"A": np.arange(1.0, 1.0 + size), "B": np.zeros(size), "n": size}
         kernel = pv.compile(CELL, schedule=schedule, target=target, namespace=namespace)
-        values = [namespace[argument.name] for argument in kernel.scop.arguments if argument.name in namespace]
+        values = [
+            namespace[argument.name] for argument in kernel.scop.arguments if argument.name in namespace
+        ]
         missing = len(kernel.scop.arguments) - len(values)
         results = dict(zip(_results(kernel), kernel(*values, *[0.0] * missing), strict=True))
         assert results["t"] == 2.0 * size

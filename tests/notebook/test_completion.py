@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from IPython.core.completer import provisionalcompleter
 
+from polyviz.model.techniques import techniques
 from polyviz.notebook.completion import complete_line
 from polyviz.notebook.words import OPTIONS
 
@@ -26,7 +27,7 @@ def completions(shell, text: str, rest: str = "\nfor i in range(3):\n    A[i] = 
         ("%%polyopt -t c,", ["auto", "numba", "python", "cuda", "emulated"]),
         ("%%polyopt --show ", ["source", "schedule", "tree", "device", "teaching"]),
         ("%%polyopt --tile 3", []),
-        ("%%polyopt --without ", ["tile", "register_tile", "pack", "threads", "tuned"]),
+        ("%%polyopt --without ", [*techniques()]),
         ("%%polyopt --without pack,t", ["tile", "threads", "tuned"]),
         ("%%polyopt --contract s", ["strict"]),
         ("%%polyopt --tu", ["--tune"]),

@@ -9,7 +9,7 @@ import pytest
 
 import polyviz as pv
 from tests.random_programs.comparison import difference
-from tests.random_programs.generator import EVERYTHING, SMALL, Profile, generate
+from tests.random_programs.generator import EVERYTHING, MIXED, SMALL, Profile, generate
 from tests.random_programs.oracle import INTERPRETER, Outcome, Reference, Variant, judge, run
 from tests.random_programs.reporting import DEFECTS, script
 from tests.random_programs.runner import Runner
@@ -121,11 +121,24 @@ def test_numba_and_python_agree_on_plain_programs() -> None:
 
 
 def test_programs_vary() -> None:
-    text = "\n".join(generate(seed).source for seed in range(150))
     wanted = [
         "elif", "else:", "prange", "np.zeros", "np.empty", ".shape[", "len(", "return", "min(", "max(", " // ", " % ",
         ", -1, -1)", " and ", " or ", "not ", "[-1]", "I[", "][", "math.", "np.conj", " ^ ", " ** ",
     ]  # fmt: skip
+    for seed in range(150):
+        text = generate(seed).source
+        wanted = [construct for construct in wanted if construct not in text]
+        if not wanted:
+            break
+    assert wanted == []
+
+
+def test_mixed_programs_hold_what_others_hold_rarely() -> None:
+    programs = [generate(seed, MIXED) for seed in range(40)]
+    types = [{argument.dtype for argument in program.arguments if argument.kind == "array"} for program in programs]
+    assert any({"int32", "float32"} <= found for found in types)
+    text = "\n".join(program.source for program in programs)
+    wanted = ["np.zeros", "min(", "max(", ", -1, -1)", " - 1:\n"]
     assert [construct for construct in wanted if construct not in text] == []
 
 

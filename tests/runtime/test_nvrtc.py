@@ -26,6 +26,27 @@ def test_kernels_compile_for_the_architectures_of_today(name, architecture):
 
 
 @needs_nvrtc
+@pytest.mark.slow
+@pytest.mark.parametrize("schedule", ["superposition", "isl"])
+@pytest.mark.parametrize("name", [entry.name for entry in kernels()])
+def test_every_kernel_compiles_under_both_mappings(name, schedule):
+    function = next(entry.function for entry in kernels() if entry.name == name)
+    kernel = pv.compile(function, schedule=schedule, target="emulated")
+    for architecture in ARCHITECTURES:
+        found = compile_text(kernel.source, architecture).kernels
+        assert all(one.shared <= 48 * 1024 for one in found)
+
+
+@needs_nvrtc
+def test_a_register_tile_of_a_product_fits_into_registers():
+    function = next(entry.function for entry in kernels() if entry.name == "gemm")
+    (found,) = pv.compile(function, schedule="superposition", target="emulated").resources("sm_90")
+    assert found.registers < 200
+    assert found.spill_stores == found.spill_loads == 0
+    assert found.shared == 24 * 1024
+
+
+@needs_nvrtc
 def test_an_error_in_the_text_is_told():
     with pytest.raises(ToolchainError, match="could not compile") as caught:
         compile_text('extern "C" __global__ void f() { nothing(); }')

@@ -19,8 +19,9 @@ from polyviz.views.schema import MIME, json_schema
 
 
 @cache
-def view_of(name, schedule="superposition"):
-    return pv.compile(entry_of(name).function, schedule=schedule, target="emulated").device_view()
+def view_of(name, schedule="superposition", elements=None):
+    device = {"elements": elements}
+    return pv.compile(entry_of(name).function, schedule=schedule, target="emulated", device=device).device_view()
 
 
 def picture_of(view, statement):
@@ -51,6 +52,12 @@ def test_every_iteration_is_drawn_once_with_its_block_and_thread():
         for j in range(min(nj, LONGEST[2]))
     ]
     assert list(picture.points) == wanted
+
+
+def test_cells_of_one_thread_are_as_far_apart_as_there_are_threads():
+    for one in picture_of(view_of("gemm"), "S0").points:
+        i, j = one.iteration
+        assert (one.block, one.thread) == ((j // 64, i // 128, 0), (j % 16, i % 16, 0))
 
 
 def test_iterations_dealt_to_the_threads_of_a_tile_come_round():

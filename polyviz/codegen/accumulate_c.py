@@ -1,0 +1,251 @@
+"""Innermost loops that fold values into one cell, in C: the cell in a variable, and sums in lanes beside each other.
+
+    double y_sum = y[i];
+    for (int64_t j = 0; j < n; j++) {
+        y_sum += A[i][j] * x[j];
+    }
+    y[i] = y_sum;
+
+The variable has the type of the array, so every step rounds as it does in memory: the strict contract allows it. With
+lanes the loop runs over groups of iterations, each lane with a partial sum of its own; compilers make vectors of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from polyviz.codegen.bodies import placed_body
+from polyviz.codegen.dtypes import C_TYPE_NAMES, type_named
+from polyviz.codegen.index import simplify_subscripts
+from polyviz.codegen.loops import Block, For, Instance
+from polyviz.codegen.redirect import redirected
+from polyviz.codegen.values_c import SUM
+from polyviz.model.expression import Assign, Binary, Element, Name, substitute, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from polyviz.codegen.arrays_c import ArrayPrinter
+    from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.codegen.loops import LoopNode
+    from polyviz.codegen.text import TextBuilder
+    from polyviz.model.expression import Instruction
+    from polyviz.model.plan import Accumulation, Plan
+    from polyviz.model.program import FloatingPoint
+    from polyviz.model.scop import Scop, Statement
+
+ENDINGS = {"+": "sum", "*": "product", "min": "minimum", "max": "maximum"}
+"""What the variable is called behind the name of the array; ``value`` for other operators."""
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """One instance in a loop: ``assign`` folds a value into a cell as ``accumulation`` says."""
+
+    statement: Statement
+    assign: Assign
+    accumulation: Accumulation
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A loop that does nothing but ``updates``, each of a cell that stays where it is and that no other one reads."""
+
+    loop: For
+    updates: tuple[Update, ...]
+
+
+class AccumulationPrinter:
+    """Prints the loops of a plan's accumulations; ``dtypes`` gets the types of the variables it adds."""
+
+    def __init__(
+        self,
+        scop: Scop,
+        plan: Plan,
+        dtypes: dict[str, str],
+        arrays: ArrayPrinter,
+        printer: CExpressionPrinter,
+        text: TextBuilder,
+        floating_point: FloatingPoint,
+        bodies: Mapping[str, Sequence[Instruction]],
+    ) -> None:
+        self.scop = scop
+        self.dtypes = dtypes
+        self.arrays = arrays
+        self.printer = printer
+        self.text = text
+        self.reorders = floating_point == "reassociate"
+        self.accumulations = {found.statement: found for found in plan.accumulations}
+        # All names are asked for now, so that no loop variable gets them.
+        self.lane = arrays.added("lane") if any(found.lanes for found in plan.accumulations) else ""
+        for found in plan.accumulations:
+            assign = bodies[found.statement][0]
+            if isinstance(assign, Assign):
+                update = Update(scop.statement(found.statement), assign, found)
+                self._variable(update)
+                self._lanes(update)
+
+    def fold(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> Fold | None:
+        """What ``loop`` folds, where its plan says so and nothing else happens in it."""
+        instances = _instances_only(loop.body)
+        if not instances or loop.parallel or loop.reduced or loop.vector:
+            return None
+        updates = [self._update_of(instance, loop.iterator, bodies) for instance in instances]
+        found = tuple(update for update in updates if update is not None)
+        return Fold(loop, found) if len(found) == len(updates) and _are_apart(found) else None
+
+    def write(self, fold: Fold, indent: int) -> None:
+        """The loop of ``fold``, and what stands before and behind it."""
+        lanes = self._lanes_of(fold)
+        # Copies of one update in an unrolled loop have one cell.
+        own = {repr(update.assign.target): update for update in fold.updates}
+        kept = [update for update in own.values() if update.assign.target.subscripts]
+        if not kept and not lanes:
+            self._loop(fold, fold.updates, indent)
+            return
+        start, stop = (self.printer.value(bound).within(SUM) for bound in (fold.loop.start, fold.loop.stop))
+        # Where the loop is empty the cells may not even exist.
+        self._line(indent, f"if ({start} < {stop}) {{")
+        cells = [self._cell(update) for update in kept]
+        for update, cell in zip(kept, cells, strict=True):
+            self._line(indent + 1, f"{self._kind(update)} {self._variable(update)} = {cell};")
+        updates = tuple(self._in_variable(update) for update in fold.updates)
+        if lanes:
+            self._in_lanes(fold, updates, lanes, indent + 1)
+        else:
+            self._loop(fold, updates, indent + 1)
+        for update, cell in zip(kept, cells, strict=True):
+            self._line(indent + 1, f"{cell} = {self._variable(update)};")
+        self._line(indent, "}")
+
+    def _update_of(
+        self, instance: Instance, iterator: str, bodies: Mapping[str, Sequence[Instruction]]
+    ) -> Update | None:
+        accumulation = self.accumulations.get(instance.statement)
+        if accumulation is None:
+            return None
+        statement = self.scop.statement(instance.statement)
+        body = placed_body(statement, bodies[instance.statement], instance.arguments)
+        if len(body) != 1 or not isinstance(body[0], Assign) or _mentions(body[0].target, iterator):
+            return None
+        return Update(statement, body[0], accumulation)
+
+    def _lanes_of(self, fold: Fold) -> int:
+        """How many sums run beside each other; 0 where one of the updates is no sum along memory."""
+        real = all(type_named(self.dtypes[update.assign.target.array]).is_real for update in fold.updates)
+        sums = all(update.accumulation.operator == "+" for update in fold.updates)
+        allowed = self.reorders and real and sums and fold.loop.step == 1 and _one_each(fold)
+        return min(update.accumulation.lanes for update in fold.updates) if allowed else 0
+
+    def _cell(self, update: Update) -> str:
+        self.arrays.enter(update.statement)
+        return self.printer.expression(update.assign.target)
+
+    def _in_variable(self, update: Update) -> Update:
+        if not update.assign.target.subscripts:
+            return update
+        return replace(update, assign=redirected(update.assign, Element(self._variable(update))))
+
+    def _in_lanes(self, fold: Fold, updates: Sequence[Update], lanes: int, indent: int) -> None:
+        """Groups of iterations first, then those that remain."""
+        iterator = fold.loop.iterator
+        start, stop = (self.printer.value(bound) for bound in (fold.loop.start, fold.loop.stop))
+        header = f"for (int64_t {self.lane} = 0; {self.lane} < {lanes}; {self.lane}++)"
+        partial = [self._lanes(update) for update in fold.updates]
+        self._line(indent, f"int64_t {iterator} = {start.text};")
+        self._line(indent, f"if ({stop.within(SUM)} - {iterator} >= {2 * lanes}) {{")
+        for name, update in zip(partial, fold.updates, strict=True):
+            self._line(indent + 1, f"{self._kind(update)} {name}[{lanes}] = {{0}};")
+        groups = f"{iterator} < {stop.within(SUM)} - {lanes - 1}; {iterator} += {lanes}"
+        self._line(indent + 1, f"for (; {groups}) {{")
+        # A loop of its own for each keeps all its sums in registers.
+        for name, update in zip(partial, updates, strict=True):
+            self._line(indent + 2, header)
+            self._print(self._in_lane(update, name, iterator), indent + 3)
+        self._line(indent + 1, "}")
+        for name, update in zip(partial, updates, strict=True):
+            self._line(indent + 1, header)
+            total = self.printer.expression(update.assign.target)
+            self._line(indent + 2, f"{total} += {name}[{self.lane}];")
+        self._line(indent, "}")
+        self._line(indent, f"for (; {iterator} < {stop.text}; {iterator}++) {{")
+        for update in updates:
+            self._print(update, indent + 1)
+        self._line(indent, "}")
+
+    def _in_lane(self, update: Update, name: str, iterator: str) -> Update:
+        own = redirected(update.assign, Element(name, (Name(self.lane),)))
+        beside = Binary("+", Name(iterator), Name(self.lane))
+        moved = simplify_subscripts(substitute(own, {iterator: beside}))
+        assert isinstance(moved, Assign)
+        return replace(update, assign=moved)
+
+    def _loop(self, fold: Fold, updates: Sequence[Update], indent: int) -> None:
+        loop = fold.loop
+        if self.reorders and any(update.accumulation.stride == "strided" for update in updates):
+            # Left alone, compilers gather the jumping elements into vectors, which is slower than to load them singly.
+            self._line(indent, "#pragma omp simd safelen(1)")
+        advance = f"{loop.iterator}++" if loop.step == 1 else f"{loop.iterator} += {loop.step}"
+        start, stop = self.printer.expression(loop.start), self.printer.expression(loop.stop)
+        self._line(indent, f"for (int64_t {loop.iterator} = {start}; {loop.iterator} < {stop}; {advance}) {{")
+        for update in updates:
+            self._print(update, indent + 1)
+        self._line(indent, "}")
+
+    def _print(self, update: Update, indent: int) -> None:
+        statement = update.statement
+        self.arrays.enter(statement)
+        (line,) = self.printer.instructions([update.assign], 0)
+        comment = f"  // line {statement.span.line}: {' '.join(statement.source.split())}"
+        self.text.add(indent, line + comment, statement)
+
+    def _variable(self, update: Update) -> str:
+        ending = ENDINGS.get(update.accumulation.operator, "value")
+        return self._named(update.assign.target.array, ending)
+
+    def _lanes(self, update: Update) -> str:
+        return self._named(update.assign.target.array, "lanes")
+
+    def _named(self, array: str, ending: str) -> str:
+        name = self.arrays.added(f"{array}_{ending}")
+        self.dtypes[name] = self.dtypes[array]
+        return name
+
+    def _kind(self, update: Update) -> str:
+        return C_TYPE_NAMES[self.dtypes[update.assign.target.array]]
+
+    def _line(self, indent: int, line: str) -> None:
+        self.text.add(indent, line)
+
+
+def _instances_only(node: LoopNode) -> list[Instance]:
+    """The instances that are all of ``node``; none where there is something else in it."""
+    if isinstance(node, Instance):
+        return [node]
+    if not isinstance(node, Block) or node.declares:
+        return []
+    inside = [_instances_only(child) for child in node.children]
+    return [instance for found in inside for instance in found] if all(inside) else []
+
+
+def _are_apart(updates: Sequence[Update]) -> bool:
+    """Whether no update touches an array that another one accumulates into, but for the same cell."""
+    for update in updates:
+        target = update.assign.target
+        others = (part for other in updates if other is not update for part in walk(other.assign))
+        if any(
+            isinstance(part, Element) and part.array == target.array and part != target for part in others
+        ):
+            return False
+        if any(other.assign.target == target and other.statement != update.statement for other in updates):
+            return False
+    return True
+
+
+def _mentions(target: Element, iterator: str) -> bool:
+    return any(isinstance(part, Name) and part.name == iterator for part in walk(target))
+
+
+def _one_each(fold: Fold) -> bool:
+    return len({repr(update.assign.target) for update in fold.updates}) == len(fold.updates)

@@ -1,0 +1,186 @@
+"""Loops that threads share although their iterations add into the same cells, in C.
+
+The first thread adds into the array itself, every other one into a copy that starts with zeros. Behind the loop the
+copies are added in the order of the threads, so that a run with as many threads gives the same bits again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from polyviz.codegen.bodies import bound_expression
+from polyviz.codegen.dtypes import C_TYPE_NAMES
+from polyviz.codegen.redirect import into_copy
+from polyviz.model.expression import Binary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from polyviz.codegen.arrays_c import ArrayPrinter
+    from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.codegen.loops import For
+    from polyviz.codegen.text import TextBuilder
+    from polyviz.model.expression import Instruction
+    from polyviz.model.plan import ArraySum, Plan
+    from polyviz.model.program import ArrayType, FloatingPoint
+
+WORTH = 16
+"""How many updates a cell of a copy must get on the average for the copy to pay."""
+PITCH = 16
+"""Copies begin this many cells apart or a multiple, so that no two threads write to one line of the cache."""
+THREADS = """#ifdef _OPENMP
+int omp_get_max_threads(void);
+int omp_get_thread_num(void);
+#else
+static inline int omp_get_max_threads(void) { return 1; }
+static inline int omp_get_thread_num(void) { return 0; }
+#endif"""
+"""Declared by hand: some compilers bring OpenMP without its header."""
+
+Bodies = dict[str, "Sequence[Instruction]"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Copies:
+    """The C names around the copies of one array."""
+
+    array: str
+    own: str
+    copies: str
+    pitch: str
+    kind: str
+    lower: str
+    extent: str
+
+
+class ArraySumPrinter:
+    """Prints the ``reduced`` loops of a plan; ``dtypes`` gets the types of the copies.
+
+    ``notes`` says which of them stay on one thread. ``smallest_work``: below so many instances threads do not pay.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        types: Mapping[str, ArrayType],
+        dtypes: dict[str, str],
+        arrays: ArrayPrinter,
+        printer: CExpressionPrinter,
+        text: TextBuilder,
+        floating_point: FloatingPoint,
+        smallest_work: int,
+    ) -> None:
+        self.plan = plan
+        self.dtypes = dtypes
+        self.arrays = arrays
+        self.printer = printer
+        self.text = text
+        self.smallest_work = smallest_work
+        self.notes: list[str] = []
+        self.used = False
+        self.sums: dict[str, list[ArraySum]] = {}
+        for found in plan.array_sums:
+            self.sums.setdefault(found.mark, []).append(found)
+        for mark, sums in list(self.sums.items()):
+            reason = _refusal(sums, types, floating_point)
+            if reason:
+                del self.sums[mark]
+                names = " and ".join(found.array for found in sums)
+                self.notes.append(f"the loop that adds into {names} runs on one thread: {reason}")
+        self.names = {found.array: self._names(found) for sums in self.sums.values() for found in sums}
+        self.threads = arrays.added("threads") if self.sums else ""
+        self.thread = arrays.added("thread") if self.sums else ""
+        self.cell = arrays.added("cell") if self.sums else ""
+
+    def write(
+        self,
+        loop: For,
+        bodies: Bodies,
+        indent: int,
+        scheduling: str,
+        print_loop: Callable[[Bodies, int], None],
+    ) -> None:
+        """The team of threads around ``loop``, which ``print_loop`` writes with other ``bodies``."""
+        self.used = True
+        sums = self.sums[loop.reduced]
+        self._line(indent, "{")
+        self._allocate(loop.reduced, sums, indent + 1)
+        self._line(indent + 1, f"#pragma omp parallel num_threads({self.threads})")
+        self._line(indent + 1, "{")
+        for names in map(self._of, sums):
+            first = f"{names.array} + {names.lower}" if names.lower != "0" else names.array
+            copy = f"{names.copies} + ({self.thread} - 1) * {names.pitch}"
+            if names is self._of(sums[0]):
+                self._line(indent + 2, f"const int64_t {self.thread} = omp_get_thread_num();")
+            self._line(indent + 2, f"{names.kind} *restrict {names.own} = {self.thread} ? {copy} : {first};")
+        self._line(indent + 2, f"#pragma omp for schedule({scheduling})")
+        own = {
+            found.statement: into_copy(found, bodies[found.statement], self._of(found).own) for found in sums
+        }
+        print_loop({**bodies, **own}, indent + 2)
+        self._line(indent + 1, "}")
+        self._combine(sums, indent + 1)
+        self._line(indent, "}")
+
+    def _allocate(self, mark: str, sums: Sequence[ArraySum], indent: int) -> None:
+        for names in map(self._of, sums):
+            self._line(
+                indent, f"const int64_t {names.pitch} = ({names.extent} + {PITCH - 1}) / {PITCH} * {PITCH};"
+            )
+        work = self._work(mark)
+        enough = [f"{work} > {self.smallest_work}"]
+        enough += [f"{work} > {WORTH} * {names.pitch}" for names in map(self._of, sums)]
+        condition = " && ".join(enough)
+        self._line(indent, f"int64_t {self.threads} = {condition} ? omp_get_max_threads() : 1;")
+        for names in map(self._of, sums):
+            size = f"({self.threads} - 1) * {names.pitch}"
+            memory = f"calloc({size}, sizeof({names.kind}))"
+            self._line(indent, f"{names.kind} *{names.copies} = {self.threads} > 1 ? {memory} : NULL;")
+        missing = " || ".join(f"!{names.copies}" for names in map(self._of, sums))
+        self._line(indent, f"if ({missing}) {self.threads} = 1;")
+
+    def _combine(self, sums: Sequence[ArraySum], indent: int) -> None:
+        for names in map(self._of, sums):
+            first = f"{names.lower} + {self.cell}" if names.lower != "0" else self.cell
+            copy = f"{names.copies}[({self.thread} - 1) * {names.pitch} + {self.cell}]"
+            outer = f"int64_t {self.thread} = 1; {self.thread} < {self.threads}; {self.thread}++"
+            inner = f"int64_t {self.cell} = 0; {self.cell} < {names.extent}; {self.cell}++"
+            self._line(indent, f"for ({outer})")
+            self._line(indent + 1, f"for ({inner})")
+            self._line(indent + 2, f"{names.array}[{first}] += {copy};")
+            self._line(indent, f"free({names.copies});")
+
+    def _work(self, mark: str) -> str:
+        extents = [extent for work in self.plan.work if work.mark == mark for extent in work.extents]
+        product = reduce(lambda left, right: Binary("*", left, right), map(bound_expression, extents))
+        return self.printer.expression(product)
+
+    def _of(self, found: ArraySum) -> _Copies:
+        return self.names[found.array]
+
+    def _names(self, found: ArraySum) -> _Copies:
+        own = self.arrays.added(f"{found.array}_own")
+        self.dtypes[own] = self.dtypes[found.array]
+        lower, extent = (self.printer.value(bound_expression(bound)) for bound in (found.lower, found.extent))
+        return _Copies(
+            array=self.arrays.identifier(found.array),
+            own=own,
+            copies=self.arrays.added(f"{found.array}_copies"),
+            pitch=self.arrays.added(f"{found.array}_pitch"),
+            kind=C_TYPE_NAMES[self.dtypes[found.array]],
+            lower=lower.within(13),
+            extent=extent.within(13),
+        )
+
+    def _line(self, indent: int, line: str) -> None:
+        self.text.add(indent, line)
+
+
+def _refusal(sums: Sequence[ArraySum], types: Mapping[str, ArrayType], floating_point: FloatingPoint) -> str:
+    """Why threads cannot add into copies; empty where they can."""
+    if floating_point == "strict":
+        return "the strict contract keeps the order of sums"
+    strided = [found.array for found in sums if types[found.array].layout != "C"]
+    return f"the cells of {' and '.join(strided)} do not lie side by side in memory" if strided else ""

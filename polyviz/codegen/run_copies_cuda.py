@@ -1,0 +1,127 @@
+"""Copies of a staged run: the threads of a block bring a box of cells to shared memory together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+from polyviz.codegen.index import linear_terms, simplified
+from polyviz.codegen.values_c import PRODUCT
+from polyviz.model.expression import Binary, Constant, Element, Expression, Name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.codegen.run_cuda import RunText
+    from polyviz.codegen.staged_tiles import StagedTile
+    from polyviz.codegen.text import TextBuilder
+
+
+@dataclass(frozen=True, slots=True)
+class CopyText:
+    """Writes the copies of one box into ``buffer``, at the tile where ``run`` is."""
+
+    run: RunText
+    tile: StagedTile
+    buffer: Expression
+
+    def write(self, indent: int, out: TextBuilder) -> None:
+        """The threads of a block take the cells of a box in turns, the last subscript fastest."""
+        wide = self.tile.vector > 1
+        if wide:
+            out.add(indent, f"if ({self._alignment()}) {{")
+            self._loop(indent + 1, out, self.tile.vector)
+            out.add(indent, "} else {")
+        self._loop(indent + wide, out, 1)
+        if wide:
+            out.add(indent, "}")
+
+    def _alignment(self) -> str:
+        """That all pieces of a copy start at addresses that 16 divides, for the whole block."""
+        arrays, printer = self.run.body.owner.arrays, self.run.body.owner.printer
+        tile, box = self.tile, self.tile.box
+        rank = len(box.extents)
+        last = Binary("+", self.run.bound(box.last[-1]), Constant(1))
+        values = [self.run.bound(box.lower[-1]), self.run.bound(box.first[-1]), simplified(last)]
+        texts = [printer.value(one).within(PRODUCT) for one in values if not _is_multiple(one, tile.vector)]
+        texts += [arrays.extent_name(box.array, rank - 1)] if rank > 1 else []
+        tests = [f"{text} % {tile.vector} == 0" for text in dict.fromkeys(texts)]
+        return " && ".join([f"is_aligned({arrays.identifier(box.array)})", *tests])
+
+    def _loop(self, indent: int, out: TextBuilder, vector: int) -> None:
+        box, run = self.tile.box, self.run
+        cell, worker = run.variable("cell"), run.variable("worker")
+        total, threads = prod(box.extents), run.kernel.threads_per_block
+        start = worker if vector == 1 else f"{vector} * {worker}"
+        out.add(indent, "#pragma unroll")
+        out.add(indent, f"for (int {cell} = {start}; {cell} < {total}; {cell} += {vector * threads}) {{")
+        places = self._places(indent + 1, out, box.extents)
+        subscripts = [
+            simplified(Binary("+", run.bound(low), place))
+            for low, place in zip(box.lower, places, strict=True)
+        ]
+        tests = self._inside(subscripts)
+        inner = indent + 1
+        if tests:
+            out.add(inner, f"if ({' && '.join(tests)}) {{")
+            inner += 1
+        self._line(inner, out, (self.buffer, *places), tuple(subscripts), vector)
+        if tests:
+            out.add(indent + 1, "}")
+        out.add(indent, "}")
+
+    def _places(self, indent: int, out: TextBuilder, extents: Sequence[int]) -> list[Expression]:
+        """The subscripts within a box of the cell whose number the loop has."""
+        cell = self.run.variable("cell")
+        if len(extents) == 1:
+            return [Name(cell)]
+        places: list[Expression] = []
+        for axis in range(len(extents)):
+            inner = prod(extents[axis + 1 :])
+            text = cell if inner == 1 else f"{cell} / {inner}"
+            if axis > 0:
+                text = f"{text} % {extents[axis]}"
+            name = self.run.variable(f"place{axis}" if axis < len(extents) - 1 else "column")
+            out.add(indent, f"const int {name} = {text};")
+            places.append(Name(name))
+        return places
+
+    def _inside(self, subscripts: Sequence[Expression]) -> list[str]:
+        """The tests that a cell is one that the launch may read, without those that always hold."""
+        printer, tile = self.run.body.owner.printer, self.tile
+        tests = []
+        for axis, subscript in enumerate(subscripts):
+            text = printer.expression(subscript)
+            if axis in tile.tested_first:
+                tests.append(f"{text} >= {printer.value(self.run.bound(tile.box.first[axis])).within(10)}")
+            if axis in tile.tested_last:
+                tests.append(f"{text} <= {printer.value(self.run.bound(tile.box.last[axis])).within(10)}")
+        return tests
+
+    def _line(
+        self,
+        indent: int,
+        out: TextBuilder,
+        places: tuple[Expression, ...],
+        subscripts: tuple[Expression, ...],
+        vector: int,
+    ) -> None:
+        run, tile, body = self.run, self.tile, self.run.body
+        column = run.variable("cell") if len(subscripts) == 1 else run.variable("column")
+        statement = body.owner.scop.statement(run.run.statements[0])
+        into = Element(tile.name, places if run.names.buffers == 2 else places[1:])
+        source = Element(tile.box.array, subscripts)
+        width = f"<{vector}>" if vector > 1 else ""
+
+        def lines() -> list[str]:
+            printer = body.owner.printer
+            return [f"copy_later{width}(&{printer.expression(into)}, &{printer.expression(source)});"]
+
+        comment = f"the tile of {tile.box.array}"
+        body.recorded(statement, lines, indent, frozenset({column}), out, comment, assigns=True)
+
+
+def _is_multiple(value: Expression, size: int) -> bool:
+    terms = linear_terms(value)
+    return terms is not None and all(factor % size == 0 for factor in terms.values())

@@ -1,0 +1,343 @@
+"""Staged runs as CUDA: accumulators in registers, copies to shared memory a tile ahead, and what reads them.
+
+Every step stands at the same place for all threads of a block, so that barriers are never under a condition on one:
+conditions on threads are inside the copies and inside the cells of a tile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyviz.codegen.bodies import bound_expression, placed_body
+from polyviz.codegen.index import simplified
+from polyviz.codegen.run_copies_cuda import CopyText
+from polyviz.codegen.scan import expression
+from polyviz.codegen.typing import C_TYPE_NAMES
+from polyviz.mapping.gpu_runs import STEP, TILE, row_coordinate
+from polyviz.model.device import coordinate
+from polyviz.model.expression import (
+    Assign,
+    Binary,
+    Compare,
+    Constant,
+    Element,
+    Expression,
+    Instruction,
+    Logical,
+    Name,
+    Node,
+    rebuild,
+    substitute,
+)
+
+if TYPE_CHECKING:
+    from polyviz.codegen.kernel_cuda import KernelBody
+    from polyviz.codegen.staged_tiles import StagedTile
+    from polyviz.codegen.text import TextBuilder
+    from polyviz.model.staging import StagedMember, StagedRun
+
+Inner = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RunNames:
+    """The identifiers of a run: tiles by number of their box, registers by statement, and its variables."""
+
+    tiles: tuple[StagedTile, ...]
+    registers: Mapping[str, str]
+    variables: Mapping[str, str]
+    buffers: int
+
+
+class RunText:
+    """Writes one run into a kernel, at times whose values are ``arguments``."""
+
+    def __init__(
+        self, body: KernelBody, run: StagedRun, names: RunNames, arguments: Sequence[Expression]
+    ) -> None:
+        self.body = body
+        self.kernel = body.kernel
+        self.run = run
+        self.names = names
+        self.elements: dict[str, int] = dict(run.elements)
+        times = {coordinate("time", str(place)): arguments[place] for place in range(run.prefix)}
+        self.values: dict[str, Expression] = {**times, **self._rows()}
+        self.values[TILE] = Name(names.variables["tile"])
+        self.values[STEP] = Name(names.variables["step"])
+
+    def _rows(self) -> dict[str, Expression]:
+        """The rows of a thread by block, element and thread."""
+        rows: dict[str, Expression] = {}
+        name = self.run.statements[0]
+        for thread in self.kernel.threads:
+            block = next(one for one in self.kernel.blocks if one.texts.get(name) == thread.texts.get(name))
+            row: Expression = Binary("*", Constant(block.size), Name(coordinate("block", block.axis)))
+            if self.elements[thread.axis] > 1:
+                step = Binary("*", Constant(thread.size), Name(self._element(thread.axis)))
+                row = Binary("+", row, step)
+            rows[row_coordinate(thread.axis)] = Binary("+", row, Name(coordinate("thread", thread.axis)))
+        return rows
+
+    def _element(self, axis: str) -> str:
+        return self.names.variables[f"element_{axis}"]
+
+    @cached_property
+    def wide(self) -> list[str]:
+        """The axes along which a thread has several cells."""
+        return [thread.axis for thread in self.kernel.threads if self.elements[thread.axis] > 1]
+
+    def write(self, indent: int, out: TextBuilder) -> None:
+        """The whole run."""
+        names = ", ".join(self.run.statements)
+        out.add(indent, f"{{  // {names}: {self._manner()}")
+        self._registers(indent + 1, out)
+        threads: dict[str, int] = {axis.axis: axis.size for axis in self.kernel.threads}
+        out.add(indent + 1, f"const int {self.variable('worker')} = {_linear(threads)};")
+        if self.run.first is None:
+            self._single_tile(indent + 1, out)
+        elif self.names.buffers == 2:
+            self._ahead(indent + 1, out)
+        else:
+            self._one_by_one(indent + 1, out)
+        self._results(indent + 1, out)
+        out.add(indent, "}")
+
+    def _manner(self) -> str:
+        cells = " x ".join(str(self.elements[thread.axis]) for thread in self.kernel.threads)
+        ahead = ", copied one tile ahead" if self.names.buffers == 2 else ""
+        return f"{cells} cells per thread, {self.run.depth} steps per tile{ahead}"
+
+    def variable(self, name: str) -> str:
+        """How a variable of the run is called."""
+        return self.names.variables[name]
+
+    # Registers.
+
+    def _registers(self, indent: int, out: TextBuilder) -> None:
+        for member in self.run.members:
+            if not member.register:
+                continue
+            register = self.names.registers[member.statement]
+            kind = C_TYPE_NAMES[self.body.owner.arrays.dtypes[register]]
+            extents = "".join(f"[{self.elements[axis]}]" for axis in self.wide)
+            out.add(indent, f"{kind} {register}{extents};")
+            self._cells(indent, out, lambda inner, one=member: self._move(inner, out, one, load=True))  # type: ignore[misc]
+
+    def _results(self, indent: int, out: TextBuilder) -> None:
+        for member in self.run.members:
+            if member.register:
+                self._cells(indent, out, lambda inner, one=member: self._move(inner, out, one, load=False))  # type: ignore[misc]
+
+    def _cells(self, indent: int, out: TextBuilder, inner: Inner) -> None:
+        """``inner`` for every cell of a thread; the loops are unrolled, so that cells have registers."""
+        for depth, axis in enumerate(self.wide):
+            name = self._element(axis)
+            out.add(indent + depth, "#pragma unroll")
+            out.add(indent + depth, f"for (int {name} = 0; {name} < {self.elements[axis]}; {name}++) {{")
+        inner(indent + len(self.wide))
+        for depth in reversed(range(len(self.wide))):
+            out.add(indent + depth, "}")
+
+    def _move(self, indent: int, out: TextBuilder, member: StagedMember, *, load: bool) -> None:
+        """One cell from memory to its register, or back, where the statement has an instance at all."""
+        statement = self.body.owner.scop.statement(member.statement)
+        target = next(one.target for one in self._placed(member) if isinstance(one, Assign))
+        own = self._own(member)
+        step = Assign(own, target) if load else Assign(target, own)
+        comment = "" if load else f"line {statement.span.line}: the result"
+        inner = self._guarded(indent, out, member.alive)
+        self.body.lines(statement, [step], inner, self.body.lane, out, comment)
+        self._close(indent, inner, out)
+
+    def _own(self, member: StagedMember) -> Element:
+        cells = tuple(Name(self._element(axis)) for axis in self.wide)
+        return Element(self.names.registers[member.statement], cells)
+
+    def _guarded(self, indent: int, out: TextBuilder, guard: isl.Set) -> int:
+        """Open a condition where there is one; the indentation inside."""
+        text = self._condition(guard)
+        if text is None:
+            return indent
+        out.add(indent, f"if ({text}) {{")
+        return indent + 1
+
+    def _close(self, indent: int, inner: int, out: TextBuilder) -> None:
+        if inner != indent:
+            out.add(indent, "}")
+
+    def _condition(self, wanted: isl.Set) -> str | None:
+        """``wanted`` as text; None where it always holds."""
+        if wanted.is_equal(isl.Set.universe(wanted.get_space())):
+            return None
+        build = isl.AstBuild.from_context(self.kernel.context)
+        return self.body.owner.printer.expression(self._at(expression(build.expr_from_set(wanted))))
+
+    def _at(self, node: Expression) -> Expression:
+        placed = substitute(node, self.values)
+        assert isinstance(placed, Expression)
+        return _without_truths(simplified(placed))
+
+    def bound(self, value: isl.PwAff) -> Expression:
+        """``value`` at the coordinates of the run."""
+        return self._at(bound_expression(value))
+
+    # Tiles.
+
+    def _single_tile(self, indent: int, out: TextBuilder) -> None:
+        self._copies(indent, out, Constant(0))
+        self._arrived(indent, out)
+        self._compute(indent, out, Constant(0))
+        self._read(indent, out)
+
+    def _ahead(self, indent: int, out: TextBuilder) -> None:
+        """The next tile is on its way while this one is used, so that threads meet once per tile."""
+        tile, buffer, first, last = (self.variable(name) for name in ("tile", "buffer", "first", "last"))
+        depth = self.run.depth
+        out.add(
+            indent,
+            f"const int64_t {first} = {self.text(self.run.first)}, {last} = {self.text(self.run.last)};",
+        )
+        out.add(indent, f"int {buffer} = 1;")
+        header = f"int64_t {tile} = {first} - {depth}; {tile} <= {last}; {tile} += {depth}"
+        out.add(indent, f"for ({header}) {{")
+        out.add(indent + 1, f"if ({tile} + {depth} <= {last}) {{")
+        self.values[TILE] = Binary("+", Name(tile), Constant(depth))
+        self._copies(indent + 2, out, Binary("-", Constant(1), Name(buffer)))
+        self.values[TILE] = Name(tile)
+        out.add(indent + 1, "}")
+        out.add(indent + 1, f"if ({tile} >= {first}) {{")
+        self._compute(indent + 2, out, Name(buffer))
+        out.add(indent + 1, "}")
+        out.add(indent + 1, "wait_for_copies();")
+        out.add(indent + 1, "__syncthreads();  // the next tiles are in shared memory, these have been read")
+        out.add(indent + 1, f"{buffer} = 1 - {buffer};")
+        out.add(indent, "}")
+
+    def _one_by_one(self, indent: int, out: TextBuilder) -> None:
+        tile, last = self.variable("tile"), self.variable("last")
+        out.add(indent, f"const int64_t {last} = {self.text(self.run.last)};")
+        header = f"int64_t {tile} = {self.text(self.run.first)}; {tile} <= {last}; {tile} += {self.run.depth}"
+        out.add(indent, f"for ({header}) {{")
+        self._copies(indent + 1, out, Constant(0))
+        self._arrived(indent + 1, out)
+        self._compute(indent + 1, out, Constant(0))
+        self._read(indent + 1, out)
+        out.add(indent, "}")
+
+    def text(self, value: isl.PwAff | None) -> str:
+        """``value`` at the coordinates of the run, as text."""
+        assert value is not None
+        return self.body.owner.printer.expression(self.bound(value))
+
+    def _arrived(self, indent: int, out: TextBuilder) -> None:
+        out.add(indent, "wait_for_copies();")
+        out.add(indent, "__syncthreads();  // the tiles are in shared memory")
+
+    def _read(self, indent: int, out: TextBuilder) -> None:
+        out.add(indent, "__syncthreads();  // the tiles have been read")
+
+    def _copies(self, indent: int, out: TextBuilder, buffer: Expression) -> None:
+        for tile in self.names.tiles:
+            CopyText(self, tile, buffer).write(indent, out)
+
+    # The loop over the steps of a tile.
+
+    def _compute(self, indent: int, out: TextBuilder, buffer: Expression) -> None:
+        full = None if self.run.full.is_empty() else self._condition(self.run.full)
+        if self.run.full.is_empty():
+            self._steps(indent, out, buffer, whole=False)
+        elif full is None:
+            self._steps(indent, out, buffer, whole=True)
+        else:
+            out.add(indent, f"if ({full}) {{")
+            self._steps(indent + 1, out, buffer, whole=True)
+            out.add(indent, "} else {")
+            self._steps(indent + 1, out, buffer, whole=False)
+            out.add(indent, "}")
+
+    def _steps(self, indent: int, out: TextBuilder, buffer: Expression, *, whole: bool) -> None:
+        """All steps of a tile; a tile that is not ``whole`` asks for each instance."""
+        if self.run.first is None:
+            self._cells(indent, out, lambda inner: self._members(inner, out, buffer, whole=whole))
+            return
+        step, tile = self.variable("step"), self.variable("tile")
+        out.add(indent, "#pragma unroll" if whole else "#pragma unroll 1")
+        out.add(indent, f"for (int64_t {step} = {tile}; {step} < {tile} + {self.run.depth}; {step}++) {{")
+        self._cells(indent + 1, out, lambda inner: self._members(inner, out, buffer, whole=whole))
+        out.add(indent, "}")
+
+    def _members(self, indent: int, out: TextBuilder, buffer: Expression, *, whole: bool) -> None:
+        scop = self.body.owner.scop
+        for member in self.run.members:
+            statement = scop.statement(member.statement)
+            body = [self._staged(one, member, buffer) for one in self._placed(member)]
+            inner = indent if whole else self._guarded(indent, out, member.guard)
+            comment = f"line {statement.span.line}: {' '.join(statement.source.split())}"
+            self.body.lines(statement, body, inner, self.body.lane, out, comment)
+            self._close(indent, inner, out)
+
+    def _placed(self, member: StagedMember) -> list[Instruction]:
+        """The body of a statement at the coordinates of the run."""
+        statement = self.body.owner.scop.statement(member.statement)
+        iterators = [self.bound(value) for value in member.iterators]
+        return placed_body(statement, self.body.owner.bodies[member.statement], iterators)
+
+    def _staged(self, instruction: Instruction, member: StagedMember, buffer: Expression) -> Instruction:
+        """``instruction`` with tiles and registers in the place of arrays."""
+        target = instruction.target if isinstance(instruction, Assign) and member.register else None
+
+        def place(node: Node) -> Node:
+            if target is not None and node == target:
+                return self._own(member)
+            if isinstance(node, Element):
+                tile = self._tile_of(node)
+                return node if tile is None else self._cell(tile, node, buffer)
+            return rebuild(node, place)
+
+        placed = place(instruction)
+        assert isinstance(placed, Instruction)
+        return placed
+
+    def _tile_of(self, node: Element) -> StagedTile | None:
+        return next(
+            (one for one in self.names.tiles if one.box.array == node.array and node.span in one.box.spans),
+            None,
+        )
+
+    def _cell(self, tile: StagedTile, node: Element, buffer: Expression) -> Element:
+        places = [
+            simplified(Binary("-", subscript, self.bound(low)))
+            for subscript, low in zip(node.subscripts, tile.box.lower, strict=True)
+        ]
+        return Element(tile.name, (buffer, *places) if self.names.buffers == 2 else tuple(places))
+
+
+def _without_truths(condition: Expression) -> Expression:
+    """``condition`` without comparisons of equal numbers."""
+    match condition:
+        case Logical("and", operands):
+            kept = tuple(one for one in operands if not _is_truth(one))
+            return Logical("and", kept) if len(kept) > 1 else next(iter(kept), operands[0])
+    return condition
+
+
+def _is_truth(condition: Expression) -> bool:
+    match condition:
+        case Compare(("==",), (Constant(left), Constant(right))):
+            return left == right
+    return False
+
+
+def _linear(threads: Mapping[str, int]) -> str:
+    """The number of a thread in its block."""
+    text, before = "threadIdx.x", threads.get("x", 1)
+    for axis in "yz":
+        if axis in threads:
+            text += f" + {before} * threadIdx.{axis}"
+            before *= threads[axis]
+    return text

@@ -1,0 +1,84 @@
+"""Cells that an innermost loop folds values into: they stay in a register, and sums run in several vectors beside
+each other.
+
+A compiler has to store the cell in every iteration unless it can prove that nothing else in the loop reads it, which
+needs the exact dependences (``x[i] -= L[i, j] * x[j]`` never reads ``x[i]`` as ``x[j]``). One vector of partial sums
+waits for the latency of each addition; several of them do not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+import islpy as isl
+
+from polyviz.analysis import find_reductions
+from polyviz.analysis.strides import motions, statement_rows
+from polyviz.model.plan import Accumulation
+from polyviz.model.schedule import Decision
+from polyviz.transform.tree import band_at, bands, statements_under
+
+if TYPE_CHECKING:
+    from polyviz.analysis import Reduction
+    from polyviz.model.processor import Processor
+    from polyviz.model.scop import Scop, Statement
+
+LANES = 32
+"""Partial sums beside each other, in doubles four vectors of 64 bytes or eight of 32: an addition takes about four
+cycles, and one or two can start in every cycle. The number is the same everywhere, and so are the sums."""
+VECTOR_BYTES = 32
+"""Shorter vectors would need more registers than there are for so many lanes."""
+
+
+def find_accumulations(
+    scop: Scop, tree: isl.Schedule, processor: Processor | None
+) -> tuple[tuple[Accumulation, ...], tuple[Decision, ...]]:
+    """The statements of ``tree`` whose innermost loop folds values into a cell that does not move there, and what is
+    said of them.
+
+    There are no lanes for a ``processor`` that is known to have short vectors only.
+    """
+    reductions = {found.statement: found for found in find_reductions(scop)}
+    found: dict[str, Accumulation] = {}
+    paths = [path for path, _ in bands(tree)] if reductions else []
+    for path in paths:
+        band = band_at(tree, path)
+        inside = any(other != path and other[: len(path)] == path for other in paths)
+        for name in () if inside else statements_under(band):
+            reduction = reductions.get(name)
+            accumulation = None if reduction is None else _accumulation(scop.statement(name), band, reduction)
+            if accumulation is not None:
+                found.setdefault(name, _with_lanes(accumulation, processor))
+    return tuple(found.values()), tuple(map(_said, found.values()))
+
+
+def _accumulation(statement: Statement, band: isl.ScheduleNode, reduction: Reduction) -> Accumulation | None:
+    prefix = band.get_prefix_schedule_multi_union_pw_aff()
+    rows = statement_rows(prefix.flat_range_product(band.band_get_partial_schedule()), statement)
+    moving = motions(statement, rows, len(rows) - 1)
+    if moving is None:
+        return None
+    cells = [motion for motion in moving if motion.access.kind == "write"]
+    if any(motion.locality != "temporal" for motion in cells):
+        return None
+    localities = {motion.locality for motion in moving}
+    arrays = [access for access in statement.accesses if access.relation.dim(isl.dim_type.out)]
+    scattered = not statement.exact or len(moving) < len(arrays)
+    stride: Literal["unit", "strided", "scattered"] = "strided" if "strided" in localities else "unit"
+    return Accumulation(statement.name, reduction.operator, "scattered" if scattered else stride)
+
+
+def _with_lanes(accumulation: Accumulation, processor: Processor | None) -> Accumulation:
+    short = processor is not None and processor.vector_bytes < VECTOR_BYTES
+    if short or accumulation.stride != "unit" or accumulation.operator != "+":
+        return accumulation
+    return replace(accumulation, lanes=LANES)
+
+
+def _said(accumulation: Accumulation) -> Decision:
+    text = "the innermost loop keeps the cell it updates in a register"
+    if accumulation.lanes:
+        text += f", and adds in {accumulation.lanes} lanes where sums may be reordered"
+    details = {"operator": accumulation.operator, "stride": accumulation.stride, "lanes": accumulation.lanes}
+    return Decision("accumulate", text, (accumulation.statement,), details)

@@ -1,0 +1,82 @@
+"""Loops whose iterations meet only in sums over cells of small arrays: threads share them by adding into copies.
+
+``y[j] += A[i, j] * t[i]`` reads the rows of ``A`` one after the other; only sums into ``y`` tie the rows together. With
+a copy of ``y`` for every thread the loop over ``i`` is parallel, each row is read by one thread, along memory, and what
+else a row is used for can stand beside the sum.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyviz.analysis import find_reductions, parallelism
+from polyviz.model.plan import REDUCED, ArraySum
+from polyviz.model.schedule import Decision
+from polyviz.transform.tree import bands, node_at, statements_under
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+    from polyviz.analysis import Reduction
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.scop import Scop
+    from polyviz.transform.tree import Path
+
+
+def find_array_sums(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path, number: int
+) -> tuple[ArraySum, ...]:
+    """The arrays to copy so that the first loop of the band at ``path`` can be shared; empty where that will not do.
+
+    Every dependence that the loop carries must be a step of a sum into an array of one dimension that nothing else in
+    the loop touches. ``number`` ends the name of the loop's mark.
+    """
+    first = 0
+    for other, band in bands(tree):
+        if other == path:
+            break
+        first += band.band_n_member()
+    loop = parallelism(scop, dependences, tree)[first]
+    if not loop.reduction_parallel:
+        return ()
+    names = statements_under(node_at(tree, path))
+    reductions = {found.statement: found for found in find_reductions(scop)}
+    carried = {found.source: found.array for found in loop.carries}
+    sums = []
+    for statement, array in sorted(carried.items()):
+        reduction = reductions.get(statement)
+        if reduction is None or not _is_copied(scop, reduction, array, names):
+            return ()
+        sums.append(_array_sum(scop, reduction, f"{REDUCED}:{number}"))
+    return tuple(sums) if len({found.array for found in sums}) == len(sums) else ()
+
+
+def explain(sums: tuple[ArraySum, ...], statements: tuple[str, ...]) -> Decision:
+    """What is said of a loop that threads share by adding into copies."""
+    names = " and ".join(found.array for found in sums)
+    text = f"threads share the loop, each adding into a copy of {names} of its own; the copies are added at the end"
+    return Decision("array-sum", text, statements, {"arrays": tuple(found.array for found in sums)})
+
+
+def _is_copied(scop: Scop, reduction: Reduction, array: str, names: tuple[str, ...]) -> bool:
+    """Whether the sum is all that happens to ``array`` in a loop over the statements ``names``."""
+    if reduction.array != array or reduction.operator != "+" or scop.array(array).rank != 1:
+        return False
+    for name in names:
+        relations = [access.relation for access in scop.statement(name).accesses if access.array == array]
+        own = name == reduction.statement
+        if relations and not (own and all(_same(scop, relation, reduction) for relation in relations)):
+            return False
+    return True
+
+
+def _same(scop: Scop, relation: isl.Map, reduction: Reduction) -> bool:
+    domain = scop.statement(reduction.statement).domain
+    return bool(relation.intersect_domain(domain).is_equal(reduction.target))
+
+
+def _array_sum(scop: Scop, reduction: Reduction, mark: str) -> ArraySum:
+    cells = reduction.target.range().intersect_params(scop.context).coalesce()
+    lower, upper = cells.dim_min(0).coalesce(), cells.dim_max(0).coalesce()
+    extent = (upper - lower + 1).coalesce()
+    return ArraySum(mark, reduction.statement, reduction.array, lower, extent)

@@ -1,0 +1,108 @@
+"""What happens to one band on a processor, and what is said of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from polyviz.mapping.array_sums import explain
+from polyviz.mapping.interleave import interleave_decision
+from polyviz.mapping.work import region_extents, rows_of
+from polyviz.model.plan import PARALLEL, REDUCED, ParallelWork
+from polyviz.model.schedule import Decision
+from polyviz.transform.tree import Path, node_at, statements_under
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import islpy as isl
+
+    from polyviz.mapping.block_tiles import Update
+    from polyviz.model.plan import ArraySum, RegisterTile
+    from polyviz.model.scop import Scop
+
+
+@dataclass(frozen=True, slots=True)
+class BandPlan:
+    """What happens to one band. ``order`` is the new order of its point loops, ``parallel`` a position in it (or in
+    the tile band), ``vector`` tells that its innermost loop may use vector instructions, ``separable`` that each
+    statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time. A tile of
+    ``rows`` is long in its vector loop, whose ends may be cut off. Chains run side by side in ``strips`` of the
+    innermost loop, or along ``diagonals`` of the two innermost."""
+
+    path: Path
+    order: tuple[int, ...]
+    tile_order: tuple[int, ...]
+    sizes: tuple[int, ...]
+    parallel: int | None
+    wavefront: bool
+    vector: bool
+    separable: bool
+    serial_members: int
+    concurrent: bool = False
+    block: RegisterTile | None = None
+    updates: tuple[Update, ...] = ()
+    sums: tuple[ArraySum, ...] = ()
+    rows: bool = False
+    strips: bool = False
+    diagonals: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the loops of the band stay as they are."""
+        return not (self.sizes or self.concurrent or self.block or self.updates)
+
+
+def shared_work(scop: Scop, tree: isl.Schedule, plans: Sequence[BandPlan]) -> tuple[ParallelWork, ...]:
+    """The work of each parallel loop; a wavefront, and the members before the loop, are serial around it."""
+    found = []
+    for number, plan in enumerate(plans):
+        if plan.parallel is None:
+            continue
+        band = node_at(tree, plan.path)
+        rows = band.band_get_partial_schedule()
+        serial = [rows.get_at(member) for member in plan.tile_order[: plan.parallel]]
+        outer = [*rows_of(band.get_prefix_schedule_multi_union_pw_aff()), *serial]
+        found.append(ParallelWork(mark_of(plan, number), region_extents(scop, statements_under(band), outer)))
+    return tuple(found)
+
+
+def mark_of(plan: BandPlan, number: int) -> str:
+    """The mark of the loop that threads share in the ``number``-th band."""
+    return f"{REDUCED if plan.sums else PARALLEL}:{number}"
+
+
+def explain_band(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
+    """What is said of ``plan``, whose band holds ``statements``."""
+    decisions = []
+    if plan.order != tuple(range(len(plan.order))):
+        text = f"member {plan.order[-1]} of the band goes innermost, where its accesses move least"
+        decisions.append(Decision("reorder", text, statements))
+    if plan.sizes:
+        sizes = " x ".join(map(str, plan.sizes))
+        shape = ": rows of a stencil, few and long" if plan.rows else ""
+        text = f"the band is tiled by {sizes}, to reuse data while it is in cache{shape}"
+        decisions.append(Decision("tile", text, statements, {"sizes": plan.sizes}))
+    if plan.wavefront or plan.concurrent:
+        decisions.append(Decision("wavefront", _front_text(plan), statements))
+    if plan.strips or plan.diagonals:
+        decisions.append(interleave_decision(statements, diagonals=plan.diagonals))
+    if plan.sums:
+        decisions.append(explain(plan.sums, statements))
+    elif plan.parallel is not None and not (plan.block and plan.block.team):
+        kind = "tile loop" if plan.sizes else "loop"
+        decisions.append(
+            Decision("parallel", f"{kind} {plan.parallel} of the band runs on all threads", statements)
+        )
+    return decisions
+
+
+def _front_text(plan: BandPlan) -> str:
+    if not plan.concurrent:
+        return "no tile loop is parallel, so tiles run along wavefronts: the first tile loop is skewed by the second"
+    if not plan.sizes:
+        return "the first loop is the sum of the first two, the time: the loops inside it are parallel"
+    return (
+        "all tiles on a front can start at once: the first tile loop is the sum of the first two, and so is the first "
+        "loop inside a tile, the time"
+    )

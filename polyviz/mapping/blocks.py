@@ -1,0 +1,95 @@
+"""Blocks of a product: the order of the loops over them, their sizes, and how threads come to share them.
+
+Packed operands follow the levels of Goto and van de Geijn ("Anatomy of High-Performance Matrix Multiplication", 2008):
+a panel of rows stays in the first cache, a block of rows in the second, and a wide block of columns in the cache that
+cores share. Each value of it is packed once, however many blocks of rows read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.analysis import BandProperties
+    from polyviz.mapping.register_tile import Roles
+    from polyviz.model.processor import Processor
+
+_DOUBLE = 8
+_PANEL_ROWS = 8
+"""Rows of the largest register tile."""
+_LONGEST_SUM = 384
+_PARALLEL_BLOCK = 120
+"""The extent of a block in the loop that threads share: small enough to balance a few hundred iterations."""
+_PARALLEL_ROWS = 64
+"""Threads wait for each other after each step of the sum, so blocks are smaller where they share what is packed."""
+_LARGEST_BLOCK = 240
+_WIDEST_BLOCK = 2304
+"""Columns packed at once: rows are packed again for each such block, so few matrices should need a second one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """``order`` of the tile loops (members of the band), ``sizes`` per member, the position in ``order`` of the loop
+    whose blocks run on different threads, and whether these are a team that packs together what all blocks read."""
+
+    order: tuple[int, ...]
+    sizes: tuple[int, ...]
+    parallel: int | None
+    team: bool
+
+
+def choose_blocks(
+    found: BandProperties,
+    roles: Roles,
+    processor: Processor,
+    *,
+    pack: bool,
+    may_be_parallel: bool,
+    sizes: Sequence[int] | None = None,
+) -> Blocks:
+    """The blocks of a nest with these ``roles``; ``sizes`` per member are the user's.
+
+    Packed columns are shared where the rows are parallel, or where one thread does all; else each thread has blocks of
+    columns of its own.
+    """
+    parallel = _parallel_member(found, roles) if may_be_parallel else None
+    shared = pack and parallel in (roles.row, None)
+    order = (roles.column, roles.depth, roles.row) if shared else _order_apart(roles, parallel)
+    chosen = tuple(sizes) if sizes else _sizes(roles, processor, parallel, pack=pack, shared=shared)
+    position = None if parallel is None else order.index(parallel)
+    return Blocks(order, chosen, position, shared and parallel is not None)
+
+
+def _parallel_member(found: BandProperties, roles: Roles) -> int | None:
+    coincident = [member for member in (roles.row, roles.column) if found.members[member].coincident]
+    return coincident[0] if coincident else None
+
+
+def _order_apart(roles: Roles, parallel: int | None) -> tuple[int, ...]:
+    """The parallel loop outermost, then the sum."""
+    first = roles.row if parallel is None else parallel
+    last = roles.column if first == roles.row else roles.row
+    return first, roles.depth, last
+
+
+def _sizes(
+    roles: Roles, processor: Processor, parallel: int | None, *, pack: bool, shared: bool
+) -> tuple[int, ...]:
+    """Sizes per member, from the caches that the operands of a block are to stay in."""
+    panel = _PANEL_ROWS if pack else 3 * processor.lanes(_DOUBLE)
+    share = processor.l1_data // 2 if pack else 3 * processor.l1_data // 4
+    depth = _rounded(share // (panel * _DOUBLE), 16, _LONGEST_SUM)
+    rows = _rounded(3 * processor.l2 // 8 // (depth * _DOUBLE), 24, _LARGEST_BLOCK)
+    sizes = {roles.row: rows, roles.column: 2 * _LARGEST_BLOCK, roles.depth: depth}
+    if parallel is not None:
+        sizes[parallel] = min(sizes[parallel], _PARALLEL_ROWS if shared else _PARALLEL_BLOCK)
+    if shared:
+        sizes[roles.column] = _rounded(processor.l3 // 4 // (depth * _DOUBLE), 48, _WIDEST_BLOCK)
+    return tuple(sizes[member] for member in range(len(sizes)))
+
+
+def _rounded(size: int, multiple: int, largest: int) -> int:
+    return max(multiple, min(size // multiple * multiple, largest))

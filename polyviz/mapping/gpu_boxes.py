@@ -1,0 +1,239 @@
+"""What a run reads, as boxes of cells: which references share one, and whether a copy in shared memory saves traffic.
+
+Source: Verdoolaege et al., *Polyhedral parallel code generation for CUDA* (TACO 2013), section 5: footprints of a tile
+as boxes, and tests for reuse and for coalescing. Both tests are one here: the transactions of global memory that the
+warps of a block need for a tile, without a copy and for the copy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+from math import prod
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyviz.mapping.gpu_runs import STEP, TILE, component, row_coordinate
+from polyviz.mapping.gpu_space import thread_instances, with_value
+from polyviz.model.device import coordinate
+from polyviz.model.kernel_card import SEGMENT, WARP
+from polyviz.model.staging import StagedBox
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from polyviz.mapping.gpu_runs import Run
+    from polyviz.model.scop import Access, Scop
+    from polyviz.model.superposition import Axis
+
+CELL = 8
+"""Bytes of a cell, as long as types are not known."""
+_MOST_PIECES = 3
+"""A bound with more pieces costs more than it gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """References to one array that share a box: from instances of each statement to cells."""
+
+    array: str
+    accesses: tuple[tuple[str, Access], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """The iterations of a run that share a copy: ``depth`` steps, ``elements`` cells of a thread along each axis."""
+
+    run: Run
+    depth: int
+    elements: Mapping[Axis, int]
+
+    @property
+    def warps(self) -> int:
+        """Warps of a block."""
+        return -(-self.run.kernel.threads_per_block // WARP)
+
+
+class NoBoxError(Exception):
+    """A box is no use; the message says why."""
+
+
+def readings(scop: Scop, tile: Tile, kept: Sequence[tuple[str, Access]]) -> list[Reading]:
+    """The reads of the run that may be staged, those of overlapping boxes together; ``kept`` live in registers."""
+    left_out = {(name, access.span) for name, access in kept}
+    found: list[Reading] = []
+    for name in tile.run.statements:
+        for access in scop.statement(name).accesses:
+            if _can_be_staged(access) and (name, access.span) not in left_out:
+                found = _merged(tile, found, Reading(access.array, ((name, access),)))
+    return found
+
+
+def _can_be_staged(access: Access) -> bool:
+    is_cell = access.kind == "read" and access.relation.dim(isl.dim_type.out) > 0
+    return is_cell and access.exact and access.span is not None
+
+
+def _merged(tile: Tile, known: list[Reading], new: Reading) -> list[Reading]:
+    """``known`` with ``new``, in the box of an earlier reading where both together are no larger than apart."""
+    for place, old in enumerate(known):
+        if old.array != new.array:
+            continue
+        both = Reading(new.array, (*old.accesses, *new.accesses))
+        sizes = [_size(tile, one) for one in (old, new, both)]
+        if sizes[0] and sizes[1] and sizes[2] and sizes[2] < sizes[0] + sizes[1]:
+            return [*known[:place], both, *known[place + 1 :]]
+    return [*known, new]
+
+
+def _size(tile: Tile, reading: Reading) -> int | None:
+    try:
+        return prod(extent for _, extent in sides_of(tile, reading))
+    except NoBoxError:
+        return None
+
+
+def box_of(tile: Tile, reading: Reading) -> StagedBox:
+    """The box of ``reading`` with its traffic. Raises NoBoxError where none has a fixed size."""
+    sides = sides_of(tile, reading)
+    first, last = _hull(tile, reading)
+    before = sum(_transactions(tile, name, access) for name, access in reading.accesses)
+    extents = tuple(extent for _, extent in sides)
+    box = StagedBox(
+        array=reading.array,
+        extents=extents,
+        lower=tuple(low for low, _ in sides),
+        first=first,
+        last=last,
+        spans=frozenset(access.span for _, access in reading.accesses if access.span is not None),
+        before=before,
+        after=prod(extents[:-1]) * -(-extents[-1] * CELL // SEGMENT),
+        reason="",
+    )
+    text = (
+        f"{prod(extents)} cells of a tile cost {box.after} transactions to copy, {before} to read from there"
+    )
+    return replace(box, reason=text)
+
+
+def sides_of(tile: Tile, reading: Reading) -> list[tuple[isl.PwAff, int]]:
+    """Per subscript the first cell that a block may read in one tile, and how many there are."""
+    cells = reduce(
+        isl.Set.union,
+        (_window(tile, name).apply(_all(tile, name, access)) for name, access in reading.accesses),
+    )
+    return [_side(cells, axis) for axis in range(cells.dim(isl.dim_type.set))]
+
+
+def _all(tile: Tile, name: str, access: Access) -> isl.Map:
+    """``access`` whatever the domain."""
+    return access.relation.gist_domain(tile.run.kernel.instances[name])
+
+
+def _window(tile: Tile, name: str) -> isl.Set:
+    """All points of the tile of a block, instances or not."""
+    run, kernel = tile.run, tile.run.kernel
+    points = isl.Set.universe(kernel.instances[name].get_space())
+    points = thread_instances(points, name, kernel.blocks, (), ())
+    points = run.fixed(points, name, rows=False, step=False)
+    for number, rows in enumerate(kernel.host):
+        points = points.intersect(with_value(rows[name], coordinate("host", str(number))).domain())
+    if run.place is None:
+        return points
+    iterations = isl.Map(f"{{ [v] -> [t] : t <= v < t + {tile.depth} }}")
+    return points.intersect(with_value(run.steps(name).apply_range(iterations), TILE).domain())
+
+
+def _side(cells: isl.Set, axis: int) -> tuple[isl.PwAff, int]:
+    try:
+        low, high = cells.dim_min(axis).coalesce(), cells.dim_max(axis).coalesce()
+    except isl.Error as error:  # no bound
+        raise NoBoxError("what a block reads in a tile has no bound") from error
+    size = (high - low + 1).coalesce()
+    if low.n_piece() != 1 or size.n_piece() != 1 or not size.is_cst():
+        raise NoBoxError("what a block reads in a tile is no box of fixed size")
+    return low, int(size.max_val().to_python())
+
+
+def _hull(tile: Tile, reading: Reading) -> tuple[tuple[isl.PwAff, ...], tuple[isl.PwAff, ...]]:
+    """Per subscript the first and the last cell that the launch reads at this time."""
+    cells = _cells(tile.run, reading)
+    axes = range(cells.dim(isl.dim_type.set))
+    first = tuple(cells.dim_min(axis).coalesce() for axis in axes)
+    last = tuple(cells.dim_max(axis).coalesce() for axis in axes)
+    if any(bound.n_piece() > _MOST_PIECES for bound in (*first, *last)):
+        raise NoBoxError("the range of its subscripts is too complicated")
+    return first, last
+
+
+def _cells(run: Run, reading: Reading) -> isl.Set:
+    """What the launch reads at one time outside the threads."""
+    parts = (
+        run.instances(name, rows=False, step=False).apply(access.relation)
+        for name, access in reading.accesses
+    )
+    return reduce(isl.Set.union, parts)
+
+
+def copied_cells(run: Run, reading: Reading) -> isl.Set:
+    """What a copy may touch: every subscript between the first and the last one that is read."""
+    cells = _cells(run, reading)
+    result = isl.Set.universe(cells.get_space())
+    every = isl.Map.identity(cells.get_space().map_from_set())
+    for axis in range(cells.dim(isl.dim_type.set)):
+        from_first = isl.Set.from_pw_aff(cells.dim_min(axis)).apply(isl.Map("{ [b] -> [v] : v >= b }"))
+        to_last = isl.Set.from_pw_aff(cells.dim_max(axis)).apply(isl.Map("{ [b] -> [v] : v <= b }"))
+        between = component(every, axis).intersect_range(from_first.intersect(to_last))
+        result = result.intersect(between.domain())
+    return result
+
+
+def _transactions(tile: Tile, name: str, access: Access) -> int:
+    """What the warps of a block need for one reference in one tile: values that do not change are read once."""
+    moves = strides_of(tile.run, name, access)
+    requests = tile.warps * (tile.depth if any(moves[STEP]) else 1)
+    for axis, elements in tile.elements.items():
+        requests *= elements if any(moves[row_coordinate(axis)]) else 1
+    return requests * per_request(moves, threads_of(tile.run))
+
+
+def per_request(moves: Mapping[str, tuple[int, ...]], threads: Mapping[str, int]) -> int:
+    """Transactions of one request: distinct lines that the lanes of a warp touch, rows apart never in one line."""
+    lines = set()
+    sizes = [(axis, threads[axis]) for axis in "xyz" if axis in threads]
+    for lane in range(min(WARP, prod(size for _, size in sizes))):
+        rest, cell = lane, [0] * len(moves[STEP])
+        for axis, size in sizes:
+            along = moves[coordinate("row", axis)]
+            cell = [value + rest % size * move for value, move in zip(cell, along, strict=True)]
+            rest //= size
+        lines.add((*cell[:-1], cell[-1] * CELL // SEGMENT))
+    return len(lines)
+
+
+def threads_of(run: Run) -> dict[str, int]:
+    """The threads of a block along each axis."""
+    return {axis.axis: axis.size for axis in run.kernel.threads}
+
+
+def strides_of(run: Run, name: str, access: Access) -> dict[str, tuple[int, ...]]:
+    """How far each subscript moves with each coordinate of the run. Raises NoBoxError where that is no fixed number."""
+    names = [STEP, *(row_coordinate(axis.axis) for axis in run.kernel.threads)]
+    cell = run.instances(name).apply(access.relation)
+    pieces: list[isl.MultiAff] = []
+    isl.PwMultiAff.from_set(cell).foreach_piece(lambda _domain, function: pieces.append(function))
+    if len(pieces) != 1:
+        raise NoBoxError("its subscripts are no linear functions of the loops")
+    subscripts = [pieces[0].get_aff(axis) for axis in range(cell.dim(isl.dim_type.set))]
+    return {one: tuple(_coefficient(subscript, one) for subscript in subscripts) for one in names}
+
+
+def _coefficient(subscript: isl.Aff, parameter: str) -> int:
+    place = subscript.find_dim_by_name(isl.dim_type.param, parameter)
+    if place < 0:
+        return 0
+    value = subscript.get_coefficient_val(isl.dim_type.param, place)
+    if not value.is_int():
+        raise NoBoxError("its subscripts are no linear functions of the loops")
+    return int(value.to_python())

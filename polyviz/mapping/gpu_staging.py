@@ -1,0 +1,325 @@
+"""Kernels with their runs staged: tiles of a loop in shared memory, accumulators in registers, several cells a thread.
+
+The blocks of a kernel may hold more cells than they have threads; then every thread computes some of them, one
+``threads`` further than the other, and what it reads from shared memory serves all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyviz.mapping.gpu_boxes import CELL, NoBoxError, Tile
+from polyviz.mapping.gpu_runs import NoRunError, Run, find_run, is_after, prefix_times
+from polyviz.mapping.gpu_space import context_of, grid_of, points_of, thread_instances
+from polyviz.mapping.gpu_tiles import bounds_of, full_tiles, kept_boxes, members_of, register_writes
+from polyviz.model.isl_limits import at_most
+from polyviz.model.schedule import Decision
+from polyviz.model.staging import StagedRun
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from polyviz.model.device import DeviceBarrier, DeviceKernel, SpaceAxis
+    from polyviz.model.scop import Access, Scop
+    from polyviz.model.staging import DeviceOptions, StagedBox
+    from polyviz.model.superposition import Axis
+
+ELEMENTS: Mapping[Axis, int] = {"x": 4, "y": 8}
+"""Cells of one thread along each axis: 32 accumulators, each operand from shared memory used four or eight times."""
+THREADS: Mapping[Axis, int] = {"x": 16, "y": 16}
+"""Threads of a block whose threads have several cells."""
+DEPTHS = (32, 16, 8, 4)
+"""Steps of a tile, the largest that fits; the first only where threads have one cell."""
+_AXES: tuple[Axis, ...] = ("x", "y", "z")
+_OPERATIONS = 600_000
+"""What isl may spend on one kernel."""
+
+
+def staged(
+    scop: Scop, kernel: DeviceKernel, options: DeviceOptions, private: frozenset[str]
+) -> tuple[DeviceKernel, list[Decision]]:
+    """``kernel`` with what its runs read in shared memory where that saves traffic, and why or why not.
+
+    ``private`` are the arrays that each iteration has a copy of.
+    """
+    if not options.stage:
+        return kernel, []
+    try:
+        with at_most(_OPERATIONS):
+            return _Stager(scop, kernel, options, private).result()
+    except isl.Error:
+        text = "arrays stay in global memory: isl would need too long to find their tiles"
+        return kernel, [Decision("promotion", text, kernel.statements)]
+
+
+class _Stager:
+    """One kernel in the making; ``decisions`` tell what was decided for each array."""
+
+    def __init__(
+        self, scop: Scop, kernel: DeviceKernel, options: DeviceOptions, private: frozenset[str]
+    ) -> None:
+        self.scop = scop
+        self.kernel = kernel
+        self.options = options
+        self.private = private
+        self.decisions: list[Decision] = []
+
+    def result(self) -> tuple[DeviceKernel, list[Decision]]:
+        """The kernel with cells spread over fewer threads where that pays, otherwise as it is."""
+        first = self._runs(self.kernel)
+        wider = self._with_elements(first)
+        if wider is None:
+            return _rebuilt(self.kernel, first), self.decisions
+        kept, self.decisions = self.decisions, []
+        runs = self._runs(wider)
+        if not any(run.boxes for run in runs):
+            return _rebuilt(self.kernel, first), kept
+        return _rebuilt(wider, runs), self.decisions
+
+    def _with_elements(self, runs: Sequence[StagedRun]) -> DeviceKernel | None:
+        """The kernel whose threads have several cells; None where one is enough or the user's sizes say so."""
+        asked = self.options.elements
+        for run in runs:
+            tiled = [member for member in run.members if member.register]
+            sizes = {axis.axis: axis.size for axis in self.kernel.threads}
+            if asked is None and (len(sizes) != 2 or min(sizes.values()) < min(THREADS.values())):
+                continue
+            if run.first is None or not tiled or not run.boxes or any(size != 1 for _, size in run.elements):
+                continue
+            elements = ELEMENTS if asked is None else dict(zip(_AXES, asked, strict=False))
+            if all(elements.get(axis, 1) == 1 for axis in sizes):
+                return None
+            most = max(THREADS.values()) if len(sizes) > 1 else max(sizes.values())
+            threads = {axis: min(size, most) for axis, size in sizes.items()}
+            return _spread(self.scop, self.kernel, threads, elements)
+        return None
+
+    def _runs(self, kernel: DeviceKernel) -> list[StagedRun]:
+        found: list[StagedRun] = []
+        for name in kernel.statements:
+            if any(name in run.statements for run in found):
+                continue
+            try:
+                found.append(self._run(kernel, name, found))
+            except (NoRunError, NoBoxError) as error:
+                self._decide(name, f"{name} reads global memory: {error}")
+        return found
+
+    def _run(self, kernel: DeviceKernel, name: str, known: Sequence[StagedRun]) -> StagedRun:
+        run = find_run(kernel, name)
+        elements = elements_of(kernel, run)
+        writes = register_writes(self.scop, run, self.private)
+        depth, boxes = self._tiles(run, elements, [*writes.items()], self._left(kernel, known))
+        if not boxes:
+            raise NoRunError("no copy would save traffic")
+        tile = Tile(run, depth, elements)
+        for box in boxes:
+            size = " x ".join(map(str, box.extents))
+            self._decide(name, f"{box.array}: a tile of {size} cells lives in shared memory: {box.reason}")
+        for one, access in writes.items():
+            cells = " x ".join(str(elements[axis.axis]) for axis in kernel.threads)
+            self._decide(
+                one, f"{access.array}: {cells} cells of each thread live in registers during its loop"
+            )
+        first, last = bounds_of(run)
+        return StagedRun(
+            name=f"run{kernel.number}_{len(known)}",
+            members=members_of(tile, writes),
+            times=_times(run),
+            prefix=kernel.uniform,
+            first=first,
+            last=last,
+            depth=depth,
+            full=full_tiles(tile),
+            boxes=boxes,
+            elements=tuple(elements.items()),
+        )
+
+    def _tiles(
+        self, run: Run, elements: Mapping[Axis, int], kept: Sequence[tuple[str, Access]], left: int
+    ) -> tuple[int, tuple[StagedBox, ...]]:
+        """The steps of a tile, and its boxes: all that are worthwhile where they fit, the best ones otherwise."""
+        depths = self._depths(run, elements)
+        for depth in depths:
+            boxes, refused = kept_boxes(self.scop, Tile(run, depth, elements), kept, self.private)
+            if self._bytes(boxes) <= left:
+                break
+        else:
+            boxes = self._best(boxes, run, left)
+        if run.place is None and not boxes:
+            raise NoRunError("; ".join(dict.fromkeys(reason for _, reason in refused)) or "it has no loop")
+        for array, reason in refused:
+            self._decide(run.statements[0], f"{array} stays in global memory: {reason}")
+        return depth, boxes
+
+    def _depths(self, run: Run, elements: Mapping[Axis, int]) -> tuple[int, ...]:
+        if run.place is None:
+            return (1,)
+        if self.options.depth is not None:
+            return (self.options.depth,)
+        return DEPTHS if all(size == 1 for size in elements.values()) else DEPTHS[1:]
+
+    def _left(self, kernel: DeviceKernel, known: Sequence[StagedRun]) -> int:
+        """Bytes that the tiles of other runs and the parts of shared accumulations leave."""
+        parts = 2 * CELL * kernel.threads_per_block * len(kernel.trees)
+        return self.options.shared_bytes - parts - sum(self._bytes(run.boxes) for run in known)
+
+    def _bytes(self, boxes: Sequence[StagedBox]) -> int:
+        """Enough for two buffers of cells of eight bytes, or one of complex numbers."""
+        return 2 * CELL * sum(_padded_cells(box) for box in boxes)
+
+    def _best(self, boxes: tuple[StagedBox, ...], run: Run, left: int) -> tuple[StagedBox, ...]:
+        """Those that save most transactions per byte, up to the budget."""
+        kept: list[StagedBox] = []
+        for box in sorted(boxes, key=lambda one: (one.after - one.before) / _padded_cells(one)):
+            if self._bytes([*kept, box]) <= left:
+                kept.append(box)
+                continue
+            size = self._bytes([box])
+            text = f"{box.array} stays in global memory: its tiles of {size} bytes are over the budget"
+            self._decide(run.statements[0], text)
+        return tuple(kept)
+
+    def _decide(self, name: str, text: str) -> None:
+        self.decisions.append(Decision("promotion", text, (name,)))
+
+
+def _padded_cells(box: StagedBox) -> int:
+    """Cells of a box with the longest rows that padding may give them."""
+    rows = 1
+    for extent in box.extents[:-1]:
+        rows *= extent
+    return rows * (box.extents[-1] + (2 if rows > 1 else 0))
+
+
+def elements_of(kernel: DeviceKernel, run: Run) -> dict[Axis, int]:
+    """Cells of one thread along each axis of threads. Raises NoRunError where blocks and threads do not fit."""
+    found: dict[Axis, int] = {}
+    matched = set()
+    for thread in kernel.threads:
+        block = next((one for one in kernel.blocks if _same_rows(one, thread, run)), None)
+        if block is None:
+            raise NoRunError("threads move in a loop that is none of blocks")
+        if block.size % thread.size:
+            raise NoRunError("the tile of a block is no multiple of its threads")
+        found[thread.axis] = block.size // thread.size
+        matched.add(block.axis)
+    if len(matched) != len(kernel.blocks):
+        raise NoRunError("blocks move in a loop that is none of threads")
+    return found
+
+
+def _same_rows(block: SpaceAxis, thread: SpaceAxis, run: Run) -> bool:
+    return all(block.texts.get(name) == thread.texts.get(name) for name in run.statements)
+
+
+def _spread(
+    scop: Scop, kernel: DeviceKernel, threads: Mapping[Axis, int], elements: Mapping[Axis, int]
+) -> DeviceKernel:
+    """``kernel`` with other numbers of threads, each of which has several cells: sizes never decide what is legal."""
+    fewer = tuple(replace(axis, size=threads.get(axis.axis, axis.size)) for axis in kernel.threads)
+    blocks = []
+    for block in kernel.blocks:
+        thread = next((one for one in fewer if one.texts == block.texts), None)
+        size = block.size if thread is None else thread.size * elements.get(thread.axis, 1)
+        blocks.append(replace(block, size=size))
+    points = points_of(blocks, fewer)
+    return replace(
+        kernel,
+        blocks=tuple(blocks),
+        threads=fewer,
+        points=points,
+        context=context_of(scop, kernel.instances, blocks, fewer, points),
+        grid=grid_of(kernel.instances, blocks),
+    )
+
+
+def _times(run: Run) -> isl.Set:
+    """When the run happens, in a block that has a part of it."""
+    kernel = run.kernel
+    times = (
+        prefix_times(kernel, name, thread_instances(kernel.instances[name], name, kernel.blocks, (), ()))
+        for name in run.statements
+    )
+    return reduce(isl.Set.union, times).coalesce()
+
+
+def _rebuilt(kernel: DeviceKernel, runs: Sequence[StagedRun]) -> DeviceKernel:
+    """``kernel`` with a place among ``runs`` in the time of everything else."""
+    runs, places = _placed(kernel, runs)
+    if not runs:
+        return kernel
+    uniform = kernel.uniform
+    order = {name: _inserted(old, uniform, places.get(name, 0)) for name, old in kernel.order.items()}
+    length = next(iter(order.values())).dim(isl.dim_type.out)
+    barriers = tuple(_moved_barrier(one, uniform) for one in kernel.barriers)
+    trees = tuple(
+        replace(
+            tree,
+            begin=_widened(tree.begin, uniform),
+            join=_widened(tree.join, uniform),
+            finish_order=_inserted(tree.finish_order, uniform, 0),
+        )
+        for tree in kernel.trees
+    )
+    placed = tuple(
+        replace(run, times=_at_place(run.times, uniform, 2 * number + 1, length))
+        for number, run in enumerate(runs)
+    )
+    return replace(kernel, order=order, barriers=barriers, trees=trees, uniform=uniform + 1, runs=placed)
+
+
+def _placed(kernel: DeviceKernel, runs: Sequence[StagedRun]) -> tuple[list[StagedRun], dict[str, int]]:
+    """The runs in their order, without those that something interrupts, and the place of every other statement."""
+    kept: list[StagedRun] = []
+    for run in runs:
+        try:
+            position = sum(_follows(kernel, run, other) for other in kept)
+        except NoRunError:
+            continue
+        kept.insert(position, run)
+    inside = {name for run in kept for name in run.statements}
+    places: dict[str, int] = {}
+    for name in kernel.statements:
+        if name in inside:
+            continue
+        try:
+            places[name] = 2 * sum(
+                is_after(kernel, find_run(kernel, run.statements[0]), name) for run in kept
+            )
+        except NoRunError:
+            return [], {}
+    return kept, places
+
+
+def _follows(kernel: DeviceKernel, run: StagedRun, other: StagedRun) -> bool:
+    found = {is_after(kernel, find_run(kernel, other.statements[0]), name) for name in run.statements}
+    if len(found) > 1:
+        raise NoRunError("two loops alternate")
+    return found.pop()
+
+
+def _moved_barrier(barrier: DeviceBarrier, place: int) -> DeviceBarrier:
+    return replace(barrier, times=_widened(barrier.times, place))
+
+
+def _inserted(order: isl.Map, place: int, value: int) -> isl.Map:
+    return order.insert_dims(isl.dim_type.out, place, 1).fix_val(isl.dim_type.out, place, isl.Val(value))
+
+
+def _widened(times: isl.Set, place: int) -> isl.Set:
+    return times.insert_dims(isl.dim_type.set, place, 1).fix_val(isl.dim_type.set, place, isl.Val(0))
+
+
+def _at_place(times: isl.Set, uniform: int, place: int, length: int) -> isl.Set:
+    """``times`` of ``uniform`` values followed by ``place`` and zeros."""
+    missing = length - uniform
+    whole = times.insert_dims(isl.dim_type.set, uniform, missing)
+    for position in range(missing):
+        value = isl.Val(place if position == 0 else 0)
+        whole = whole.fix_val(isl.dim_type.set, uniform + position, value)
+    return whole.coalesce()

@@ -1,0 +1,180 @@
+"""Interleaving: several iterations of a parallel loop run together in the body of a serial loop.
+
+A serial loop that computes each value from the one before waits for a whole chain of operations per iteration. Chains
+that do not depend on each other, side by side in one body, are computed at the same time, and what neighbouring
+iterations read along a column comes from one cache line. The iterations come from a parallel loop around the serial
+one (strips), or, in a permutable band without such a loop, from its diagonals: along the sum of two rows, each of the
+two rows is parallel.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyviz.analysis.carried import undecided, visits
+from polyviz.mapping.innermost import distribute_innermost, mark_last
+from polyviz.model.isl_limits import solved
+from polyviz.model.plan import INTERLEAVE, VECTOR
+from polyviz.model.schedule import Decision
+from polyviz.transform.innermost import best_innermost
+from polyviz.transform.interchange import permute_members
+from polyviz.transform.tile import split_into_tiles
+from polyviz.transform.tree import (
+    Path,
+    band_at,
+    bands,
+    coincident_members,
+    isolate_member,
+    members,
+    node_at,
+    replace_rows,
+    split_band,
+    statements_under,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyviz.analysis import BandProperties
+    from polyviz.analysis.carried import BandVisit, Constraint, Rows
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.scop import Scop
+
+CHAINS = 8
+"""Iterations side by side: a chain with a division takes about eight times as long as the division keeps its unit busy,
+and eight neighbouring doubles fill a cache line."""
+_LONGEST = 4
+"""The largest distance, in iterations, at which one value still waits for another."""
+
+
+def has_chains(scop: Scop, dependences: Dependences, tree: isl.Schedule, paths: Sequence[Path]) -> bool:
+    """Whether the innermost loop of each band at ``paths`` waits for its own values, and nothing makes it parallel.
+
+    Statements with private temporaries are left alone: each chain would need copies of its own.
+    """
+    private = {found.array for found in dependences.privatizations}
+    names = {name for path in paths for name in statements_under(node_at(tree, path))}
+    touched = {access.array for name in names for access in scop.statement(name).accesses}
+    if private & touched:
+        return False
+    walk = zip(bands(tree), visits(scop, dependences, tree), strict=True)
+    chained = {place for (place, _), visit in walk if place in paths and _is_chain(visit)}
+    return len(chained) == len(paths) and all(
+        distribute_innermost(scop, dependences, tree, path) is None for path in paths
+    )
+
+
+def is_chain_after(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path, order: Sequence[int]
+) -> bool:
+    """Whether the band at ``path`` has chains once its members run in ``order``."""
+    return has_chains(scop, dependences, permute_members(tree, path, order)[0], (path,))
+
+
+def chains_apart(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, properties: Sequence[BandProperties]
+) -> isl.Schedule | None:
+    """``tree`` with a parallel loop around each chain of its band as a band of its own; None where there are none.
+
+    ``properties`` are those of all bands.
+    """
+    changed = None
+    for (path, _), found in reversed(list(zip(bands(tree), properties, strict=True))):
+        order = _order_of_chain(scop, dependences, tree, path, found)
+        if order is not None:
+            changed = split_band(permute_members(changed or tree, path, order)[0], path, 1)
+    return changed
+
+
+def _order_of_chain(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path, found: BandProperties
+) -> tuple[int, ...] | None:
+    """The members of a band with a parallel one first and a chain last; None where they are something else."""
+    parallel = next((place for place, member in enumerate(found.members) if member.coincident), None)
+    inside = any(other != path and other[: len(path)] == path for other, _ in bands(tree))
+    if parallel is None or inside or not found.permutable or len(found.members) < 2:
+        return None
+    last = best_innermost(scop, tree, path, serial_lanes=True)
+    if found.members[last].coincident:
+        return None
+    order = (parallel, *(place for place in range(len(found.members)) if place not in (parallel, last)), last)
+    return order if is_chain_after(scop, dependences, tree, path, order) else None
+
+
+def _is_chain(visit: BandVisit) -> bool:
+    """Whether an iteration of the last member needs a value that one of the last few iterations computed."""
+    left = reduce(undecided, visit.rows[:-1], visit.constraints)
+    return any(_is_near(constraint, visit) for constraint in left)
+
+
+def _is_near(constraint: Constraint, visit: BandVisit) -> bool:
+    dependence, rows = constraint.dependence, visit.rows[-1]
+    if dependence is None or dependence.kind != "flow" or constraint.reduction is not None:
+        return False
+    longest = _longest_distance(constraint, rows)
+    return longest is not None and 0 < longest <= _LONGEST
+
+
+def _longest_distance(constraint: Constraint, rows: Rows) -> int | None:
+    """The largest number of iterations from the source to the sink of ``constraint``; None where there is none."""
+    values = constraint.pairs.apply_domain(rows[constraint.source]).apply_range(rows[constraint.sink])
+    longest = solved(lambda: values.deltas().dim_max_val(0))
+    return int(longest.to_python()) if longest is not None and longest.is_int() else None
+
+
+def has_short_dependences(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path) -> bool:
+    """Whether the distance of every dependence in the band at ``path`` is bounded by a number in every row."""
+    walk = zip(bands(tree), visits(scop, dependences, tree), strict=True)
+    visit = next(visit for (place, _), visit in walk if place == path)
+    real = [constraint for constraint in visit.constraints if constraint.dependence is not None]
+    return all(_longest_distance(constraint, rows) is not None for constraint in real for rows in visit.rows)
+
+
+def with_diagonals(tree: isl.Schedule, path: Path, order: Sequence[int]) -> isl.Schedule:
+    """The permutable band at ``path`` with the sum of its two innermost rows (by ``order``) as the innermost."""
+    rows = list(members(band_at(tree, path)))
+    before, last = order[-2:]
+    rows[last] = rows[last].add(rows[before])
+    return replace_rows(tree, path, rows, coincident=(False,) * len(rows))
+
+
+def interleave_diagonals(tree: isl.Schedule, points: Path) -> isl.Schedule:
+    """The band at ``points``, its last row a diagonal, with strips of the row before it run innermost."""
+    rows = members(band_at(tree, points))
+    before, last = rows[-2:]
+    strips = before.scale_down_val(isl.Val(CHAINS)).floor()
+    count = len(rows) + 1
+    changed = replace_rows(tree, points, [*rows[:-2], strips, last, before], coincident=(False,) * count)
+    return mark_last(changed, points, f"{INTERLEAVE}:{CHAINS}")
+
+
+def cut_into_strips(tree: isl.Schedule, path: Path) -> tuple[isl.Schedule, Path]:
+    """The last member of the band at ``path`` as a loop over strips; its path. Below it the loop inside a strip."""
+    tree, alone = isolate_member(tree, path, band_at(tree, path).band_n_member() - 1)
+    return split_into_tiles(tree, alone, (CHAINS,), scaled=True), alone
+
+
+def interleave_strips(tree: isl.Schedule, points: Path) -> isl.Schedule:
+    """The one loop at ``points``, which is parallel, moved inside all loops below it, for vector instructions."""
+    assert coincident_members(band_at(tree, points)) == (True,)
+    tree = band_at(tree, points).band_sink().get_schedule()
+    below = [path for path, _ in bands(tree) if path[: len(points)] == points]
+    innermost = [
+        path for path in below if not any(other != path and other[: len(path)] == path for other in below)
+    ]
+    for path in sorted(innermost, reverse=True):
+        tree = mark_last(tree, path, VECTOR)
+    return tree
+
+
+def interleave_decision(statements: tuple[str, ...], *, diagonals: bool) -> Decision:
+    """What is said of a band that is interleaved."""
+    kind = "along diagonals of the two innermost loops" if diagonals else "of the parallel loop around them"
+    text = (
+        f"the innermost loops wait for their own values: {CHAINS} iterations {kind} run together in one body, so that "
+        "their chains of operations overlap"
+    )
+    return Decision("interleave", text, statements)

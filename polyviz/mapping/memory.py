@@ -1,0 +1,82 @@
+"""What a processor's mapping does for loops whose time goes into reading memory; each part can be switched off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from polyviz.mapping.accumulate import find_accumulations
+from polyviz.mapping.array_sums import find_array_sums
+from polyviz.mapping.passes import fuse_passes
+from polyviz.mapping.splits import split_at_equal_iterators
+from polyviz.mapping.strips import make_strips, share_strips
+from polyviz.mapping.temporaries import gather_temporaries
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.plan import ArraySum, Plan
+    from polyviz.model.processor import Processor
+    from polyviz.model.program import FloatingPoint
+    from polyviz.model.schedule import Decision
+    from polyviz.model.scop import Scop
+    from polyviz.transform.tree import Path
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRules:
+    """``fuse_passes``: nests over one matrix share a loop over its rows, and nests with a temporary in common their
+    outer loop. ``strips``: parallel loops along memory go
+    innermost, a strip at a time, where the loops inside jump. ``array_sums``: threads add into copies of
+    small arrays, which only ``floating_point`` ``reassociate`` allows. ``accumulate``: cells stay in registers."""
+
+    fuse_passes: bool = True
+    strips: bool = True
+    array_sums: bool = True
+    accumulate: bool = True
+    floating_point: FloatingPoint = "reassociate"
+
+    def for_target(self, target: str) -> MemoryRules:
+        """The same rules where ``target`` has what they need: plain Python is for reading."""
+        sums = self.array_sums and self.floating_point == "reassociate" and target in ("c", "numba")
+        return replace(
+            self,
+            fuse_passes=self.fuse_passes and target in ("c", "numba"),
+            strips=self.strips and target in ("c", "numba"),
+            array_sums=sums,
+            accumulate=self.accumulate and target == "c",
+        )
+
+    def arranged(
+        self, scop: Scop, dependences: Dependences, tree: isl.Schedule
+    ) -> tuple[isl.Schedule, tuple[Decision, ...]]:
+        """``tree`` with nests over one matrix in one loop, and strips innermost where that runs along memory."""
+        decisions: tuple[Decision, ...] = ()
+        if self.fuse_passes:
+            tree, gathered = gather_temporaries(scop, dependences, tree)
+            tree, fused = fuse_passes(scop, dependences, tree, sums=self.array_sums)
+            decisions = (*gathered, *fused)
+        if not self.strips:
+            return tree, decisions
+        tree, splits = split_at_equal_iterators(scop, dependences, tree)
+        tree, strips = make_strips(scop, dependences, tree)
+        tree, shares = share_strips(scop, dependences, tree)
+        return tree, (*decisions, *splits, *strips, *shares)
+
+    def in_given_order(self) -> MemoryRules:
+        """What is left of the rules where the loops are to stay as they are."""
+        return replace(self, fuse_passes=False, strips=False)
+
+    def sums(
+        self, scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path, number: int
+    ) -> tuple[ArraySum, ...]:
+        """What threads that share the first loop of the band at ``path`` have to copy."""
+        return find_array_sums(scop, dependences, tree, path, number) if self.array_sums else ()
+
+    def accumulated(self, scop: Scop, plan: Plan, processor: Processor | None) -> Plan:
+        """``plan`` with the cells that stay in registers."""
+        if not self.accumulate:
+            return plan
+        found, said = find_accumulations(scop, plan.tree, processor)
+        return replace(plan, accumulations=found, decisions=(*plan.decisions, *said))

@@ -1,0 +1,71 @@
+"""Which bands are treated as stencils: tiles of long rows, or chains of dependent iterations side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from polyviz.analysis import band_properties
+from polyviz.mapping.interleave import chains_apart, has_chains, has_short_dependences, is_chain_after
+from polyviz.mapping.tile_sizes import stencil_sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import islpy as isl
+
+    from polyviz.analysis import BandProperties
+    from polyviz.mapping.band_plan import BandPlan
+    from polyviz.mapping.tile_sizes import Tile
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.scop import Scop
+
+LONG_ROWS = 4
+"""Loops of a band from which on rows are taken whole: the arrays of three dimensions have short ones, which no tile of
+constant size would fit."""
+
+
+def with_chains_apart(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, *, wanted: bool
+) -> tuple[isl.Schedule, tuple[BandProperties, ...]]:
+    """``tree``, with chains in bands of their own where that is ``wanted``, and the properties of its bands."""
+    properties = band_properties(scop, dependences, tree)
+    apart = chains_apart(scop, dependences, tree, properties) if wanted else None
+    return (tree, properties) if apart is None else (apart, band_properties(scop, dependences, apart))
+
+
+def as_stencil(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: BandPlan, tile: Tile, *, interleave: bool
+) -> BandPlan:
+    """``plan``, which tiles along wavefronts, for the rows or the chains of a stencil, where it is one."""
+    if not has_short_dependences(scop, dependences, tree, plan.path):
+        return plan
+    serial = interleave and not plan.vector
+    chains = serial and is_chain_after(scop, dependences, tree, plan.path, plan.order)
+    rows = not chains and len(plan.order) >= LONG_ROWS
+    if not chains and not rows:
+        return plan
+    sizes = stencil_sizes(plan.order, chains=chains) if tile is None else plan.sizes
+    return replace(plan, sizes=sizes, rows=rows, diagonals=chains)
+
+
+def with_strips(
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    properties: Sequence[BandProperties],
+    plans: Sequence[BandPlan],
+) -> list[BandPlan]:
+    """``plans`` with strips where all loops inside a parallel one are chains."""
+    result = []
+    for plan, found in zip(plans, properties, strict=True):
+        inside = [
+            other for other in plans if other.path != plan.path and other.path[: len(plan.path)] == plan.path
+        ]
+        plain = plan.is_plain and found.members[plan.order[-1]].coincident
+        serial = all(other.is_plain and not other.vector and other.parallel is None for other in inside)
+        chains = inside and plain and serial
+        paths = [other.path for other in inside]
+        strips = bool(chains) and has_chains(scop, dependences, tree, paths)
+        result.append(replace(plan, strips=strips))
+    return result

@@ -1,0 +1,92 @@
+"""What a compiled function is called with: per argument, decided once, how its value comes from those of a call.
+
+A call of a small kernel takes a few microseconds, so the conversions must not take longer: ctypes converts plain
+numbers by the types it was told, which is several times faster than making its objects in Python.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polyviz.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from polyviz.model.program import ProgramArgument
+
+Values = Mapping[str, Any]
+Getter = Callable[[Values, Mapping[str, "NDArray[Any]"], Mapping[str, int]], "int | float"]
+"""The value of one argument from the call's arguments, the cells of written scalars, and the sizes."""
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
+
+_BY_VALUE: dict[str, type[Any]] = {
+    "bool": ctypes.c_uint8,
+    "int8": ctypes.c_int8,
+    "int16": ctypes.c_int16,
+    "int32": ctypes.c_int32,
+    "int64": ctypes.c_int64,
+    "uint8": ctypes.c_uint8,
+    "uint16": ctypes.c_uint16,
+    "uint32": ctypes.c_uint32,
+    "uint64": ctypes.c_uint64,
+    "float32": ctypes.c_float,
+    "float64": ctypes.c_double,
+}
+_NOWHERE = np.zeros(8)
+"""What an array without elements points to: C has no arrays of length zero."""
+
+
+def native_type(argument: ProgramArgument) -> type[Any]:
+    """The type that ctypes converts the argument to."""
+    if argument.kind in ("array", "cell"):
+        return ctypes.c_void_p
+    return _BY_VALUE[argument.dtype] if argument.kind == "scalar" else ctypes.c_int64
+
+
+def getter(argument: ProgramArgument) -> Getter:
+    """How the value of ``argument`` comes from those of a call."""
+    name, axis = argument.name, argument.axis
+    match argument.kind:
+        case "parameter":
+            return lambda _values, _cells, parameters: _fitting(parameters[name])
+        case "cell":
+            return lambda _values, cells, _parameters: address(cells[name])
+        case "array":
+            return lambda values, _cells, _parameters: address(values[name])
+        case "extent":
+            return lambda values, _cells, _parameters: int(values[name].shape[axis])
+        case "stride":
+            return lambda values, _cells, _parameters: _step(values[name], axis)
+    return lambda values, _cells, _parameters: _number(values[name])
+
+
+def address(array: NDArray[Any]) -> int:
+    """Where the first element of ``array`` is; the caller keeps the array alive.
+
+    >>> address(np.zeros(0)) != 0
+    True
+    """
+    found: int = (array if array.size else _NOWHERE).__array_interface__["data"][0]
+    return found
+
+
+def _number(value: Any) -> int | float:
+    number: int | float = value.item() if isinstance(value, np.generic | np.ndarray) else value
+    return number
+
+
+def _fitting(number: int) -> int:
+    """``number``; ctypes would silently drop bits of one that does not fit."""
+    if not SMALLEST <= number <= LARGEST:
+        raise ArgumentError(f"The integer {number} does not fit into 64 bits.")
+    return number
+
+
+def _step(array: NDArray[Any], axis: int) -> int:
+    """The distance between neighbours along one axis, in elements, of which it is a whole number (``plain_arrays``)."""
+    return int(array.strides[axis]) // array.itemsize

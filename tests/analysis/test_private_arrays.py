@@ -1,0 +1,99 @@
+"""Arrays that every iteration of a loop fills anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.analysis import dependences, with_private_arrays
+from polyviz.runtime.toolchain import find_toolchain
+from tests.running import agree, function_of
+
+ROWS = """
+    def rows(A, C, t):
+        for r in range(A.shape[0]):
+            for q in range(A.shape[1]):
+                for p in range(C.shape[1]):
+                    t[p] = 0.0
+                    for s in range(A.shape[2]):
+                        t[p] += A[r, q, s] * C[s, p]
+                for p in range(C.shape[1]):
+                    A[r, q, p] = t[p]
+    """
+LOCAL = ROWS.replace("C, t)", "C)").replace("for r in", "t = np.zeros(C.shape[1])\n        for r in", 1)
+KEPT = {
+    "a value from another iteration": ROWS.replace("t[p] = 0.0", "t[p] *= 0.5"),
+    "another array carries the loop": ROWS.replace("A[r, q, p] = t[p]", "C[p, p] += t[p]"),
+    "no loop of its own for each cell": """
+        def f(A, t):
+            for r in range(A.shape[0]):
+                for p in range(A.shape[1]):
+                    t[p] = A[r, p] + 1.0
+                for p in range(A.shape[1]):
+                    A[r, p] = t[p] * t[0]
+        """,
+    "nothing is shared": """
+        def f(A, B, t):
+            for r in range(A.shape[0]):
+                for p in range(A.shape[1]):
+                    t[r, p] = 0.0
+                    for s in range(A.shape[1]):
+                        t[r, p] += A[r, s] * B[s, p, 0]
+        """,
+}
+
+
+def expanded(text: str) -> tuple[pv.Scop, pv.Scop]:
+    part = pv.extract(function_of(text))
+    return part, with_private_arrays(part, dependences(part))
+
+
+def given(sizes: tuple[int, int, int]) -> list[Any]:
+    random = np.random.default_rng(5)
+    rows, columns, depth = sizes
+    return [random.standard_normal((rows, columns, depth)), random.standard_normal((depth, depth)), np.ones(depth)]
+
+
+def test_a_row_per_iteration_and_its_last_value():
+    part, found = expanded(ROWS)
+    copies = found.array("t_2")
+    assert (copies.rank, copies.origin, copies.live_out) == (2, "local", False)
+    assert [str(extent.get_constant_val()) if extent.is_cst() else "n" for extent in copies.extents] == ["n", "n"]
+    assert {access.array for access in found.statement("S1").accesses} == {"A", "C", "t_2"}
+    assert len(found.statements) == len(part.statements) + 1
+    assert {access.array for access in found.statements[-1].accesses} == {"t", "t_2"}
+    assert "filled anew in every iteration of the loop over q" in found.notes[-1]
+    assert not [pairs for pairs in dependences(found).validity_relations if pairs.array == "t"]
+
+
+def test_a_local_array_needs_no_last_value():
+    part, found = expanded(LOCAL)
+    assert len(found.statements) == len(part.statements)
+    assert found.array("t_2").rank == 2
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_stays_as_it_is(name: str):
+    part, found = expanded(KEPT[name])
+    assert found is part
+
+
+@pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
+@pytest.mark.parametrize("sizes", [(0, 3, 4), (3, 0, 4), (1, 1, 1), (3, 13, 7), (2, 70, 29)], ids=str)
+@pytest.mark.parametrize("text", [ROWS, LOCAL], ids=["visible", "local"])
+def test_values_in_c(text: str, sizes: tuple[int, int, int]):
+    arguments = given(sizes)[: 3 if text is ROWS else 2]
+    kernel = agree(text, *arguments, target="c", floating_point="strict")
+    assert "t_2" in kernel.source
+
+
+@pytest.mark.parametrize("target", ["numba", "python"])
+def test_values_elsewhere(target: str):
+    agree(ROWS, *given((2, 5, 3)), target=target, floating_point="strict")
+
+
+def test_it_can_be_switched_off():
+    assert pv.compile(function_of(ROWS), target="python", private_arrays=False).scop.arrays[-1].name != "t_2"

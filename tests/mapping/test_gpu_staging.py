@@ -1,0 +1,111 @@
+"""Runs of a kernel: what is staged in shared memory, what lives in registers, and why not."""
+
+from __future__ import annotations
+
+import pytest
+
+import polyviz as pv
+from polyviz.gallery import kernel as entry_of
+
+
+def plan_of(function, schedule="superposition", **device):
+    return pv.compile(function, schedule=schedule, target="emulated", device=device).plan
+
+
+def runs_of(name, schedule="superposition", **device):
+    plan = plan_of(entry_of(name).function, schedule, **device)
+    return [run for kernel in plan.device.kernels for run in kernel.runs]
+
+
+def reasons(plan):
+    return [decision.text for decision in plan.decisions if decision.step == "promotion"]
+
+
+def test_a_thread_computes_several_cells_of_a_product():
+    plan = plan_of(entry_of("gemm").function)
+    (kernel,) = plan.device.kernels
+    (run,) = kernel.runs
+    assert run.elements == (("y", 8), ("x", 4))
+    assert [member.register for member in run.members] == [True]
+    assert {axis.axis: axis.size for axis in kernel.blocks} == {"y": 128, "x": 64}
+    assert {axis.axis: axis.size for axis in kernel.threads} == {"y": 16, "x": 16}
+
+
+def test_cells_tiles_and_threads_are_chosen_independently():
+    (run,) = runs_of("gemm", elements=(2, 3), depth=4)
+    assert run.elements == (("y", 3), ("x", 2))
+    assert {box.array: box.extents for box in run.boxes} == {"A": (48, 4), "B": (4, 32)}
+
+
+def test_one_cell_per_thread_keeps_the_sizes_of_the_schedule():
+    (run,) = runs_of("gemm", elements=(1, 1))
+    assert run.elements == (("y", 1), ("x", 1))
+    assert {box.array: box.extents for box in run.boxes} == {"A": (32, 32), "B": (32, 32)}
+
+
+def test_references_that_move_alike_share_a_box_and_others_do_not():
+    (run,) = runs_of("syrk")
+    assert [(box.array, box.extents) for box in run.boxes] == [("A", (128, 8)), ("A", (64, 8))]
+
+    def smoothed(A, B):
+        for i in range(B.shape[0]):
+            for k in range(B.shape[1]):
+                B[i, 0] += A[i, k] * A[i, k + 1]
+
+    (run,) = [run for kernel in plan_of(smoothed, "isl").device.kernels for run in kernel.runs]
+    assert [(box.array, box.extents[1] - run.depth) for box in run.boxes] == [("A", 1)]
+
+
+def test_statements_of_one_loop_share_its_tiles():
+    (run,) = runs_of("mri-q", "isl")
+    assert run.statements == ("S0", "S1", "S2")
+    assert [box.array for box in run.boxes] == ["kx", "ky", "kz", "magnitude"]
+
+
+def test_what_threads_read_across_rows_is_copied_along_rows():
+    run = runs_of("mvt", "isl")[1]
+    box = run.boxes[0]
+    assert (box.array, box.extents) == ("A", (256, 8))
+    assert box.before == 32 * 8 * 8
+    assert box.after == 256
+
+
+def test_what_the_launch_writes_stays_in_global_memory():
+    plan = plan_of(entry_of("lu").function, "isl")
+    assert not any(kernel.runs for kernel in plan.device.kernels)
+    assert any("writes some of it in the same launch" in text for text in reasons(plan))
+
+
+def test_a_thread_with_two_loops_says_so():
+    plan = plan_of(entry_of("convolution-layer").function, "isl")
+    assert any("more than one loop" in text for text in reasons(plan))
+
+
+def test_tiles_keep_to_the_budget():
+    runs = runs_of("gemm", shared_bytes=8 * 1024)
+    assert all(16 * (64 * 6 + 128 * 6) > 8 * 1024 for _ in runs)
+    plan = plan_of(entry_of("gemm").function, shared_bytes=8 * 1024)
+    assert any("over the budget" in text for text in reasons(plan))
+    kept = [box.array for kernel in plan.device.kernels for run in kernel.runs for box in run.boxes]
+    assert kept == ["B"]
+
+
+def test_everything_can_be_switched_off():
+    assert runs_of("gemm", stage=False) == []
+    assert not any(
+        kernel.trees for kernel in plan_of(entry_of("gesummv").function, trees=False).device.kernels
+    )
+
+
+@pytest.mark.parametrize(
+    ("device", "message"),
+    [
+        ({"staging": True}, "Unknown device option 'staging'; known: stage, elements"),
+        ({"elements": (0, 1)}, r"elements cannot be \(0, 1\)"),
+        ({"stage": 1}, "stage cannot be 1"),
+        ({"depth": "8"}, "depth cannot be '8'"),
+    ],
+)
+def test_options_that_there_are_not(device, message):
+    with pytest.raises(pv.OptionError, match=message):
+        plan_of(entry_of("gemm").function, **device)

@@ -1,0 +1,171 @@
+"""Chains of dependent iterations side by side: where they wait for their own values, legal, and bitwise the same."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.mapping import make_plan
+from polyviz.model.plan import INTERLEAVE, POINTS, VECTOR, Plan
+from polyviz.transform.tree import kind_of, walk
+from tests.running import function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from polyviz.model.schedule import Decision
+
+SWEEP = """
+def sweep(A, steps, n):
+    for t in range(steps):
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                A[i, j] = (A[i, j - 1] + A[i - 1, j] + A[i, j] + A[i + 1, j] + A[i, j + 1]) / 5.0
+"""
+COLUMNS = """
+def columns(u, v, p, q, n):
+    for i in range(1, n - 1):
+        for j in range(1, n - 1):
+            p[i, j] = 0.3 / (1.5 - 0.4 * p[i, j - 1])
+            q[i, j] = (u[j, i - 1] + 0.2 * u[j, i] + u[j, i + 1] + 0.4 * q[i, j - 1]) / (1.5 - 0.4 * p[i, j - 1])
+        for j in range(n - 2, 0, -1):
+            v[j, i] = p[i, j] * v[j + 1, i] + q[i, j]
+"""
+PRIVATE = """
+def private(A, B, n):
+    for i in range(n):
+        last = 0.0
+        for j in range(n):
+            last = A[i, j] / (last + 1.5)
+            B[i, j] = last
+"""
+SUMS = """
+def sums(A, x, n):
+    for i in range(n):
+        for j in range(n):
+            x[i] = x[i] + A[i, j] * A[j, i]
+"""
+FREE = """
+def free(A, B, steps, n):
+    for t in range(steps):
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                B[i, j] = A[i - 1, j] + A[i, j - 1] + A[i, j + 1] + A[i + 1, j]
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                A[i, j] = B[i, j]
+"""
+SIZES = (0, 1, 2, 3, 5, 9, 10, 17, 18, 27, 41)
+
+
+def plan_of(text: str, **options: Any) -> tuple[pv.Scop, pv.Dependences, Plan]:
+    scop = pv.extract(function_of(text))
+    dependences = pv.dependences(scop)
+    schedule = pv.schedule(scop, "pluto", dependences=dependences)
+    target = options.pop("target", "c")
+    return scop, dependences, make_plan(scop, dependences, schedule, target, **options)
+
+
+def marks(plan: Plan) -> list[str]:
+    """The kinds of marks in the tree."""
+    nodes = (node for node in walk(plan.tree) if kind_of(node) == "mark")
+    return [node.mark_get_id().get_name().partition(":")[0] for node in nodes]
+
+
+def said(plan: Plan) -> list[Decision]:
+    return [decision for decision in plan.decisions if decision.step == "interleave"]
+
+
+def test_chains_run_side_by_side_along_diagonals() -> None:
+    scop, dependences, plan = plan_of(SWEEP)
+    assert marks(plan).count(INTERLEAVE) == 1
+    assert VECTOR not in marks(plan)
+    assert len(said(plan)) == 1
+    assert pv.check(scop, plan.tree, known=dependences)
+
+
+def test_chains_inside_a_parallel_loop_run_in_strips() -> None:
+    scop, dependences, plan = plan_of(COLUMNS)
+    assert marks(plan).count(VECTOR) == 3
+    assert marks(plan).count(POINTS) == 1
+    assert len(said(plan)) == 1
+    assert pv.check(scop, plan.tree, known=dependences)
+
+
+@pytest.mark.parametrize("text", [SWEEP, COLUMNS], ids=["sweep", "columns"])
+def test_text(text: str, golden: Callable[..., None]) -> None:
+    kernel = pv.compile(function_of(text), target="c")
+    golden(kernel.source.partition("int64_t kernel_")[2])
+
+
+@pytest.mark.parametrize("text", [PRIVATE, SUMS, FREE], ids=["private", "sums", "free"])
+def test_what_need_not_wait_stays(text: str) -> None:
+    plan = plan_of(text)[2]
+    assert INTERLEAVE not in marks(plan)
+    assert not said(plan)
+
+
+@pytest.mark.parametrize("options", [{"interleave": False}, {"target": "numba"}], ids=["switch", "target"])
+@pytest.mark.parametrize("text", [SWEEP, COLUMNS], ids=["sweep", "columns"])
+def test_interleaving_can_be_absent(text: str, options: dict[str, Any]) -> None:
+    plan = plan_of(text, **options)[2]
+    assert not {INTERLEAVE, VECTOR} & set(marks(plan))
+    assert not said(plan)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("tile", [None, (3, 16, 5)], ids=["default", "small"])
+def test_sweeps_in_place_are_bitwise_the_same(tile: Any, dtype: str) -> None:
+    kernel = pv.compile(function_of(SWEEP), target="c", floating_point="strict", tile=tile)
+    original = pv.compile(function_of(SWEEP), schedule="original", target="c", floating_point="strict")
+    for size in SIZES:
+        for steps in (0, 1, 9):
+            array = np.random.default_rng(size).random((size, size)).astype(dtype)
+            expected = array.copy()
+            kernel(array, steps, size)
+            original(expected, steps, size)
+            np.testing.assert_array_equal(array, expected)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_columns_are_bitwise_the_same(dtype: str) -> None:
+    kernel = pv.compile(function_of(COLUMNS), target="c", floating_point="strict")
+    original = pv.compile(function_of(COLUMNS), schedule="original", target="c", floating_point="strict")
+    for size in SIZES:
+        random = np.random.default_rng(size)
+        arrays = [random.random((size, size)).astype(dtype) for _ in range(4)]
+        expected = [array.copy() for array in arrays]
+        kernel(*arrays, size)
+        original(*expected, size)
+        for array, other in zip(arrays, expected, strict=True):
+            np.testing.assert_array_equal(array, other)
+
+
+def stencil(seed: int) -> str:
+    """One or two sweeps in place that read neighbours on all sides."""
+    random = Random(seed)
+    lines = ["def sweeps(A, B, steps, n):", "    for t in range(steps):"]
+    for target in random.choice(["A", "AB", "BA"]):
+        terms = [f"A[i + {random.randint(-1, 1)}, j + {random.randint(-1, 1)}]" for _ in range(4)]
+        if target == "B":
+            terms.append(f"B[i + {random.randint(-1, 1)}, j - 1]")
+        lines += ["        for i in range(1, n - 1):", "            for j in range(1, n - 1):"]
+        lines.append(f"                {target}[i, j] = 0.2 * ({target}[i, j - 1] + {' + '.join(terms)})")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_sweeps_compute_the_same(seed: int) -> None:
+    options: dict[str, Any] = {"target": "c", "floating_point": "strict"}
+    kernel = pv.compile(function_of(stencil(seed)), tile=(4, 8, 16), **options)
+    original = pv.compile(function_of(stencil(seed)), schedule="original", **options)
+    for steps, size in ((5, 11), (0, 9), (7, 24), (13, 40)):
+        arrays = [np.random.default_rng(number).random((size, size)) for number in range(2)]
+        expected = [array.copy() for array in arrays]
+        kernel(*arrays, steps, size)
+        original(*expected, steps, size)
+        np.testing.assert_array_equal(arrays, expected)

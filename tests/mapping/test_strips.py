@@ -1,0 +1,106 @@
+"""Loops that stride run in strips, and rows times matrices as products of matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.mapping import make_plan
+from polyviz.runtime.toolchain import find_toolchain
+from tests.blocked import WIDE
+from tests.running import agree, function_of
+
+ORTHOGONAL = """
+    def orthogonal(A, R, Q):
+        for k in range(A.shape[1]):
+            norm = 0.0
+            for i in range(A.shape[0]):
+                norm += A[i, k] * A[i, k]
+            R[k, k] = math.sqrt(norm)
+            for i in range(A.shape[0]):
+                Q[i, k] = A[i, k] / R[k, k]
+            for j in range(k + 1, A.shape[1]):
+                R[k, j] = 0.0
+                for i in range(A.shape[0]):
+                    R[k, j] += Q[i, k] * A[i, j]
+                for i in range(A.shape[0]):
+                    A[i, j] = A[i, j] - Q[i, k] * R[k, j]
+    """
+COLUMNS = """
+    def columns(A, s, q):
+        for k in range(q.shape[0]):
+            for j in range(A.shape[1]):
+                s[j] = 0.0
+                for i in range(A.shape[0]):
+                    s[j] += A[i, j] * q[k, i]
+                for i in range(A.shape[0]):
+                    A[i, j] -= s[j] * q[k, i]
+    """
+PRODUCT = """
+    def product(A, C, T):
+        for r in range(A.shape[0]):
+            for q in range(A.shape[1]):
+                for p in range(C.shape[1]):
+                    T[q, p] = 0.0
+                    for s in range(A.shape[2]):
+                        T[q, p] += A[r, q, s] * C[s, p]
+                for p in range(C.shape[1]):
+                    A[r, q, p] = T[q, p]
+    """
+needs_compiler = pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
+
+
+def steps(text: str, **options: object) -> list[str]:
+    part = pv.extract(function_of(text))
+    found = pv.dependences(part)
+    plan = make_plan(part, found, pv.schedule(part, "pluto", dependences=found), "c", processor=WIDE, **options)
+    return [decision.step for decision in plan.decisions]
+
+
+@pytest.mark.parametrize("text", [ORTHOGONAL, COLUMNS], ids=["triangle", "parallel"])
+def test_loops_inside_that_stride_make_strips(text: str):
+    assert "strip" in steps(text)
+    assert "strip" not in steps(text, tile=False)
+
+
+def test_loops_without_strides_stay():
+    assert "strip" not in steps(COLUMNS.replace("A[i, j]", "A[j, i]"))
+
+
+def arguments(shape: tuple[int, int]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    rows, columns = shape
+    random = np.random.default_rng(2)
+    A = random.standard_normal(shape)
+    return [A, np.zeros((columns, columns)), np.zeros(shape)], [A, np.zeros(columns), random.standard_normal((3, rows))]
+
+
+@needs_compiler
+@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (70, 67), (131, 130)], ids=str)
+def test_values_of_strips(shape: tuple[int, int]):
+    triangle, parallel = arguments(shape)
+    agree(ORTHOGONAL, *triangle, target="c", floating_point="strict")
+    agree(COLUMNS, *parallel, target="c", floating_point="strict")
+
+
+@pytest.mark.slow
+def test_values_of_strips_in_numba():
+    agree(ORTHOGONAL, *arguments((70, 67))[0], target="numba", floating_point="strict")
+
+
+def test_rows_times_a_matrix_are_one_product():
+    assert "distribute" in steps(PRODUCT)
+    assert "distribute" not in steps(PRODUCT, register_tile=False)
+
+
+def test_a_product_that_feeds_itself_stays():
+    text = PRODUCT.replace("A[r, q, p] = T[q, p]", "A[r, q + 1, p] = T[q, p]").replace("A.shape[1]", "A.shape[1] - 1")
+    assert "distribute" not in steps(text)
+
+
+@needs_compiler
+@pytest.mark.parametrize("shape", [(0, 3, 4), (2, 1, 1), (2, 70, 29)], ids=str)
+def test_values_of_products(shape: tuple[int, int, int]):
+    random = np.random.default_rng(2)
+    arguments = [random.standard_normal(shape), random.standard_normal((shape[2],) * 2), np.zeros(shape[1:])]
+    agree(PRODUCT, *arguments, target="c", floating_point="strict")
