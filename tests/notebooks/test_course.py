@@ -77,8 +77,10 @@ CLAIMS = {
         "S0: (0, floor(i/32)_y, floor(j/32)_x, 0, i_y, j_x, 0)",
         "// Kernel 0: blocks x: j / 32, y: i / 32",
         "True kernel_transpose_add_0",
-        "S0 write B[i, j]: contiguous, 2 expected, 2.00 counted",
-        "S0 read A[j, i]: strided, 32 expected, 32.00 counted",
+        "double A_tile[32][33];",
+        "A: shared, 1024 cells of a tile cost 64 transactions to copy, 1024 to read from there",
+        "S0 read A_tile[thread_x, thread_y]: strided, 0.00 bank conflicts per request",
+        "contiguous, 2 expected, 2.00 counted",
         "a barrier, since S0[0, 1, 1] reads A[1, 2], which S1[0, 1, 2] writes",
     ],
     "08-your-own-scheduler": [
