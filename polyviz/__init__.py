@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         VerificationError,
         WorkerError,
     )
+    from polyviz.exercises import exercise
     from polyviz.model.dependences import Dependences, Legality, Violation
     from polyviz.model.schedule import Band, Schedule
     from polyviz.model.scop import Scop, Statement
@@ -108,6 +109,7 @@ __all__ = [
     "device",
     "difference",
     "edit",
+    "exercise",
     "extract",
     "inspect",
     "moves",
@@ -165,6 +167,7 @@ _HOMES = {
         "VerificationError",
         "WorkerError",
     ),
+    "polyviz.exercises": ("exercise",),
     "polyviz.model.dependences": ("Dependences", "Legality", "Violation"),
     "polyviz.model.schedule": ("Band", "Schedule"),
     "polyviz.model.scop": ("Scop", "Statement"),

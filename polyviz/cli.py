@@ -1,4 +1,4 @@
-"""The command line: ``polyviz demo | explain | bench | doctor``."""
+"""The command line: ``polyviz demo | explain | bench | grade | doctor``."""
 
 from __future__ import annotations
 
@@ -59,10 +59,23 @@ def _run(words: list[str]) -> int:
         sizes = sizes_of_words(chosen.set or ())
         print(explain(chosen.function, chosen.schedule, chosen.target, code=chosen.code, sizes=sizes))
         return 0
+    if chosen.command == "grade":
+        return _grade(chosen)
     from polyviz.commands.doctor import diagnose
     from polyviz.commands.terminal import fitted
 
     print(fitted(repr(diagnose(measure=chosen.measure))))
+    return 0
+
+
+def _grade(chosen: argparse.Namespace) -> int:
+    from polyviz.commands.grade import as_table, grade, write
+    from polyviz.commands.terminal import fitted
+
+    grades = grade(chosen.notebook, chosen.exercises)
+    if chosen.output is not None:
+        write(grades, chosen.output)
+    print(fitted(as_table(grades)))
     return 0
 
 
@@ -72,6 +85,7 @@ def _parser() -> _Parser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_demo(commands)
     _add_explain(commands)
+    _add_grade(commands)
     commands.add_parser(
         "bench", help="the benchmark tables against the installed peers; bench --help for its options"
     )
@@ -125,6 +139,19 @@ def _add_explain(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="a size for schedulers that choose by sizes (adaptive)",
     )
     explain.add_argument("--code", action="store_true", help="also print the generated program")
+
+
+def _add_grade(commands: argparse._SubParsersAction[_Parser]) -> None:
+    grade = commands.add_parser(
+        "grade",
+        help="check the exercises in students' notebooks again, a row per exercise",
+        description="Check every %%%%polycheck cell of the notebooks again; nothing of the notebooks is executed.",
+    )
+    grade.add_argument("notebook", nargs="+", type=Path, metavar="NOTEBOOK", help="notebooks as they were handed in")
+    grade.add_argument(
+        "--exercises", type=Path, metavar="FILE", help="your Python file that sets exercises; it is executed"
+    )
+    grade.add_argument("--output", type=Path, metavar="FILE", help="also write the rows to FILE.csv or FILE.json")
 
 
 if __name__ == "__main__":

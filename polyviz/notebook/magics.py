@@ -1,4 +1,4 @@
-"""The magics: ``%%polyopt``, ``%polyinspect``, ``%polyschedulers`` and ``%polydoctor``."""
+"""The magics: ``%%polyopt``, ``%%polycheck``, ``%polyinspect``, ``%polyschedulers`` and ``%polydoctor``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import (
     Magics,
     cell_magic,
+    line_cell_magic,
     line_magic,
     magics_class,
     needs_local_scope,
@@ -23,10 +24,16 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import MutableMapping
 
+    from polyviz.notebook.polycheck import Effort
+
 
 @magics_class
 class PolyvizMagics(Magics):
     """Everything that ``%load_ext polyviz`` adds."""
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        self._efforts: dict[str, Effort] = {}
 
     @no_var_expand
     @needs_local_scope
@@ -47,6 +54,20 @@ class PolyvizMagics(Magics):
             print(help_text(PolyvizMagics.polyopt))
             return None
         return optimise_cell(self.shell, namespace, read_options(words, namespace), line, cell)
+
+    @no_var_expand
+    @line_cell_magic
+    def polycheck(self, line: str, cell: str = "") -> Any:
+        """Check the answer in the cell to an exercise: %%polycheck NAME; with --hint, show the next hint too.
+
+        On one line, %polycheck NAME shows the task, and %polycheck NAME --hint the next hint.
+
+        The answer is moves (one per line), an order in isl notation, an expression for an edit or a schedule, or loops.
+        Goals are decided exactly; what cannot be read is said, and the notebook goes on.
+        """
+        from polyviz.notebook.polycheck import check_cell
+
+        return check_cell(self._efforts, line, cell, self._namespace(None))
 
     @needs_local_scope
     @no_var_expand

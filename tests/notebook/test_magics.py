@@ -12,7 +12,7 @@ from polyviz.errors import OptionError, VerificationError
 from polyviz.runtime.kernel import Kernel
 from polyviz.views.schema import MIME
 
-MAGICS = {"cell": ("polyopt",), "line": ("polyinspect", "polyschedulers", "polydoctor")}
+MAGICS = {"cell": ("polyopt", "polycheck"), "line": ("polycheck", "polyinspect", "polyschedulers", "polydoctor")}
 
 TRANSPOSE = """\
 for i in range(N):

@@ -1,0 +1,220 @@
+"""The exercises of the notebooks: loops, goals and hints. Solutions are in nobody's file but the student's."""
+
+from __future__ import annotations
+
+from polyviz.exercises.exercise import exercise
+from polyviz.exercises.goals import distances, domain, legal, parallel, tiled, vector
+from polyviz.exercises.memory import at_most
+from polyviz.exercises.running import same_result
+
+COLUMNS = """\
+for i in range(n):
+    for j in range(n):
+        B[j, i] = A[j, i] + 1.0
+"""
+RUNNING = """\
+for i in range(1, n):
+    for j in range(n):
+        A[i, j] = A[i - 1, j] + X[i, j]
+"""
+PRODUCT = """\
+for i in range(n):
+    for j in range(n):
+        for k in range(n):
+            C[i, j] += A[i, k] * B[k, j]
+"""
+SWEEP = """\
+for i in range(1, n):
+    for j in range(1, n):
+        A[i, j] = A[i - 1, j] + A[i, j - 1]
+"""
+IN_PLACE = """\
+for t in range(T):
+    for i in range(1, n - 1):
+        A[i] = A[i - 1] + A[i] + A[i + 1]
+"""
+CROOKED = """\
+for i in range(1, n):
+    for j in range(n - 1):
+        A[j, i] = A[j + 1, i - 1] + X[j, i]
+"""
+JACOBI = """\
+for t in range(T):
+    for i in range(1, n - 1):
+        for j in range(1, n - 1):
+            B[i, j] = 0.2 * (A[i, j] + A[i, j - 1] + A[i, j + 1] + A[i - 1, j] + A[i + 1, j])
+    for i in range(1, n - 1):
+        for j in range(1, n - 1):
+            A[i, j] = 0.2 * (B[i, j] + B[i, j - 1] + B[i, j + 1] + B[i - 1, j] + B[i + 1, j])
+"""
+TWO = """\
+for i in range(n):
+    for j in range(n):
+        B[i, j] = 2.0 * A[i, j]
+for i in range(n):
+    for j in range(n):
+        C[i, j] = B[i, j] + 1.0
+"""
+
+_MADE = (
+    exercise(
+        "first-interchange",
+        COLUMNS,
+        [legal(), at_most(lines=144, cache=512)],
+        task="fetch fewer lines of memory",
+        hints=(
+            "Which loop moves along a line of memory when it advances by one?",
+            "`j` counts rows here. In a nest whose lines are used up before they leave, where does it stand?",
+        ),
+        sizes={"n": 24},
+    ),
+    exercise(
+        "triangle",
+        None,
+        [domain("[n] -> { [i, j] : 0 <= j <= i < n }")],
+        task="write two loops over the points on and below the diagonal",
+        hints=(
+            "The bound of the inner loop names the outer one.",
+            "`range` leaves its end out: add one to it.",
+        ),
+    ),
+    exercise(
+        "stripes",
+        None,
+        [domain("[n] -> { [i, j] : 0 <= i < n and 0 <= j < n and (i + j) mod 2 = 0 }")],
+        task="write loops over the black squares of a chess board",
+        hints=(
+            "An `if` may stand in front of the statement.",
+            "An affine condition may use `%`, here of the sum of both iterators.",
+        ),
+    ),
+    exercise(
+        "flow-diagonal",
+        None,
+        [distances((1, -1))],
+        task="write two loops in which values flow over the distance (1, -1) and no other",
+        hints=(
+            "The second number is the distance in `j`, from the writer to the reader.",
+            "Who reads at (i, j) what was written at (i - 1, j + 1)?",
+        ),
+    ),
+    exercise(
+        "columns",
+        RUNNING,
+        [legal(), parallel()],
+        task="make the outermost loop parallel",
+        hints=(
+            "Which of the two loops carries the dependence?",
+            "The loop that carries nothing goes outside.",
+        ),
+    ),
+    exercise(
+        "crooked",
+        CROOKED,
+        [legal(), at_most(lines=200, cache=512)],
+        task="fetch fewer lines, although the plain interchange is illegal",
+        hints=(
+            "Draw the distance (1, -1). What does it look like when the loops change places?",
+            "It would point backwards. Which move turns the sign of one component round, before the other move?",
+        ),
+        sizes={"n": 24},
+    ),
+    exercise(
+        "wavefront",
+        SWEEP,
+        [legal(), parallel("innermost")],
+        task="make the inner loop parallel",
+        hints=(
+            "Both loops carry a dependence now. A diagonal carries both.",
+            "Give all iterations on one diagonal the same number in the outer loop: that is a skew.",
+        ),
+    ),
+    exercise(
+        "tile-sweep",
+        SWEEP,
+        [legal(), tiled(2)],
+        task="tile both loops",
+        hints=(
+            "Are the distances (1, 0) and (0, 1) negative anywhere?",
+            "They are not, so the band is permutable. `pv.moves()` has a move for permutable bands.",
+        ),
+    ),
+    exercise(
+        "tile-stencil",
+        IN_PLACE,
+        [legal(), tiled(2), at_most(lines=192, cache=512)],
+        task="tile time and space together, and fetch at most a quarter of the lines",
+        hints=(
+            "Which distance is negative in `i`? Tiles of the plain loops would wait for each other.",
+            "A skew makes that distance harmless. Then think of tiles whose cells fit into 8 lines.",
+        ),
+        sizes={"T": 24, "n": 256},
+    ),
+    exercise(
+        "product-lines",
+        PRODUCT,
+        [legal(), at_most(lines=4500, cache=2048)],
+        task="fetch at most 4,500 lines",
+        hints=(
+            "Look at `B[k, j]`: which loop runs along its lines?",
+            "`B` is read in order when that loop is innermost. Two of the six orders have it there.",
+        ),
+        sizes={"n": 32},
+    ),
+    exercise(
+        "product-tiles",
+        PRODUCT,
+        [legal(), tiled(3), at_most(lines=1200, cache=2048)],
+        task="fetch at most 1,200 lines",
+        hints=(
+            "A better order of three loops is not enough: use tiles.",
+            "Three tiles of 8 × 8 need 24 lines.",
+        ),
+        sizes={"n": 32},
+    ),
+    exercise(
+        "fuse-two",
+        TWO,
+        [legal(), at_most(lines=216, cache=512)],
+        task="read `B` again while it is still in the cache",
+        hints=(
+            "The value of `B[i, j]` is used by one iteration alone.",
+            "The move `fuse` joins two loops; use it at both depths.",
+        ),
+        sizes={"n": 24},
+    ),
+    exercise(
+        "device-threads",
+        COLUMNS,
+        [legal(), parallel(), vector()],
+        task="let neighbouring lanes read neighbouring elements",
+        hints=(
+            "A vector is to a processor what a warp is to a device.",
+            "See `first-interchange` for the loops; the mark is a move of its own (pv.moves() lists them).",
+        ),
+    ),
+    exercise(
+        "rewrite",
+        PRODUCT,
+        [same_result(), at_most(lines=4500, cache=2048)],
+        task="write the product anew, in loops of your own, with at most 4,500 lines fetched",
+        hints=(
+            "The sum may be added up in any order.",
+            "Write them so that nothing jumps from row to row in the innermost loop.",
+        ),
+        sizes={"n": 32},
+    ),
+    exercise(
+        "jacobi-lines",
+        JACOBI,
+        [legal(), tiled(3), at_most(lines=1400, cache=4096)],
+        task="fetch at most 1,400 of the 3,968 lines",
+        hints=(
+            "Bring the half steps together. Which scheduler does that? A script may begin with it.",
+            "64 lines fit into the cache: think how many lines a tile of both arrays has.",
+        ),
+        sizes={"T": 8, "n": 32},
+    ),
+)
+
+NAMES = tuple(made.name for made in _MADE)

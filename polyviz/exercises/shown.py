@@ -1,0 +1,160 @@
+"""How exercises and attempts show themselves: goals with marks, the pair that forbids an order drawn, hints so far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from polyviz.exercises.answer import FORMS
+from polyviz.exercises.exercise import Attempt, Exercise
+from polyviz.exercises.record import MIME, record_of
+from polyviz.model.display import register_renderer
+from polyviz.views import domain
+from polyviz.views.drawing import values_text
+from polyviz.views.html import heading, image, items, paragraph, preformatted
+from polyviz.views.instances import Arrow, Pane, integer_points
+from polyviz.views.sizes import binding
+
+if TYPE_CHECKING:
+    from polyviz.exercises.goal import Verdict
+    from polyviz.model.dependences import Violation
+    from polyviz.model.display import Bundle
+    from polyviz.model.scop import Scop
+
+MARKS = {True: "✓", False: "✗", None: "–"}
+_MOST = 400
+_MARGIN = 2
+
+
+def attempt_bundle(attempt: Attempt) -> Bundle:
+    """An attempt in all forms; the record for a teacher holds nothing but the student's own answer."""
+    picture = _picture(attempt)
+    html = [heading(_title(attempt)), _loops_html(attempt)]
+    html += [preformatted(attempt.problem)] if attempt.problem else []
+    html += [paragraph(attempt.answer.note)] if attempt.answer is not None and attempt.answer.note else []
+    html += [items(_goal_lines(attempt)), picture]
+    html += [paragraph(line) for line in (*_how(attempt), *_hint_lines(attempt))]
+    return {MIME: record_of(attempt), "text/html": "".join(html), "text/plain": attempt_text(attempt)}
+
+
+def attempt_text(attempt: Attempt) -> str:
+    """The verdict, one line per goal, and the hints."""
+    lines = [_title(attempt)]
+    if attempt.is_blank:
+        lines += [f"  {line}" for line in _source(attempt.exercise).splitlines()]
+    lines += [f"  {line}" for line in attempt.problem.splitlines()]
+    if attempt.answer is not None and attempt.answer.note:
+        lines.append(f"  {attempt.answer.note}")
+    lines += [f"  {line}" for line in (*_goal_lines(attempt), *_how(attempt), *_hint_lines(attempt))]
+    return "\n".join(lines)
+
+
+def _title(attempt: Attempt) -> str:
+    name = attempt.exercise.name
+    if attempt.is_blank:
+        return f"{name}: {attempt.exercise.task or 'meet the goals'}"
+    if attempt.problem:
+        return f"{name}: this answer cannot be judged"
+    met = sum(verdict.met is True for verdict in attempt.verdicts)
+    return f"{name}: solved" if attempt.solved else f"{name}: {met} of {len(attempt.verdicts)} goals met"
+
+
+def _source(exercise: Exercise) -> str:
+    return "" if exercise.part is None else exercise.part.text.strip("\n")
+
+
+def _loops_html(attempt: Attempt) -> str:
+    source = _source(attempt.exercise)
+    return preformatted(source) if attempt.is_blank and source else ""
+
+
+def _goal_lines(attempt: Attempt) -> list[str]:
+    goals = attempt.exercise.goals
+    if not attempt.verdicts:
+        return [f"□ {goal.text}" for goal in goals]
+    return [_goal_line(goal.text, verdict) for goal, verdict in zip(goals, attempt.verdicts, strict=True)]
+
+
+def _goal_line(text: str, verdict: Verdict) -> str:
+    return f"{MARKS[verdict.met]} {text}. {verdict.found}".rstrip()
+
+
+def _how(attempt: Attempt) -> list[str]:
+    """How to answer, for somebody who has not begun."""
+    if not attempt.is_blank:
+        return []
+    return [FORMS if attempt.exercise.part is not None else "The answer is loops in plain Python."]
+
+
+def _hint_lines(attempt: Attempt) -> list[str]:
+    exercise = attempt.exercise
+    shown = [f"Hint {number}: {hint}" for number, hint in enumerate(exercise.hints[: attempt.hints], start=1)]
+    left = len(exercise.hints) - attempt.hints
+    if attempt.solved or left <= 0:
+        return shown
+    more = "1 hint is" if left == 1 else f"{left} hints are"
+    return [*shown, f"{more} left: %polycheck {exercise.name} --hint shows the next one."]
+
+
+def _picture(attempt: Attempt) -> str:
+    """The smallest pair of instances that an illegal order reverses, drawn in the domain."""
+    answer = attempt.answer
+    if answer is None or answer.legality:
+        return ""
+    violation = answer.legality.violations[0]
+    pane = _pane(answer.scop, violation)
+    if pane is None:
+        return ""
+    sentence = paragraph("The pair that forbids this order; its arrow must point forward in time.")
+    return sentence + image(domain.draw(pane), f"{violation.source}: {violation.explanation}")
+
+
+def _pane(scop: Scop, violation: Violation) -> Pane | None:
+    """One arrow among the points of its statement; None between two statements, which have no common picture."""
+    statement = scop.statement(violation.source)
+    if violation.source != violation.sink or not 1 <= len(statement.iterators) <= 3:
+        return None
+    arrow = Arrow(
+        violation.kind,
+        violation.array,
+        violation.source,
+        violation.source_instance,
+        violation.sink,
+        violation.sink_instance,
+    )
+    shown, values, points = statement.domain, dict(violation.parameters), None
+    # A little larger than the smallest sizes that show it, so that there is something around the pair.
+    for more in (_MARGIN, 0):
+        grown = {name: value + more for name, value in values.items()}
+        inside = shown.intersect_params(binding(grown))
+        if not inside.is_empty() and inside.count_val().to_python() <= _MOST:
+            points = integer_points(inside)[0]
+            break
+    if points is None:
+        return None
+    return Pane(
+        statement.name,
+        statement.source,
+        statement.span.line,
+        grown,
+        statement.iterators,
+        tuple(points),
+        (arrow,),
+        True,
+    )
+
+
+def exercise_bundle(exercise: Exercise) -> Bundle:
+    """The task: the loops, the goals, how many hints there are."""
+    forms: dict[str, Any] = attempt_bundle(Attempt(exercise, ""))
+    sizes = values_text(exercise.sizes)
+    note = f"Counted and compared for {sizes}." if sizes else ""
+    return {
+        "text/html": forms["text/html"] + (paragraph(note) if note else ""),
+        "text/plain": "\n".join(filter(None, (forms["text/plain"], note))),
+    }
+
+
+def register() -> None:
+    """Make exercises and attempts known to :func:`polyviz.model.display.mime_bundle`."""
+    register_renderer(Attempt, attempt_bundle)
+    register_renderer(Exercise, exercise_bundle)

@@ -1,0 +1,22 @@
+"""One solution for each exercise of the course."""
+
+SOLUTIONS = {
+    "first-interchange": 'interchange(order=("j", "i"))',
+    "triangle": "for i in range(n):\n    for j in range(i + 1):\n        A[i, j] = 0.0",
+    "stripes": "for i in range(n):\n    for j in range(n):\n        if (i + j) % 2 == 0:\n            A[i, j] = 0.0",
+    "flow-diagonal": "for i in range(1, n):\n    for j in range(n - 1):\n        A[i, j] = A[i - 1, j + 1]",
+    "columns": 'interchange(order=("j", "i"))',
+    "crooked": 'reversal(at="j")\ninterchange(order=("j", "i"))',
+    "wavefront": "{ S0[i, j] -> [i + j, j] }",
+    "tile-sweep": 'tile(at="i", sizes=(4, 4))',
+    "tile-stencil": 'skew(at="i", by="t")\ntile(at="t", sizes=(24, 16))',
+    "product-lines": 'interchange(order=("i", "k", "j"))',
+    "product-tiles": 'tile(at="i", sizes=(8, 8, 8))',
+    "fuse-two": 'fuse(children=("S0", "S1"), depth=2)',
+    "device-threads": 'interchange(order=("j", "i"))\nvector(at="i")',
+    "jacobi-lines": 'schedule("pluto", tile=(8, 8, 8))',
+    "rewrite": (
+        "for i in range(n):\n    for k in range(n):\n        for j in range(n):\n"
+        "            C[i, j] += A[i, k] * B[k, j]"
+    ),
+}

@@ -1,0 +1,190 @@
+"""What a student may hand in, and what a teacher may set: each mistake is told, none ends the notebook."""
+
+from __future__ import annotations
+
+import pytest
+
+import polyviz as pv
+from polyviz.errors import OptionError
+from polyviz.exercises import (
+    Goal,
+    Verdict,
+    at_most,
+    distances,
+    domain,
+    exercise,
+    faster,
+    legal,
+    parallel,
+    same_result,
+    tiled,
+)
+from polyviz.exercises.memory import lines_fetched
+from polyviz.exercises.record import MIME
+from polyviz.model.display import mime_bundle
+
+SWEEP = "for i in range(1, n):\n    for j in range(1, n):\n        A[i, j] = A[i - 1, j] + A[i, j - 1]"
+
+
+@pytest.fixture
+def sweep():
+    return exercise("sweep", SWEEP, [legal(), parallel("j"), tiled(2)], hints=("one", "two"), sizes={"n": 6})
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("interchange(order=", ("no valid Python, nor isl", "line 1", "Hint: An answer is moves")),
+        ("{ S0[i, j] -> [j, i", ("`[` at character 15 is never closed",)),
+        ("{ S7[i, j] -> [j, i] }", ("speaks of `S7`", "S0[i, j]")),
+        ("{ S0[i, j] -> [0, 0] }", ("✗ legal. ", "– ")),
+        ('tile(at="k", sizes=(4, 4))', ("There is no loop `k`",)),
+        ("x\0y", ("null bytes",)),
+        ('tille(at="i", sizes=(4, 4))', ("There is no move `tille` (did you mean `tile`",)),
+        ("1 / 0", ("stopped with ZeroDivisionError",)),
+        ("x = 3", ("ends without a value",)),
+        ("42", ("value of type int",)),
+        ("unknown", ("NameError",)),
+        ("for i in range(n):\n    Z[i] = 0.0", ("take `Z`", "another exercise")),
+        ("while True:\n    pass", ("ends without a value",)),
+        ("for i in range(n):\n    while True:\n        pass", ("`while`",)),
+        ("edit", ("other loops than those of the exercise", "B[i] = 0.0")),
+    ],
+)
+def test_a_bad_answer_is_explained(sweep, answer: str, words: tuple[str, ...]) -> None:
+    other = pv.edit("for i in range(n):\n    B[i] = 0.0")
+    attempt = sweep.attempt(answer, {"edit": other})
+    assert not attempt.solved
+    for word in words:
+        assert word in str(attempt)
+
+
+def test_an_illegal_move_is_refused_with_its_pair_drawn(sweep) -> None:
+    attempt = sweep.attempt('reversal(at="i")')
+    assert "Line 1 of the script: The move `reversal` would change the result." in str(attempt)
+    assert "✗ legal. " in str(attempt)
+    html = mime_bundle(attempt)["text/html"]
+    assert "its arrow must point forward in time" in html
+    assert "data:image/svg+xml" in html
+
+
+def test_all_forms_of_an_answer_are_taken(sweep) -> None:
+    edit = pv.edit(SWEEP).apply("tile", at="i", sizes=(2, 2))
+    expected = [verdict.met for verdict in sweep.attempt("edit", {"edit": edit}).verdicts]
+    assert expected == [True, False, True]
+    for answer in (edit.script(), 'tile(at="i", sizes=(2, 2))', "edit.schedule", str(edit.schedule.tree)):
+        assert [verdict.met for verdict in sweep.attempt(answer, {"edit": edit}).verdicts] == expected
+
+
+def test_the_record_can_be_checked_again_without_the_notebook(sweep) -> None:
+    edit = pv.edit(SWEEP).apply("tile", at="i", sizes=(2, 2))
+    record = mime_bundle(sweep.attempt("edit", {"edit": edit}, 1))[MIME]
+    assert record["goals"] == [True, False, True]
+    assert record["hints"] == 1
+    assert "two" not in str(record)
+    assert [verdict.met for verdict in sweep.attempt(record["answer"]).verdicts] == record["goals"]
+
+
+def test_without_a_notebook_no_python_runs(sweep, tmp_path) -> None:
+    file = tmp_path / "made"
+    assert "only its notebook knows" in sweep.attempt(f"open({str(file)!r}, 'w')").problem
+    assert not file.exists()
+
+
+def test_rewritten_loops_are_run_beside_the_given_ones() -> None:
+    asked = exercise("again", SWEEP, [same_result()], sizes={"n": 6})
+    good = "for a in range(1, n):\n    for b in range(1, n):\n        A[b, a] = A[b, a - 1] + A[b - 1, a]"
+    assert asked.attempt(good).solved
+    wrong = asked.attempt(good.replace("a - 1]", "a]"))
+    assert not wrong.solved
+    assert "the original loop gives" in str(wrong)
+    fixed = asked.attempt(good.replace("range(1, n)", "range(1, 6)"))
+    assert not fixed.solved
+    assert "On random data for n = 7" in str(fixed)
+
+
+def test_a_domain_is_compared_exactly() -> None:
+    asked = exercise("half", None, [domain("[n] -> { [i, j] : 0 <= j <= i < n }")])
+    text = "for i in range(n):\n    for j in range(i + 1):\n        A[i, j] = 0.0"
+    assert asked.attempt(text).solved
+    assert "(0, 0) should run and does not" in str(asked.attempt(text.replace("i + 1", "i")))
+    assert "runs and should not" in str(asked.attempt(text.replace("i + 1", "n")))
+    assert "asks for loops" in str(asked.attempt("{ S0[i] -> [i] }"))
+
+
+def test_distances() -> None:
+    asked = exercise("far", None, [distances((1, -1))])
+    text = "for i in range(1, n):\n    for j in range(1, n - 1):\n        A[i, j] = A[i - 1, j + 1]"
+    assert asked.attempt(text).solved
+    assert "The distances are (1, 1)." in str(asked.attempt(text.replace("j + 1", "j - 1")))
+    assert "not always the same" in str(asked.attempt(text.replace("A[i - 1, j + 1]", "A[1, 1]")))
+
+
+@pytest.mark.parametrize(("order", "room", "lines"), [("i, j", 2, 8), ("j, i", 2, 64), ("j, i", 8, 8)])
+def test_lines_are_counted_as_a_cache_fetches_them(order: str, room: int, lines: int) -> None:
+    part = pv.extract("for i in range(8):\n    for j in range(8):\n        A[i, j] = 0.0")
+    times = pv.schedule(part, "original").map
+    if order == "j, i":
+        times = pv.edit(part).apply("interchange", order=("j", "i")).schedule.map
+    assert lines_fetched(part, times, {}, room) == lines
+
+
+def test_the_line_used_longest_ago_leaves_first() -> None:
+    part = pv.extract("for i in range(1, 4):\n    A[i, 0] = A[0, 0]")
+    # Row 0 is used in every iteration: fetched once, although two other lines come in between.
+    assert lines_fetched(part, pv.schedule(part, "original").map, {}, 2) == 4
+
+
+def test_too_many_instances_are_not_walked_through() -> None:
+    asked = exercise("vast", SWEEP, [at_most(lines=9)], sizes={"n": 100_000})
+    assert "more than are walked through here" in asked.attempt('schedule("original")').problem
+
+
+def test_a_goal_of_ones_own() -> None:
+    brief = Goal("one move", lambda answer: Verdict(answer.text.count("\n") == 2, answer.kind))
+    assert exercise("brief", SWEEP, [brief]).attempt('tile(at="i", sizes=(4, 4))').solved
+
+
+def test_a_goal_that_stops_leaves_the_others() -> None:
+    broken = Goal("broken", lambda answer: Verdict(1 / 0 > 0))
+    attempt = exercise("half-broken", SWEEP, [legal(), broken]).attempt('schedule("original")')
+    assert [verdict.met for verdict in attempt.verdicts] == [True, None]
+    assert "stopped with ZeroDivisionError" in str(attempt)
+
+
+def test_loops_without_end_in_sight_are_not_run() -> None:
+    asked = exercise("deep", SWEEP, [same_result()], sizes={"n": 2000})
+    assert "Not run: the loops have 3,996,001 iterations" in str(asked.attempt('schedule("original")'))
+
+
+@pytest.mark.slow
+def test_faster_is_measured_and_verified() -> None:
+    asked = exercise("quick", SWEEP, [faster(0.0, "numba", 3), faster(1e9, "numba", 3)], sizes={"n": 40})
+    verdicts = asked.attempt('tile(at="i", sizes=(8, 8))').verdicts
+    assert [verdict.met for verdict in verdicts] == [True, False]
+    assert verdicts[0].found.startswith("Measured here: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "goals", "sizes", "message"),
+    [
+        ("two words", [legal()], {}, "is one word"),
+        ("none", [], {}, "needs a goal"),
+        ("bare", [legal], {}, r"write legal\(\)"),
+        ("text", ["legal"], {}, r"write legal\(\)"),
+        ("size", [legal()], {"m": 4}, "no size `m`; their sizes are n"),
+    ],
+)
+def test_a_teacher_is_told_what_is_wrong(name: str, goals, sizes, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        exercise(name, SWEEP, goals, sizes=sizes)
+
+
+def test_a_limit_is_one_of_two() -> None:
+    with pytest.raises(OptionError, match="lines or bytes"):
+        at_most()
+
+
+def test_a_domain_must_be_a_set() -> None:
+    with pytest.raises(OptionError, match="no isl set"):
+        domain("0 <= i")

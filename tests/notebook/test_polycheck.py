@@ -1,0 +1,51 @@
+"""The cell %%polycheck in a shell: hints by degrees, attempts counted, nothing ever raised."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("%%polycheck\nx", "takes the name of an exercise"),
+        ("%%polycheck wavefrond\nx", "did you mean `wavefront`"),
+        ("%%polycheck wavefront --hnit\nx", "'--hnit'"),
+        ("%%polycheck wavefront columns\nx", "'columns'"),
+        ('%%polycheck "wavefront\nx', "cannot be read"),
+    ],
+)
+def test_a_mistake_on_the_line_is_said_and_the_notebook_goes_on(
+    notebook, capsys, cell: str, words: str
+) -> None:
+    assert notebook.run(cell) is None
+    assert words in capsys.readouterr().out
+
+
+def test_an_empty_answer_shows_the_task(notebook) -> None:
+    shown = notebook.run("%%polycheck wavefront\n# your answer")
+    assert shown.is_blank
+    assert "make the inner loop parallel" in str(shown)
+    assert "□ legal" in str(shown)
+
+
+def test_hints_and_attempts_are_counted(notebook) -> None:
+    assert notebook.run("%%polycheck wavefront\n{ S0[i, j] -> [j, i] }").hints == 0
+    assert notebook.run("%%polycheck wavefront --hint\n# nothing yet").hints == 1
+    notebook.run("%polycheck wavefront --hint")
+    last = notebook.run("%%polycheck wavefront --hint\n{ S0[i, j] -> [i + j, i] }")
+    assert (last.hints, last.number, last.solved) == (2, 2, True)
+
+
+def test_a_value_of_the_notebook_is_an_answer(notebook) -> None:
+    notebook.run("import polyviz as pv\nfrom polyviz.exercises import find")
+    notebook.run('mine = pv.edit(find("tile-sweep").part).apply("tile", at="i", sizes=(4, 4))')
+    assert notebook.run("%%polycheck tile-sweep\nmine").solved
+
+
+def test_an_exercise_of_the_notebook(notebook) -> None:
+    notebook.run(
+        "import polyviz as pv\nfrom polyviz.exercises import legal, parallel\n"
+        "pv.exercise('own', 'for i in range(n):\\n    A[i] = 0.0', [legal(), parallel()])"
+    )
+    assert notebook.run('%%polycheck own\nreversal(at="i")').solved
