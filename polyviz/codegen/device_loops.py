@@ -19,7 +19,7 @@ from polyviz.model.device_program import HostBranch, HostLoop, HostSequence, Hos
 from polyviz.model.expression import Expression, Name, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from polyviz.model.device import DeviceKernel, DevicePlan
     from polyviz.model.plan import Plan
@@ -29,6 +29,24 @@ _LAUNCH = "launch"
 BEGIN, JOIN, FINISH = "begin ", "join ", "finish "
 """What the instances are called at which a shared accumulation begins, is joined and ends; the statement follows."""
 _scanned: WeakKeyDictionary[Plan, dict[bool, tuple[LoopNode, ...]]] = WeakKeyDictionary()
+
+
+def thread_values(
+    kernel: DeviceKernel, coordinates: Mapping[str, str], used: set[str], prefix: str = ""
+) -> Iterator[tuple[str, str]]:
+    """The names among ``used`` that tell the threads of a block apart, each with its value as text.
+
+    ``coordinates`` holds their names by parameter; ``prefix`` stands before ``threadIdx``.
+    """
+    for axis in reversed(kernel.threads):
+        name = coordinates[coordinate("thread", axis.axis)]
+        if name in used:
+            yield name, f"{prefix}threadIdx.{axis.axis}"
+    for point in kernel.points:
+        name = coordinates[point.parameter]
+        if name in used:
+            block = coordinates[coordinate("block", point.block)]
+            yield name, f"{point.size} * {block} + {prefix}threadIdx.{point.thread}"
 
 
 def kernel_loops(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from polyviz.analysis.footprints import operations_of
 from polyviz.codegen.bodies import bound_expression, placed_body
-from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN
+from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN, thread_values
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, plus_one
 from polyviz.codegen.run_cuda import RunText
 from polyviz.codegen.text import TextBuilder
@@ -105,17 +105,8 @@ class KernelBody:
         return indent + 1
 
     def _thread_lines(self, used: set[str]) -> list[str]:
-        lines = []
-        for axis in reversed(self.kernel.threads):
-            name = self.coordinates[coordinate("thread", axis.axis)]
-            if name in used:
-                lines.append(f"const int64_t {name} = threadIdx.{axis.axis};")
-        for point in self.kernel.points:
-            name = self.coordinates[point.parameter]
-            if name in used:
-                block = self.coordinates[coordinate("block", point.block)]
-                lines.append(f"const int64_t {name} = {point.size} * {block} + threadIdx.{point.thread};")
-        return lines
+        values = thread_values(self.kernel, self.coordinates, used)
+        return [f"const int64_t {name} = {value};" for name, value in values]
 
     @property
     def trees(self) -> list[TreeText]:

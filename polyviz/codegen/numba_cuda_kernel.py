@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import bound_expression, placed_body
-from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN
+from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN, thread_values
 from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.index import simplified
@@ -84,17 +84,8 @@ class NumbaCudaKernel:
         return indent + 1
 
     def _thread_lines(self, used: set[str]) -> list[str]:
-        lines = []
-        for axis in reversed(self.kernel.threads):
-            name = self.coordinates[coordinate("thread", axis.axis)]
-            if name in used:
-                lines.append(f"{name} = cuda.threadIdx.{axis.axis}")
-        for point in self.kernel.points:
-            name = self.coordinates[point.parameter]
-            if name in used:
-                block = self.coordinates[coordinate("block", point.block)]
-                lines.append(f"{name} = {point.size} * {block} + cuda.threadIdx.{point.thread}")
-        return lines
+        values = thread_values(self.kernel, self.coordinates, used, "cuda.")
+        return [f"{name} = {value}" for name, value in values]
 
     def _shared_lines(self) -> list[str]:
         arrays = self.device.arrays
