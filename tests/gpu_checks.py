@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import polyviz as pv
+from polyviz.benchmark.gpu import subjects
 from polyviz.errors import DeviceError, PolyvizError
 from polyviz.gallery import kernel
 from polyviz.runtime.cuda import cuda_availability
@@ -24,22 +25,7 @@ from polyviz.runtime.cuda import cuda_availability
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-KERNELS = (
-    *(
-        "2mm",
-        "3mm",
-        "atax",
-        "bicg",
-        "covariance",
-        "doitgen-expanded",
-        "gemm",
-        "gemver",
-        "gesummv",
-        "jacobi-2d",
-    ),
-    *("jacobi-2d-alt", "mvt", "symm", "syr2k", "mri-q", "sp-xsolve-1", "sp-xsolve-3"),
-    *("adi", "gramschmidt", "lu", "seidel-2d", "trisolv", "durbin"),
-)
+KERNELS = (*subjects.KERNELS, "adi", "gramschmidt", "lu", "seidel-2d", "trisolv", "durbin")
 SCHEDULES = ("superposition", "isl")
 
 
