@@ -14,6 +14,7 @@ from polyviz.frontend.context import check_sizes
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.scheduling.described import described
+from polyviz.scheduling.groups import contracted
 from polyviz.scheduling.guard import TimeIsUpError, limited
 from polyviz.scheduling.original import Original
 from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
@@ -39,6 +40,7 @@ def schedule(
     dependences: Dependences | None = None,
     tile: Sequence[int] | int | None = None,
     sizes: Mapping[str, int] | None = None,
+    group: bool = True,
     **options: Any,
 ) -> Schedule:
     """A legal schedule of ``scop``, found by the scheduler called ``scheduler`` with its ``options``.
@@ -53,7 +55,11 @@ def schedule(
     check_sizes(scop.parameters, sizes or {})
     found = dependences if dependences is not None else find_dependences(scop)
     problem = SchedulingProblem(scop, found, dict(sizes or {}))
-    proposal = _proposal(scheduler, chosen, problem)
+    together = contracted(problem) if group and getattr(chosen, "keeps_groups", False) else None
+    if together is None:
+        proposal = _proposal(scheduler, chosen, problem)
+    else:
+        proposal = together.expanded_proposal(_proposal(scheduler, chosen, together.problem))
     _insist_on_legality(scheduler, problem, proposal.tree)
     result = described(problem, scheduler, proposal.tree, proposal.decisions)
     result = replace(result, superposition=proposal.superposition)
