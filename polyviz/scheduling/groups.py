@@ -21,6 +21,7 @@ from polyviz.model.dependences import Dependence, Dependences
 from polyviz.model.isl_limits import coalesced
 from polyviz.model.schedule import Decision
 from polyviz.scheduling.bodies import LoopBody, loop_bodies
+from polyviz.scheduling.group_choice import pays_together
 from polyviz.scheduling.problem import Proposal, SchedulingProblem
 from polyviz.transform.tree import is_band, kind_of, node_at, path_of, statements_under, walk
 
@@ -81,9 +82,9 @@ class Contraction:
 
     def _contraction(self) -> isl.UnionPwMultiAff:
         """Every instance of the original problem to the instance that stands for it."""
-        leaders = {name: group.leader for group in self.groups for name in group.members}
+        groups = {name: group for group in self.groups for name in group.members}
         maps = [
-            isl.UnionMap.from_map(_onto(part, leaders.get(part.get_tuple_name())))
+            isl.UnionMap.from_map(_onto(part, groups.get(part.get_tuple_name())))
             for part in _sets_of(self.original.domain)
         ]
         return isl.UnionPwMultiAff.from_union_map(functools.reduce(isl.UnionMap.union, maps))
@@ -120,15 +121,19 @@ def _groups(problem: SchedulingProblem) -> Iterable[Group]:
     scop = problem.scop
     private = {found.array: found for found in problem.dependences.privatizations}
     users = {name: _users(scop, name) for name in private}
+    grouped: set[str] = set()
     for body in loop_bodies(scop.schedule):
+        if body.statements & grouped:  # part of a group around
+            continue
         ranges: list[tuple[int, int, set[str]]] = []
         for name, privatization in private.items():
             span = _span(body, users[name], privatization)
             if span is not None:
                 ranges.append((*span, {name}))
         for first, last, temporaries in _joined(ranges):
-            group = _group(scop, body, first, last, temporaries, users)
+            group = _group(problem, body, first, last, temporaries, users)
             if group is not None:
+                grouped.update(group.members)
                 yield group
 
 
@@ -152,18 +157,24 @@ def _joined(ranges: Iterable[tuple[int, int, set[str]]]) -> list[tuple[int, int,
     return result
 
 
+def _leader(scop: Scop, members: Sequence[str], depth: int) -> str | None:
+    """A statement right in the body that runs in every iteration in which one of ``members`` does."""
+    bodies = {name: _outer(scop.statement(name).domain, depth) for name in members}
+    whole = functools.reduce(isl.Set.union, bodies.values())
+    direct = (name for name in members if len(scop.statement(name).iterators) == depth)
+    return next((name for name in direct if whole.is_subset(bodies[name])), None)
+
+
 def _group(
-    scop: Scop, body: LoopBody, first: int, last: int, temporaries: set[str], users: Mapping[str, frozenset[str]]
+    problem: SchedulingProblem, body: LoopBody, first: int, last: int, temporaries: set[str], users: Mapping[str, frozenset[str]]
 ) -> Group | None:
-    parts = body.parts[first : last + 1]
-    if any(part.has_loops for part in parts):
+    parts, scop = body.parts[first : last + 1], problem.scop
+    looped = [name for part in parts if part.has_loops for name in sorted(part.statements)]
+    if looped and not pays_together(problem, looped, body.depth):
         return None
-    members = tuple(name for part in parts for name in part.statements)
-    domains = {name: _named(scop.statement(name).domain, "") for name in members}
-    whole = next(iter(domains.values()))
-    for domain in domains.values():
-        whole = whole.union(domain)
-    leader = next((name for name in members if whole.is_subset(domains[name])), None)
+    inside = {name for part in parts for name in part.statements}
+    members = tuple(part.name for part in scop.statements if part.name in inside)
+    leader = _leader(scop, members, body.depth)
     if leader is None:
         return None
     inside = {name for name in temporaries if users[name] <= set(members)}
@@ -183,7 +194,7 @@ def _merged(scop: Scop, group: Group, inner: set[str]) -> Statement:
     leader = scop.statement(group.leader)
     parts = [scop.statement(name) for name in group.members]
     accesses = tuple(
-        _access_of(access, group)
+        _access_of(access, part, group)
         for part in parts
         for access in part.accesses
         if access.array not in inner or access.array not in group.temporaries
@@ -192,9 +203,9 @@ def _merged(scop: Scop, group: Group, inner: set[str]) -> Statement:
     return replace(leader, accesses=accesses, body=body, source="; ".join(part.source for part in parts))
 
 
-def _access_of(access: Access, group: Group) -> Access:
-    relation = access.relation.set_tuple_name(isl.dim_type.in_, group.leader)
-    return replace(access, relation=relation)
+def _access_of(access: Access, statement: Statement, group: Group) -> Access:
+    relation = access.relation.intersect_domain(statement.domain)
+    return replace(access, relation=_of_group(relation, isl.dim_type.in_, group))
 
 
 def _dependences(scop: Scop, known: Dependences, names: Mapping[str, Group]) -> Dependences:
@@ -235,9 +246,9 @@ def _contracted_map(relation: isl.Map, names: Mapping[str, Group]) -> isl.Map | 
     """``relation`` between groups; None when only pairs inside one instance of a group are left."""
     source, sink = (names.get(relation.get_tuple_name(end)) for end in (isl.dim_type.in_, isl.dim_type.out))
     if source is not None:
-        relation = relation.set_tuple_name(isl.dim_type.in_, source.leader)
+        relation = _of_group(relation, isl.dim_type.in_, source)
     if sink is not None:
-        relation = relation.set_tuple_name(isl.dim_type.out, sink.leader)
+        relation = _of_group(relation, isl.dim_type.out, sink)
     if source is None or source != sink:
         return relation
     relation = relation.subtract(isl.Map.identity(relation.get_space()))
@@ -291,13 +302,21 @@ def _sets_of(union: isl.UnionSet) -> list[isl.Set]:
     return [sets.get_at(position) for position in range(sets.n_set())]
 
 
-def _onto(instances: isl.Set, leader: str | None) -> isl.Map:
+def _onto(instances: isl.Set, group: Group | None) -> isl.Map:
     identity = isl.Map.identity(instances.get_space().map_from_set())
-    return identity if leader is None else identity.set_tuple_name(isl.dim_type.out, leader)
+    return identity if group is None else _of_group(identity, isl.dim_type.out, group)
 
 
-def _named(domain: isl.Set, name: str) -> isl.Set:
-    return domain.set_tuple_name(name) if name else domain.reset_tuple_id()
+def _of_group(relation: isl.Map, end: isl.dim_type, group: Group) -> isl.Map:
+    """``relation`` with the instances at one ``end`` replaced by those of the group that they belong to."""
+    inner = relation.dim(end) - group.depth
+    return relation.project_out(end, group.depth, inner).set_tuple_name(end, group.leader)
+
+
+def _outer(domain: isl.Set, depth: int) -> isl.Set:
+    """The values of the ``depth`` outer iterators."""
+    count = domain.dim(isl.dim_type.set)
+    return domain.project_out(isl.dim_type.set, depth, count - depth).reset_tuple_id()
 
 
 def _decision(group: Group) -> Decision:
