@@ -75,7 +75,8 @@ def _axis(cells: isl.Set, axis: int) -> isl.Set:
 
 
 def _is_below(values: isl.Set, extent: isl.PwAff | None) -> bool:
-    if extent is None:
+    bounded = values.dim_has_upper_bound(_SET, 0) and values.dim_has_lower_bound(_SET, 0)
+    if extent is None or not bounded:
         return False
     largest, zero = values.dim_max(0), isl.Val(0)
     smallest = values.dim_min(0)
