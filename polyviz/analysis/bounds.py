@@ -80,7 +80,9 @@ def _is_below(values: isl.Set, extent: isl.PwAff | None) -> bool:
         return False
     largest, zero = values.dim_max(0), isl.Val(0)
     smallest = values.dim_min(0)
-    enough = largest.lt_set(extent).intersect(smallest.ge_set(isl.PwAff.val_on_domain(smallest.domain(), zero)))
+    enough = largest.lt_set(extent).intersect(
+        smallest.ge_set(isl.PwAff.val_on_domain(smallest.domain(), zero))
+    )
     return bool(values.params().is_subset(enough))
 
 

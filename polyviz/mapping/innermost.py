@@ -55,8 +55,8 @@ def distribute_innermost(
 ) -> isl.Schedule | None:
     """The tree with one innermost loop per statement in place of the last member of the band at ``path``.
 
-    Statements that pass private temporaries to each other share a loop. All of them are parallel and marked for vector instructions. None when that order would be illegal, or some of
-    the loops would not be parallel.
+    Statements that pass private temporaries to each other share a loop. All loops are parallel and marked for vector
+    instructions. None when that order would be illegal, or some of the loops would not be parallel.
     """
     band = band_at(tree, path)
     if len(statements_under(band)) < 2 or kind_of(band.child(0)) not in ("sequence", "set"):

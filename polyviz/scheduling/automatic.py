@@ -48,8 +48,9 @@ def schedule(
     ``dependences`` spares the dependence analysis when its result is at hand. ``tile`` tiles every permutable band of
     two and more loops: one size per loop, outermost first, the last one repeated for deeper bands. ``sizes`` tells
     the values of parameters in the run at hand to schedulers that choose by them; the order is right for all others
-    too. It is checked exactly before it is handed out. Raises ``OptionError`` for unknown names and values,
-    ``SchedulingError`` when the scheduler fails, ``LegalityError`` when what it proposes would change the result.
+    too. Statements between which a temporary lives are scheduled as one unless ``group`` is False. The order is
+    checked exactly before it is handed out. Raises ``OptionError`` for unknown names and values, ``SchedulingError``
+    when the scheduler fails, ``LegalityError`` when what it proposes would change the result.
     """
     chosen = make_scheduler(scheduler, options)
     check_sizes(scop.parameters, sizes or {})
@@ -59,7 +60,7 @@ def schedule(
     if together is None:
         proposal = _proposal(scheduler, chosen, problem)
     else:
-        proposal = together.expanded_proposal(_proposal(scheduler, chosen, together.problem))
+        proposal = together.expanded(_proposal(scheduler, chosen, together.problem))
     _insist_on_legality(scheduler, problem, proposal.tree)
     result = described(problem, scheduler, proposal.tree, proposal.decisions)
     result = replace(result, superposition=proposal.superposition)

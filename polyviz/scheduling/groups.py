@@ -17,32 +17,18 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.times import maps_of, union_of
-from polyviz.model.dependences import Dependence, Dependences
 from polyviz.model.isl_limits import coalesced
 from polyviz.model.schedule import Decision
-from polyviz.scheduling.bodies import LoopBody, loop_bodies
-from polyviz.scheduling.group_choice import pays_together
+from polyviz.scheduling.group_choice import find_groups
 from polyviz.scheduling.problem import Proposal, SchedulingProblem
 from polyviz.transform.tree import is_band, kind_of, node_at, path_of, statements_under, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from polyviz.model.dependences import Privatization
+    from polyviz.model.dependences import Dependence, Dependences
     from polyviz.model.scop import Access, Scop, Statement
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Consecutive statements of one loop body: ``leader`` stands for ``members`` (itself among them), in their order.
-
-    ``depth`` is the number of loops around the body, ``temporaries`` the scalars that live inside the group.
-    """
-
-    leader: str
-    members: tuple[str, ...]
-    depth: int
-    temporaries: tuple[str, ...]
+    from polyviz.scheduling.group_choice import Group
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +39,18 @@ class Contraction:
     groups: tuple[Group, ...]
     original: SchedulingProblem
 
-    def expanded(self, tree: isl.Schedule) -> isl.Schedule:
+    def expanded_tree(self, tree: isl.Schedule) -> isl.Schedule:
         """``tree`` over the contracted statements with every group in the order of the source again."""
         pulled = tree.pullback_union_pw_multi_aff(self._contraction())
         tree = pulled.intersect_domain(self.original.domain)
         for path in [path_of(node) for node in walk(tree) if kind_of(node) == "leaf"]:
             leaf = node_at(tree, path)
-            inside = {name: group for group in self.groups for name in statements_under(leaf) if name in group.members}
+            inside = {
+                name: group
+                for group in self.groups
+                for name in statements_under(leaf)
+                if name in group.members
+            }
             tree = self._ordered(leaf, tuple(dict.fromkeys(inside.values()))).get_schedule()
         return tree
 
@@ -89,107 +80,31 @@ class Contraction:
         ]
         return isl.UnionPwMultiAff.from_union_map(functools.reduce(isl.UnionMap.union, maps))
 
-    def expanded_proposal(self, proposal: Proposal) -> Proposal:
+    def expanded(self, proposal: Proposal) -> Proposal:
         """``proposal`` for the contracted problem as one for the original."""
-        return Proposal(self.expanded(proposal.tree), (*self.decisions(), *proposal.decisions))
-
-    def decisions(self) -> tuple[Decision, ...]:
-        """What was put together, and why."""
-        return tuple(_decision(group) for group in self.groups)
+        together = (_decision(group) for group in self.groups)
+        return Proposal(self.expanded_tree(proposal.tree), (*together, *proposal.decisions))
 
 
 def contracted(problem: SchedulingProblem) -> Contraction | None:
     """``problem`` with the statements that private temporaries tie together as one; None where there are none."""
-    groups = tuple(_groups(problem))
+    groups = tuple(find_groups(problem))
     if not groups:
         return None
     scop, names = problem.scop, {name: group for group in groups for name in group.members}
     gone = {name for group in groups for name in group.members if name != group.leader}
-    inner = {name for group in groups for name in group.temporaries}
     statements = tuple(
-        _merged(scop, names[statement.name], inner) if statement.name in names else statement
+        _merged(scop, names[statement.name]) if statement.name in names else statement
         for statement in scop.statements
         if statement.name not in gone
     )
     kept = _restricted(scop, [statement.name for statement in statements])
     part = replace(scop, statements=statements, schedule=scop.schedule.intersect_domain(kept))
-    found = _dependences(scop, problem.dependences, names)
+    found = _dependences(problem.dependences, names)
     return Contraction(SchedulingProblem(part, found, problem.sizes), groups, problem)
 
 
-def _groups(problem: SchedulingProblem) -> Iterable[Group]:
-    scop = problem.scop
-    private = {found.array: found for found in problem.dependences.privatizations}
-    users = {name: _users(scop, name) for name in private}
-    grouped: set[str] = set()
-    for body in loop_bodies(scop.schedule):
-        if body.statements & grouped:  # part of a group around
-            continue
-        ranges: list[tuple[int, int, set[str]]] = []
-        for name, privatization in private.items():
-            span = _span(body, users[name], privatization)
-            if span is not None:
-                ranges.append((*span, {name}))
-        for first, last, temporaries in _joined(ranges):
-            group = _group(problem, body, first, last, temporaries, users)
-            if group is not None:
-                grouped.update(group.members)
-                yield group
-
-
-def _span(body: LoopBody, users: frozenset[str], privatization: Privatization) -> tuple[int, int] | None:
-    """The first and last part of ``body`` that touch the temporary; None when it does not live just there."""
-    if privatization.depth != body.depth or not users <= body.statements:
-        return None
-    places = [place for place, part in enumerate(body.parts) if part.statements & users]
-    return (places[0], places[-1]) if len(places) > 1 else None
-
-
-def _joined(ranges: Iterable[tuple[int, int, set[str]]]) -> list[tuple[int, int, set[str]]]:
-    """The ranges with those that overlap as one."""
-    result: list[tuple[int, int, set[str]]] = []
-    for first, last, names in sorted(ranges, key=lambda one: one[:2]):
-        if result and first <= result[-1][1]:
-            start, end, known = result.pop()
-            result.append((start, max(end, last), known | names))
-        else:
-            result.append((first, last, names))
-    return result
-
-
-def _leader(scop: Scop, members: Sequence[str], depth: int) -> str | None:
-    """A statement right in the body that runs in every iteration in which one of ``members`` does."""
-    bodies = {name: _outer(scop.statement(name).domain, depth) for name in members}
-    whole = functools.reduce(isl.Set.union, bodies.values())
-    direct = (name for name in members if len(scop.statement(name).iterators) == depth)
-    return next((name for name in direct if whole.is_subset(bodies[name])), None)
-
-
-def _group(
-    problem: SchedulingProblem, body: LoopBody, first: int, last: int, temporaries: set[str], users: Mapping[str, frozenset[str]]
-) -> Group | None:
-    parts, scop = body.parts[first : last + 1], problem.scop
-    looped = [name for part in parts if part.has_loops for name in sorted(part.statements)]
-    if looped and not pays_together(problem, looped, body.depth):
-        return None
-    inside = {name for part in parts for name in part.statements}
-    members = tuple(part.name for part in scop.statements if part.name in inside)
-    leader = _leader(scop, members, body.depth)
-    if leader is None:
-        return None
-    inside = {name for name in temporaries if users[name] <= set(members)}
-    return Group(leader, members, body.depth, tuple(sorted(inside)))
-
-
-def _users(scop: Scop, array: str) -> frozenset[str]:
-    return frozenset(
-        statement.name
-        for statement in scop.statements
-        if any(access.array == array for access in statement.accesses)
-    )
-
-
-def _merged(scop: Scop, group: Group, inner: set[str]) -> Statement:
+def _merged(scop: Scop, group: Group) -> Statement:
     """One statement that does what the members of ``group`` do; what lives only inside it is no access of its own."""
     leader = scop.statement(group.leader)
     parts = [scop.statement(name) for name in group.members]
@@ -197,7 +112,7 @@ def _merged(scop: Scop, group: Group, inner: set[str]) -> Statement:
         _access_of(access, part, group)
         for part in parts
         for access in part.accesses
-        if access.array not in inner or access.array not in group.temporaries
+        if access.array not in group.temporaries
     )
     body = tuple(instruction for part in parts for instruction in part.body)
     return replace(leader, accesses=accesses, body=body, source="; ".join(part.source for part in parts))
@@ -208,7 +123,7 @@ def _access_of(access: Access, statement: Statement, group: Group) -> Access:
     return replace(access, relation=_of_group(relation, isl.dim_type.in_, group))
 
 
-def _dependences(scop: Scop, known: Dependences, names: Mapping[str, Group]) -> Dependences:
+def _dependences(known: Dependences, names: Mapping[str, Group]) -> Dependences:
     space = known.validity.get_space().params()
     relations = tuple(_contracted_relations(known.relations, names))
     validity_relations = tuple(_contracted_relations(known.validity_relations, names))
@@ -216,7 +131,9 @@ def _dependences(scop: Scop, known: Dependences, names: Mapping[str, Group]) -> 
         known,
         relations=relations,
         privatizations=tuple(
-            found for found in known.privatizations if not any(found.array in g.temporaries for g in names.values())
+            found
+            for found in known.privatizations
+            if not any(found.array in g.temporaries for g in names.values())
         ),
         validity=_contracted_union(known.validity, names, space),
         proximity=_contracted_union(known.proximity, names, space),
@@ -235,9 +152,7 @@ def _contracted_relations(
             yield replace(dependence, source=source, sink=sink, relation=relation)
 
 
-def _contracted_union(
-    union: isl.UnionMap, names: Mapping[str, Group], parameters: isl.Space
-) -> isl.UnionMap:
+def _contracted_union(union: isl.UnionMap, names: Mapping[str, Group], parameters: isl.Space) -> isl.UnionMap:
     found = (_contracted_map(relation, names) for relation in maps_of(union))
     return coalesced(union_of((relation for relation in found if relation is not None), parameters))
 
@@ -272,7 +187,9 @@ def _planted(leaf: isl.ScheduleNode, body: isl.ScheduleNode) -> isl.ScheduleNode
     if kind == "filter":
         return _planted(leaf, body.child(0))
     if is_band(body):
-        return _planted(leaf.insert_partial_schedule(body.band_get_partial_schedule()).child(0), body.child(0)).parent()
+        return _planted(
+            leaf.insert_partial_schedule(body.band_get_partial_schedule()).child(0), body.child(0)
+        ).parent()
     branches = [body.child(place) for place in range(body.n_children())]
     domain = leaf.get_domain()
     node = leaf.insert_sequence(
@@ -311,12 +228,6 @@ def _of_group(relation: isl.Map, end: isl.dim_type, group: Group) -> isl.Map:
     """``relation`` with the instances at one ``end`` replaced by those of the group that they belong to."""
     inner = relation.dim(end) - group.depth
     return relation.project_out(end, group.depth, inner).set_tuple_name(end, group.leader)
-
-
-def _outer(domain: isl.Set, depth: int) -> isl.Set:
-    """The values of the ``depth`` outer iterators."""
-    count = domain.dim(isl.dim_type.set)
-    return domain.project_out(isl.dim_type.set, depth, count - depth).reset_tuple_id()
 
 
 def _decision(group: Group) -> Decision:
