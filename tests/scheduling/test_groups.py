@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 import numpy as np
@@ -14,6 +13,9 @@ import polyviz as pv
 from polyviz.scheduling.bodies import loop_bodies
 from polyviz.scheduling.groups import contracted
 from polyviz.scheduling.problem import SchedulingProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Array = Any
 
