@@ -63,8 +63,7 @@ def _may_leave(key: _Identity) -> frozenset[tuple[str, Span | None]]:
 def _stays(scop: Scop, statement: Statement, access: Access, touched: isl.Set | None) -> bool:
     cells = restricted(scop, statement, access).range()
     return all(
-        _is_below(_axis(cells, axis), extent)
-        or (touched is not None and _is_between(_axis(cells, axis), _axis(touched, axis)))
+        _is_inside(_axis(cells, axis), extent, None if touched is None else _axis(touched, axis))
         for axis, extent in enumerate(scop.array(access.array).extents)
     )
 
@@ -74,21 +73,16 @@ def _axis(cells: isl.Set, axis: int) -> isl.Set:
     return rest.project_out(_SET, 0, axis).reset_tuple_id()
 
 
-def _is_below(values: isl.Set, extent: isl.PwAff | None) -> bool:
-    bounded = values.dim_has_upper_bound(_SET, 0) and values.dim_has_lower_bound(_SET, 0)
-    if extent is None or not bounded:
-        return False
-    largest, zero = values.dim_max(0), isl.Val(0)
-    smallest = values.dim_min(0)
-    enough = largest.lt_set(extent).intersect(
-        smallest.ge_set(isl.PwAff.val_on_domain(smallest.domain(), zero))
-    )
-    return bool(values.params().is_subset(enough))
-
-
-def _is_between(values: isl.Set, known: isl.Set) -> bool:
-    above, below = known.lex_le_set(values).range(), known.lex_ge_set(values).range()
-    return bool(values.is_subset(above.intersect(below)))
+def _is_inside(values: isl.Set, extent: isl.PwAff | None, known: isl.Set | None) -> bool:
+    """Whether ``values`` are at least 0 or one of those ``known`` to be inside, and below ``extent`` or one of them."""
+    high_enough, low_enough = values.lower_bound_val(_SET, 0, isl.Val(0)), isl.Set.empty(values.get_space())
+    if extent is not None:
+        end = isl.Set.from_pw_aff(extent).reset_tuple_id()
+        low_enough = end.lex_gt_set(values).range()
+    if known is not None:
+        high_enough = high_enough.union(known.lex_le_set(values).range())
+        low_enough = low_enough.union(known.lex_ge_set(values).range())
+    return bool(values.is_subset(high_enough.intersect(low_enough)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
