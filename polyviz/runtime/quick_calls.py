@@ -124,7 +124,8 @@ class QuickCalls:
         numbers = all(type(arguments[position]) in (int, *_FLOATS) for position in self.others)
         arrays = [arguments[position] for position in self.arrays]
         return numbers and all(
-            type(array) is np.ndarray and array.flags.c_contiguous and array.dtype.isnative for array in arrays
+            type(array) is np.ndarray and array.flags.c_contiguous and array.dtype.isnative
+            for array in arrays
         )
 
     def _key(self, arguments: _Arguments) -> Hashable:

@@ -209,3 +209,14 @@ def test_the_text_compiles_without_a_warning(name: str, tmp_path: Any) -> None:
     command = [*toolchain.command, *strict, str(path), "-o", str(tmp_path / "program.o")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert not done.stderr
+
+
+@needs_compiler
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (6, 4), (9, 3), (14, 2)], ids=str)
+@pytest.mark.parametrize("name", ["gemm", "syr2k"])
+def test_tiles_of_another_shape_give_the_same(name: str, shape: tuple[int, int]) -> None:
+    kernel = pv.compile(function_of(SUMS[name]), target="c", register_tile=shape, contract="strict")
+    assert_equal(name, kernel, arguments(name, (67, 101, 53)))
+    if kernel.plan.register_tiles:
+        lanes = kernel.plan.register_tiles[0].processor.lanes(8)
+        assert f"A tile of {shape[0]} x {shape[1] * lanes} cells" in kernel.source
