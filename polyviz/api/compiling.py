@@ -62,6 +62,7 @@ def compile(
     bit; ``reassociate`` lets sums be added up in another order and products be fused with sums. Arguments that share
     memory are refused, or with ``overlap="as-written"`` run on by the loop in its own order, with a warning.
     ``options`` also switch techniques off by name (``register_tile=False``); :func:`polyviz.techniques` lists them.
+    ``register_tile=(6, 4)`` asks for tiles of 6 rows of 4 vector registers.
     ``device`` is a mapping with those of kernels on a device, such as ``{"stage": False}`` (``DeviceOptions``).
 
     Raises ExtractionError, LegalityError, OptionError, ToolchainError.

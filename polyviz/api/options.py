@@ -17,6 +17,8 @@ Tile = Sequence[int] | int | Literal[False] | None
 OWN_NAMES = ("tile", "threads", "contract", "overlap", "tuned")
 """The options that are neither techniques nor the scheduler's."""
 MOST_THREADS = 4096
+MOST_TILE_ROWS, MOST_TILE_VECTORS = 30, 8
+"""A tile of sums that is larger than any register file has room for; one a little too large is legal, and slow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class BuildOptions:
     contract: FloatingPoint = "reassociate"
     overlap: Overlap = "refuse"
     tuned: bool = True
-    switches: Mapping[str, bool] = field(default_factory=dict)
+    switches: Mapping[str, bool | tuple[int, int]] = field(default_factory=dict)
     device: DeviceOptions = field(default_factory=DeviceOptions)
     scheduler: Mapping[str, Any] = field(default_factory=dict)
 
@@ -80,10 +82,30 @@ def read_options(given: Mapping[str, Any]) -> BuildOptions:
         raise OptionError(f"overlap is {' or '.join(get_args(Overlap))}, not {overlap!r}.")
     _check_tile(tile)
     _check_threads(threads)
+    shape = register_tile_shape(chosen.get("register_tile"))
+    chosen |= {} if shape is None else {"register_tile": shape}
     for name, value in {**chosen, "tuned": tuned}.items():
-        if not isinstance(value, bool):
+        if not isinstance(value, bool) and value is not shape:
             raise OptionError(f"{name} is True or False, not {value!r}.")
     return BuildOptions(tile, threads, contract, overlap, tuned, chosen, device, left)
+
+
+def register_tile_shape(value: object) -> tuple[int, int] | None:
+    """Rows and vector registers per row, where ``value`` gives them; None for True and False. Raises OptionError.
+
+    >>> register_tile_shape((6, 4)), register_tile_shape(True)
+    ((6, 4), None)
+    """
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, list | tuple) and len(value) == 2 and all(type(size) is int for size in value):
+        rows, vectors = value
+        if 1 <= rows <= MOST_TILE_ROWS and 1 <= vectors <= MOST_TILE_VECTORS:
+            return rows, vectors
+    raise OptionError(
+        "register_tile is True, False, or a tile in rows and vector registers per row such as (8, 3), "
+        f"at most ({MOST_TILE_ROWS}, {MOST_TILE_VECTORS}), not {value!r}."
+    )
 
 
 def device_options(choice: DeviceOptions | Mapping[str, Any] | None) -> DeviceOptions:

@@ -158,10 +158,17 @@ def _space(builder: _Builder, given: Mapping[str, Any]) -> Space:
     cores = thread_count().count
     counts = sorted({1, max(1, cores // 2)} - {cores})
     dimensions = [*_of_scheduler(builder.schedule), Dimension("threads", (None, *counts), None)]
-    dimensions += [Dimension(name, (True, False), True) for name in switches()]
     plan = builder.kernel(Candidate()).plan
+    dimensions += [Dimension(name, (True, False, *_shapes(name, plan)), True) for name in switches()]
     free = tuple(one for one in dimensions if one.name not in given)
     return Space(free, _tile_of(plan), tiles="tile" not in given)
+
+
+def _shapes(name: str, plan: Plan) -> tuple[tuple[int, int], ...]:
+    """Other shapes of register tiles, where the plan has some."""
+    if name != "register_tile" or not plan.register_tiles:
+        return ()
+    return plan.register_tiles[0].processor.tile_shapes()
 
 
 def _of_scheduler(name: str) -> list[Dimension]:

@@ -23,7 +23,7 @@ from polyviz.benchmark.peers.numba_serial import LoopUnderNumba
 from polyviz.benchmark.records import KernelRecord, VariantRecord
 from polyviz.benchmark.subject import Data, Subject
 from polyviz.benchmark.verification import Judge
-from polyviz.benchmark.workers import SETTLE, Workers
+from polyviz.benchmark.workers import Workers
 from polyviz.errors import VerificationError
 from polyviz.runtime.machine import usable_cores
 
@@ -186,7 +186,8 @@ class Contest:
 
         The last sample is verified again by ``judge``: a race between threads may well spare the first run.
         """
-        time.sleep(SETTLE)
+        if not self.workers.settle():
+            self.say(f"{subject.data.kernel}: threads of another variant are still busy")
         try:
             outcome = self._variant_job("sample", subject, racer, limit, judge is not None)
             samples.append(outcome.seconds)

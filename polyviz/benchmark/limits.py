@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from polyviz.benchmark.session import LONG_RUN
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
@@ -27,7 +29,7 @@ SLOW_RUN = 2.0
 ROUNDS_OF_SLOW_RUNS = 3
 
 _REPEATED_TIME = 0.1
-"""What one sample of a short run costs, with its repetitions, its fresh data and the pause after it."""
+"""What one sample of a short run costs, with its repetitions, its fresh data and the pause before it."""
 
 _COLD_START = 0.2
 """What threads, pages and libraries may cost when a variant runs for the first time, on a machine with other work."""
@@ -70,7 +72,7 @@ def choose_field(seconds: Mapping[str, float], kept: Collection[str], repeats: i
     longest = max(HOPELESS * fastest, _COLD_START)
     racing = {label for label in seconds if label in kept or seconds[label] <= longest}
     for label in sorted(racing - set(kept), key=seconds.__getitem__, reverse=True):
-        if rounds * sum(max(seconds[one], _REPEATED_TIME) for one in racing) <= budget:
+        if rounds * sum(_sample_time(seconds[one]) for one in racing) <= budget:
             break
         racing.remove(label)
     return Field(
@@ -78,3 +80,8 @@ def choose_field(seconds: Mapping[str, float], kept: Collection[str], repeats: i
         rounds,
         tuple(label for label in seconds if label not in racing),
     )
+
+
+def _sample_time(run: float) -> float:
+    """What one sample of a variant costs whose first run took ``run`` seconds."""
+    return max(2 * run if run < LONG_RUN else run, _REPEATED_TIME)

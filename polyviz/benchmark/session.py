@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 Values = Mapping[str, Any]
 Call = Callable[[Values, Mapping[str, int]], Any]
 
-SHORT_RUN = 0.05
-"""A run below so many seconds feels caches, pages and sleeping threads: it is repeated within one sample."""
+LONG_RUN = 0.25
+"""A first run below so many seconds says little: it feels caches, pages and sleeping threads, and is not counted."""
 
 SAMPLE_TIME = 0.03
 MOST_RUNS = 50
@@ -112,7 +112,7 @@ def run_nudged(subject: Subject, label: str, runnable: Runnable) -> Outcome:
 
 
 def sample(subject: Subject, label: str, runnable: Runnable, keep: bool) -> Outcome:
-    """Seconds of one run from fresh data; of a short one, the median of several after one that is not counted.
+    """Seconds of one run from fresh data; unless it is long, the median of those after one that is not counted.
 
     ``keep``: what the last run left comes back with them.
     """
@@ -121,7 +121,7 @@ def sample(subject: Subject, label: str, runnable: Runnable, keep: bool) -> Outc
     gc.disable()
     try:
         seconds, result = _timed(subject, call)
-        if seconds < SHORT_RUN:
+        if seconds < LONG_RUN:
             runs: list[float] = []
             while len(runs) < MOST_RUNS and sum(runs) < SAMPLE_TIME:
                 elapsed, result = _timed(subject, call)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.benchmark.records import KernelRecord, Ratio, Results, VariantRecord, ratio
 from polyviz.benchmark.rooflines import GOAL, achieved, held_back
+from polyviz.benchmark.session import LONG_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +31,9 @@ def markdown(results: Results, picture: str = "") -> str:
         _times(results),
         "## Compile time, which is in none of the figures above",
         _compile_times(results),
-        *_section(f"## Kernels below the goal of {GOAL}x", "What holds the fastest variant back:", _below(results)),
+        *_section(
+            f"## Kernels below the goal of {GOAL}x", "What holds the fastest variant back:", _below(results)
+        ),
         *_section("## What did not run, or ran wrong", "", _troubles(results)),
     ]
     return "\n\n".join(parts) + "\n"
@@ -39,7 +42,9 @@ def markdown(results: Results, picture: str = "") -> str:
 _READING = (
     "How many times faster than the best peer of that kernel a variant of polyviz is: the median, over the rounds, of "
     "the ratio of two times of the same round, with its 95 % interval in brackets for the fastest variant. "
-    "*Verified* counts the variants, peers included, whose every output agreed with the original loop."
+    "*Verified* counts the variants, peers included, whose every output agreed with the original loop. A sample begins "
+    "when no thread of any variant, peer or not, uses a core any more; it is the median of runs on fresh data after "
+    f"one that is not counted, or a single run where that takes {LONG_RUN} s or more."
 )
 
 

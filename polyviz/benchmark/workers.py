@@ -7,6 +7,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from polyviz.benchmark.quiet import wait_until_quiet
 from polyviz.runtime.machine import thread_count
 from polyviz.runtime.worker import Worker
 
@@ -21,11 +22,8 @@ _THREAD_VARIABLES = (
     "BLIS_NUM_THREADS",
 )
 
-SETTLE = 0.05
-"""Seconds between two samples, in which the idle threads of the first one stop looking for work."""
-
 _SPINNING = {"KMP_BLOCKTIME": "20"}
-"""Milliseconds that threads of LLVM's OpenMP look for work before they sleep; its 200 would disturb the next sample."""
+"""Milliseconds that threads of LLVM's OpenMP look for work before they sleep; its 200 would make every pause long."""
 
 
 @contextmanager
@@ -64,6 +62,11 @@ class Workers:
                 self._workers[name] = self._make()
             worker = self._workers[name]
         return worker.run(job, *arguments, time_limit=time_limit, label=label)
+
+    def settle(self) -> bool:
+        """Wait until no thread in any of the processes looks for work; False when some go on all the same."""
+        numbers = (worker.process_id for worker in self._workers.values())
+        return wait_until_quiet(number for number in numbers if number is not None)
 
     def __enter__(self) -> Workers:
         return self

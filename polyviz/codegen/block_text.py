@@ -16,14 +16,19 @@ if TYPE_CHECKING:
     from polyviz.model.plan import RegisterTile
     from polyviz.model.scop import Scop, Statement
 
+LARGEST_KEPT = 512 * 1024
+"""Bytes of a buffer that a thread keeps for good: getting its pages anew takes longer than filling it."""
+_LARGEST_ELEMENT = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """An operand of a register tile: the value, its packed buffer and the pointer that fills it, and whether it belongs
-    to the rows."""
+    """An operand of a register tile: the value, its packed buffer, the memory of that where every thread ``kept`` its
+    own, the pointer that fills it, and whether it belongs to the rows."""
 
     value: Expression
     buffer: str
+    kept: str
     next: str
     is_row: bool
 
@@ -64,6 +69,10 @@ class BlockText:
         panel = self.panel(operand)
         return -(-(rows if operand.is_row else columns) // panel) * panel * depth
 
+    def is_kept(self, operand: Operand) -> bool:
+        """Whether a thread keeps its buffer for ``operand`` from call to call: those of its own that are not large."""
+        return not self.is_shared(operand) and self.capacity(operand) * _LARGEST_ELEMENT <= LARGEST_KEPT
+
     def is_shared(self, operand: Operand) -> bool:
         """Whether the packed operand serves all blocks of the innermost loop."""
         return self.tile.shared_rows if operand.is_row else self.tile.shared_columns
@@ -91,4 +100,6 @@ def _operand(value: Expression, is_row: bool, arrays: ArrayPrinter) -> Operand:
     """The operand with a buffer called after the arrays it reads: ``A_rows``, ``B_columns``."""
     used = sorted({part.array for part in walk(value) if isinstance(part, Element)})
     name = "_".join([*used, "rows" if is_row else "columns"])
-    return Operand(value, arrays.added(name), arrays.added(f"next_{name}"), is_row)
+    return Operand(
+        value, arrays.added(name), arrays.added(f"{name}_kept"), arrays.added(f"next_{name}"), is_row
+    )

@@ -73,6 +73,9 @@ class BlockPrinter:
         for line in dict.fromkeys(types):
             text.add(0, line)
         for block in self.blocks.values():
+            for operand in filter(block.is_kept, _buffered(block, None)):
+                name = f"{operand.kept}[{block.capacity(operand)}] __attribute__((aligned({ALIGNMENT})))"
+                text.add(0, f"static _Thread_local {block.kind} {name};  // each thread's own, call after call")
             text.add(0, "")
             print_tile_function(block.tile, block.statement, block.dtype, block.function, text)
         return text
@@ -82,16 +85,18 @@ class BlockPrinter:
         for block in map(self.blocks.__getitem__, marks):
             size = self.work(block)
             for operand in _buffered(block, shared):
-                memory = f"aligned_alloc({ALIGNMENT}, sizeof({block.kind}[{block.capacity(operand)}]))"
+                size_text = f"sizeof({block.kind}[{block.capacity(operand)}])"
+                memory = operand.kept if block.is_kept(operand) else f"aligned_alloc({ALIGNMENT}, {size_text})"
                 enough = f"{size} > {SMALLEST_PACKED_WORK}"
                 line = f"{block.kind} *restrict {operand.buffer} = {enough} ? {memory} : NULL;"
                 self.text.add(indent, line)
 
     def release(self, marks: Sequence[str], indent: int, *, shared: bool | None = None) -> None:
-        """Give the buffers back."""
+        """Give back the buffers that threads do not keep."""
         for block in map(self.blocks.__getitem__, marks):
             for operand in _buffered(block, shared):
-                self.text.add(indent, f"free({operand.buffer});")
+                if not block.is_kept(operand):
+                    self.text.add(indent, f"free({operand.buffer});")
 
     def work(self, block: BlockText) -> str:
         """The number of statement instances of the whole nest, or a bound for it."""

@@ -20,6 +20,7 @@ from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
+from polyviz.mapping.blocks import SMALLEST_SHARED_WORK
 from polyviz.model.expression import Binary, Call, Constant, Element, Expression, walk
 from polyviz.model.program import NO_MEMORY, ArrayType, FloatingPoint, Program, ProgramArgument
 
@@ -294,7 +295,7 @@ class _CProgram:
 
     def _team(self, node: For, marks: Sequence[str], indent: int) -> None:
         """A parallel loop whose threads keep buffers of their own."""
-        self.text.add(indent, f"#pragma omp parallel{self._if_it_pays(node.parallel)}")
+        self.text.add(indent, f"#pragma omp parallel{self._if_it_pays(node.parallel, SMALLEST_SHARED_WORK)}")
         self.text.add(indent, "{")
         self.blocks.allocate(marks, indent + 1)
         self.text.add(indent + 1, "#pragma omp for schedule(dynamic)")
@@ -306,7 +307,7 @@ class _CProgram:
         """All threads run the loops of ``node`` together, pack what they share, and divide the blocks."""
         mark = self.blocks.team(node)
         assert mark is not None
-        condition = self.blocks.team_condition(mark, SMALLEST_PARALLEL_WORK)
+        condition = self.blocks.team_condition(mark, SMALLEST_SHARED_WORK)
         self.text.add(indent, "{")
         self.blocks.allocate([mark], indent + 1, shared=True)
         self.text.add(
@@ -360,13 +361,13 @@ class _CProgram:
         done = self.blocks.pack_before(node, body.statement, body.arguments, indent, team=self.sharing)
         return body if done else None
 
-    def _if_it_pays(self, mark: str) -> str:
-        """The clause that keeps a region with little work on one thread."""
+    def _if_it_pays(self, mark: str, least: int = SMALLEST_PARALLEL_WORK) -> str:
+        """The clause that keeps a region with no more than ``least`` statement instances on one thread."""
         for work in self.plan.work:
             if work.mark == mark and work.extents:
                 product = [bound_expression(extent) for extent in work.extents]
                 size = reduce(lambda left, right: Binary("*", left, right), product)
-                return f" if ({self._index(size)} > {SMALLEST_PARALLEL_WORK})"
+                return f" if ({self._index(size)} > {least})"
         return ""
 
     def _instance(self, node: Instance, indent: int) -> None:

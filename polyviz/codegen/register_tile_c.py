@@ -38,7 +38,9 @@ class TileSize:
 
 
 def tile_size(tile: RegisterTile, dtype: str) -> TileSize:
-    """The largest tile whose sums fit the registers together with one step's operands."""
+    """The shape that was asked for, else the largest whose sums fit the registers together with a step's operands."""
+    if tile.shape is not None:
+        return TileSize(*tile.shape, tile.processor.lanes(_bytes(dtype)))
     registers = tile.processor.vector_registers
     lanes = tile.processor.lanes(_bytes(dtype))
     vectors = 3 if registers >= 32 else 2

@@ -29,6 +29,10 @@ _LARGEST_BLOCK = 240
 _WIDEST_BLOCK = 2304
 """Columns packed at once: rows are packed again for each such block, so few matrices should need a second one."""
 
+SMALLEST_SHARED_WORK = 2_000_000
+"""Updates of packed tiles below which one thread does them all: some 40 microseconds, as long as it takes to wake
+another thread that sleeps. A product of two matrices has as many from 126 rows on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Blocks:

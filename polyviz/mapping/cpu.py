@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from polyviz.analysis import BandProperties
     from polyviz.model.dependences import Dependences
-    from polyviz.model.plan import ArraySum
+    from polyviz.model.plan import ArraySum, RegisterTile
     from polyviz.model.processor import Processor
     from polyviz.model.program import FloatingPoint
     from polyviz.model.schedule import Decision, Schedule
@@ -69,7 +69,7 @@ def make_plan(
     tile: Tile = None,
     processor: Processor | None = None,
     contract: FloatingPoint = "reassociate",
-    register_tile: bool = True,
+    register_tile: bool | tuple[int, int] = True,
     pack: bool = True,
     fuse_passes: bool = True,
     strips: bool = True,
@@ -81,9 +81,10 @@ def make_plan(
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off.
     Register tiles need a ``processor`` with vector registers and a target that can name them (``c``);
-    ``register_tile`` switches them off, ``pack`` the copies of their operands; ``interleave`` switches off that several
-    iterations of a parallel loop run side by side (in ``c`` only). The rest switches off what is done for
-    loops whose time goes into reading memory (``MemoryRules``), where ``contract`` allows it at all.
+    ``register_tile`` switches them off or gives their rows and vector registers per row, ``pack`` the copies of their
+    operands; ``interleave`` switches off that several iterations of a parallel loop run side by side (in ``c`` only).
+    The rest switches off what is done for loops whose time goes into reading memory (``MemoryRules``), where
+    ``contract`` allows it at all.
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
@@ -103,12 +104,17 @@ def make_plan(
         final_values=storage.final_values,
         full_tiles=mapped.full_tiles,
         work=mapped.work,
-        register_tiles=mapped.register_tiles,
+        register_tiles=_shaped(mapped.register_tiles, register_tile),
         block_tiles=mapped.block_tiles,
         array_sums=mapped.array_sums,
         decisions=(*mapped.decisions, *storage.decisions),
     )
     return rules.accumulated(scop, plan, processor)
+
+
+def _shaped(tiles: tuple[RegisterTile, ...], choice: bool | tuple[int, int]) -> tuple[RegisterTile, ...]:
+    """``tiles`` in the shape of ``choice``, if it is one."""
+    return tiles if isinstance(choice, bool) else tuple(replace(tile, shape=choice) for tile in tiles)
 
 
 def _mapped(

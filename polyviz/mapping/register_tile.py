@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.strides import access_rows
-from polyviz.mapping.blocks import choose_blocks
+from polyviz.mapping.blocks import SMALLEST_SHARED_WORK, choose_blocks
 from polyviz.mapping.operands import NotSeparableError, split_update
 from polyviz.mapping.work import region_extents, rows_of
 from polyviz.model.expression import Element, walk
@@ -90,6 +90,8 @@ class BlockedBand:
         )
         if self.tile.team and self.tile.shared_columns:
             text += "; the packed columns are shared between threads"
+        if self.tile.packed and self.parallel is not None:
+            text += f"; one thread does fewer than {SMALLEST_SHARED_WORK} updates alone"
         return Decision("register-tile", text, (self.tile.statement,), {"sizes": self.tile.sizes})
 
 

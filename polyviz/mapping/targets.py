@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import OptionError
 from polyviz.mapping import cpu, gpu
@@ -31,7 +31,7 @@ def make_plan(
     threads: int | None = None,
     device: DeviceOptions | None = None,
     contract: FloatingPoint = "reassociate",
-    **techniques: bool,
+    **techniques: Any,
 ) -> Plan:
     """Bind ``schedule`` to ``target``.
 

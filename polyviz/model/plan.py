@@ -151,7 +151,7 @@ class RegisterTile:
     coordinate changes. ``extents`` estimates the work of the whole nest, or of one run of its team: the product of
     loop lengths. ``team`` names the mark above the loops around the blocks where all threads run these loops together:
     they pack what is shared together, and divide the blocks of the parallel loop inside; it is empty where there is no
-    such team.
+    such team. ``shape`` is the tile in rows and vector registers per row, None for what fits the operands best.
     """
 
     mark: str
@@ -170,6 +170,7 @@ class RegisterTile:
     parallel_columns: bool
     extents: tuple[isl.PwAff, ...]
     team: str = ""
+    shape: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

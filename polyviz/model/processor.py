@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_FEWEST_ROWS = 3
+"""Tiles of fewer rows read more operands than they add up."""
+
 
 @dataclass(frozen=True, slots=True)
 class Processor:
@@ -24,3 +27,19 @@ class Processor:
     def lanes(self, element_bytes: int) -> int:
         """How many elements of this size one register holds."""
         return self.vector_bytes // element_bytes
+
+    def tile_shapes(self) -> tuple[tuple[int, int], ...]:
+        """Register tiles worth trying, as rows and vector registers per row: as many sums as there is room for.
+
+        Beside the sums, a step of a product needs one register per vector of columns and one for a value of the rows.
+
+        >>> Processor(64, 32, 49152, 1048576, 2).tile_shapes()
+        ((14, 2), (9, 3), (8, 3), (6, 4), (4, 6))
+        >>> Processor(32, 16, 32768, 1048576, 2).tile_shapes()
+        ((6, 2), (4, 3), (3, 3))
+        """
+        most = {vectors: (self.vector_registers - 1 - vectors) // vectors for vectors in (2, 3, 4, 6)}
+        shapes = [(rows, vectors) for vectors, rows in most.items() if rows >= _FEWEST_ROWS]
+        # One row less leaves a register for the compiler's own use.
+        shapes += [(most[3] - 1, 3)] if most[3] > _FEWEST_ROWS else []
+        return tuple(sorted(set(shapes), reverse=True))

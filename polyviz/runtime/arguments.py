@@ -7,6 +7,7 @@ numbers by the types it was told, which is several times faster than making its 
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -71,8 +72,31 @@ def address(array: NDArray[Any]) -> int:
     >>> address(np.zeros(0)) != 0
     True
     """
-    found: int = (array if array.size else _NOWHERE).__array_interface__["data"][0]
+    return _start_of(array if array.size else _NOWHERE)
+
+
+def _told_address(array: NDArray[Any]) -> int:
+    """The address as NumPy tells it, in ten times the time of reading it."""
+    found: int = array.__array_interface__["data"][0]
     return found
+
+
+def _read_address(array: NDArray[Any]) -> int:
+    """The address read where NumPy's C API keeps it: in the first field of an array behind the header of the object."""
+    return _pointer_at(id(array) + _HEADER).value or 0
+
+
+def _can_be_read() -> bool:
+    """Whether this interpreter keeps arrays as NumPy's C API says, which one of another kind need not do."""
+    if sys.implementation.name != "cpython" or sys.version_info < (3, 10):
+        return False
+    probes = (_NOWHERE, _NOWHERE[3:], np.zeros((2, 3)).T)
+    return all(_read_address(probe) == _told_address(probe) for probe in probes)
+
+
+_pointer_at = ctypes.c_void_p.from_address
+_HEADER = object.__basicsize__
+_start_of = _read_address if _can_be_read() else _told_address
 
 
 def _number(value: Any) -> int | float:

@@ -16,6 +16,7 @@ from polyviz.model.exclusion import exclusive
 from polyviz.model.program import ArrayType
 from polyviz.runtime.evaluate import evaluate_integer
 from polyviz.runtime.overlap import lives_on_device, overlaps_itself, share_memory
+from polyviz.runtime.quick_calls import QuickCalls
 from polyviz.runtime.residency import device
 
 if TYPE_CHECKING:
@@ -92,6 +93,11 @@ class Binder:
         self._conflicts = [pair for pair in combinations(ranked, 2) if not self.written.isdisjoint(pair)]
         self._points = frozenset(name for name, array in self.arrays.items() if array.is_point)
         self._accepted: dict[tuple[int, ...], None] = {}
+
+    def quick_calls(self) -> QuickCalls:
+        """What recognises calls like those that were bound before; none of them where names or defaults take part."""
+        ranked = [name for name, array in self.arrays.items() if array.rank]
+        return QuickCalls(self._positional or (), ranked, self._written_arrays)
 
     def bind(
         self, arguments: tuple[Any, ...], keywords: Mapping[str, Any], *, overlapping: bool = False

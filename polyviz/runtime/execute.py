@@ -12,7 +12,7 @@ import linecache
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -28,6 +28,7 @@ from polyviz.runtime.native import NativeFunction
 from polyviz.runtime.stages import told
 from polyviz.runtime.threads import native_threads, numba_threads
 from polyviz.runtime.toolchain import INSTALL_HINT, Toolchain, find_toolchain
+from polyviz.runtime.waiting import short_spinning
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,16 +110,33 @@ class NativeRunner:
         native = [get(values, cells, parameters) for get in self._getters]
         if os.getpid() != self._owner:
             _use_one_thread(self._function.path)
-        with native_threads(self._function.path, self.program.threads):
-            status = self._function(*native)
-        if status == NO_MEMORY:
-            raise MemoryError(f"{self.program.name} found no memory for the copies of its temporaries.")
+        status = self.run_native(native)
         if status:
             _restore(values, backups)
             raise failed_test(self.program.failures[status - 1])
         write_back(self.program, values, copied)
         scalars = {name: cell[0].item() for name, cell in cells.items()}
         return result_of(self.program, {**values, **given, **scalars}) if self._gives else None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a call needs nothing but its arguments: no arrays made for it, no results, nothing to take back."""
+        program = self.program
+        return not (self._gives or self._cells or program.locals or program.checked)
+
+    def run_native(self, values: Sequence[int | float]) -> int:
+        """Call the function with one number per argument; 0, or the 1-based number of the test that failed.
+
+        Raises MemoryError.
+        """
+        if self.program.threads is None:
+            status = self._function(*values)
+        else:
+            with native_threads(self._function.path, self.program.threads):
+                status = self._function(*values)
+        if status == NO_MEMORY:
+            raise MemoryError(f"{self.program.name} found no memory for the copies of its temporaries.")
+        return status
 
 
 class PythonRunner:
@@ -164,7 +182,7 @@ class PythonRunner:
             return
         started = time.perf_counter()
         function: Any = self._function
-        with told(f"compiling {self.program.name} with numba"):
+        with told(f"compiling {self.program.name} with numba"), short_spinning():
             function.compile(tuple(function.typeof_pyval(value) for value in arguments.values()))
         self.compile_seconds = time.perf_counter() - started
         self._is_compiled = True

@@ -91,6 +91,7 @@ class Kernel(Displayable):
         self._latest: Program | None = None
         self._bounds_checked: dict[object, None] = {}
         self._as_written = AsWritten(original, plan.target)
+        self._quick = self._binder.quick_calls()
 
     @property
     def schedule(self) -> Schedule:
@@ -191,6 +192,10 @@ class Kernel(Displayable):
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Run on ``arguments``; the result of the original function."""
+        ran = None if keywords else self._quick.run(arguments)
+        if ran is not None:
+            self._latest = ran
+            return None
         try:
             bound = self.bind(arguments, keywords)
         except OverlapError as error:
@@ -205,7 +210,10 @@ class Kernel(Displayable):
                 self.bind(arguments, keywords, overlapping=True).given, written_arrays(self.scop), error
             )
         compiled = self._compile(bound)
-        return compiled.runner(bound.given, bound.parameters)
+        result = compiled.runner(bound.given, bound.parameters)
+        if not keywords:
+            self._quick.remember(arguments, bound, compiled.runner)
+        return result
 
     def bind(
         self, arguments: tuple[Any, ...], keywords: Mapping[str, Any], *, overlapping: bool = False

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import ArgumentError, ToolchainError
+from polyviz.runtime.waiting import short_spinning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +35,8 @@ class NativeFunction:
         self.path = Path(path)
         self.symbol = symbol
         try:
-            library = ctypes.CDLL(str(path))
+            with short_spinning():
+                library = ctypes.CDLL(str(path))
         except OSError as error:
             raise ToolchainError("The compiled library cannot be loaded.", reason=str(error)) from error
         try:

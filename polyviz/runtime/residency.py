@@ -146,6 +146,11 @@ class DeviceMemory:
         """Whether ``array`` stays on the device."""
         return id(array) in self._kept
 
+    @property
+    def is_used(self) -> bool:
+        """Whether any array stays on the device."""
+        return bool(self._kept)
+
     def is_ahead(self, array: object) -> bool:
         """Whether the newest values of ``array`` are on the device only."""
         found = self._kept.get(id(array))

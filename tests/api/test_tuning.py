@@ -9,6 +9,9 @@ import pytest
 
 import polyviz as pv
 from polyviz.api import tuning as tuning_module
+from polyviz.errors import OptionError
+from polyviz.model.processor import Processor
+from polyviz.runtime.machine import Machine
 from polyviz.tuning.executors import Outcome
 from polyviz.tuning.live import Live
 from tests.running import function_of
@@ -173,3 +176,46 @@ def test_a_short_search_for_real(cache_directory: Path) -> None:
     assert not first.any()
     assert "Tuning of transpose, pluto/python for A_shape_0 = A_shape_1 = 5: 1 candidate in" in repr(found)
     assert tuning_module.DEFAULT_SECONDS > 0
+
+
+PRODUCT = """
+def product(C, A, B):
+    for i in range(C.shape[0]):
+        for j in range(C.shape[1]):
+            for k in range(A.shape[1]):
+                C[i, j] += A[i, k] * B[k, j]
+"""
+
+
+def test_shapes_of_register_tiles_are_tried_and_remembered(
+    monkeypatch: pytest.MonkeyPatch, cache_directory: Path
+) -> None:
+    processor = Processor(32, 16, 32768, 1048576, 2)
+    monkeypatch.setattr(Machine, "processor", processor)
+    monkeypatch.setattr(Live, "try_first", lambda *_: Outcome("accepted", True, 1.0))
+    monkeypatch.setattr(Live, "rematch", lambda *_: Outcome("accepted", True, 0.5, 2.0))
+    tried: list[Any] = []
+
+    def challenge(_live: Live, candidate: Candidate, _champion: Candidate) -> Outcome:
+        tried.append(candidate.keywords.get("register_tile"))
+        better = candidate.keywords == {"register_tile": (4, 3)}
+        return Outcome(
+            "accepted" if better else "slower", True, 0.5 if better else 2.0, 2.0 if better else 0.5
+        )
+
+    monkeypatch.setattr(Live, "challenge", challenge)
+    function = function_of(PRODUCT)
+    square = [np.ones((16, 16)) for _ in range(3)]
+    found = pv.tune(function, *square, target="c", seconds=60)
+    assert {shape for shape in tried if isinstance(shape, tuple)} == set(processor.tile_shapes())
+    assert found.options == {"register_tile": (4, 3)}
+    later = pv.compile(function, target="c")
+    assert later.plan.register_tiles[0].shape == (4, 3)
+    assert any("register_tile 4 x 3" in text for text in tuned(later))
+    assert pv.compile(function, target="c", tuned=False).plan.register_tiles[0].shape is None
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (8, 9), (31, 1), (8,), (8.0, 3), "8x3", 3])
+def test_a_shape_that_no_register_file_holds_is_refused(shape: Any) -> None:
+    with pytest.raises(OptionError, match=r"register_tile is True, False, or a tile in rows and vector"):
+        pv.compile(function_of(PRODUCT), target="c", register_tile=shape)

@@ -25,8 +25,11 @@ BLOCKS = {"automatic": None, "small": (16, 40, 24)}
 
 
 def run(kernel: Kernel, given: list[Any]) -> list[Any]:
+    """What is left of copies of ``given``; threads take part however little there is to do."""
     copied = [value.copy(order="K") if isinstance(value, np.ndarray) else value for value in given]
-    kernel(*copied)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("polyviz.codegen.c.SMALLEST_SHARED_WORK", 1000)
+        kernel(*copied)
     return copied
 
 
@@ -209,3 +212,14 @@ def test_the_text_compiles_without_a_warning(name: str, tmp_path: Any) -> None:
     command = [*toolchain.command, *strict, str(path), "-o", str(tmp_path / "program.o")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert not done.stderr
+
+
+@needs_compiler
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (6, 4), (9, 3), (14, 2)], ids=str)
+@pytest.mark.parametrize("name", ["gemm", "syr2k"])
+def test_tiles_of_another_shape_give_the_same(name: str, shape: tuple[int, int]) -> None:
+    kernel = pv.compile(function_of(SUMS[name]), target="c", register_tile=shape, contract="strict")
+    assert_equal(name, kernel, arguments(name, (67, 101, 53)))
+    if kernel.plan.register_tiles:
+        lanes = kernel.plan.register_tiles[0].processor.lanes(8)
+        assert f"A tile of {shape[0]} x {shape[1] * lanes} cells" in kernel.source

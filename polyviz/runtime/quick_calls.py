@@ -1,0 +1,166 @@
+"""Calls like one that was checked before: only what can differ between two such calls is looked at again.
+
+Argument types, ranks, bounds of subscripts and what the loops assume of sizes follow from the dtypes and shapes of the
+arrays and from the integers among the arguments. A call that has these of an earlier one needs none of the tests again.
+Where arrays are, whether they may be written and whether they share memory is different every time, and is checked.
+Whatever is unusual in any way is left to the usual way, which says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polyviz.runtime.arguments import address, getter
+from polyviz.runtime.execute import NativeRunner
+from polyviz.runtime.residency import device
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from polyviz.model.program import Program, ProgramArgument
+    from polyviz.runtime.binding import Bound
+
+REMEMBERED = 64
+"""How many kinds of calls a kernel remembers."""
+
+_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
+"""Bits of ``ndarray.flags.num``, as NumPy's C API numbers them."""
+_FLOATS = (float, np.float64)
+
+_Arguments = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Array:
+    """What has to hold for one array argument; its address goes to each of ``slots``."""
+
+    position: int
+    dtype: np.dtype[Any]
+    flags: int
+    slots: tuple[int, ...]
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """One kind of call: the values that the function is called with, but for addresses and floating-point numbers."""
+
+    runner: NativeRunner
+    values: tuple[Any, ...]
+    arrays: tuple[_Array, ...]
+    conflicts: tuple[tuple[int, int], ...]
+    numbers: tuple[tuple[int, type, tuple[int, ...]], ...]
+    process: int
+
+    def native(self, arguments: _Arguments) -> list[Any] | None:
+        """The values to call the function with; None where something is not as it was."""
+        values, starts = list(self.values), []
+        for found in self.arrays:
+            array = arguments[found.position]
+            if (
+                type(array) is not np.ndarray
+                or array.dtype is not found.dtype
+                or array.flags.num & found.flags != found.flags
+            ):
+                return None
+            start = address(array)
+            starts.append(start)
+            for slot in found.slots:
+                values[slot] = start
+        for first, second in self.conflicts:
+            low, high = starts[first], starts[second]
+            if low < high + self.arrays[second].bytes and high < low + self.arrays[first].bytes:
+                return None
+        for position, kind, slots in self.numbers:
+            if type(arguments[position]) is not kind:
+                return None
+            for slot in slots:
+                values[slot] = arguments[position]
+        return values
+
+
+class QuickCalls:
+    """The kinds of calls that one kernel has checked. ``written`` are the names of arrays whose content changes."""
+
+    def __init__(self, names: Sequence[str], ranked: Sequence[str], written: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self.arrays = tuple(position for position, name in enumerate(names) if name in ranked)
+        self.others = tuple(position for position, name in enumerate(names) if name not in ranked)
+        self.written = frozenset(written)
+        self._known: dict[Hashable, _Prepared] = {}
+
+    def run(self, arguments: _Arguments) -> Program | None:
+        """Run a call like one before; the program that ran, None where the call has to go the usual way."""
+        try:
+            prepared = self._known.get(self._key(arguments))
+        except (AttributeError, IndexError, TypeError):
+            return None
+        if prepared is None or device.is_used or os.getpid() != prepared.process:
+            return None
+        values = prepared.native(arguments)
+        if values is None:
+            return None
+        prepared.runner.run_native(values)
+        return prepared.runner.program
+
+    def remember(self, arguments: _Arguments, bound: Bound, runner: object) -> None:
+        """Prepare for calls like this one, which went well, where its kind can be told quickly."""
+        if not isinstance(runner, NativeRunner) or not runner.is_plain:
+            return
+        if not arguments or len(arguments) != len(self.names) or not self._is_usual(arguments):
+            return
+        key = self._key(arguments)
+        if key not in self._known:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            self._known[key] = self._prepared(arguments, bound, runner)
+
+    def _is_usual(self, arguments: _Arguments) -> bool:
+        """Whether these are NumPy's own arrays, as generated code reads them best, and Python's own numbers."""
+        numbers = all(type(arguments[position]) in (int, *_FLOATS) for position in self.others)
+        arrays = [arguments[position] for position in self.arrays]
+        return numbers and all(
+            type(array) is np.ndarray and array.flags.c_contiguous and array.dtype.isnative
+            for array in arrays
+        )
+
+    def _key(self, arguments: _Arguments) -> Hashable:
+        """Shapes and integers: what else follows from them was checked. IndexError for a wrong number of arguments."""
+        if not arguments or len(arguments) != len(self.names):
+            raise IndexError
+        shapes = tuple([arguments[position].shape for position in self.arrays])
+        integers = [arguments[position] for position in self.others if type(arguments[position]) is int]
+        return (shapes, *integers) if integers else shapes
+
+    def _prepared(self, arguments: _Arguments, bound: Bound, runner: NativeRunner) -> _Prepared:
+        program = runner.program
+        values = [getter(argument)(bound.given, {}, bound.parameters) for argument in program.arguments]
+        ranked = [self.names[position] for position in self.arrays]
+        arrays = [self._array(position, arguments[position], program.arguments) for position in self.arrays]
+        conflicts = [
+            (first, second)
+            for second in range(len(ranked))
+            for first in range(second)
+            if not self.written.isdisjoint((ranked[first], ranked[second]))
+        ]
+        numbers = [
+            (position, type(arguments[position]), _slots(program.arguments, "scalar", self.names[position]))
+            for position in self.others
+            if type(arguments[position]) is not int
+        ]
+        return _Prepared(runner, tuple(values), tuple(arrays), tuple(conflicts), tuple(numbers), os.getpid())
+
+    def _array(self, position: int, array: Any, arguments: Sequence[ProgramArgument]) -> _Array:
+        name = self.names[position]
+        flags = _CONTIGUOUS | _ALIGNED | (_WRITEABLE if name in self.written else 0)
+        return _Array(position, array.dtype, flags, _slots(arguments, "array", name), array.nbytes)
+
+
+def _slots(arguments: Sequence[ProgramArgument], kind: str, name: str) -> tuple[int, ...]:
+    return tuple(
+        slot for slot, argument in enumerate(arguments) if argument.kind == kind and argument.name == name
+    )

@@ -1,0 +1,158 @@
+"""The second call of a kind skips what was checked, and nothing that can have changed since."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.errors import ArgumentError, OverlapError, PolyvizError
+from polyviz.runtime.arguments import address
+from polyviz.runtime.residency import device
+from polyviz.runtime.toolchain import find_toolchain
+from tests.running import function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from polyviz.runtime.kernel import Kernel
+
+pytestmark = pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
+
+SCALE = "def scale(A, B, factor, n):\n    for i in range(n):\n        A[i] = factor * B[i]"
+Called = tuple["Kernel", "Callable[[], int]"]
+
+
+@pytest.fixture
+def called(monkeypatch: pytest.MonkeyPatch) -> Called:
+    """A kernel that ran once on arrays of 8, and a count of the calls that went the usual way since."""
+    kernel = pv.compile(function_of(SCALE), target="c", schedule="original")
+    kernel(np.zeros(8), np.ones(8), 2.0, 8)
+    usual: list[object] = []
+    bind = kernel.bind
+
+    def counted(*arguments: Any, **keywords: Any) -> Any:
+        usual.append(arguments)
+        return bind(*arguments, **keywords)
+
+    monkeypatch.setattr(kernel, "bind", counted)
+    return kernel, lambda: len(usual)
+
+
+def test_a_call_like_the_last_one_is_quick_and_right(called: Called) -> None:
+    kernel, usual = called
+    for factor in (3.0, np.float64(4.0), 5.0):
+        written, read = np.zeros(8), np.arange(8.0)
+        kernel(written, read, factor, 8)
+        np.testing.assert_array_equal(written, factor * read)
+    assert usual() == 1, "only the first call with another type of number is bound"
+
+
+def test_every_kind_of_call_is_remembered(called: Called) -> None:
+    kernel, usual = called
+    for _ in range(3):
+        for size in (4, 8):
+            written = np.zeros(size)
+            kernel(written, np.ones(size), 2.0, size)
+            np.testing.assert_array_equal(written, 2.0)
+    assert usual() == 1
+
+
+def test_another_integer_is_another_size(called: Called) -> None:
+    kernel, usual = called
+    written = np.zeros(8)
+    kernel(written, np.ones(8), 2.0, 5)
+    np.testing.assert_array_equal(written, [2.0] * 5 + [0.0] * 3)
+    assert usual() == 1
+    with pytest.raises(PolyvizError, match="leaves its array"):
+        kernel(written, np.ones(8), 2.0, 9)
+
+
+def _read_only() -> Any:
+    array = np.zeros(8)
+    array.flags.writeable = False
+    return array
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        (_read_only(), "read-only"),
+        (np.zeros((8, 1)), "2 dimensions"),
+        (np.zeros(7), "leaves its array"),
+        (np.ma.masked_array(np.zeros(8)), "masked array"),
+        (np.zeros(8, dtype="O"), "object"),
+        ([0.0] * 8, "must be a NumPy array"),
+        (None, "must be a NumPy array"),
+    ],
+)
+def test_what_is_refused_at_first_is_refused_later(called: Called, written: Any, message: str) -> None:
+    kernel, _ = called
+    with pytest.raises(PolyvizError, match=message):
+        kernel(written, np.ones(8), 2.0, 8)
+
+
+@pytest.mark.parametrize("arguments", [(), (np.zeros(8),), (np.zeros(8), np.ones(8), 2.0, 8, 1)])
+def test_a_wrong_number_of_arguments(called: Called, arguments: tuple[Any, ...]) -> None:
+    kernel, _ = called
+    with pytest.raises(ArgumentError):
+        kernel(*arguments)
+
+
+@pytest.mark.parametrize("shift", [0, 1, 7, -3])
+def test_memory_that_is_shared_is_found_every_time(called: Called, shift: int) -> None:
+    kernel, _ = called
+    memory = np.zeros(32)
+    with pytest.raises(OverlapError, match="A and B overlap"):
+        kernel(memory[8:16], memory[8 + shift : 16 + shift], 2.0, 8)
+
+
+def test_neighbours_in_memory_do_not_overlap(called: Called) -> None:
+    kernel, usual = called
+    memory = np.ones(16)
+    kernel(memory[:8], memory[8:], 2.0, 8)
+    np.testing.assert_array_equal(memory, [2.0] * 8 + [1.0] * 8)
+    assert usual() == 0
+
+
+@pytest.mark.parametrize(
+    "read",
+    [np.ones(16)[::2], np.ones(8)[::-1], np.ones(8, ">f8"), np.ones(8, np.float32), np.ones(8, np.int64)],
+)
+def test_other_layouts_and_types_get_a_program_of_their_own(called: Called, read: Any) -> None:
+    kernel, usual = called
+    written = np.zeros(8)
+    kernel(written, read, 2.0, 8)
+    np.testing.assert_array_equal(written, 2.0)
+    assert usual() == 1
+
+
+def test_the_program_of_the_kernel_is_that_of_the_latest_call(called: Called) -> None:
+    kernel, _ = called
+    kernel(np.zeros(8, np.float32), np.ones(8, np.float32), 2.0, 8)
+    assert kernel.program.types["A"].dtype == "float32"
+    kernel(np.zeros(8), np.ones(8), 2.0, 8)
+    assert kernel.program.types["A"].dtype == "float64"
+
+
+def test_nothing_is_quick_while_arrays_stay_on_a_device(
+    called: Called, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel, usual = called
+    monkeypatch.setattr(device, "_kept", {0: object()})
+    kernel(np.zeros(8), np.ones(8), 2.0, 8)
+    assert usual() == 1
+
+
+def test_results_and_local_arrays_go_the_usual_way() -> None:
+    text = "def total(A):\n    s = 0.0\n    for i in range(len(A)):\n        s += A[i]\n    return s"
+    kernel = pv.compile(function_of(text), target="c")
+    assert [kernel(np.ones(8)) for _ in range(2)] == [8.0, 8.0]
+
+
+def test_an_address_is_where_numpy_says() -> None:
+    whole = np.zeros((4, 6))
+    for array in (whole, whole[1:, 2:], whole.T, whole[::-1]):
+        assert address(array) == array.__array_interface__["data"][0]
