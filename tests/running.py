@@ -7,6 +7,7 @@ import itertools
 import linecache
 import math
 import textwrap
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numba
@@ -33,6 +34,24 @@ def function_of(text: str, **known: Any) -> Callable[..., Any]:
     return names[name]
 
 
+@cache
+def shared_function(text: str) -> Callable[..., Any]:
+    """The function of ``text``, one and the same for everybody who asks: numba compiles it once."""
+    return function_of(text)
+
+
+def compiled_by_numba(function: Callable[..., Any], values: tuple[Any, ...]) -> Callable[..., Any]:
+    """The reference that kernels are compared with, compiled for the types of ``values`` once."""
+    return _reference(function, tuple(map(numba.typeof, values)))
+
+
+@cache
+def _reference(function: Callable[..., Any], types: tuple[Any, ...]) -> Callable[..., Any]:
+    # One per type: what was compiled for int64 refuses larger integers.
+    compiled: Callable[..., Any] = numba.njit(error_model="numpy")(function)
+    return compiled
+
+
 def agree(
     function: Callable[..., Any] | str,
     *arguments: Any,
@@ -43,8 +62,8 @@ def agree(
 ) -> pv.Kernel:
     """Call the original and the kernel on copies of ``arguments``: same arrays, same result, same types."""
     if isinstance(function, str):
-        function = function_of(function)
-    reference = numba.njit(error_model="numpy")(function)
+        function = shared_function(function)
+    reference = compiled_by_numba(function, (*arguments, *(keywords or {}).values()))
     expected_arguments, actual_arguments = copies(arguments), copies(arguments)
     kernel = pv.compile(function, schedule=schedule, target=target, **options)
     expected = reference(*expected_arguments, **(keywords or {}))

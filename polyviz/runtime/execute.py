@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -211,6 +212,8 @@ def _use_one_thread(library: Path) -> None:
 
 
 def _load_program(program: Program, text: str) -> Callable[..., Any]:
+    if program.target == "numba":
+        return _load_once(text, program.name, _filename(program), frozenset(program.types.items()))
     return load_function(text, program.name, _filename(program))
 
 
@@ -228,6 +231,17 @@ def load_function(text: str, name: str, filename: str, known: Mapping[str, Any] 
     exec(compile(text, filename, "exec"), names)
     function: Callable[..., Any] = names[name]
     return function
+
+
+@lru_cache(maxsize=128)
+def _load_once(
+    text: str, name: str, filename: str, types: frozenset[tuple[str, ArrayType]]
+) -> Callable[..., Any]:
+    """The same function for the same text: what numba has compiled serves a cell that is run again.
+
+    Other ``types`` get another one, since a function that was compiled for int64 refuses larger integers.
+    """
+    return load_function(text, name, filename)
 
 
 def _extra_flags(program: Program) -> tuple[str, ...]:

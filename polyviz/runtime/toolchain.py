@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.errors import ToolchainError
 from polyviz.runtime.compiler import compile_file, run_compiler
-from polyviz.runtime.storage import cache_directory, write_atomically
+from polyviz.runtime.storage import cache_directory, process_directory, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -300,7 +300,7 @@ def _examine(candidate: _Candidate) -> Toolchain | str:
 
 def _probe(candidate: _Candidate, flags: tuple[str, ...], text: str = _PROBE) -> str | None:
     """Compile and run a tiny program with ``flags``; None when it worked, else what went wrong."""
-    with tempfile.TemporaryDirectory(prefix="polyviz-probe-") as directory:
+    with tempfile.TemporaryDirectory(prefix="probe-", dir=process_directory()) as directory:
         source = Path(directory) / "probe.c"
         program = Path(directory) / "probe"
         source.write_text(text, encoding="utf-8")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import weakref
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from typing import IO, Self
 
 from polyviz.errors import WorkerError
 from polyviz.runtime.channel import Channel
+from polyviz.runtime.storage import process_directory
 
 _KEPT_OUTPUT = 16 * 1024
 _KEPT_LINES = 5
@@ -72,11 +75,13 @@ class WorkerProcess:
         self.owner = os.getpid()
         here, there = socket.socketpair()
         listening, lifeline = os.pipe()
+        scratch = _scratch()
         try:
-            process = _launch(setting, there.fileno(), listening, memory_limit)
+            process = _launch(setting, there.fileno(), listening, memory_limit, scratch)
         except OSError as error:
             here.close()
             os.close(lifeline)
+            _remove(scratch)
             raise WorkerError("The worker process could not be started.", reason=str(error)) from error
         finally:
             there.close()
@@ -86,7 +91,7 @@ class WorkerProcess:
         self.output = OutputTail(process.stdout)
         self._process = process
         self._ending = threading.Lock()
-        self._finalizer = weakref.finalize(self, _end, process, self.channel, lifeline, self.owner)
+        self._finalizer = weakref.finalize(self, _end, process, self.channel, lifeline, self.owner, scratch)
 
     @property
     def process_id(self) -> int:
@@ -110,7 +115,22 @@ class WorkerProcess:
         return self._process.wait()
 
 
-def _launch(setting: Setting, channel: int, lifeline: int, memory_limit: int) -> subprocess.Popen[bytes]:
+def _scratch() -> str | None:
+    """A directory for the temporary files of a worker, which is killed and cannot remove them; None without room."""
+    try:
+        return tempfile.mkdtemp(prefix="worker-", dir=process_directory())
+    except OSError:
+        return None
+
+
+def _remove(scratch: str | None) -> None:
+    if scratch is not None:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _launch(
+    setting: Setting, channel: int, lifeline: int, memory_limit: int, scratch: str | None
+) -> subprocess.Popen[bytes]:
     program = "polyviz.runtime.worker_main"
     return subprocess.Popen(
         # -P: the current directory is searched only where this process searches it.
@@ -119,7 +139,11 @@ def _launch(setting: Setting, channel: int, lifeline: int, memory_limit: int) ->
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         pass_fds=(channel, lifeline),
-        env={**dict(setting.environment), "PYTHONPATH": os.pathsep.join(setting.search_path)},
+        env={
+            **dict(setting.environment),
+            **({"TMPDIR": scratch} if scratch else {}),
+            "PYTHONPATH": os.pathsep.join(setting.search_path),
+        },
         cwd=setting.directory,
         # A session of its own: Ctrl-C in the terminal reaches us, and we decide; what a job starts ends with it.
         start_new_session=True,
@@ -131,7 +155,9 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _end(process: subprocess.Popen[bytes], channel: Channel, lifeline: int, owner: int) -> None:
+def _end(
+    process: subprocess.Popen[bytes], channel: Channel, lifeline: int, owner: int, scratch: str | None
+) -> None:
     channel.close()
     os.close(lifeline)
     if os.getpid() != owner:
@@ -140,3 +166,4 @@ def _end(process: subprocess.Popen[bytes], channel: Channel, lifeline: int, owne
     if process.returncode is None:
         _kill_group(process)
     process.wait()
+    _remove(scratch)

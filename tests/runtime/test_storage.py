@@ -4,12 +4,19 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from polyviz.runtime.storage import cache_directory as directory_in_use
 from polyviz.runtime.storage import process_directory, write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OWNER = "from polyviz.runtime.storage import process_directory; print(process_directory(), flush=True); "
 
 
 def test_the_variable_chooses_the_cache_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -63,3 +70,48 @@ def test_the_process_directory_is_made_again_when_it_was_cleaned_away() -> None:
     second = process_directory()
     assert second != first
     assert second.is_dir()
+
+
+@contextmanager
+def owner_of_a_directory(temporary: Path, rest: str) -> Iterator[tuple[Path, subprocess.Popen[str]]]:
+    """A process with ``temporary`` for its temporary files: its own directory, made when this begins."""
+    command = [sys.executable, "-c", OWNER + rest]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdout is not None
+        yield Path(process.stdout.readline().strip()), process
+        process.kill()
+
+
+def test_the_directory_of_a_killed_process_goes_with_the_next_one(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / "polyviz-process-link").symlink_to(elsewhere)
+    with owner_of_a_directory(tmp_path, "input()") as (killed, process):
+        process.kill()
+        process.wait()
+        (killed / "file").touch()
+        with owner_of_a_directory(tmp_path, "input()") as (living, _):
+            assert not killed.exists()
+            with owner_of_a_directory(tmp_path, "") as (ended, last):
+                last.wait()
+            assert living.is_dir()
+            assert not ended.exists()
+    assert elsewhere.is_dir()
+
+
+def test_a_directory_taken_before_it_was_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def swept(**options: str) -> str:
+        made.append(tmp_path / f"{options['prefix']}{len(made)}")
+        if len(made) > 1:
+            made[-1].mkdir()
+        return str(made[-1])
+
+    monkeypatch.setattr("tempfile.mkdtemp", swept)
+    monkeypatch.setattr("polyviz.runtime.storage._temporary_directories", {})
+    assert process_directory() == made[1]

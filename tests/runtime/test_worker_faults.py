@@ -15,6 +15,7 @@ import pytest
 
 from polyviz.errors import WorkerError
 from polyviz.runtime import worker as worker_module
+from polyviz.runtime.storage import process_directory
 from polyviz.runtime.worker import CancelledError, CrashError, TimeLimitError, Worker
 
 if TYPE_CHECKING:
@@ -272,3 +273,16 @@ print(shared_worker().run("worker_jobs:process_id", time_limit=30))
     )
     assert outcome.stderr == ""
     assert wait_until(lambda: gone(int(outcome.stdout)), 5.0)
+
+
+def test_the_files_of_a_killed_worker_go_with_it(worker: Worker) -> None:
+    directory = Path(worker.run("worker_jobs:own_directory", time_limit=30))
+    assert directory.is_dir()
+    assert process_directory() in directory.parents
+    assert worker.process_id is not None
+    os.kill(worker.process_id, signal.SIGKILL)
+    second = Path(worker.run("worker_jobs:own_directory", time_limit=30))
+    assert second.is_dir()
+    assert not directory.parent.exists()
+    worker.close()
+    assert not second.parent.exists()

@@ -10,6 +10,7 @@ import time
 
 from polyviz.runtime.jobs import report_progress
 from polyviz.runtime.native import NativeFunction
+from polyviz.runtime.storage import process_directory
 
 
 class UnpicklableError(Exception):
@@ -36,6 +37,10 @@ def process_id():
 
 def loaded_modules():
     return sorted(sys.modules)
+
+
+def own_directory():
+    return str(process_directory())
 
 
 def environment(name):

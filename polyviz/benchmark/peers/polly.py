@@ -12,6 +12,7 @@ from polyviz.benchmark.peers.clang import CLANG
 from polyviz.benchmark.peers.native import OPTIMISED
 from polyviz.runtime.compiler import run_compiler
 from polyviz.runtime.machine import thread_count
+from polyviz.runtime.storage import process_directory
 
 if TYPE_CHECKING:
     from polyviz.benchmark.peers.protocol import Candidate
@@ -51,7 +52,7 @@ def _threads() -> tuple[str, ...]:
 @lru_cache(maxsize=1)
 def _missing(command: str) -> str:
     """Why Polly cannot be used; empty when a small library can be built with it."""
-    with tempfile.TemporaryDirectory(prefix="polyviz-polly-") as directory:
+    with tempfile.TemporaryDirectory(prefix="polly-", dir=process_directory()) as directory:
         source = Path(directory) / "probe.c"
         source.write_text(_PROBE, encoding="utf-8")
         output = str(source.with_suffix(".so"))
