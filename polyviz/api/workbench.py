@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyviz.api.compiling import build_kernel, choose_schedule
 from polyviz.api.menu import menu
+from polyviz.api.rooflines import roofline_of
 from polyviz.editing import recover_steps, start_edit
 from polyviz.editing.script import START
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.model.exclusion import exclusive
+from polyviz.runtime.binding import Binder
 from polyviz.scheduling import schedulers
 from polyviz.views.linked import Sketch, Subject, Variant, inspector_model
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 _ORIGINAL = "original"
 EDITED = "by hand"
 """The name of the schedule that moves were made on."""
+DEVICE = "emulated"
+"""The target whose kernels are shown: those of a device, without asking for one."""
 
 
 @dataclass(slots=True)
@@ -124,6 +128,18 @@ class Workbench:
         if unknown:
             raise OptionError(f"There is no size `{unknown[0]}`; the sizes are {', '.join(sorted(names))}.")
         self.values = dict(values)
+
+    def add_roofline(self) -> None:
+        """Put what was timed under the roof of this machine, once that is known."""
+        if self.comparison is not None:
+            bound = Binder(self.inspector.scop, None).bind(self.inspector.arguments, {})
+            self.comparison = replace(self.comparison, roofline=roofline_of(self.inspector.scop, bound))
+
+    def map_to_device(self, name: str) -> None:
+        """Find out which kernels a device would run for the schedule ``name``; raises where it cannot have any."""
+        found, schedule = self.inspector, self.schedule(name)
+        kernel = build_kernel(found.scop, found.dependences, found.scop, schedule=schedule, target=DEVICE)
+        self._variants[name] = replace(self._variant(name, schedule), device=kernel.device_view())
 
     def schedule(self, name: str) -> Schedule:
         """The schedule shown under ``name``; raises ``OptionError`` when there is none."""

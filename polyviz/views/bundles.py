@@ -19,7 +19,7 @@ from polyviz.model.scop import Scop
 from polyviz.model.superposition import Superposition
 from polyviz.model.transfers import TransferLog
 from polyviz.model.tuning import Tuning
-from polyviz.views import charts, models, superposition, text
+from polyviz.views import charts, models, roofline_chart, superposition, text, timing_models, tuning_chart
 from polyviz.views.device import device_html, device_text
 from polyviz.views.drawing import values_text
 from polyviz.views.html import details, heading, image, items, paragraph, preformatted, table
@@ -230,8 +230,20 @@ def comparison_bundle(data: ComparisonData) -> Bundle:
         details(f"Source of {row.label}", preformatted(row.source)) for row in data.rows if row.source
     )
     machine = paragraph(f"Machine: {data.machine}") if data.machine else ""
-    html = f"<div>{chart}</div>{paragraph(f'Verdict: {verdict(data)}.')}{rows}{machine}{items(data.notes)}{sources}"
-    return bundle(models.comparison_model(data), html, comparison_text(data))
+    html = (
+        f"<div>{chart}</div>{paragraph(f'Verdict: {verdict(data)}.')}{rows}{_roofline_html(data)}{machine}"
+        f"{items(data.notes)}{sources}"
+    )
+    return bundle(timing_models.comparison_model(data), html, comparison_text(data))
+
+
+def _roofline_html(data: ComparisonData) -> str:
+    """What the machine allows, and what each variant achieves of it."""
+    if data.roofline is None:
+        return paragraph(roofline_chart.UNKNOWN)
+    chart = image(roofline_chart.draw(data, data.roofline), roofline_chart.describe(data, data.roofline))
+    rows = table(roofline_chart.rows(data, data.roofline), roofline_chart.HEADINGS)
+    return details("Roofline: what this machine allows", f"<div>{chart}</div>{rows}", opened=True)
 
 
 def program_bundle(program: Program, *, opened: bool = False) -> Bundle:
@@ -253,8 +265,9 @@ def superposition_bundle(value: Superposition) -> Bundle:
 
 
 def tuning_bundle(tuning: Tuning) -> Bundle:
-    """The history of a search as a table, and what it found."""
-    return bundle(None, tuning_html(tuning), tuning_text(tuning))
+    """The history of a search as a picture and a table, and what it found."""
+    chart = f"<div>{image(tuning_chart.draw(tuning), tuning_chart.describe(tuning))}</div>" if tuning.best else ""
+    return bundle(timing_models.tuning_model(tuning), chart + tuning_html(tuning), tuning_text(tuning))
 
 
 def device_bundle(view: DeviceView) -> Bundle:

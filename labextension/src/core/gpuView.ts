@@ -3,31 +3,56 @@
  * threads move through memory, and the conditions under which the two orders fit together.
  */
 
-import { element, shape, type Child } from './dom';
 import { accessMotions, warpTransactions, WARP } from './coalescing';
-import type { Dimension, Model, SuperposedKernel, Superposition } from './model';
+import { deviceParts } from './deviceView';
+import { element, folding, shape, type Child } from './dom';
+import type { Dimension, Model, SuperposedKernel, Superposition, Variant } from './model';
 import type { State } from './state';
 
-export function gpuView(state: State): HTMLElement {
-  const root = element('div', {});
-  const draw = (): void => {
-    const found = state.variant?.superposition ?? null;
-    const none = element('p', { class: 'polyviz-muted' }, 'This schedule has one order for everything: a superposed one has an order of blocks and one of threads.');
-    root.replaceChildren(...(found === null ? [none] : drawn(state.model, found)));
-  };
-  state.on(['model', 'variant'], draw);
-  draw();
-  return root;
+/** Whether there is anything to say of blocks and threads: two orders, kernels, or a kernel process to ask for them. */
+export function hasBlocks(state: State): boolean {
+  return state.host !== null || state.model.variants.some(variant => variant.superposition !== null || variant.device !== null);
 }
 
-function drawn(model: Model, found: Superposition): readonly HTMLElement[] {
+export function gpuView(state: State): HTMLDetailsElement {
+  const root = element('div', {});
+  const part = folding('Blocks and threads', false, root);
+  let asked = '';
+  const ask = (): void => {
+    const { variant } = state;
+    // A device is asked for once per schedule, and only when somebody looks.
+    if (part.open && state.host !== null && variant !== undefined && variant.device === null && asked !== variant.name) {
+      asked = variant.name;
+      state.ask({ ask: 'device', variant: variant.name }, `mapping ${variant.name} to blocks and threads`);
+    }
+  };
+  const draw = (): void => {
+    part.hidden = !hasBlocks(state);
+    root.replaceChildren(...drawn(state.model, state.variant));
+    ask();
+  };
+  part.addEventListener('toggle', ask);
+  state.on(['model', 'variant'], draw);
+  draw();
+  return part;
+}
+
+function drawn(model: Model, variant: Variant | undefined): readonly HTMLElement[] {
+  const found = variant?.superposition ?? null;
+  const device = variant?.device ?? null;
+  const one = element('p', { class: 'polyviz-muted' }, 'This schedule has one order for everything: its parallel loops become blocks and threads. A superposed one has an order of blocks and one of threads.');
+  const kernels = device === null ? [] : deviceParts(device);
+  if (found === null) {
+    return [one, ...kernels];
+  }
   const trees = element(
     'div',
     { class: 'polyviz-pair' },
     tree('Order of blocks', found, 'outer'),
     tree('Order of threads', found, 'regular')
   );
-  return [trees, ...found.kernels.map(kernel => kernelPart(kernel)), ...accessTable(model, found), conditions(found)];
+  const accesses = device === null ? accessTable(model, found) : [];
+  return [trees, ...found.kernels.map(kernel => kernelPart(kernel)), ...kernels, ...accesses, conditions(found)];
 }
 
 type Side = 'outer' | 'regular';
