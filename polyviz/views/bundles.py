@@ -7,7 +7,7 @@ Importing this module registers the bundles of the values that show themselves; 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from polyviz.model.dependences import Dependences, Legality, LoopParallelism
 from polyviz.model.device_view import DeviceView
@@ -20,6 +20,7 @@ from polyviz.model.superposition import Superposition
 from polyviz.model.transfers import TransferLog
 from polyviz.model.tuning import Tuning
 from polyviz.views import charts, models, roofline_chart, superposition, text, timing_models, tuning_chart
+from polyviz.views.cache_picture import order_html, order_text
 from polyviz.views.device import device_html, device_text
 from polyviz.views.drawing import values_text
 from polyviz.views.html import details, heading, image, items, paragraph, preformatted, table
@@ -42,6 +43,8 @@ from polyviz.views.verdict import HEADINGS, cells, comparison_text, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from polyviz.views.linked_schema import InspectorModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +276,12 @@ def tuning_bundle(tuning: Tuning) -> Bundle:
 def device_bundle(view: DeviceView) -> Bundle:
     """Cards of the kernels, who runs which iteration, and the orders of the two levels."""
     return bundle(models.device_model(view), device_html(view), device_text(view))
+
+
+def order_bundle(linked: models.Json) -> Bundle:
+    """The order of the accesses in the JSON of the linked views, and what a small cache makes of it."""
+    model = cast("InspectorModel", linked)
+    return bundle(None, order_html(model), order_text(model))
 
 
 def transfers_bundle(log: TransferLog) -> Bundle:

@@ -36,6 +36,9 @@ export function coloursAt(node: Element): Colours {
   };
 }
 
+/** When to look for the colours of a new theme, in milliseconds: its name changes before its style sheet is there. */
+const THEME_ARRIVES = [60, 400, 1500];
+
 /**
  * The place of a figure: `otherwise` is shown until somebody draws the figure, and where nobody does. The figure is made
  * when the place is seen, so that plotly is not loaded for a chart that is folded away, and again for another theme.
@@ -45,12 +48,14 @@ export class ChartPlace {
   private readonly drawing = element('div', { role: 'img', class: 'polyviz-plotly' });
   private figure: ((colours: Colours) => Figure | null) | null = null;
   private isDrawn = false;
+  private colours = '';
 
   constructor() {
     if (typeof ResizeObserver !== 'undefined') {
       new ResizeObserver(() => this.draw()).observe(this.root);
     }
-    new MutationObserver(() => this.redraw()).observe(document.body, { attributeFilter: ['data-jp-theme-light', 'class'] });
+    const follow = (): void => THEME_ARRIVES.forEach(delay => window.setTimeout(() => this.followTheme(), delay));
+    new MutationObserver(follow).observe(document.body, { attributeFilter: ['data-jp-theme-light', 'class'] });
   }
 
   show(figure: (colours: Colours) => Figure | null, otherwise: readonly Node[]): void {
@@ -58,6 +63,12 @@ export class ChartPlace {
     this.drawing.replaceChildren();
     this.root.replaceChildren(...otherwise);
     this.redraw();
+  }
+
+  private followTheme(): void {
+    if (this.root.isConnected && JSON.stringify(coloursAt(this.root)) !== this.colours) {
+      this.redraw();
+    }
   }
 
   private redraw(): void {
@@ -70,7 +81,9 @@ export class ChartPlace {
       return;
     }
     this.isDrawn = true;
-    const figure = this.figure?.(coloursAt(this.root)) ?? null;
+    const colours = coloursAt(this.root);
+    this.colours = JSON.stringify(colours);
+    const figure = this.figure?.(colours) ?? null;
     if (figure === null) {
       return;
     }

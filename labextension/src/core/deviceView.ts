@@ -1,5 +1,6 @@
 /** Cards of the kernels that a device would run, and the pictures of who runs what. */
 
+import { blockPicture } from './blockPicture';
 import { bytesText } from './cache';
 import type { Card, Device, DeviceAccess } from './device';
 import { element, folding, items, type Child } from './dom';
@@ -24,6 +25,7 @@ function cardPart(card: Card): HTMLElement {
     'div',
     { class: 'polyviz-kernel', role: 'group', 'aria-label': `Kernel ${card.name}` },
     element('p', {}, element('strong', {}, card.name), ` runs ${card.statements.join(', ')}`),
+    blockPicture([0, 1, 2].map(axis => Math.max(1, card.block[axis] ?? 1))),
     facts,
     ...(card.promotions.length === 0 ? [] : [promotions(card)]),
     accesses(card)
@@ -54,7 +56,7 @@ function accesses(card: Card): HTMLElement {
     one.mode,
     one.memory,
     `${one.kind}${strides(one)}`,
-    one.expected === null ? 'not a fixed number' : String(one.expected)
+    one.expected === null ? 'not fixed by x alone' : String(one.expected)
   ]);
   return table('How each access meets memory', ['statement', 'access', '', 'memory', 'neighbour along x', 'transactions per request'], rows);
 }

@@ -161,6 +161,22 @@ export function shareText(row: ComparisonRow, roof: Roofline): string {
   return `${(rate / GIGA).toPrecision(3)} GFLOP/s, ${Math.round((100 * roof.limit) / (row.median ?? 1))} % of the limit`;
 }
 
+/** From this ratio of two rates on, their names can stand apart. */
+const APART = 1.25;
+
+/** The name beside each point; points that lie upon each other have one label for all, at the first of them. */
+function labels(rows: readonly ComparisonRow[], comparison: Comparison): readonly string[] {
+  const texts = rows.map(() => '');
+  const order = rows.map((_, place) => place).sort((one, other) => (rows[one]?.median ?? 0) - (rows[other]?.median ?? 0));
+  let first = order[0] ?? 0;
+  for (const place of order) {
+    const isApart = (rows[place]?.median ?? 0) > APART * (rows[first]?.median ?? 0);
+    first = isApart ? place : first;
+    texts[first] = [texts[first], nameOf(rows[place]!, comparison)].filter(Boolean).join(', ');
+  }
+  return texts;
+}
+
 /** The two slopes of the machine, the work's place below them, and where every variant stands. */
 export function rooflineFigure(comparison: Comparison, roof: Roofline, colours: Colours): Figure | null {
   const rows = rooflineRows(comparison);
@@ -187,14 +203,14 @@ export function rooflineFigure(comparison: Comparison, roof: Roofline, colours: 
     mode: 'markers+text',
     x: rows.map(() => intensity),
     y: rows.map(row => roof.operations / (row.median ?? 1) / GIGA),
-    text: rows.map(row => nameOf(row, comparison)),
+    text: labels(rows, comparison),
     textposition: 'middle right',
-    customdata: rows.map(row => shareText(row, roof)),
-    hovertemplate: '%{text}<br>%{customdata}<extra></extra>',
+    customdata: rows.map(row => [nameOf(row, comparison), shareText(row, roof)]),
+    hovertemplate: '%{customdata[0]}<br>%{customdata[1]}<extra></extra>',
     marker: { color: coloursOf(rows, comparison, colours), size: 10 }
   };
-  const x = { title: { text: 'operations per byte that has to move' }, type: 'log' };
-  const y = { title: { text: `GFLOP/s in ${plain(roof.dtype)}` }, type: 'log' };
+  const x = { title: { text: 'operations per byte that has to move' }, type: 'log', dtick: 1 };
+  const y = { title: { text: `GFLOP/s in ${plain(roof.dtype)}` }, type: 'log', dtick: 1 };
   return {
     data: [slope(roof.memory, 'memory', 'solid'), slope(roof.cache, 'last cache', 'dash'), points],
     layout: layoutOf(colours, 380, x, y),

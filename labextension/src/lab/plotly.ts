@@ -2,7 +2,6 @@
 
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
-import { Widget } from '@lumino/widgets';
 
 import { CHART, type ChartRequest } from '../core/chart';
 import type { Figure } from '../core/figures';
@@ -33,7 +32,8 @@ export class Plotly {
     const live = this.others.createRenderer(PLOTLY);
     this.live = live;
     place.replaceChildren();
-    Widget.attach(live, place);
+    // Not attached as a widget: its place may go with the view around it, which a widget would not survive.
+    place.append(live.node);
     // plotly would write into what it draws.
     const { data, layout, config } = JSON.parse(JSON.stringify(figure)) as Record<string, ReadonlyPartialJSONObject>;
     const model = { trusted: true, metadata: {}, data: { [PLOTLY]: { data, layout, config } as ReadonlyPartialJSONObject }, setData: (): void => undefined };
