@@ -15,7 +15,7 @@ from polyviz.editing.script import START
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.model.exclusion import exclusive
 from polyviz.runtime.binding import Binder
-from polyviz.scheduling import schedulers
+from polyviz.scheduling import scheduler_names
 from polyviz.views.linked import Sketch, Subject, Variant, inspector_model
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class Workbench:
             return self.edit
         found, schedule = self.inspector, self.schedule(variant)
         # A script begins with a scheduler's name where it can, else with the tree itself.
-        start = variant if variant in schedulers() else str(schedule.tree)
+        start = variant if variant in scheduler_names() else str(schedule.tree)
         return start_edit(found.scop, schedule, {START: start}, found.dependences)
 
     def _variant(self, name: str, schedule: Schedule) -> Variant:

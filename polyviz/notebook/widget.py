@@ -11,7 +11,7 @@ import traitlets
 from polyviz.api.workbench import EDITED, Workbench
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.notebook.timing import Timing
-from polyviz.scheduling import schedulers
+from polyviz.scheduling import scheduler_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,7 +47,7 @@ class InspectorWidget(anywidget.AnyWidget):
         super().__init__(
             _esm=script.read_text(encoding="utf-8"),
             model=self.workbench.model(),
-            schedulers=list(schedulers()),
+            schedulers=scheduler_names(),
             can_run=bool(inspector.arguments),
         )
         self.on_msg(self._asked)

@@ -20,7 +20,7 @@ from polyviz.model.superposition import Superposition
 from polyviz.model.transfers import TransferLog
 from polyviz.model.tuning import Tuning
 from polyviz.views import charts, models, roofline_chart, superposition, text, timing_models, tuning_chart
-from polyviz.views.cache_picture import order_html, order_text
+from polyviz.views.cache_picture import order_forms
 from polyviz.views.device import device_html, device_text
 from polyviz.views.drawing import values_text
 from polyviz.views.html import details, heading, image, items, paragraph, preformatted, table
@@ -280,8 +280,7 @@ def device_bundle(view: DeviceView) -> Bundle:
 
 def order_bundle(linked: models.Json) -> Bundle:
     """The order of the accesses in the JSON of the linked views, and what a small cache makes of it."""
-    model = cast("InspectorModel", linked)
-    return bundle(None, order_html(model), order_text(model))
+    return bundle(None, *order_forms(cast("InspectorModel", linked)))
 
 
 def transfers_bundle(log: TransferLog) -> Bundle:

@@ -31,26 +31,18 @@ _MARKS: dict[Outcome, tuple[str, str]] = {
 }
 
 
-def order_html(model: InspectorModel) -> str:
-    """Totals for every schedule, then a picture of the first few."""
+def order_forms(model: InspectorModel) -> tuple[str, str]:
+    """HTML and text: totals for every schedule; the HTML has a picture of the first few, too."""
     shape = usual_cache(model)
     runs = _runs(model, shape)
     if not runs:
-        return paragraph(_NOTHING)
+        return paragraph(_NOTHING), _NOTHING
+    rows, notes = [_totals(*one) for one in runs.items()], _notes(model, runs, shape)
     pictures = "".join(
         image(draw(name, run, model), describe(name, run)) for name, run in list(runs.items())[:MOST_PICTURES]
     )
-    return table([_totals(*one) for one in runs.items()], HEADINGS) + f"<div>{pictures}</div>" + items(_notes(model, runs, shape))
-
-
-def order_text(model: InspectorModel) -> str:
-    """The same in a terminal: the totals."""
-    shape = usual_cache(model)
-    runs = _runs(model, shape)
-    if not runs:
-        return _NOTHING
-    rows = [_totals(*one) for one in runs.items()]
-    return "\n".join([columns(rows, HEADINGS, right=range(1, len(HEADINGS))), *_notes(model, runs, shape)])
+    text = "\n".join([columns(rows, HEADINGS, right=range(1, len(HEADINGS))), *notes])
+    return table(rows, HEADINGS) + f"<div>{pictures}</div>" + items(notes), text
 
 
 _NOTHING = "No access can be followed through a cache: no instance is drawn, or no array has a known shape."
