@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from polyviz.api.inspecting import Inspector
     from polyviz.editing import Edit
+    from polyviz.editing.edit import Step
     from polyviz.model.measurement import ComparisonData
     from polyviz.model.program import Program
     from polyviz.model.schedule import Schedule
@@ -185,6 +186,18 @@ class Workbench:
         found = self.inspector
         return start_edit(found.scop, schedule, {START: name}, found.dependences).loops
 
+    def _told(self, step: Step) -> str:
+        """What a move decided, with the lines of the loops that its address names in the source."""
+        statement, _, loop = (step.at or "").rpartition(".")
+        lines = {
+            span.line
+            for one in self.inspector.scop.statements
+            for iterator, span in zip(one.iterators, one.loop_spans, strict=False)
+            if iterator == loop and statement in ("", one.name)
+        }
+        where = f" ({'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, sorted(lines)))})" if lines else ""
+        return step.decision.text.removesuffix(".") + where + "."
+
     def _edit_model(self) -> EditModel | None:
         edit = self.edit
         if edit is None:
@@ -193,7 +206,7 @@ class Workbench:
         return {
             "variant": EDITED,
             "start": str(edit.origin[START]),
-            "steps": [{"text": str(step), "decision": step.decision.text} for step in steps],
+            "steps": [{"text": str(step), "decision": self._told(step)} for step in steps],
             "undone": len(edit.undone),
             "script": edit.script(),
             "python": edit.python(),

@@ -39,6 +39,32 @@ def test_options_and_values_complete(shell, text: str, expected: list[str]) -> N
     assert completions(shell, text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("%%polycheck first-i", ["first-interchange"]),
+        ("%%polycheck --", ["--hint"]),
+        ("%%polycheck first-interchange ", ["--hint"]),
+        ("%%polycheck --hint first-i", ["first-interchange"]),
+        ("%%polycheck first-interchange --hint ", []),
+    ],
+)
+def test_exercises_complete(shell, text: str, expected: list[str]) -> None:
+    shell.run_line_magic("load_ext", "polyviz")
+    assert completions(shell, text) == expected
+
+
+def test_an_exercise_of_the_notebook_completes_too(shell) -> None:
+    from polyviz.exercises import exercise, goals
+    from polyviz.exercises.exercise import KNOWN
+
+    exercise("own-one", "for i in range(n):\n    A[i] = 0", goals.legal(), sizes={"n": 4}, hints=())
+    try:
+        assert complete_line("%%polycheck own") == ("own", ["own-one"])
+    finally:
+        KNOWN.pop("own-one")
+
+
 def test_nothing_is_offered_elsewhere(shell) -> None:
     shell.run_line_magic("load_ext", "polyviz")
     assert completions(shell, "x = 1 --s") == []

@@ -1,8 +1,9 @@
-// How long a person waits for the linked views in a real JupyterLab: node speed.mjs URL CHROMIUM FOLDER NOTEBOOK…
-// Every notebook has three cells: imports, the analysis, and one that shows its result. Prints a line of JSON for each.
+// How long a person waits for the linked views in a real JupyterLab: node speed.mjs URL CHROMIUM NOTEBOOK NAME…
+// The notebook begins with imports; then there are two cells for each name: the analysis, and one that shows its result.
+// Prints a line of JSON for each name.
 import { open, execute, kernelIsIdle, openFile } from './browser.mjs';
 
-const [url, chromium, , ...names] = process.argv.slice(2);
+const [url, chromium, notebook, ...names] = process.argv.slice(2);
 const { browser, page } = await open(chromium);
 const REPEATS = 5;
 
@@ -52,13 +53,13 @@ const OPTIONS = {
 };
 const IDLE = "document.querySelector('.jp-NotebookPanel .polyviz-busy')?.textContent === ''";
 
+await openFile(page, url, notebook);
+await kernelIsIdle(page);
+await page.evaluate(() => (window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0));
+await execute(page, 'notebook:run-cell-and-select-next');
+
 for (const name of names) {
-  await openFile(page, url, name);
-  await kernelIsIdle(page);
-  await page.evaluate(() => (window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0));
-  for (const _ of [1, 2]) {
-    await execute(page, 'notebook:run-cell-and-select-next');
-  }
+  await execute(page, 'notebook:run-cell-and-select-next');
   await kernelIsIdle(page);
   const first = await until("document.querySelector('.jp-NotebookPanel .polyviz button[aria-label^=\"Moves at\"]')", () => execute(page, 'notebook:run-cell'));
   const repaints = {};
@@ -82,6 +83,8 @@ for (const name of names) {
       : await until(`document.querySelector('.jp-NotebookPanel input[aria-label="Schedule by hand"]')?.checked && ${IDLE}`, () =>
           page.evaluate(() => document.querySelector('.jp-NotebookPanel .polyviz-move:not(.polyviz-illegal)').click())
         );
+  await execute(page, 'notebook:clear-cell-output');
+  await execute(page, 'notebook:move-cursor-down');
   console.log(JSON.stringify({ name, first, repaints, schedule, menu, move }));
 }
 await browser.close();
