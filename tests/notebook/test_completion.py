@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from IPython.core.completer import provisionalcompleter
 
+from polyviz.exercises import exercise, legal
+from polyviz.exercises.exercise import KNOWN
 from polyviz.model.techniques import techniques
 from polyviz.notebook.completion import complete_line
 from polyviz.notebook.words import OPTIONS
@@ -55,10 +57,7 @@ def test_exercises_complete(shell, text: str, expected: list[str]) -> None:
 
 
 def test_an_exercise_of_the_notebook_completes_too(shell) -> None:
-    from polyviz.exercises import exercise, goals
-    from polyviz.exercises.exercise import KNOWN
-
-    exercise("own-one", "for i in range(n):\n    A[i] = 0", goals.legal(), sizes={"n": 4}, hints=())
+    exercise("own-one", "for i in range(n):\n    A[i] = 0", [legal()])
     try:
         assert complete_line("%%polycheck own") == ("own", ["own-one"])
     finally:
