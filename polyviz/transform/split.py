@@ -79,8 +79,8 @@ def where_negative(values: isl.UnionPwAff) -> isl.UnionSet:
 def split_iterations(tree: isl.Schedule, path: Path, member: int, first: isl.UnionSet) -> isl.Schedule:
     """The tree with ``member`` of the band at ``path`` as two loops: the instances in ``first``, then the others.
 
-    A mark directly above the loop that is split stands above both of them. Raises ``OptionError`` when one of them would
-    be empty.
+    A mark directly above the loop that is split stands above both of them. Raises ``OptionError`` when one of them
+    would be empty.
     """
     domain = band_at(tree, path).get_domain()
     early, late = domain.intersect(first), domain.subtract(first)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from polyviz.views.transfers import size_text
@@ -200,5 +201,5 @@ def shares(run: Run, parts: int) -> list[tuple[int, int]]:
     """
     total = len(run.touches)
     edges = [total * part // parts for part in range(parts + 1)]
-    stretches: list[Sequence[Touch]] = [run.touches[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    stretches: list[Sequence[Touch]] = [run.touches[start:end] for start, end in pairwise(edges)]
     return [(len(one), sum(touch.outcome != "hit" for touch in one)) for one in stretches]

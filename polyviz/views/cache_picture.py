@@ -1,4 +1,4 @@
-"""The order of the accesses as a picture: which byte is touched when, hits and misses, and the share of misses below."""
+"""The order of the accesses as a picture: which byte is touched when, hits and misses, the share of misses below."""
 
 from __future__ import annotations
 
@@ -99,7 +99,13 @@ def draw(name: str, run: Run, model: InspectorModel) -> str:
     _strip(canvas, run, bottom)
     _legend(canvas, bottom + _STRIP + 34)
     note = f"; the first {drawn} accesses above" if drawn < len(run.touches) else ""
-    canvas.text(_LEFT, bottom + _STRIP + 56, f"below: share of misses along the whole order{note}", size=11, colour=MUTED)
+    canvas.text(
+        _LEFT,
+        bottom + _STRIP + 56,
+        f"below: share of misses along the whole order{note}",
+        size=11,
+        colour=MUTED,
+    )
     return canvas.render()
 
 

@@ -1,7 +1,7 @@
 """The roofline of a comparison: what the machine allows for this work, and where each variant stands below it.
 
-Source: Williams, Waterman, Patterson, *Roofline* (CACM 52, 2009). All variants do the same work, so they stand above one
-another at one intensity; what differs is how many operations per second they reach.
+Source: Williams, Waterman, Patterson, *Roofline* (CACM 52, 2009). All variants do the same work, so they stand above
+one another at one intensity; what differs is how many operations per second they reach.
 """
 
 from __future__ import annotations
@@ -81,15 +81,15 @@ def rows(data: ComparisonData, roof: Roofline) -> list[tuple[str, str, str, str]
 
 def describe(data: ComparisonData, roof: Roofline) -> str:
     """The picture in words."""
-    told = "; ".join(f"{name} {rate} GFLOP/s, {share} of the limit" for name, rate, share, _ in rows(data, roof))
+    told = "; ".join(
+        f"{name} {rate} GFLOP/s, {share} of the limit" for name, rate, share, _ in rows(data, roof)
+    )
     return clip_text(f"Roofline of {data.name}: {_work_text(roof)}, {_limit_text(roof)}. {told}.", 2000)
 
 
 def _work_text(roof: Roofline) -> str:
     work = roof.work
-    return (
-        f"{work.operations:,} operations, {work.traffic:,} bytes: {three_digits(work.intensity)} operations per byte"
-    )
+    return f"{work.operations:,} operations, {work.traffic:,} bytes: {three_digits(work.intensity)} operations per byte"
 
 
 def _limit_text(roof: Roofline) -> str:
@@ -98,7 +98,8 @@ def _limit_text(roof: Roofline) -> str:
 
 def _legend(roof: Roofline) -> str:
     memory, cache = (three_digits(rate / _GIGA) for rate in (roof.peaks.copy, roof.peaks.cached_copy))
-    return f"slopes: memory {memory} GB/s, dashed: last cache {cache} GB/s; flat: {three_digits(roof.peak / _GIGA)} GFLOP/s"
+    peak = three_digits(roof.peak / _GIGA)
+    return f"slopes: memory {memory} GB/s, dashed: last cache {cache} GB/s; flat: {peak} GFLOP/s"
 
 
 def draw(data: ComparisonData, roof: Roofline) -> str:
@@ -106,14 +107,18 @@ def draw(data: ComparisonData, roof: Roofline) -> str:
     found = sorted(placed(data), key=lambda row: row.median or 0.0)
     axes = _Axes(roof, [roof.rate(row.median or 1.0) for row in found])
     canvas = Canvas(_WIDTH, _HEIGHT, describe(data, roof))
-    canvas.text(16, 24, f"What this machine allows {clip_text(data.name, 40)} ({roof.dtype})", size=15, bold=True)
+    canvas.text(
+        16, 24, f"What this machine allows {clip_text(data.name, 40)} ({roof.dtype})", size=15, bold=True
+    )
     canvas.text(16, 44, f"{_work_text(roof)}; {_limit_text(roof)}", size=11, colour=MUTED)
     canvas.text(16, 60, _legend(roof), size=11, colour=MUTED)
     _grid(canvas, axes)
     _roof(canvas, axes, roof, roof.peaks.copy)
     _roof(canvas, axes, roof, roof.peaks.cached_copy, dash="6 4")
     ceiling = min(roof.work.operations / roof.limit.seconds, roof.peak)
-    canvas.path([axes(roof.work.intensity, axes.up[0]), axes(roof.work.intensity, ceiling)], stroke=ORANGE, dash="2 3")
+    canvas.path(
+        [axes(roof.work.intensity, axes.up[0]), axes(roof.work.intensity, ceiling)], stroke=ORANGE, dash="2 3"
+    )
     _points(canvas, axes, roof, found, data)
     return canvas.render()
 
@@ -129,7 +134,9 @@ def _grid(canvas: Canvas, axes: _Axes) -> None:
         canvas.text(_LEFT - 7, y + 4, f"{rate / _GIGA:g}", size=10.5, anchor="end", colour=MUTED)
     canvas.text(16, _TOP - 12, "GFLOP/s", size=11, colour=MUTED)
     middle = _LEFT + (_WIDTH - _LEFT - _RIGHT) / 2
-    canvas.text(middle, _HEIGHT - 14, "operations per byte that has to move", size=11, anchor="middle", colour=MUTED)
+    canvas.text(
+        middle, _HEIGHT - 14, "operations per byte that has to move", size=11, anchor="middle", colour=MUTED
+    )
 
 
 def _roof(canvas: Canvas, axes: _Axes, roof: Roofline, bandwidth: float, dash: str = "") -> None:
@@ -146,7 +153,7 @@ def _points(
     """A point per variant, its name to the right of the picture, joined by a thin line."""
     lowest = _TOP
     for row in found:
-        x, y = point = axes(roof.work.intensity, roof.rate(row.median or 1.0))
+        _, y = point = axes(roof.work.intensity, roof.rate(row.median or 1.0))
         colour = GREEN if row.label == data.best else BLUE
         lowest = max(lowest + _LINE, y)
         canvas.path([point, (_WIDTH - _RIGHT + 6, lowest)], stroke=FAINT)

@@ -54,7 +54,9 @@ def draw(tuning: Tuning) -> str:
         x, y = place(tuning.best.elapsed, tuning.best.speedup)
         room = x > _WIDTH - 220
         name = clip_text(f"★ {tuning.best.name}", 40)
-        canvas.text(x + (-9 if room else 9), y - 7, name, size=11, bold=True, anchor="end" if room else "start")
+        canvas.text(
+            x + (-9 if room else 9), y - 7, name, size=11, bold=True, anchor="end" if room else "start"
+        )
     return canvas.render()
 
 

@@ -24,19 +24,20 @@ METHOD = """# How long a person waits for the linked views
 Made by `python -m tests.labextension.speed` in a real JupyterLab with a headless Chromium that draws without a GPU, on
 {machine}.
 
-- *first paint*: from running the cell that shows a finished analysis until the views stand in the page and the next frame
-  is painted; the static forms, the transfer and the widget are in it. Goal: 1000 ms.
-- *repaint*: from a click until the second frame after it, the middle one of five; the worst of {options}. Goal: 200 ms.
+- *first paint*: from running the cell that shows a finished analysis until the views stand in the page and the next
+  frame is painted; the static forms, the transfer and the widget are in it. Goal: 1000 ms.
+- *repaint*: from a click until the second frame after it, the middle one of five; the worst of
+  {options}. Goal: 200 ms.
 - *new schedule*: from asking for the schedule of `isl` until it is shown. Goal: 1000 ms.
-- *menu*: from asking for the moves at the outermost loop until all are listed with their effects; *move*: from picking the
-  first legal one until its order is shown.
+- *menu*: from asking for the moves at the outermost loop until all are listed with their effects; *move*: from
+  picking the first legal one until its order is shown.
 
 | kernel | first paint | slowest repaint | new schedule | menu | move |
 |---|---:|---:|---:|---:|---:|
 {rows}
 
-All in milliseconds, one run each, one kernel after the other in one notebook; the first paint of the first of them loads
-the widget.
+All in milliseconds, one run each, one kernel after the other in one notebook; the first paint of the first of them
+loads the widget.
 """
 
 
@@ -50,20 +51,34 @@ def main() -> None:
         cells = [SETUP, *(cell for kernel in kernels for cell in (ANALYSIS.format(name=kernel), "found"))]
         nbformat.write(notebook([nbformat.v4.new_code_cell(cell) for cell in cells]), root / "speed.ipynb")
         with jupyterlab(root, folder) as address:
-            script = [node(), str(FRONT_END / "tests" / "page" / "speed.mjs"), address, chromium(), "speed.ipynb"]
+            script = [
+                node(),
+                str(FRONT_END / "tests" / "page" / "speed.mjs"),
+                address,
+                chromium(),
+                "speed.ipynb",
+            ]
             run = [*script, *kernels]
             done = subprocess.run(run, capture_output=True, text=True, check=True, timeout=600)
     print(done.stdout)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     rows = "\n".join(_row(one) for one in found)
-    text = METHOD.format(machine=this_machine().describe().splitlines()[0], options=", ".join(found[0]["repaints"]), rows=rows)
+    text = METHOD.format(
+        machine=this_machine().describe().splitlines()[0], options=", ".join(found[0]["repaints"]), rows=rows
+    )
     if len(kernels) == len(KERNELS):
         (ROOT / "benchmarks" / "inspector.md").write_text(text, encoding="utf-8")
 
 
 def _row(one: dict) -> str:
     slowest = max(one["repaints"], key=one["repaints"].get)
-    cells = [one["first"], f"{one['repaints'][slowest]} ({slowest})", one["schedule"], one["menu"], one["move"]]
+    cells = [
+        one["first"],
+        f"{one['repaints'][slowest]} ({slowest})",
+        one["schedule"],
+        one["menu"],
+        one["move"],
+    ]
     return f"| {one['name']} | " + " | ".join("–" if cell is None else str(cell) for cell in cells) + " |"
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -98,6 +99,7 @@ def files(folder):
     write(folder / "three.ipynb", f"{SETUP}; steps = 20; x = np.ones(n)", THREE)
     write(folder / "compare.ipynb", SETUP, f"%%polyopt --compare -s original,pluto\n{LOOPS.partition(chr(10))[2]}")
     write(folder / "gpu.ipynb", SETUP + "; C = np.zeros((n, n))", PRODUCT)
+    shutil.copy(ROOT / "notebooks" / "quickstart.ipynb", folder)
     (folder / "saved.polyviz.json").write_text(json.dumps(model))
     (folder / "many.polyviz.json").write_text(json.dumps(many(model)))
     (folder / "newer.polyviz.json").write_text(json.dumps({**model, "v": 99}))
@@ -183,7 +185,7 @@ def wait_for(address, server):
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("script", ["run", "extension", "tasks", "charts"])
+@pytest.mark.parametrize("script", ["run", "extension", "tasks", "charts", "newcomer"])
 def test_in_jupyterlab(script, tmp_path):
     built()
     command = [node(), str(FRONT_END / "tests" / "page" / f"{script}.mjs")]

@@ -51,7 +51,10 @@ def test_an_order_that_goes_against_the_rows_misses_more():
     shape = usual_cache(found)
     assert str(shape) == "256 B, lines of 32 bytes, 4 ways"
     runs = [simulate(found, variant, shape) for variant in found["variants"]]
-    assert [(run.count("hit"), run.count("first"), run.count("again")) for run in runs] == [(98, 28, 0), (60, 28, 38)]
+    assert [(run.count("hit"), run.count("first"), run.count("again")) for run in runs] == [
+        (98, 28, 0),
+        (60, 28, 38),
+    ]
     assert [run.moved for run in runs] == [1344, 2976]
 
 
@@ -93,6 +96,8 @@ def test_nothing_to_follow_is_said():
 
 
 def test_a_saved_inspector_shows_order_and_cache():
-    bundle = inspector_bundle(pv.inspect(SWEEP, np.zeros((9, 9)), np.zeros((9, 9)), 8, schedules=("original",)))
+    bundle = inspector_bundle(
+        pv.inspect(SWEEP, np.zeros((9, 9)), np.zeros((9, 9)), 8, schedules=("original",))
+    )
     assert "Order of the accesses under original in a cache of" in bundle["text/html"]
     assert "== Order and cache ==" in bundle["text/plain"]

@@ -34,7 +34,11 @@ def test_runs_unfold_to_every_iteration():
     bench = Workbench(pv.inspect(PRODUCT, schedules=("superposition",)))
     found = bench.inspector
     kernel = build_kernel(
-        found.scop, found.dependences, found.scop, schedule=found.schedules["superposition"], target="emulated"
+        found.scop,
+        found.dependences,
+        found.scop,
+        schedule=found.schedules["superposition"],
+        target="emulated",
     )
     view = kernel.device_view()
     [picture] = view.pictures
