@@ -15,6 +15,7 @@ from polyviz.errors import OutOfBoundsError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from polyviz.errors import Span
     from polyviz.model.scop import Access, Scop, Statement
 
 _SET = isl.dim_type.set
@@ -38,6 +39,56 @@ def check_bounds(
     for statement, access in all_accesses(scop):
         if access.array in leaving and access.exact:
             _refuse_outside(scop, statement, access, parameter_values, shapes[access.array])
+
+
+def may_leave(scop: Scop) -> frozenset[tuple[str, Span | None]]:
+    """The accesses that are not exact and may leave their array for sizes that :func:`check_bounds` lets pass.
+
+    Each is told by its statement and where it stands. On every axis the cells of all others lie below the known
+    extent, or between cells that exact accesses touch, whether or not they happen.
+    """
+    return _may_leave(_Identity(scop))
+
+
+@lru_cache(maxsize=64)
+def _may_leave(key: _Identity) -> frozenset[tuple[str, Span | None]]:
+    scop, touched = key.scop, _touched_cells(key)
+    return frozenset(
+        (statement.name, access.span)
+        for statement, access in all_accesses(scop)
+        if not access.exact and not _stays(scop, statement, access, touched.get(access.array))
+    )
+
+
+def _stays(scop: Scop, statement: Statement, access: Access, touched: isl.Set | None) -> bool:
+    cells = restricted(scop, statement, access).range()
+    return all(
+        _is_below(_axis(cells, axis), extent)
+        or (touched is not None and _is_between(_axis(cells, axis), _axis(touched, axis)))
+        for axis, extent in enumerate(scop.array(access.array).extents)
+    )
+
+
+def _axis(cells: isl.Set, axis: int) -> isl.Set:
+    rest = cells.project_out(_SET, axis + 1, cells.dim(_SET) - axis - 1)
+    return rest.project_out(_SET, 0, axis).reset_tuple_id()
+
+
+def _is_below(values: isl.Set, extent: isl.PwAff | None) -> bool:
+    bounded = values.dim_has_upper_bound(_SET, 0) and values.dim_has_lower_bound(_SET, 0)
+    if extent is None or not bounded:
+        return False
+    largest, zero = values.dim_max(0), isl.Val(0)
+    smallest = values.dim_min(0)
+    enough = largest.lt_set(extent).intersect(
+        smallest.ge_set(isl.PwAff.val_on_domain(smallest.domain(), zero))
+    )
+    return bool(values.params().is_subset(enough))
+
+
+def _is_between(values: isl.Set, known: isl.Set) -> bool:
+    above, below = known.lex_le_set(values).range(), known.lex_ge_set(values).range()
+    return bool(values.is_subset(above.intersect(below)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -116,6 +116,8 @@ def build_kernel(
         part = with_private_arrays(scop, dependences)
         scop, dependences = part, dependences if part is scop else find_dependences(part)
     told = _scheduler_options(schedule, resolved, wanted.scheduler)
+    if not switches_of_plan.pop("group", True) and _is_scheduler(schedule):
+        told = {**told, "group": False}
     chosen = choose_schedule(scop, dependences, schedule, told, at_hand.sizes)
 
     @exclusive

@@ -104,7 +104,7 @@ class ArrayPrinter:
         subscript = element.subscripts[axis]
         text = printer.expression(subscript)
         extent = self._extent_name(array, axis)
-        if self._statement is not None and is_checked(element, self._statement):
+        if self._statement is not None and is_checked(self.scop, element, self._statement):
             code = self.failure(out_of_range(element))
             self.helpers.add("checked_index")
             self._tested_extents.add((array.name, axis))

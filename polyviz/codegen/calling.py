@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from polyviz.analysis.bounds import may_leave
 from polyviz.codegen.bodies import bound_expression
 from polyviz.codegen.nonzero import is_never_zero
 from polyviz.codegen.typing import first_span
@@ -56,7 +57,7 @@ def run_time_failures(scop: Scop) -> tuple[Failure, ...]:
     """What can go wrong with the subscripts and steps that are tested while the loops run, each told once."""
     found: dict[Failure, None] = {}
     for statement in scop.statements:
-        elements = (element for element in _elements(statement) if is_checked(element, statement))
+        elements = (element for element in _elements(statement) if is_checked(scop, element, statement))
         found |= dict.fromkeys(map(out_of_range, elements))
         found |= dict.fromkeys(tested_steps(scop, statement).values())
     return tuple(found)
@@ -98,12 +99,11 @@ def _is_constant(step: Expression) -> bool:
     return isinstance(step, Constant) or (isinstance(step, Unary) and isinstance(step.operand, Constant))
 
 
-def is_checked(element: Element, statement: Statement) -> bool:
+def is_checked(scop: Scop, element: Element, statement: Statement) -> bool:
     """Whether the subscripts of ``element`` in ``statement`` are beyond what the analysis bounds beforehand."""
-    if not element.subscripts:
-        return False
-    inexact = (access.span for access in statement.accesses if not access.exact)
-    return not element.affine or element.span in inexact
+    if not element.subscripts or not element.affine:
+        return bool(element.subscripts)
+    return (statement.name, element.span) in may_leave(scop)
 
 
 def _elements(statement: Statement) -> list[Element]:

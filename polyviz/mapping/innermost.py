@@ -28,6 +28,8 @@ from polyviz.transform.tree import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop
 
@@ -53,14 +55,14 @@ def distribute_innermost(
 ) -> isl.Schedule | None:
     """The tree with one innermost loop per statement in place of the last member of the band at ``path``.
 
-    All of them are parallel and marked for vector instructions. None when that order would be illegal, or some of
-    the loops would not be parallel.
+    Statements that pass private temporaries to each other share a loop. All loops are parallel and marked for vector
+    instructions. None when that order would be illegal, or some of the loops would not be parallel.
     """
     band = band_at(tree, path)
     if len(statements_under(band)) < 2 or kind_of(band.child(0)) not in ("sequence", "set"):
         return None
     tree, alone = isolate_member(tree, path, band.band_n_member() - 1)
-    tree = band_at(tree, alone).band_sink().get_schedule()
+    tree = _sunk(tree, alone, _ties(scop, dependences))
     if not keeps_order_below(scop, dependences, tree, alone):
         return None
     walk = zip(bands(tree), visits(scop, dependences, tree), strict=True)
@@ -70,6 +72,39 @@ def distribute_innermost(
     for place in reversed(inner):
         tree = mark_vector(tree, place)
     return tree
+
+
+def _ties(scop: Scop, dependences: Dependences) -> list[frozenset[str]]:
+    """The statements that touch one private temporary, for each: a loop of its own would ask for an array."""
+    private = {found.array for found in dependences.privatizations}
+    users = {name: set[str]() for name in private}
+    for statement in scop.statements:
+        for access in statement.accesses:
+            if access.array in private:
+                users[access.array].add(statement.name)
+    return [frozenset(names) for names in users.values() if len(names) > 1]
+
+
+def _sunk(tree: isl.Schedule, path: Path, ties: Sequence[frozenset[str]]) -> isl.Schedule:
+    """The tree with the band at ``path`` moved below the branches under it, down to those that no tie spans."""
+    band = band_at(tree, path)
+    rows = band.band_get_partial_schedule()
+    return _inserted_below(band.delete(), rows, ties).get_schedule()
+
+
+def _inserted_below(
+    node: isl.ScheduleNode, rows: isl.MultiUnionPwAff, ties: Sequence[frozenset[str]]
+) -> isl.ScheduleNode:
+    if kind_of(node) not in ("sequence", "set") or _is_tied(node, ties):
+        return node.insert_partial_schedule(rows.intersect_domain(node.get_universe_domain()))
+    for place in range(node.n_children()):
+        node = _inserted_below(node.child(place).child(0), rows, ties).parent().parent()
+    return node
+
+
+def _is_tied(node: isl.ScheduleNode, ties: Sequence[frozenset[str]]) -> bool:
+    branches = [frozenset(statements_under(node.child(place).child(0))) for place in range(node.n_children())]
+    return any(sum(bool(branch & tie) for branch in branches) > 1 for tie in ties)
 
 
 def is_parallel_innermost(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path) -> bool:

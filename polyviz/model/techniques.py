@@ -2,7 +2,8 @@
 
 ``pv.compile``, ``pv.compare``, ``%%polyopt --without``, ``pv.ablation``, ``pv.tune`` and the help texts read this
 table. A new technique of the mapping is a keyword of ``polyviz.mapping.cpu.make_plan`` that is True unless told
-otherwise, and one entry here; ``private_arrays`` works before there is an order (``polyviz.api.compiling``).
+otherwise, and one entry here; ``private_arrays`` and ``group`` work before there is an order
+(``polyviz.api.compiling``).
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique(
         "pack", "copy the operands of register tiles into buffers, in the order in which they are read"
     ),
+    Technique("group", "schedule the statements between which a temporary lives as one"),
     Technique("private_arrays", "give every iteration its own copy of an array that it fills anew"),
     Technique("fuse_passes", "read a matrix once for all the loops that go through it"),
     Technique("strips", "run a parallel loop innermost, a strip at a time, where the loops inside it jump"),

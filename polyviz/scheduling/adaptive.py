@@ -36,6 +36,7 @@ class Adaptive:
     """
 
     name: ClassVar[str] = "adaptive"
+    keeps_groups: ClassVar[bool] = True
     weights: Literal["extent", "retained"] = "extent"
     fusion: Literal["none", "smart", "max"] = "smart"
 

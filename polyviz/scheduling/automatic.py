@@ -14,6 +14,7 @@ from polyviz.frontend.context import check_sizes
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.scheduling.described import described
+from polyviz.scheduling.groups import contracted
 from polyviz.scheduling.guard import TimeIsUpError, limited
 from polyviz.scheduling.original import Original
 from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
@@ -39,6 +40,7 @@ def schedule(
     dependences: Dependences | None = None,
     tile: Sequence[int] | int | None = None,
     sizes: Mapping[str, int] | None = None,
+    group: bool = True,
     **options: Any,
 ) -> Schedule:
     """A legal schedule of ``scop``, found by the scheduler called ``scheduler`` with its ``options``.
@@ -46,14 +48,19 @@ def schedule(
     ``dependences`` spares the dependence analysis when its result is at hand. ``tile`` tiles every permutable band of
     two and more loops: one size per loop, outermost first, the last one repeated for deeper bands. ``sizes`` tells
     the values of parameters in the run at hand to schedulers that choose by them; the order is right for all others
-    too. It is checked exactly before it is handed out. Raises ``OptionError`` for unknown names and values,
-    ``SchedulingError`` when the scheduler fails, ``LegalityError`` when what it proposes would change the result.
+    too. Statements between which a temporary lives are scheduled as one unless ``group`` is False. The order is
+    checked exactly before it is handed out. Raises ``OptionError`` for unknown names and values, ``SchedulingError``
+    when the scheduler fails, ``LegalityError`` when what it proposes would change the result.
     """
     chosen = make_scheduler(scheduler, options)
     check_sizes(scop.parameters, sizes or {})
     found = dependences if dependences is not None else find_dependences(scop)
     problem = SchedulingProblem(scop, found, dict(sizes or {}))
-    proposal = _proposal(scheduler, chosen, problem)
+    together = contracted(problem) if group and getattr(chosen, "keeps_groups", False) else None
+    if together is None:
+        proposal = _proposal(scheduler, chosen, problem)
+    else:
+        proposal = together.expanded(_proposal(scheduler, chosen, together.problem))
     _insist_on_legality(scheduler, problem, proposal.tree)
     result = described(problem, scheduler, proposal.tree, proposal.decisions)
     result = replace(result, superposition=proposal.superposition)

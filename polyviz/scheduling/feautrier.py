@@ -24,6 +24,7 @@ class Feautrier:
     """
 
     name: ClassVar[str] = "feautrier"
+    keeps_groups: ClassVar[bool] = True
 
     def run(self, problem: SchedulingProblem) -> Proposal:
         """Schedule ``problem``; keeps the order of the source, and says so, when no affine schedule is found."""

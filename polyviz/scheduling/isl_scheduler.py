@@ -39,6 +39,7 @@ class IslScheduler:
     """
 
     name: ClassVar[str] = "isl"
+    keeps_groups: ClassVar[bool] = True
     proximity: bool = True
     coincidence: bool = True
     outer_coincidence: bool = False

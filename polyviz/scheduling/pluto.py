@@ -25,6 +25,7 @@ class Pluto:
     """
 
     name: ClassVar[str] = "pluto"
+    keeps_groups: ClassVar[bool] = True
     fusion: Literal["none", "smart", "max"] = "smart"
     parallel_first: bool = True
     concurrent_start: bool = False

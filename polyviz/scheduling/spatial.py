@@ -35,6 +35,7 @@ class Spatial:
     """
 
     name: ClassVar[str] = "spatial"
+    keeps_groups: ClassVar[bool] = True
     target: Literal["cpu", "gpu"] = "cpu"
     line: int = 8
     pressure_limit: int = 28

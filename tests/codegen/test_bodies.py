@@ -75,9 +75,9 @@ def test_checks_are_for_what_the_analysis_cannot_bound() -> None:
     statement = scop.statements[0]
     (assignment,) = statement.body
     assert isinstance(assignment, Assign)
-    assert is_checked(assignment.target, statement)
+    assert is_checked(scop, assignment.target, statement)
     assert isinstance(assignment.value, Element)
-    assert not is_checked(assignment.value, statement)
+    assert not is_checked(scop, assignment.value, statement)
 
 
 def test_arrays_of_subscripts_are_taken_as_whole_numbers() -> None:

@@ -1,0 +1,215 @@
+"""Which statements a private temporary ties together: they stand one after the other in one loop body.
+
+Those right in the body always stay together. Loops in the body that the temporary goes through may be better off
+apart: then every nest may get an order of its own, and a product of matrices its tiles in registers; the temporary
+becomes an array with a cell per iteration of the loops around. That array is worth its traffic when much work is done
+per cell, and when the order of the source is a bad one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial, reduce
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyviz.analysis.reductions import find_reductions
+from polyviz.analysis.strides import access_rows
+from polyviz.model.isl_limits import solved
+from polyviz.scheduling.bodies import LoopBody, loop_bodies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from polyviz.analysis.strides import Row
+    from polyviz.model.dependences import Privatization
+    from polyviz.model.scop import Scop, Statement
+    from polyviz.scheduling.problem import SchedulingProblem
+
+SHORT = 64
+"""Iterations inside the loops around a temporary that do not pay for an array of its copies."""
+
+_SET = isl.dim_type.set
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Consecutive statements of one loop body: ``leader`` stands for ``members`` (itself among them), in their order.
+
+    ``depth`` is the number of loops around the body, ``temporaries`` the scalars that live inside the group.
+    """
+
+    leader: str
+    members: tuple[str, ...]
+    depth: int
+    temporaries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """The parts of a body, first to last, between which ``temporaries`` live."""
+
+    first: int
+    last: int
+    temporaries: frozenset[str]
+
+
+def find_groups(problem: SchedulingProblem) -> Iterator[Group]:
+    """The groups of ``problem``, which share no statement."""
+    scop = problem.scop
+    private = {found.array: found for found in problem.dependences.privatizations}
+    users = {name: _users(scop, name) for name in private}
+    grouped: set[str] = set()
+    for body in loop_bodies(scop.schedule):
+        if body.statements & grouped:  # it lies in loops of a group
+            continue
+        spans = [
+            span for name, found in private.items() if (span := _span(body, users[name], found)) is not None
+        ]
+        for group in _groups_of(problem, body, spans):
+            grouped.update(group.members)
+            yield group
+
+
+def _users(scop: Scop, array: str) -> frozenset[str]:
+    return frozenset(
+        statement.name
+        for statement in scop.statements
+        if any(access.array == array for access in statement.accesses)
+    )
+
+
+def _span(body: LoopBody, users: frozenset[str], found: Privatization) -> _Span | None:
+    """Where in ``body`` the temporary lives; None when it lives elsewhere too."""
+    if found.depth != body.depth or not users <= body.statements:
+        return None
+    places = [place for place, part in enumerate(body.parts) if part.statements & users]
+    return _Span(places[0], places[-1], frozenset({found.array})) if len(places) > 1 else None
+
+
+def _groups_of(problem: SchedulingProblem, body: LoopBody, spans: Sequence[_Span]) -> Iterator[Group]:
+    for joined in _joined(spans):
+        group = _group(problem, body, joined)
+        if group is not None:
+            yield group
+            continue
+        flat = [
+            span for span in spans if span.temporaries <= joined.temporaries and not _has_loops(body, span)
+        ]
+        if len(flat) < len(joined.temporaries):
+            yield from _groups_of(problem, body, flat)
+
+
+def _joined(spans: Sequence[_Span]) -> list[_Span]:
+    """The spans with those that overlap as one."""
+    result: list[_Span] = []
+    for span in sorted(spans, key=lambda one: (one.first, one.last)):
+        if result and span.first <= result[-1].last:
+            before = result.pop()
+            names = before.temporaries | span.temporaries
+            result.append(_Span(before.first, max(before.last, span.last), names))
+        else:
+            result.append(span)
+    return result
+
+
+def _has_loops(body: LoopBody, span: _Span) -> bool:
+    return any(part.has_loops for part in body.parts[span.first : span.last + 1])
+
+
+def _group(problem: SchedulingProblem, body: LoopBody, span: _Span) -> Group | None:
+    parts, scop = body.parts[span.first : span.last + 1], problem.scop
+    looped = [name for part in parts if part.has_loops for name in sorted(part.statements)]
+    if looped and not _pay_together(problem, looped, body.depth):
+        return None
+    inside = frozenset[str]().union(*(part.statements for part in parts))
+    members = tuple(part.name for part in scop.statements if part.name in inside)
+    leader = _leader(scop, members, body.depth)
+    return None if leader is None else Group(leader, members, body.depth, tuple(sorted(span.temporaries)))
+
+
+def _leader(scop: Scop, members: Sequence[str], depth: int) -> str | None:
+    """A statement right in the body that runs in every iteration in which one of ``members`` does."""
+    bodies = {name: _outer(scop.statement(name).domain, depth) for name in members}
+    whole = reduce(isl.Set.union, bodies.values())
+    direct = (name for name in members if len(scop.statement(name).iterators) == depth)
+    return next((name for name in direct if whole.is_subset(bodies[name])), None)
+
+
+def _outer(domain: isl.Set, depth: int) -> isl.Set:
+    """The values of the ``depth`` outer iterators."""
+    count = domain.dim(isl.dim_type.set)
+    return domain.project_out(isl.dim_type.set, depth, count - depth).reset_tuple_id()
+
+
+def _pay_together(problem: SchedulingProblem, names: Iterable[str], depth: int) -> bool:
+    """Whether ``names``, the statements in loops inside a body at ``depth``, had better stay in the source's order.
+
+    They do when their loops are known to be short, or when at least two loops around would make the array of copies
+    as large as the data while the innermost loops already go through memory without jumps. A product of two operands
+    that are used again along different loops around is left apart: its tiles in registers are worth more.
+    """
+    statements = [problem.scop.statement(name) for name in names]
+    if any(_is_product(problem.scop, statement, depth) for statement in statements):
+        return False
+    if all(_iterations(statement, depth, problem.sizes) <= SHORT for statement in statements):
+        return True
+    return depth > 1 and all(map(_moves_without_jumps, statements))
+
+
+def _is_product(scop: Scop, statement: Statement, depth: int) -> bool:
+    """Whether ``statement`` accumulates values of which some are the same along one loop, some along another."""
+    if all(reduction.statement != statement.name for reduction in find_reductions(scop)):
+        return False
+    count = len(statement.iterators)
+    reads = [
+        access for access in statement.accesses if access.kind == "read" and scop.array(access.array).rank
+    ]
+    known = [rows for access in reads if (rows := access_rows(access, count)) is not None]
+    fixed = [{loop for loop in range(depth) if not any(row[loop] for row in rows)} for rows in known]
+    return any(one - other and other - one for one, other in combinations(fixed, 2))
+
+
+def _iterations(statement: Statement, depth: int, sizes: Mapping[str, int]) -> float:
+    """How often at most ``statement`` runs in one iteration of its ``depth`` outer loops."""
+    domain = statement.domain
+    for position in range(domain.dim(isl.dim_type.param)):
+        value = sizes.get(domain.get_dim_name(isl.dim_type.param, position) or "")
+        if value is not None:
+            domain = domain.fix_val(isl.dim_type.param, position, isl.Val(value))
+    product = 1.0
+    for loop in range(depth, domain.dim(_SET)):
+        product *= _longest(domain, loop)
+    return product
+
+
+def _longest(domain: isl.Set, loop: int) -> float:
+    """The largest number of steps between the first and the last value of ``loop``, in any iteration around it."""
+    outer = domain.project_out(_SET, loop + 1, domain.dim(_SET) - loop - 1).reset_tuple_id()
+    values = isl.Map.from_range(outer).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, loop)
+    length = solved(partial(_range_of, values))
+    return float("inf") if length is None or not length.is_int() else float(length.to_python() + 1)
+
+
+def _range_of(values: isl.Map) -> isl.Val:
+    last, first = values.dim_max(0), values.dim_min(0)
+    return (last - first).max_val()
+
+
+def _moves_without_jumps(statement: Statement) -> bool:
+    """Whether its innermost loop in the source goes through every array from one element to the next, or not at all."""
+    count = len(statement.iterators)
+    for access in statement.accesses:
+        if access.relation.dim(isl.dim_type.out) == 0:
+            continue
+        rows = access_rows(access, count)
+        if rows is None or not _is_smooth(rows):
+            return False
+    return True
+
+
+def _is_smooth(rows: list[Row]) -> bool:
+    *others, last = (row[-1] for row in rows)
+    return not any(others) and abs(last) <= 1
