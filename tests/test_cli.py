@@ -189,7 +189,8 @@ class Measured:
         return self.answer
 
 
-def test_doctor_measures_on_demand(monkeypatch, capsys) -> None:
+def test_doctor_measures_on_demand(monkeypatch, capsys, tmp_path) -> None:
+    monkeypatch.setenv("POLYVIZ_CACHE_DIR", str(tmp_path))
     peaks = Peaks({"float64": 100e9, "float32": 200e9}, 20e9, 80e9, 2**25, 4)
     monkeypatch.setattr(doctor, "shared_worker", lambda: Measured(peaks))
     assert cli.main(["doctor"]) == 0
@@ -198,6 +199,7 @@ def test_doctor_measures_on_demand(monkeypatch, capsys) -> None:
     shown = " ".join(capsys.readouterr().out.split())
     assert "multiply-add peak 100 GFLOP/s in float64, 200 GFLOP/s in float32, on 4 threads" in shown
     assert "copy bandwidth 20.0 GB/s in memory, 80.0 GB/s within the last cache" in shown
+    assert (tmp_path / "peaks.json").is_file()
 
 
 def test_doctor_says_why_nothing_was_measured(monkeypatch, capsys) -> None:

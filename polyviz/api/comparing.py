@@ -12,6 +12,7 @@ from polyviz.api.compiling import ScheduleChoice, build_kernel, named_schedules,
 from polyviz.api.extracting import part_of
 from polyviz.api.options import OWN_NAMES, Tile, read_options
 from polyviz.api.remembered import AtHand
+from polyviz.api.rooflines import roofline_of
 from polyviz.api.targets import resolve_target
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError, PolyvizError, ToolchainError
@@ -183,6 +184,7 @@ def run_race(
         machine="; ".join(this_machine().describe().splitlines()),
         sizes=dict(bound.parameters),
         notes=(*scop.notes, *layout_notes(bound.given), *notes, *_contract_notes(rows, verified=how.verify)),
+        roofline=roofline_of(scop, bound),
     )
     contracts = {row.label: row.floating_point for row in rows}
     verified = {label: kernel.with_floating_point(contracts[label]) for label, kernel in kernels.items()}

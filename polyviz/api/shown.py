@@ -18,6 +18,7 @@ from polyviz.views.bundles import (
     device_bundle,
     listing_bundle,
     note_bundle,
+    order_bundle,
     parallelism_bundle,
     program_bundle,
     schedule_bundle,
@@ -64,7 +65,9 @@ def inspector_bundle(inspector: Inspector, model: Json | None = None) -> Bundle:
         sections.append(Section(f"Schedule by {name}", schedule_bundle(schedule)))
     for name, reason in inspector.refusals.items():
         sections.append(Section(f"No schedule by {name}", note_bundle(reason), open=True))
-    return {**combine(scop.name, sections), MIME: model or Workbench(inspector).model()}
+    linked = model or Workbench(inspector).model()
+    sections.append(Section("Order and cache", order_bundle(linked)))
+    return {**combine(scop.name, sections), MIME: linked}
 
 
 def _runs(inspector: Inspector) -> str:

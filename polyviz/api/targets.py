@@ -14,6 +14,9 @@ from polyviz.runtime.toolchain import find_cxx_toolchain, toolchain_availability
 AUTOMATIC = ("c", "numba")
 """What the target ``auto`` stands for: the first of them that can be used."""
 
+PYTHON = "python"
+"""The target that is always there: nothing has to be looked for, which takes a while for the others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Availability:
@@ -32,7 +35,7 @@ def targets() -> dict[str, Availability]:
     return {
         "c": _c(),
         "numba": _numba(),
-        "python": Availability(True, "readable loops under this Python"),
+        PYTHON: Availability(True, "readable loops under this Python"),
         "cuda": _cuda(),
         "emulated": _emulated(),
     }
@@ -43,6 +46,8 @@ def resolve_target(name: str) -> str:
 
     Raises OptionError for an unknown name and ToolchainError for a target that cannot run here.
     """
+    if name == PYTHON:
+        return name
     known = targets()
     if name == "auto":
         first, otherwise = AUTOMATIC

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyviz.api.compiling import build_kernel, choose_schedule
 from polyviz.api.menu import menu
+from polyviz.api.rooflines import roofline_of
 from polyviz.editing import recover_steps, start_edit
 from polyviz.editing.script import START
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.model.exclusion import exclusive
-from polyviz.scheduling import schedulers
+from polyviz.runtime.binding import Binder
+from polyviz.scheduling import scheduler_names
 from polyviz.views.linked import Sketch, Subject, Variant, inspector_model
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from polyviz.api.inspecting import Inspector
     from polyviz.editing import Edit
+    from polyviz.editing.edit import Step
     from polyviz.model.measurement import ComparisonData
     from polyviz.model.program import Program
     from polyviz.model.schedule import Schedule
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 _ORIGINAL = "original"
 EDITED = "by hand"
 """The name of the schedule that moves were made on."""
+DEVICE = "emulated"
+"""The target whose kernels are shown: those of a device, without asking for one."""
 
 
 @dataclass(slots=True)
@@ -125,6 +130,18 @@ class Workbench:
             raise OptionError(f"There is no size `{unknown[0]}`; the sizes are {', '.join(sorted(names))}.")
         self.values = dict(values)
 
+    def add_roofline(self) -> None:
+        """Put what was timed under the roof of this machine, once that is known."""
+        if self.comparison is not None:
+            bound = Binder(self.inspector.scop, None).bind(self.inspector.arguments, {})
+            self.comparison = replace(self.comparison, roofline=roofline_of(self.inspector.scop, bound))
+
+    def map_to_device(self, name: str) -> None:
+        """Find out which kernels a device would run for the schedule ``name``; raises where it cannot have any."""
+        found, schedule = self.inspector, self.schedule(name)
+        kernel = build_kernel(found.scop, found.dependences, found.scop, schedule=schedule, target=DEVICE)
+        self._variants[name] = replace(self._variant(name, schedule), device=kernel.device_view())
+
     def schedule(self, name: str) -> Schedule:
         """The schedule shown under ``name``; raises ``OptionError`` when there is none."""
         shown = self.shown()
@@ -145,7 +162,7 @@ class Workbench:
             return self.edit
         found, schedule = self.inspector, self.schedule(variant)
         # A script begins with a scheduler's name where it can, else with the tree itself.
-        start = variant if variant in schedulers() else str(schedule.tree)
+        start = variant if variant in scheduler_names() else str(schedule.tree)
         return start_edit(found.scop, schedule, {START: start}, found.dependences)
 
     def _variant(self, name: str, schedule: Schedule) -> Variant:
@@ -169,6 +186,18 @@ class Workbench:
         found = self.inspector
         return start_edit(found.scop, schedule, {START: name}, found.dependences).loops
 
+    def _told(self, step: Step) -> str:
+        """What a move decided, with the lines of the loops that its address names in the source."""
+        statement, _, loop = (step.at or "").rpartition(".")
+        lines = {
+            span.line
+            for one in self.inspector.scop.statements
+            for iterator, span in zip(one.iterators, one.loop_spans, strict=False)
+            if iterator == loop and statement in ("", one.name)
+        }
+        where = f" ({'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, sorted(lines)))})" if lines else ""
+        return step.decision.text.removesuffix(".") + where + "."
+
     def _edit_model(self) -> EditModel | None:
         edit = self.edit
         if edit is None:
@@ -177,7 +206,7 @@ class Workbench:
         return {
             "variant": EDITED,
             "start": str(edit.origin[START]),
-            "steps": [{"text": str(step), "decision": step.decision.text} for step in steps],
+            "steps": [{"text": str(step), "decision": self._told(step)} for step in steps],
             "undone": len(edit.undone),
             "script": edit.script(),
             "python": edit.python(),

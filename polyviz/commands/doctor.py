@@ -14,7 +14,7 @@ from polyviz.runtime.cuda import cuda_availability
 from polyviz.runtime.machine import this_machine, thread_count
 from polyviz.runtime.nvrtc import INSTALL_HINT as NVRTC_HINT
 from polyviz.runtime.nvrtc import nvrtc_availability
-from polyviz.runtime.peaks import MEASURE_LIMIT
+from polyviz.runtime.peaks import MEASURE_LIMIT, keep_peaks
 from polyviz.runtime.storage import cache_directory
 from polyviz.runtime.toolchain import INSTALL_HINT, toolchain_availability
 from polyviz.runtime.worker import shared_worker
@@ -97,6 +97,7 @@ def _peaks() -> Iterator[Finding]:
     except PolyvizError as error:
         yield Finding("measurement", False, error.message, error.hint)
         return
+    keep_peaks(peaks)
     rates = ", ".join(f"{rate / 1e9:.0f} GFLOP/s in {dtype}" for dtype, rate in peaks.multiply_add.items())
     yield Finding("multiply-add peak", True, f"{rates}, on {plural(peaks.threads, 'thread')}")
     inside = f"{peaks.cached_copy / 1e9:.1f} GB/s within the last cache"

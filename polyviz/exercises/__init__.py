@@ -10,7 +10,7 @@ from __future__ import annotations
 from polyviz.exercises.exercise import Attempt, Exercise, exercise
 from polyviz.exercises.goal import Goal, Verdict
 from polyviz.exercises.goals import distances, domain, legal, parallel, tiled, vector
-from polyviz.exercises.library import find, load
+from polyviz.exercises.library import find, load, names
 from polyviz.exercises.memory import at_most
 from polyviz.exercises.running import faster, same_result
 from polyviz.exercises.shown import register
@@ -28,6 +28,7 @@ __all__ = [
     "find",
     "legal",
     "load",
+    "names",
     "parallel",
     "same_result",
     "tiled",

@@ -44,6 +44,16 @@ def course() -> tuple[str, ...]:
     return names
 
 
+def names() -> list[str]:
+    """Every exercise that can be answered here, those of the notebook and of the course.
+
+    >>> "first-interchange" in names()
+    True
+    """
+    course()
+    return sorted(KNOWN)
+
+
 def load(path: Path) -> None:
     """Run a teacher's Python file, which sets exercises; raises OptionError where it cannot be run."""
     try:

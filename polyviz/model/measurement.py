@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.model.program import FloatingPoint
+    from polyviz.model.roofline import Roofline
 
 Status = Literal["ok", "refused", "failed", "wrong", "timeout", "crashed", "cancelled", "unavailable"]
 
@@ -75,7 +76,8 @@ class ComparisonData(Displayable):
     """All rows of a comparison with what is needed to read them honestly.
 
     ``baseline`` labels the row that speedups refer to; ``best`` the fastest verified row, or None when the fastest
-    ones cannot be told apart; ``machine`` and ``sizes`` say what ran where.
+    ones cannot be told apart; ``machine`` and ``sizes`` say what ran where. ``roofline`` is None where the speed of the
+    machine was never measured, or the work cannot be counted.
     """
 
     name: str
@@ -85,3 +87,4 @@ class ComparisonData(Displayable):
     machine: str
     sizes: Mapping[str, int]
     notes: tuple[str, ...] = ()
+    roofline: Roofline | None = None

@@ -83,3 +83,31 @@ def limit_of(work: Work, peaks: Peaks, dtype: str) -> Limit:
     if computing >= moving:
         return Limit(computing, "multiply-add peak")
     return Limit(moving, "cache bandwidth" if cached else "copy bandwidth")
+
+
+@dataclass(frozen=True, slots=True)
+class Roofline:
+    """``work`` under the roof of a machine with ``peaks``, for elements of ``dtype``.
+
+    >>> roof = Roofline(Work(200, 40, 40, 5000), Peaks({"float64": 100.0}, 10.0, 20.0, 1000, 2), "float64")
+    >>> roof.limit.seconds, roof.rate(16.0)
+    (8.0, 12.5)
+    """
+
+    work: Work
+    peaks: Peaks
+    dtype: str
+
+    @property
+    def limit(self) -> Limit:
+        """The least time, and what sets it."""
+        return limit_of(self.work, self.peaks, self.dtype)
+
+    @property
+    def peak(self) -> float:
+        """Operations per second that no program exceeds."""
+        return self.peaks.multiply_add[self.dtype]
+
+    def rate(self, seconds: float) -> float:
+        """Operations per second of a run of ``seconds``."""
+        return self.work.operations / seconds

@@ -1,4 +1,5 @@
-"""Tab on the line of ``%%polyopt``: options, and the values of those that have a fixed set."""
+"""Tab on the line of ``%%polyopt``: options, and the values of those that have a fixed set; on that of ``%%polycheck``:
+the exercises."""
 
 from __future__ import annotations
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 MAGIC = "%%polyopt"
+CHECK = "%%polycheck"
+HINT = "--hint"
 
 def _schedules() -> Iterable[str]:
     from polyviz.scheduling import schedulers
@@ -38,6 +41,12 @@ _VALUES: Mapping[str, Callable[[], Iterable[str]]] = {
 _NOTHING: SimpleMatcherResult = {"completions": []}
 
 
+def _exercises() -> list[str]:
+    from polyviz.exercises import names
+
+    return names()
+
+
 def complete_line(text: str) -> tuple[str, list[str]] | None:
     """The unfinished word at the end of a magic line, and what it can become; None when it is none of our business.
 
@@ -48,6 +57,8 @@ def complete_line(text: str) -> tuple[str, list[str]] | None:
     >>> complete_line("x = 1") is None
     True
     """
+    if text.startswith(CHECK + " "):
+        return _complete_check(text)
     if not text.startswith(MAGIC + " "):
         return None
     *before, word = text.removeprefix(MAGIC).lstrip(" ").split(" ")
@@ -62,12 +73,20 @@ def complete_line(text: str) -> tuple[str, list[str]] | None:
     return last, _beginning(last, [name for name in values() if name not in taken])
 
 
+def _complete_check(text: str) -> tuple[str, list[str]]:
+    """The name of an exercise, or behind one the wish for a hint."""
+    *before, word = text.removeprefix(CHECK).lstrip(" ").split(" ")
+    named = any(item and not item.startswith("-") for item in before)
+    offered = [] if named else _exercises()
+    return word, _beginning(word, [*offered, *([] if HINT in before else [HINT])])
+
+
 def _beginning(word: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if name.startswith(word)]
 
 
 def _match(context: CompletionContext) -> SimpleMatcherResult:
-    """IPython's matcher (API version 2); it speaks only on the first line of a ``%%polyopt`` cell."""
+    """IPython's matcher (API version 2); it speaks only on the first line of a cell with one of our magics."""
     if context.cursor_line != 0:
         return _NOTHING
     found = complete_line(context.text_until_cursor)

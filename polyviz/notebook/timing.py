@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.api import compare
 from polyviz.errors import PolyvizError
+from polyviz.runtime.peaks import MEASURE_LIMIT, keep_peaks
 from polyviz.runtime.worker import Worker
 
 if TYPE_CHECKING:
@@ -44,8 +45,31 @@ class Timing:
         thread.start()
         return thread
 
+    def measure(self, finish: Callable[[str], None]) -> threading.Thread | None:
+        """Find out the speed of this machine beside the main thread, and remember it; ``finish`` gets a problem or "".
+
+        None while something else is measured.
+        """
+        if self._worker is not None:
+            return None
+        self._worker = Worker()
+        thread = threading.Thread(target=self._measure, args=(self._worker, finish), daemon=True)
+        thread.start()
+        return thread
+
+    def _measure(self, worker: Worker, finish: Callable[[str], None]) -> None:
+        problem = ""
+        try:
+            job = "polyviz.runtime.peaks:measure_peaks"
+            keep_peaks(worker.run(job, time_limit=MEASURE_LIMIT, label="The measurement"))
+        except PolyvizError as error:
+            problem = "Cancelled." if worker.closed else f"{error.message} {error.hint}".strip()
+        worker.close()
+        self._worker = None
+        finish(problem)
+
     def cancel(self) -> None:
-        """Stop the comparison in flight, if there is one."""
+        """Stop what is measured, if there is anything."""
         if self._worker is not None:
             self._worker.close()
 

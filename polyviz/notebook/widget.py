@@ -11,7 +11,7 @@ import traitlets
 from polyviz.api.workbench import EDITED, Workbench
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.notebook.timing import Timing
-from polyviz.scheduling import schedulers
+from polyviz.scheduling import scheduler_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,7 +47,7 @@ class InspectorWidget(anywidget.AnyWidget):
         super().__init__(
             _esm=script.read_text(encoding="utf-8"),
             model=self.workbench.model(),
-            schedulers=list(schedulers()),
+            schedulers=scheduler_names(),
             can_run=bool(inspector.arguments),
         )
         self.on_msg(self._asked)
@@ -100,6 +100,18 @@ class InspectorWidget(anywidget.AnyWidget):
     def _run(self, _: Mapping[str, Any]) -> None:
         self._timing.start(self.workbench.shown())
 
+    def _device(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        self.workbench.map_to_device(str(question["variant"]))
+        return self._redrawn()
+
+    def _measure(self, _: Mapping[str, Any]) -> None:
+        self._timing.measure(self._measured)
+
+    def _measured(self, problem: str) -> None:
+        self.workbench.add_roofline()
+        self._redrawn()
+        self.send({"answer": "measure", "problem": problem, "show": ""})
+
     def _cancel(self, _: Mapping[str, Any]) -> None:
         self._timing.cancel()
 
@@ -124,6 +136,8 @@ _ANSWERS: Mapping[str, Callable[[InspectorWidget, Mapping[str, Any]], dict[str, 
     "apply": InspectorWidget._apply,
     "moves": InspectorWidget._moves,
     "history": InspectorWidget._history,
+    "device": InspectorWidget._device,
+    "measure": InspectorWidget._measure,
     "run": InspectorWidget._run,
     "cancel": InspectorWidget._cancel,
 }

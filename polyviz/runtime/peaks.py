@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import json
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,10 +15,12 @@ from polyviz.errors import ToolchainError
 from polyviz.model.roofline import Peaks
 from polyviz.runtime.cache import BuildCache
 from polyviz.runtime.machine import this_machine, thread_count
+from polyviz.runtime.storage import cache_directory, write_atomically
 from polyviz.runtime.toolchain import INSTALL_HINT, find_toolchain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 MEASURE_LIMIT = 60.0
 """Seconds that the measurement may take; it takes about two."""
@@ -82,6 +87,29 @@ def measure_peaks() -> Peaks:
         peaks[name] = operations / _shortest(lambda run=function: run(ctypes.c_int64(_STEPS)))  # type: ignore[misc]
     copies = [_copy(library, count, threads) for count in (_in_memory(machine.l3), machine.l3 // 8)]
     return Peaks(peaks, copies[0], copies[1], machine.l3, threads)
+
+
+def keep_peaks(peaks: Peaks) -> None:
+    """Remember a measurement for the rooflines of later comparisons; where the disk refuses, there are none."""
+    content = {"machine": this_machine().identity, **asdict(peaks)}
+    with contextlib.suppress(OSError):
+        write_atomically(_file(), json.dumps(content).encode())
+
+
+def known_peaks() -> Peaks | None:
+    """What was measured on this machine with as many threads as now; None where nothing was."""
+    try:
+        content = json.loads(_file().read_bytes())
+        machine = content.pop("machine")
+        peaks = Peaks(**content)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+    fits = machine == this_machine().identity and peaks.threads == thread_count().count
+    return peaks if fits else None
+
+
+def _file() -> Path:
+    return cache_directory() / "peaks.json"
 
 
 def _in_memory(cache: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from polyviz.scheduling.adopted import adopt
 from polyviz.scheduling.automatic import schedule
 from polyviz.scheduling.problem import Proposal, Scheduler, SchedulingProblem
-from polyviz.scheduling.registry import register_scheduler, schedulers
+from polyviz.scheduling.registry import register_scheduler, scheduler_names, schedulers
 from polyviz.scheduling.superposed.made import superpose
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "adopt",
     "register_scheduler",
     "schedule",
+    "scheduler_names",
     "schedulers",
     "superpose",
 ]

@@ -84,6 +84,15 @@ def schedulers() -> dict[str, str]:
     return _REGISTRY.summaries()
 
 
+def scheduler_names() -> list[str]:
+    """The same without the summaries, for which every scheduler would have to be loaded.
+
+    >>> scheduler_names()[:2]
+    ['original', 'isl']
+    """
+    return _REGISTRY.names()
+
+
 def scheduler_options(name: str) -> dict[str, Any]:
     """The options of the scheduler ``name`` with their defaults; raises ``OptionError`` when it is unknown.
 

@@ -14,9 +14,11 @@ from polyviz.transform.nest import unwrapped
 from polyviz.transform.rows import Amount, checked_member, expression_row, loop_text
 from polyviz.transform.shape import (
     Branches,
+    Marked,
     Part,
     loops_around,
     loops_at,
+    part_at,
     pruned,
     shape_of,
     tidy,
@@ -77,7 +79,8 @@ def where_negative(values: isl.UnionPwAff) -> isl.UnionSet:
 def split_iterations(tree: isl.Schedule, path: Path, member: int, first: isl.UnionSet) -> isl.Schedule:
     """The tree with ``member`` of the band at ``path`` as two loops: the instances in ``first``, then the others.
 
-    Raises ``OptionError`` when one of them would be empty.
+    A mark directly above the loop that is split stands above both of them. Raises ``OptionError`` when one of them
+    would be empty.
     """
     domain = band_at(tree, path).get_domain()
     early, late = domain.intersect(first), domain.subtract(first)
@@ -86,12 +89,17 @@ def split_iterations(tree: isl.Schedule, path: Path, member: int, first: isl.Uni
     if early.is_empty() or late.is_empty():
         side = "before" if early.is_empty() else "after"
         raise OptionError(f"Loop {loop_text(rows[member])} has no iteration {side} that point.")
-    nested = Branches(
-        (_half(rows[member:], inside, early, domain), _half(rows[member:], inside, late, domain))
-    )
-    return tree_of(tree.get_domain(), tidy(with_part(shape, path, loops_around(rows[:member], nested))))
+    above = part_at(shape, path[:-1]) if member == 0 and len(path) > 1 else None
+    mark = above.name if isinstance(above, Marked) else None
+    halves = (_half(rows[member:], inside, instances, domain, mark) for instances in (early, late))
+    place = path if mark is None else path[:-1]
+    nested = loops_around(rows[:member], Branches(tuple(halves)))
+    return tree_of(tree.get_domain(), tidy(with_part(shape, place, nested)))
 
 
-def _half(rows: Rows, inside: Shape, instances: isl.UnionSet, domain: isl.UnionSet) -> Part:
+def _half(
+    rows: Rows, inside: Shape, instances: isl.UnionSet, domain: isl.UnionSet, mark: str | None
+) -> Part:
     nest = pruned(loops_around(rows, inside), instances)
+    nest = nest if mark is None else Marked(nest, mark)
     return Part(nest, instances.gist(domain.intersect(instances.universe())).coalesce())

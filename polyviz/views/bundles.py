@@ -7,7 +7,7 @@ Importing this module registers the bundles of the values that show themselves; 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from polyviz.model.dependences import Dependences, Legality, LoopParallelism
 from polyviz.model.device_view import DeviceView
@@ -19,7 +19,8 @@ from polyviz.model.scop import Scop
 from polyviz.model.superposition import Superposition
 from polyviz.model.transfers import TransferLog
 from polyviz.model.tuning import Tuning
-from polyviz.views import charts, models, superposition, text
+from polyviz.views import charts, models, roofline_chart, superposition, text, timing_models, tuning_chart
+from polyviz.views.cache_picture import order_forms
 from polyviz.views.device import device_html, device_text
 from polyviz.views.drawing import values_text
 from polyviz.views.html import details, heading, image, items, paragraph, preformatted, table
@@ -42,6 +43,8 @@ from polyviz.views.verdict import HEADINGS, cells, comparison_text, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from polyviz.views.linked_schema import InspectorModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +233,20 @@ def comparison_bundle(data: ComparisonData) -> Bundle:
         details(f"Source of {row.label}", preformatted(row.source)) for row in data.rows if row.source
     )
     machine = paragraph(f"Machine: {data.machine}") if data.machine else ""
-    html = f"<div>{chart}</div>{paragraph(f'Verdict: {verdict(data)}.')}{rows}{machine}{items(data.notes)}{sources}"
-    return bundle(models.comparison_model(data), html, comparison_text(data))
+    html = (
+        f"<div>{chart}</div>{paragraph(f'Verdict: {verdict(data)}.')}{rows}{_roofline_html(data)}{machine}"
+        f"{items(data.notes)}{sources}"
+    )
+    return bundle(timing_models.comparison_model(data), html, comparison_text(data))
+
+
+def _roofline_html(data: ComparisonData) -> str:
+    """What the machine allows, and what each variant achieves of it."""
+    if data.roofline is None:
+        return paragraph(roofline_chart.UNKNOWN)
+    chart = image(roofline_chart.draw(data, data.roofline), roofline_chart.describe(data, data.roofline))
+    rows = table(roofline_chart.rows(data, data.roofline), roofline_chart.HEADINGS)
+    return details("Roofline: what this machine allows", f"<div>{chart}</div>{rows}", opened=True)
 
 
 def program_bundle(program: Program, *, opened: bool = False) -> Bundle:
@@ -253,13 +268,19 @@ def superposition_bundle(value: Superposition) -> Bundle:
 
 
 def tuning_bundle(tuning: Tuning) -> Bundle:
-    """The history of a search as a table, and what it found."""
-    return bundle(None, tuning_html(tuning), tuning_text(tuning))
+    """The history of a search as a picture and a table, and what it found."""
+    chart = f"<div>{image(tuning_chart.draw(tuning), tuning_chart.describe(tuning))}</div>" if tuning.best else ""
+    return bundle(timing_models.tuning_model(tuning), chart + tuning_html(tuning), tuning_text(tuning))
 
 
 def device_bundle(view: DeviceView) -> Bundle:
     """Cards of the kernels, who runs which iteration, and the orders of the two levels."""
     return bundle(models.device_model(view), device_html(view), device_text(view))
+
+
+def order_bundle(linked: models.Json) -> Bundle:
+    """The order of the accesses in the JSON of the linked views, and what a small cache makes of it."""
+    return bundle(None, *order_forms(cast("InspectorModel", linked)))
 
 
 def transfers_bundle(log: TransferLog) -> Bundle:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from polyviz.views.fit import fit, size
+from polyviz.views.linked_device import linked_device_model
 from polyviz.views.linked_memory import accesses_model, array_model
 from polyviz.views.linked_points import (
     carrying_dimensions,
@@ -15,13 +16,14 @@ from polyviz.views.linked_points import (
     times_of,
 )
 from polyviz.views.linked_schema import InspectorModel
-from polyviz.views.models import Json, comparison_model, decision_models, loop_model, member_model
+from polyviz.views.models import Json, decision_models, loop_model, member_model
 from polyviz.views.notation import constraints
 from polyviz.views.pictures import dependence_rows, shown_values
 from polyviz.views.schema import MODELS, VERSION, ComparisonModel, SuperpositionModel
 from polyviz.views.sizes import binding
 from polyviz.views.superposition import superposition_model
 from polyviz.views.text import left_out, parameter_source
+from polyviz.views.timing_models import comparison_model
 from polyviz.views.tree import label, root_of
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     import islpy as isl
 
     from polyviz.model.dependences import Dependence, Dependences, LoopParallelism
+    from polyviz.model.device_view import DeviceView
     from polyviz.model.measurement import ComparisonData
     from polyviz.model.program import Program
     from polyviz.model.schedule import Schedule
@@ -58,13 +61,17 @@ _BUDGETS = ((4000, 1500), (2000, 600), (1000, 250), (400, 100), (150, 40), (0, 0
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A schedule to show, its program, and the address of each of its loops in depth-first order."""
+    """A schedule to show, its program, and the address of each of its loops in depth-first order.
+
+    ``device`` are its kernels, where somebody wants to see them.
+    """
 
     name: str
     schedule: Schedule
     program: Program | None = None
     addresses: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    device: DeviceView | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +257,7 @@ class _Drawing:
             "carried": [carrying_dimensions(one.relation, order, one.source, one.sink) for one in relations],
             "program": _program(variant.program),
             "superposition": _superposition(schedule),
+            "device": None if variant.device is None else linked_device_model(variant.device),
             "notes": list(variant.notes),
         }
 

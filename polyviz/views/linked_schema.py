@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
+# ``get_type_hints`` looks these up when a schema is derived.
+from polyviz.views.device_schema import KernelCardModel  # noqa: TC001
 from polyviz.views.schema import (
     ComparisonModel,
     DecisionModel,
@@ -109,6 +111,31 @@ class LinkedProgramModel(TypedDict):
     notes: list[str]
 
 
+class LinkedPictureModel(TypedDict):
+    """Who runs which iteration of one statement, in ``runs`` of neighbouring iterations of one block.
+
+    A run holds the values of ``iterators``, the block's x, y, z, the thread's x, y, z, the step from thread to thread,
+    and how many iterations there are.
+    """
+
+    title: str
+    kernel: int
+    statement: str
+    iterators: list[str]
+    block: list[int]
+    rules: list[str]
+    runs: list[list[int]]
+    note: str
+
+
+class LinkedDeviceModel(TypedDict):
+    """The kernels that a device would run."""
+
+    target: str
+    kernels: list[KernelCardModel]
+    pictures: list[LinkedPictureModel]
+
+
 class OrderingModel(TypedDict):
     """A tree with the time of every drawn instance."""
 
@@ -119,7 +146,8 @@ class OrderingModel(TypedDict):
 class VariantModel(OrderingModel):
     """One schedule; for each relation the dimensions of time that carry it.
 
-    ``superposition`` holds the order of blocks and that of threads where they are two.
+    ``superposition`` holds the order of blocks and that of threads where they are two; ``device`` is null until
+    somebody asked for the kernels.
     """
 
     name: str
@@ -127,6 +155,7 @@ class VariantModel(OrderingModel):
     carried: list[list[int]]
     program: LinkedProgramModel | None
     superposition: SuperpositionModel | None
+    device: LinkedDeviceModel | None
     notes: list[str]
 
 

@@ -5,7 +5,6 @@ The shapes are in :mod:`polyviz.views.schema`.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, cast
 
 from polyviz.views.device import card_model, picture_model, shared_models
@@ -17,7 +16,6 @@ from polyviz.views.schema import (
     ArrayModel,
     ArrowsModel,
     CombinedModel,
-    ComparisonModel,
     DecisionModel,
     DependenceModel,
     DependencesModel,
@@ -30,7 +28,6 @@ from polyviz.views.schema import (
     PaneModel,
     ParallelismModel,
     ProgramModel,
-    RowModel,
     ScheduleModel,
     ScopModel,
     SectionModel,
@@ -40,14 +37,12 @@ from polyviz.views.schema import (
 )
 from polyviz.views.text import left_out, parameter_source
 from polyviz.views.tree import label, root_of
-from polyviz.views.verdict import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from polyviz.model.dependences import Dependences, Legality, LoopParallelism, Violation
     from polyviz.model.device_view import DeviceView
-    from polyviz.model.measurement import ComparisonData, VariantRow
     from polyviz.model.program import Program
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Array, Scop, Statement
@@ -296,55 +291,6 @@ def loop_model(loop: LoopParallelism) -> LoopModel:
         "explanation": loop.explanation,
         "witness": None if loop.witness is None else violation_model(loop.witness),
     }
-
-
-def comparison_model(data: ComparisonData) -> Json:
-    """All rows with their samples, and the verdict."""
-    model: ComparisonModel = {
-        "v": VERSION,
-        "kind": "comparison",
-        "shortened": [],
-        "name": data.name,
-        "rows": [_row(row) for row in data.rows],
-        "baseline": data.baseline,
-        "best": data.best,
-        "verdict": verdict(data),
-        "machine": data.machine,
-        "sizes": dict(data.sizes),
-        "notes": list(data.notes),
-    }
-    return _small(model)
-
-
-def _row(row: VariantRow) -> RowModel:
-    return {
-        "label": row.label,
-        "schedule": row.schedule,
-        "target": row.target,
-        "status": row.status,
-        "verified": row.verified,
-        "median": _finite(row.median),
-        "interval": _pair(row.interval),
-        "speedup": _finite(row.speedup),
-        "speedup_interval": _pair(row.speedup_interval),
-        "compile_seconds": _finite(row.compile_seconds),
-        "kernels": _finite(row.measurement.kernels) if row.measurement else None,
-        "samples": []
-        if row.measurement is None
-        else [value for value in row.measurement.samples if math.isfinite(value)],
-        "note": row.note,
-        "source": row.source,
-        "is_baseline": row.is_baseline,
-    }
-
-
-def _finite(value: float | None) -> float | None:
-    """JSON has no infinity and no NaN."""
-    return value if value is not None and math.isfinite(value) else None
-
-
-def _pair(interval: tuple[float, float] | None) -> list[float] | None:
-    return list(interval) if interval is not None and all(map(math.isfinite, interval)) else None
 
 
 def program_model(program: Program) -> Json:

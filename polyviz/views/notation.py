@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -106,6 +107,7 @@ def _half_open(condition: str) -> str:
     return re.sub(between, lambda found: f"{found[1]} < {int(found[2]) + 1}", symbolic)
 
 
+@lru_cache(maxsize=4096)
 def constant_last(text: str) -> str:
     """isl writes ``-2 + n``; people write ``n - 2``.
 

@@ -22,6 +22,7 @@ from polyviz.views.superposition_schema import (  # noqa: TC001
     SpaceGroupModel,
     SuperposedKernelModel,
 )
+from polyviz.views.timing_schema import RooflineModel, RowModel, TrialModel  # noqa: TC001
 
 VERSION = 1
 MIME = "application/vnd.polyviz.v1+json"
@@ -230,26 +231,6 @@ class ParallelismModel(Model):
     loops: list[LoopModel]
 
 
-class RowModel(TypedDict):
-    """One variant of a comparison; times in seconds, on a device with transfers, ``kernels`` without."""
-
-    label: str
-    schedule: str
-    target: str
-    status: str
-    verified: bool | None
-    median: float | None
-    interval: list[float] | None
-    speedup: float | None
-    speedup_interval: list[float] | None
-    compile_seconds: float | None
-    kernels: float | None
-    samples: list[float]
-    note: str
-    source: str
-    is_baseline: bool
-
-
 class ComparisonModel(Model):
     """``kind`` is ``comparison``; ``best`` is null when nobody is clearly fastest, ``verdict`` says so."""
 
@@ -260,6 +241,17 @@ class ComparisonModel(Model):
     verdict: str
     machine: str
     sizes: dict[str, int]
+    notes: list[str]
+    roofline: RooflineModel | None
+
+
+class TuningModel(Model):
+    """``kind`` is ``tuning``: a search for better options, its trials in order."""
+
+    name: str
+    title: str
+    outcome: str
+    trials: list[TrialModel]
     notes: list[str]
 
 
@@ -332,6 +324,7 @@ MODELS: dict[str, type] = {
     "legality": LegalityModel,
     "parallelism": ParallelismModel,
     "comparison": ComparisonModel,
+    "tuning": TuningModel,
     "program": ProgramModel,
     "superposition": SuperpositionModel,
     "device": DeviceModel,

@@ -19,28 +19,30 @@ def tuning_text(tuning: Tuning) -> str:
     """Title, table and outcome for a terminal."""
     rows = [_cells(trial, tuning) for trial in tuning.trials]
     listed = [columns(rows, HEADINGS, right=[3, 4, 5])] if rows else []
-    return "\n".join([_title(tuning), *listed, *_sentences(tuning)])
+    return "\n".join([title(tuning), *listed, *_sentences(tuning)])
 
 
 def tuning_html(tuning: Tuning) -> str:
     """The same as HTML."""
     rows = [_cells(trial, tuning) for trial in tuning.trials]
     return (
-        heading(_title(tuning))
-        + paragraph(_outcome(tuning))
+        heading(title(tuning))
+        + paragraph(outcome(tuning))
         + table(rows, HEADINGS)
         + items(_sentences(tuning)[1:])
     )
 
 
-def _title(tuning: Tuning) -> str:
+def title(tuning: Tuning) -> str:
+    """What was searched, for which sizes, how long and how."""
     sizes = f" for {values_text(tuning.sizes)}" if tuning.sizes else ""
     tried = plural(len(tuning.trials), "candidate")
     variant = f"{tuning.schedule}/{tuning.target}"
     return f"Tuning of {tuning.name}, {variant}{sizes}: {tried} in {tuning.elapsed:.1f} s, strategy {tuning.strategy}"
 
 
-def _outcome(tuning: Tuning) -> str:
+def outcome(tuning: Tuning) -> str:
+    """What the search found, and why it ended."""
     best = tuning.best
     if best is None:
         return f"Nothing was measured: {tuning.ended}."
@@ -51,7 +53,7 @@ def _outcome(tuning: Tuning) -> str:
 
 def _sentences(tuning: Tuning) -> list[str]:
     kept = [f"Remembered for later compilations in {tuning.remembered}."] if tuning.remembered else []
-    return [_outcome(tuning), *kept, *tuning.notes]
+    return [outcome(tuning), *kept, *tuning.notes]
 
 
 def _cells(trial: Trial, tuning: Tuning) -> list[str]:

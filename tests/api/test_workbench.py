@@ -174,3 +174,16 @@ def test_effects_tell_how_many_loops_are_parallel():
     edit = pv.edit(SWEEP, "original").apply("skew", "j", by="i", factor=1)
     [tile] = [choice for choice in menu(edit, "i") if choice["label"] == "Tile by 4 × 4"]
     assert tile["effect"] == "loops: 2 → 4, parallel: 1 → 2"
+
+
+def test_the_history_says_which_loop_is_meant(bench):
+    bench.apply("original", "parallel", "j", {})
+    [step] = bench.model()["edit"]["steps"]
+    assert step["decision"] == "Loop j runs in parallel threads (line 5)."
+
+
+def test_of_loops_with_one_name_the_history_names_the_line():
+    bench = Workbench(pv.inspect(TWO, schedules=("original",)))
+    bench.apply("original", "parallel", "S1.i", {})
+    [step] = bench.model()["edit"]["steps"]
+    assert step["decision"] == "Loop i runs in parallel threads (line 6)."

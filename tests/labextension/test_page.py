@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -96,7 +97,9 @@ def files(folder):
     write(folder / "jacobi.ipynb", f"{SETUP}; steps = 8", JACOBI)
     write(folder / "lu.ipynb", f"{SETUP}; A = B + n * np.eye(n)", LU)
     write(folder / "three.ipynb", f"{SETUP}; steps = 20; x = np.ones(n)", THREE)
+    write(folder / "compare.ipynb", SETUP, f"%%polyopt --compare -s original,pluto\n{LOOPS.partition(chr(10))[2]}")
     write(folder / "gpu.ipynb", SETUP + "; C = np.zeros((n, n))", PRODUCT)
+    shutil.copy(ROOT / "notebooks" / "quickstart.ipynb", folder)
     (folder / "saved.polyviz.json").write_text(json.dumps(model))
     (folder / "many.polyviz.json").write_text(json.dumps(many(model)))
     (folder / "newer.polyviz.json").write_text(json.dumps({**model, "v": 99}))
@@ -121,7 +124,7 @@ def free_port():
 
 
 @contextmanager
-def jupyterlab(root, folder):
+def jupyterlab(root, folder, cache=None):
     """A JupyterLab on ``root`` with the built extension, without its news; its address."""
     extensions = folder / "share" / "labextensions"
     extensions.mkdir(parents=True)
@@ -156,6 +159,8 @@ def jupyterlab(root, folder):
         "JUPYTER_DATA_DIR": str(folder / "data"),
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "PYTHONPATH": str(ROOT),
+        # Of its own, so that nothing is known of this machine at first.
+        **({} if cache is None else {"POLYVIZ_CACHE_DIR": str(cache)}),
     }
     with (folder / "server.log").open("w") as log:
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
@@ -180,7 +185,7 @@ def wait_for(address, server):
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("script", ["run", "extension", "tasks"])
+@pytest.mark.parametrize("script", ["run", "extension", "tasks", "charts", "newcomer"])
 def test_in_jupyterlab(script, tmp_path):
     built()
     command = [node(), str(FRONT_END / "tests" / "page" / f"{script}.mjs")]
@@ -189,7 +194,8 @@ def test_in_jupyterlab(script, tmp_path):
     root.mkdir()
     folder.mkdir()
     files(root)
-    with jupyterlab(root, folder) as address:
+    cache = tmp_path / "cache" if script == "charts" else None
+    with jupyterlab(root, folder, cache) as address:
         done = subprocess.run(
             [*command, address, browser, str(screenshots(tmp_path / "screenshots")), only],
             check=False,

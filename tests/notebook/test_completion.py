@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from IPython.core.completer import provisionalcompleter
 
+from polyviz.exercises import exercise, legal
+from polyviz.exercises.exercise import KNOWN
 from polyviz.model.techniques import techniques
 from polyviz.notebook.completion import complete_line
 from polyviz.notebook.words import OPTIONS
@@ -37,6 +39,29 @@ def completions(shell, text: str, rest: str = "\nfor i in range(3):\n    A[i] = 
 def test_options_and_values_complete(shell, text: str, expected: list[str]) -> None:
     shell.run_line_magic("load_ext", "polyviz")
     assert completions(shell, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("%%polycheck first-i", ["first-interchange"]),
+        ("%%polycheck --", ["--hint"]),
+        ("%%polycheck first-interchange ", ["--hint"]),
+        ("%%polycheck --hint first-i", ["first-interchange"]),
+        ("%%polycheck first-interchange --hint ", []),
+    ],
+)
+def test_exercises_complete(shell, text: str, expected: list[str]) -> None:
+    shell.run_line_magic("load_ext", "polyviz")
+    assert completions(shell, text) == expected
+
+
+def test_an_exercise_of_the_notebook_completes_too(shell) -> None:
+    exercise("own-one", "for i in range(n):\n    A[i] = 0", [legal()])
+    try:
+        assert complete_line("%%polycheck own") == ("own", ["own-one"])
+    finally:
+        KNOWN.pop("own-one")
 
 
 def test_nothing_is_offered_elsewhere(shell) -> None:

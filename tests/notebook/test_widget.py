@@ -8,8 +8,9 @@ import pytest
 
 import polyviz as pv
 from polyviz.api.shown import inspector_bundle
+from polyviz.errors import ToolchainError
 from polyviz.model import display
-from polyviz.notebook import live, widget
+from polyviz.notebook import live, timing, widget
 from polyviz.notebook.timing import Timing
 from polyviz.views.schema import MIME
 from tests.views.samples import comparison
@@ -54,6 +55,39 @@ def test_questions_change_the_model(shown):
     assert shown.model["edit"]["undone"] == 1
 
 
+def test_a_device_is_asked_for_its_kernels(shown):
+    assert shown.model["variants"][0]["device"] is None
+    assert ask(shown, ask="device", variant="original")["problem"] == ""
+    assert shown.model["variants"][0]["device"]["kernels"][0]["block"]
+
+
+def test_the_machine_is_measured_beside_the_kernel(shown, monkeypatch):
+    monkeypatch.setattr(Timing, "measure", lambda _, finish: finish(""))
+    assert ask(shown, ask="measure") == {"answer": "measure", "problem": "", "show": ""}
+
+
+def test_a_measurement_ends_with_figures_or_a_reason(monkeypatch):
+    kept, told = [], []
+
+    class Machine:
+        closed = False
+
+        def run(self, job, **_):
+            if job == "polyviz.runtime.peaks:measure_peaks" and not told:
+                return "figures"
+            raise ToolchainError("Nothing can be measured.", hint="Get a compiler.")
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(timing, "Worker", Machine)
+    monkeypatch.setattr(timing, "keep_peaks", kept.append)
+    measuring = Timing(pv.inspect(COPY, schedules=("original",)), print, print)
+    measuring.measure(told.append).join()
+    measuring.measure(told.append).join()
+    assert (kept, told) == (["figures"], ["", "Nothing can be measured. Get a compiler."])
+
+
 @pytest.mark.parametrize(
     "question",
     [
@@ -65,6 +99,7 @@ def test_questions_change_the_model(shown):
         {"ask": "choices", "variant": "original", "address": "k"},
         {"ask": "apply", "variant": "original", "at": "i", "move": "fly", "arguments": {}},
         {"ask": "history", "position": 4},
+        {"ask": "device", "variant": "nobody"},
     ],
 )
 def test_what_cannot_be_answered_is_a_sentence(shown, question):

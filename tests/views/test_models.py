@@ -10,7 +10,7 @@ from polyviz.errors import Span
 from polyviz.model.dependences import Legality, LoopParallelism
 from polyviz.model.measurement import VariantRow
 from polyviz.model.program import Program, SourceLine
-from polyviz.views import models
+from polyviz.views import models, timing_models
 from polyviz.views.fit import LIMIT, omitted, size
 from polyviz.views.pictures import dependence_rows, pictures
 from polyviz.views.schema import MODELS, VERSION, json_schema
@@ -88,7 +88,7 @@ def test_comparison_holds_no_infinity():
     row = VariantRow(
         "s", "c", "ok", True, measured(float("inf")), float("nan"), (1.0, float("inf")), float("inf")
     )
-    model = valid(models.comparison_model(replace(comparison(), rows=(row, *comparison().rows))))
+    model = valid(timing_models.comparison_model(replace(comparison(), rows=(row, *comparison().rows))))
     assert model["rows"][0]["median"] is None and model["rows"][0]["interval"] is None
     assert model["rows"][0]["samples"] == []
     assert model["verdict"].startswith("fastest: pluto/c")

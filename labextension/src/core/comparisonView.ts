@@ -1,21 +1,87 @@
-/** Measured times: a table with bars on one scale, intervals as whiskers, and the verdict in words. */
+/** Measured times: one chart at a time, the same as a table with bars on one scale, and the verdict in words. */
 
-import { button, element, items, keepingFocus, shape } from './dom';
+import { ChartPlace } from './chart';
+import { button, element, freshId, items, keepingFocus, shape } from './dom';
+import { ratiosFigure, rooflineFigure, timesFigure, type Colours, type Figure } from './figures';
 import type { Comparison, ComparisonRow } from './model';
+import { rooflinePicture } from './rooflinePicture';
 import type { State } from './state';
 
+type Kind = 'times' | 'ratios' | 'roofline';
+const KINDS: readonly Kind[] = ['times', 'ratios', 'roofline'];
+
 export function comparisonView(state: State): HTMLElement {
-  const root = element('div', {});
-  const draw = (): void => keepingFocus(root, redraw);
-  const redraw = (): void => {
+  return new ComparisonView(state).root;
+}
+
+class ComparisonView {
+  readonly root = element('div', {});
+  private readonly place = new ChartPlace();
+  private readonly upper = element('div', {});
+  private readonly lower = element('div', {});
+  private drawn: Comparison | null = null;
+  private kind: Kind = 'times';
+
+  constructor(private readonly state: State) {
+    this.root.append(this.upper, this.place.root, this.lower);
+    state.on(['model', 'busy'], () => keepingFocus(this.root, () => this.draw()));
+    this.draw();
+  }
+
+  private draw(): void {
+    const { state } = this;
     const { comparison } = state.model;
     const run = state.host === null || !state.canRun ? [] : [runner(state, comparison !== null)];
-    const none = element('p', { class: 'polyviz-muted' }, 'Nothing was timed.');
-    root.replaceChildren(...run, ...(comparison === null ? [none] : table(comparison)));
-  };
-  state.on(['model', 'busy'], draw);
-  draw();
-  return root;
+    if (comparison === null) {
+      this.upper.replaceChildren(...run, element('p', { class: 'polyviz-muted' }, 'Nothing was timed.'));
+      return;
+    }
+    this.upper.replaceChildren(...run, element('p', {}, `Verdict: ${comparison.verdict}.`), this.choice());
+    // A chart is not drawn again for every report of progress.
+    if (this.drawn !== comparison) {
+      this.drawn = comparison;
+      this.lower.replaceChildren(...table(comparison));
+      this.chart(comparison);
+    }
+  }
+
+  private choice(): HTMLElement {
+    const name = freshId('chart');
+    const radios = KINDS.map(kind => {
+      const radio = element('input', { type: 'radio', name, 'aria-label': `Chart of ${kind}` });
+      radio.checked = kind === this.kind;
+      radio.addEventListener('change', () => {
+        this.kind = kind;
+        this.chart(this.drawn!);
+      });
+      return element('label', {}, radio, kind);
+    });
+    return element('fieldset', { class: 'polyviz-filter' }, element('legend', {}, 'Chart'), ...radios);
+  }
+
+  private chart(comparison: Comparison): void {
+    const { roofline } = comparison;
+    if (this.kind === 'roofline') {
+      this.place.show(
+        colours => (roofline === null ? null : rooflineFigure(comparison, roofline, colours)),
+        roofline === null ? this.unmeasured() : [rooflinePicture(comparison, roofline)]
+      );
+      return;
+    }
+    const figure = (colours: Colours): Figure | null => (this.kind === 'times' ? timesFigure : ratiosFigure)(comparison, colours);
+    const told = this.kind === 'times' ? 'The bars are in the table.' : 'The ratios are in the table.';
+    this.place.show(figure, [element('p', { class: 'polyviz-muted' }, told)]);
+  }
+
+  /** Why there is no roofline, and where a kernel can be asked, the way to one. */
+  private unmeasured(): readonly HTMLElement[] {
+    const { state } = this;
+    if (state.host === null || !state.canRun) {
+      return [element('p', { class: 'polyviz-muted' }, 'The speed of the machine was not measured, so there is no roofline.')];
+    }
+    const measure = button('Measure this machine', () => state.ask({ ask: 'measure' }, 'measuring this machine'));
+    return [element('p', { class: 'polyviz-row' }, 'A roofline needs the speed of this machine; finding it out takes a few seconds.', measure)];
+  }
 }
 
 /** Buttons that verify and time all schedules, and stop that; what is being done stands beside them. */
@@ -29,14 +95,13 @@ export function runner(state: State, again: boolean): HTMLElement {
 
 function table(comparison: Comparison): readonly HTMLElement[] {
   const longest = Math.max(...comparison.rows.map(row => row.interval?.[1] ?? row.median ?? 0), 0);
-  const head = ['variant', 'status', 'verified', 'median ± 95 %', '', 'speedup', 'note'];
+  const head = ['variant', 'status', 'verified', 'median ± 95 %', '', 'speedup', ...(comparison.roofline === null ? [] : ['of the limit']), 'note'];
   const rows = comparison.rows.map(row => rowOf(row, comparison, longest));
   const header = element('tr', {}, ...head.map(name => element('th', { scope: 'col' }, name || 'time')));
   const drawn = element('table', { class: 'polyviz-table' }, element('thead', {}, header), element('tbody', {}, ...rows));
   const notes = items(comparison.notes);
   return [
-    element('p', {}, `Verdict: ${comparison.verdict}.`),
-    element('div', { class: 'polyviz-scroll' }, drawn),
+    element('div', { class: 'polyviz-scroll', tabindex: 0, role: 'group', 'aria-label': 'Table of the times' }, drawn),
     element('p', { class: 'polyviz-muted' }, comparison.machine),
     ...(notes === null ? [] : [notes])
   ];
@@ -56,9 +121,21 @@ function rowOf(row: ComparisonRow, comparison: Comparison, longest: number): HTM
     {},
     ...cells.map(text => element('td', {}, text)),
     element('td', {}, row.median === null || longest <= 0 ? null : bar(row.median, row.interval, longest)),
-    element('td', {}, row.speedup === null ? '–' : `${row.speedup.toPrecision(3)}×`),
+    element('td', {}, row.speedup === null ? '–' : speedup(row)),
+    ...(comparison.roofline === null ? [] : [element('td', {}, shareOf(row, comparison.roofline.limit))]),
     element('td', {}, row.note)
   );
+}
+
+function shareOf(row: ComparisonRow, limit: number): string {
+  return row.median === null || row.median <= 0 ? '–' : `${Math.round((100 * limit) / row.median)} %`;
+}
+
+/** The ratio to the baseline with its interval from paired runs. */
+function speedup(row: ComparisonRow): string {
+  const [low, high] = row.speedupInterval ?? [];
+  const range = low === undefined || high === undefined || row.isBaseline ? '' : ` (${low.toPrecision(3)} to ${high.toPrecision(3)})`;
+  return `${row.speedup?.toPrecision(3)}×${range}`;
 }
 
 function halfWidth(row: ComparisonRow): string {

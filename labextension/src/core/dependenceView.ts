@@ -1,6 +1,6 @@
 /** The dependences as a table: filtered by kind and array, each with its distances and what carries it. */
 
-import { element, shape } from './dom';
+import { element, shape, type Child } from './dom';
 import { carriersText } from './loops';
 import type { Relation } from './model';
 import { KINDS } from './palette';
@@ -99,6 +99,12 @@ function countText(relation: Relation): string {
   return drawn < relation.count ? `${relation.count}, ${drawn} drawn` : String(relation.count);
 }
 
+/** The distances, none of them broken in two; the relation itself where there is no fixed number of them. */
+function distances(relation: Relation): readonly Child[] {
+  const whole = relation.distances.flatMap((one, place) => [place > 0 ? ', ' : null, element('code', { class: 'polyviz-whole' }, one)]);
+  return whole.length > 0 ? whole : [element('code', {}, relation.relation)];
+}
+
 function rowOf(state: State, relation: Relation, number: number): HTMLTableRowElement {
   const carried = state.variant === undefined ? '' : carriersText(state.model, state.variant, number);
   const row = element(
@@ -107,7 +113,7 @@ function rowOf(state: State, relation: Relation, number: number): HTMLTableRowEl
     element('td', {}, sample(relation.kind), ` ${relation.kind}`),
     element('td', {}, element('code', {}, relation.array)),
     element('td', {}, `${relation.source} → ${relation.sink}`),
-    element('td', {}, element('code', {}, relation.distances.join(', ') || relation.relation)),
+    element('td', {}, ...distances(relation)),
     element('td', {}, carried),
     element('td', {}, countText(relation))
   );

@@ -67,13 +67,20 @@ class DomainView {
     };
     const isOpen = this.root.querySelector('details')?.open ?? false;
     const controls = sliceControls(panes, this.slices, isOpen, slice);
-    const notes = [...new Set(panes.flatMap(pane => pane.notes))];
+    const notes = [...new Set([...panes.flatMap(pane => pane.notes), ...this.hiddenPairs()])];
     const drawing = panes.length > 0 ? this.picture(sheet) : element('p', {}, 'No instance to draw for these values.');
     const save = saveButtons(() => this.state.model.name, () => this.root.querySelector<SVGSVGElement>('svg.polyviz-picture'));
     const bottom = element('div', { class: 'polyviz-row' }, this.caption, ...save);
     this.root.replaceChildren(this.spaces(), drawing, bottom, controls);
     this.root.append(...[items(notes)].filter(one => one !== null));
     this.mark();
+  }
+
+  /** Arrows from statement to statement would cover everything, so they wait until somebody asks for them. */
+  private hiddenPairs(): readonly string[] {
+    const across = this.state.model.relations.filter(one => one.source !== one.sink && one.pairs.length > 0);
+    const isHidden = across.length > 0 && this.state.space === 'source';
+    return isHidden ? ['Arrows between different statements are drawn when one of their dependences, iterations or lines is picked.'] : [];
   }
 
   private spaces(): HTMLElement {

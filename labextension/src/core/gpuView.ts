@@ -3,31 +3,58 @@
  * threads move through memory, and the conditions under which the two orders fit together.
  */
 
-import { element, shape, type Child } from './dom';
 import { accessMotions, warpTransactions, WARP } from './coalescing';
-import type { Dimension, Model, SuperposedKernel, Superposition } from './model';
+import { blockPicture } from './blockPicture';
+import { deviceParts } from './deviceView';
+import { element, folding, type Child } from './dom';
+import type { Dimension, Model, SuperposedKernel, Superposition, Variant } from './model';
 import type { State } from './state';
 
-export function gpuView(state: State): HTMLElement {
-  const root = element('div', {});
-  const draw = (): void => {
-    const found = state.variant?.superposition ?? null;
-    const none = element('p', { class: 'polyviz-muted' }, 'This schedule has one order for everything: a superposed one has an order of blocks and one of threads.');
-    root.replaceChildren(...(found === null ? [none] : drawn(state.model, found)));
-  };
-  state.on(['model', 'variant'], draw);
-  draw();
-  return root;
+/** Whether there is anything to say of blocks and threads: two orders, kernels, or a kernel process to ask for them. */
+export function hasBlocks(state: State): boolean {
+  return state.host !== null || state.model.variants.some(variant => variant.superposition !== null || variant.device !== null);
 }
 
-function drawn(model: Model, found: Superposition): readonly HTMLElement[] {
+export function gpuView(state: State): HTMLDetailsElement {
+  const root = element('div', {});
+  const part = folding('Blocks and threads', false, root);
+  let asked = '';
+  const ask = (): void => {
+    const { variant } = state;
+    // A device is asked for once per schedule, and only when somebody looks.
+    if (part.open && state.host !== null && variant !== undefined && variant.device === null && asked !== variant.name) {
+      asked = variant.name;
+      state.ask({ ask: 'device', variant: variant.name }, `mapping ${variant.name} to blocks and threads`);
+    }
+  };
+  const draw = (): void => {
+    part.hidden = !hasBlocks(state);
+    root.replaceChildren(...drawn(state.model, state.variant));
+    ask();
+  };
+  part.addEventListener('toggle', ask);
+  state.on(['model', 'variant'], draw);
+  draw();
+  return part;
+}
+
+function drawn(model: Model, variant: Variant | undefined): readonly HTMLElement[] {
+  const found = variant?.superposition ?? null;
+  const device = variant?.device ?? null;
+  const one = element('p', { class: 'polyviz-muted' }, 'This schedule has one order for everything: its parallel loops become blocks and threads. A superposed one has an order of blocks and one of threads.');
+  const kernels = device === null ? [] : deviceParts(device);
+  if (found === null) {
+    return [one, ...kernels];
+  }
   const trees = element(
     'div',
     { class: 'polyviz-pair' },
     tree('Order of blocks', found, 'outer'),
     tree('Order of threads', found, 'regular')
   );
-  return [trees, ...found.kernels.map(kernel => kernelPart(kernel)), ...accessTable(model, found), conditions(found)];
+  const accesses = device === null ? accessTable(model, found) : [];
+  const parts = device === null ? found.kernels.map(kernel => kernelPart(kernel)) : kernels;
+  return [trees, ...parts, ...accesses, conditions(found)];
 }
 
 type Side = 'outer' | 'regular';
@@ -125,49 +152,6 @@ function kernelPart(kernel: SuperposedKernel): HTMLElement {
 function barrierText(barrier: SuperposedKernel['barriers'][number]): string {
   const place = barrier.wraps ? `when the loop goes on from phase ${barrier.before}` : `between phases ${barrier.before} and ${barrier.after}`;
   return `Barrier ${place}: ${barrier.protects}`;
-}
-
-const GRID = { columns: 4, rows: 3, cell: 17 };
-const BLOCK = 168;
-
-/** A grid of blocks, one of them enlarged to its threads; every other warp is shaded. */
-function blockPicture(threads: readonly number[]): SVGElement {
-  const [x = 1, y = 1, z = 1] = threads;
-  const rows = y * z;
-  const cell = Math.min(12, BLOCK / x, 120 / rows);
-  const left = GRID.columns * (GRID.cell + 3) + 46;
-  const width = left + x * cell + 8;
-  const height = Math.max(GRID.rows * (GRID.cell + 3), rows * cell) + 22;
-  const blocks = Array.from({ length: GRID.columns * GRID.rows }, (_, place) =>
-    shape('rect', {
-      x: 2 + (place % GRID.columns) * (GRID.cell + 3),
-      y: 18 + Math.floor(place / GRID.columns) * (GRID.cell + 3),
-      width: GRID.cell,
-      height: GRID.cell,
-      class: place === 0 ? 'polyviz-block polyviz-chosen' : 'polyviz-block'
-    })
-  );
-  const ones = Array.from({ length: Math.min(x * rows, 2048) }, (_, place) =>
-    shape('rect', {
-      x: left + (place % x) * cell + 0.5,
-      y: 18 + Math.floor(place / x) * cell + 0.5,
-      width: Math.max(0.5, cell - 1),
-      height: Math.max(0.5, cell - 1),
-      class: Math.floor(place / WARP) % 2 === 0 ? 'polyviz-thread' : 'polyviz-thread polyviz-odd'
-    })
-  );
-  const from = 2 + GRID.cell;
-  const zoom = [18, 18 + GRID.cell].map((at, end) =>
-    shape('line', { x1: from, y1: at, x2: left, y2: end === 0 ? 18 : 18 + rows * cell, class: 'polyviz-zoom' })
-  );
-  const names = [
-    shape('text', { x: 2, y: 12 }, 'blocks …'),
-    shape('text', { x: left, y: 12 }, `${threads.filter((count, axis) => axis === 0 || count > 1).join(' × ')} threads, warps shaded in turn`)
-  ];
-  const label = `A grid of blocks; each block has ${x * rows} threads`;
-  const least = left + 250;
-  const size = { width: Math.max(width, least), height };
-  return shape('svg', { viewBox: `0 0 ${size.width} ${size.height}`, ...size, class: 'polyviz-picture', role: 'img', 'aria-label': label }, ...blocks, ...zoom, ...ones, ...names);
 }
 
 function accessTable(model: Model, found: Superposition): readonly HTMLElement[] {

@@ -101,10 +101,10 @@ function layout(state: State): readonly HTMLElement[] {
   const body = element(
     'div',
     { class: 'polyviz-columns' },
-    element('div', {}, section('Source', sourceView(state)), section('Schedule tree', treeView(state)), section('Generated code', codeView(state))),
+    element('div', {}, section('Source', sourceView(state)), section('Schedule tree', treeView(state)), section('Generated code', codeView(state)), section('Dependences', dependenceView(state))),
     element('div', {}, section('Domain', domainView(state), timeView(state)), section('Cache', cacheView(state)))
   );
-  const all = element('div', {}, body, section('Dependences', dependenceView(state)));
+  const all = element('div', {}, body);
   all.addEventListener('keydown', event => {
     if (event.key === 'Escape') {
       state.select(NOTHING);
@@ -132,11 +132,7 @@ function folded(state: State): readonly HTMLElement[] {
   const history = folding('History and script', state.model.edit !== null, historyView(state));
   state.on(['model'], () => (history.open ||= state.model.edit !== null));
   const timing = folding('Timing', state.model.comparison !== null, element('section', { 'aria-label': 'Timing of the schedules' }, comparisonView(state)));
-  const gpu = folding('Blocks and threads', false, gpuView(state));
-  const isSuperposed = (): boolean => state.model.variants.some(variant => variant.superposition !== null);
-  gpu.hidden = !isSuperposed();
-  state.on(['model'], () => (gpu.hidden = !isSuperposed()));
-  const parts = [history, folding('Why?', false, whyView(state)), folding('Side by side', false, sideView(state)), gpu, timing];
+  const parts = [history, folding('Why?', false, whyView(state)), folding('Side by side', false, sideView(state)), gpuView(state), timing];
   const notes = items(notesOf(state.model));
   return notes === null ? parts : [...parts, folding('Notes', false, notes)];
 }

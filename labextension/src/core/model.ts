@@ -1,5 +1,7 @@
 /** The model of the linked views, version 1: what `polyviz/views/linked_schema.py` describes. */
 
+import type { Device } from './device';
+
 export const VERSION = 1;
 
 export type Point = readonly number[];
@@ -95,6 +97,8 @@ export interface Variant extends Ordering {
   readonly carried: readonly Point[];
   readonly program: Program | null;
   readonly superposition: Superposition | null;
+  /** The kernels of a device; null until somebody asked for them. */
+  readonly device: Device | null;
   readonly notes: readonly string[];
 }
 
@@ -173,6 +177,34 @@ export interface ComparisonRow {
   readonly isBaseline: boolean;
 }
 
+/** What the machine allows for the work of one call: rates per second, the least time in seconds. */
+export interface Roofline {
+  readonly operations: number;
+  readonly bytes: number;
+  readonly peak: number;
+  readonly memory: number;
+  readonly cache: number;
+  readonly limit: number;
+  readonly bottleneck: string;
+  readonly dtype: string;
+}
+
+/** A candidate of a search for better options. */
+export interface Trial {
+  readonly name: string;
+  readonly status: string;
+  readonly speedup: number | null;
+  readonly elapsed: number;
+  readonly note: string;
+  readonly isBest: boolean;
+}
+
+export interface Tuning {
+  readonly title: string;
+  readonly outcome: string;
+  readonly trials: readonly Trial[];
+}
+
 export interface Comparison {
   readonly rows: readonly ComparisonRow[];
   readonly baseline: string;
@@ -180,6 +212,7 @@ export interface Comparison {
   readonly verdict: string;
   readonly machine: string;
   readonly notes: readonly string[];
+  readonly roofline: Roofline | null;
 }
 
 export interface Step {

@@ -8,8 +8,6 @@ import {
   type Access,
   type ArrayShape,
   type Choice,
-  type Comparison,
-  type ComparisonRow,
   type Edit,
   type Model,
   type Ordering,
@@ -21,6 +19,8 @@ import {
   type Variant,
   type Violation
 } from './model';
+import { deviceOf } from './device';
+import { comparisonOf } from './readTiming';
 import { superpositionOf } from './readSuperposition';
 import { fieldsOf, listOf, mapOf, numberOf, numberOrNull, point, textOf, texts, type Fields } from './values';
 
@@ -144,6 +144,7 @@ function variantOf(value: unknown): Variant {
     carried: listOf(fields['carried'], point),
     program: fields['program'] ? programOf(fields['program']) : null,
     superposition: fields['superposition'] ? superpositionOf(fields['superposition']) : null,
+    device: fields['device'] ? deviceOf(fields['device']) : null,
     notes: texts(fields['notes'])
   };
 }
@@ -211,33 +212,6 @@ function violationOf(value: unknown): Violation {
     sink: textOf(fields['sink']),
     sinkInstance: point(fields['sink_instance']),
     explanation: textOf(fields['explanation'])
-  };
-}
-
-function comparisonOf(value: unknown): Comparison {
-  const fields = fieldsOf(value);
-  return {
-    rows: listOf(fields['rows'], rowOf),
-    baseline: textOf(fields['baseline']),
-    best: textOf(fields['best']),
-    verdict: textOf(fields['verdict']),
-    machine: textOf(fields['machine']),
-    notes: texts(fields['notes'])
-  };
-}
-
-function rowOf(value: unknown): ComparisonRow {
-  const fields = fieldsOf(value);
-  return {
-    label: textOf(fields['label']),
-    status: textOf(fields['status']),
-    verified: typeof fields['verified'] === 'boolean' ? fields['verified'] : null,
-    median: numberOrNull(fields['median']),
-    interval: Array.isArray(fields['interval']) ? point(fields['interval']) : null,
-    speedup: numberOrNull(fields['speedup']),
-    speedupInterval: Array.isArray(fields['speedup_interval']) ? point(fields['speedup_interval']) : null,
-    note: textOf(fields['note']),
-    isBaseline: fields['is_baseline'] === true
   };
 }
 

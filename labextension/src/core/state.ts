@@ -28,6 +28,8 @@ export type Question =
     }
   | { readonly ask: 'moves'; readonly variant: string }
   | { readonly ask: 'history'; readonly position: number }
+  | { readonly ask: 'measure' }
+  | { readonly ask: 'device'; readonly variant: string }
   | { readonly ask: 'run' }
   | { readonly ask: 'cancel' };
 
@@ -160,5 +162,6 @@ const EMPTY: Variant = {
   carried: [],
   program: null,
   superposition: null,
+  device: null,
   notes: []
 };

@@ -73,6 +73,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-scroll { overflow-x: auto; max-height: 300px; overflow-y: auto; }
 .polyviz table.polyviz-table { border-collapse: collapse; font-size: 12px; width: auto; margin: 2px 0; color: inherit; table-layout: auto; }
 .polyviz-table th, .polyviz-table td { text-align: start; padding: 2px 10px 2px 4px; border-bottom: 1px solid var(--pv-border); vertical-align: top; max-width: none; white-space: normal; }
+.polyviz-whole { white-space: nowrap; }
 .polyviz-table tbody tr { background: none; cursor: pointer; }
 .polyviz-table td svg { vertical-align: middle; }
 .polyviz-script { background: var(--pv-raised); padding: 6px; overflow: auto; max-height: 240px; }
@@ -137,6 +138,14 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-block { fill: var(--pv-raised); stroke: var(--pv-muted); } .polyviz-block.polyviz-chosen { fill: var(--pv-there); stroke: var(--pv-flow); stroke-width: 2; }
 .polyviz-thread { fill: var(--pv-flow); } .polyviz-thread.polyviz-odd { fill: var(--pv-now); }
 .polyviz-zoom { stroke: var(--pv-muted); stroke-dasharray: 3 2; }
+.polyviz-chart { max-width: 860px; margin: 4px 0; } .polyviz-plotly { min-height: 40px; }
+.polyviz-dot { fill: var(--pv-flow); } .polyviz-dot.polyviz-best { fill: var(--pv-output); }
+.polyviz-thread-dot { fill: none; stroke-linecap: round; } .polyviz-thread-ring { fill: none; stroke: var(--pv-ink); stroke-width: 1.4; }
+.polyviz-block-0 { stroke: var(--pv-flow); } .polyviz-block-1 { stroke: var(--pv-anti); } .polyviz-block-2 { stroke: var(--pv-output); }
+.polyviz-block-3 { stroke: var(--pv-reduction); } .polyviz-block-4 { stroke: #56B4E9; }
+.polyviz-threads .polyviz-scroll { max-height: 600px; } .polyviz-threads .polyviz-picture { max-width: none; } .polyviz-pickable { cursor: crosshair; } .polyviz-thread-sentence { min-height: 1.5em; }
+.polyviz-kernel { border-inline-start: 3px solid var(--pv-border); padding-inline-start: 10px; margin: 8px 0; }
+.polyviz-table caption { text-align: start; caption-side: top; padding: 4px 0 0 4px; color: var(--pv-ink); }
 .polyviz-bar { fill: var(--pv-flow); } .polyviz-whisker { stroke: var(--pv-ink); fill: none; stroke-width: 1.4; }
 @media (prefers-reduced-motion: no-preference) { .polyviz-point { transition: fill-opacity 80ms, stroke-width 80ms; } }
 @media (forced-colors: active) { .polyviz [aria-selected=true] > .polyviz-node, .polyviz-line[aria-selected=true] { outline: 2px solid Highlight; } }

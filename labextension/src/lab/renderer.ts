@@ -11,6 +11,8 @@ import { Widget } from '@lumino/widgets';
 import { button, element } from '../core/dom';
 import { Inspector, SHOWN } from '../core/inspector';
 import { fieldsOf, textOf } from '../core/values';
+import { livePictures } from './livePictures';
+import { Plotly } from './plotly';
 
 export const MIME = 'application/vnd.polyviz.v1+json';
 const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
@@ -41,6 +43,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   private timers: number[] = [];
   private live: IRenderMime.IRenderer | null = null;
   private isReviving = false;
+  private readonly plotly: Plotly;
 
   constructor(
     private readonly others: Others | null,
@@ -50,6 +53,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     super();
     this.addClass('polyviz-output');
     this.node.append(this.place);
+    this.plotly = new Plotly(this.node, others);
     this.node.addEventListener(SHOWN, event => this.keep((event as CustomEvent<JSONObject>).detail));
   }
 
@@ -117,6 +121,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
 
   override dispose(): void {
     this.stop();
+    this.plotly.clear();
     super.dispose();
   }
 
@@ -141,6 +146,9 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
       const renderer = this.others.createRenderer(HTML);
       await renderer.renderModel(model);
       Widget.attach(renderer, this.place);
+      if (this.plotly.isThere) {
+        livePictures(this.place, model.data[MIME]);
+      }
     } else if (this.sanitizer !== null) {
       const page = new DOMParser().parseFromString(this.sanitizer.sanitize(html), 'text/html');
       this.addClass('jp-RenderedHTMLCommon');

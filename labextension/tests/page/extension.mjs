@@ -102,20 +102,6 @@ await scenario('a kernel that dies leaves the last state and a button', async ()
   assert.equal(await page.locator('.polyviz-reconnect').count(), 0);
 });
 
-await scenario('blocks and threads have trees of their own', async () => {
-  await openFile(page, url, 'gpu.ipynb');
-  await kernelIsIdle(page);
-  await execute(page, 'notebook:run-all-cells');
-  await view.locator('button:has-text("Moves")').first().waitFor();
-  await view.locator('summary:text-is("Blocks and threads")').click();
-  const part = view.locator('details:has(> summary:text-is("Blocks and threads"))');
-  assert.ok((await part.locator('.polyviz-thread').count()) >= 32);
-  assert.match(await part.innerText(), /threads in a block, \d+ warps/);
-  await part.scrollIntoViewIfNeeded();
-  await picture('gpu');
-  assert.deepEqual(await serious('.polyviz'), []);
-});
-
 await scenario('a hundred thousand points stay interactive', async () => {
   await openFile(page, url, 'many.polyviz.json');
   await view.locator('canvas.polyviz-cloud').waitFor();

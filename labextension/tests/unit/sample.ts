@@ -71,3 +71,20 @@ function variant(name: string, tree: unknown, times: unknown, carried: readonly 
   const program = { target: 'python', text: 'for i in x:\n    A[i, j] = 0\n', lines: { '2': 'S0' }, notes: [] };
   return { name, tree, decisions: [], times: { S0: times }, carried: [carried], program, notes: [] };
 }
+
+/** Two timed variants; `own` replaces fields of the second. */
+export function comparison(own: Record<string, unknown> = {}): Record<string, unknown> {
+  const row = { status: 'ok', verified: true, speedup_interval: null, note: '', is_baseline: false };
+  return {
+    rows: [
+      { ...row, label: 'original/numba', median: 0.4, interval: [0.39, 0.41], speedup: 1, is_baseline: true },
+      { ...row, label: 'pluto/c', median: 0.1, interval: [0.09, 0.12], speedup: 4, speedup_interval: [3.5, 4.5], ...own }
+    ],
+    baseline: 'original/numba',
+    best: 'pluto/c',
+    verdict: 'fastest: pluto/c',
+    machine: 'a machine',
+    notes: [],
+    roofline: { operations: 2e9, bytes: 4e7, peak: 1e11, memory: 2e10, cache: 6e10, limit: 0.02, bottleneck: 'multiply-add peak', dtype: 'float64' }
+  };
+}

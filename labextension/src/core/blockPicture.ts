@@ -1,0 +1,47 @@
+/** A grid of blocks and the threads of one of them. */
+
+import { WARP } from './coalescing';
+import { shape } from './dom';
+
+const GRID = { columns: 4, rows: 3, cell: 17 };
+const BLOCK = 168;
+
+/** A grid of blocks, one of them enlarged to its threads; every other warp is shaded. */
+export function blockPicture(threads: readonly number[]): SVGElement {
+  const [x = 1, y = 1, z = 1] = threads;
+  const rows = y * z;
+  const cell = Math.min(12, BLOCK / x, 120 / rows);
+  const left = GRID.columns * (GRID.cell + 3) + 46;
+  const width = left + x * cell + 8;
+  const height = Math.max(GRID.rows * (GRID.cell + 3), rows * cell) + 22;
+  const blocks = Array.from({ length: GRID.columns * GRID.rows }, (_, place) =>
+    shape('rect', {
+      x: 2 + (place % GRID.columns) * (GRID.cell + 3),
+      y: 18 + Math.floor(place / GRID.columns) * (GRID.cell + 3),
+      width: GRID.cell,
+      height: GRID.cell,
+      class: place === 0 ? 'polyviz-block polyviz-chosen' : 'polyviz-block'
+    })
+  );
+  const ones = Array.from({ length: Math.min(x * rows, 2048) }, (_, place) =>
+    shape('rect', {
+      x: left + (place % x) * cell + 0.5,
+      y: 18 + Math.floor(place / x) * cell + 0.5,
+      width: Math.max(0.5, cell - 1),
+      height: Math.max(0.5, cell - 1),
+      class: Math.floor(place / WARP) % 2 === 0 ? 'polyviz-thread' : 'polyviz-thread polyviz-odd'
+    })
+  );
+  const from = 2 + GRID.cell;
+  const zoom = [18, 18 + GRID.cell].map((at, end) =>
+    shape('line', { x1: from, y1: at, x2: left, y2: end === 0 ? 18 : 18 + rows * cell, class: 'polyviz-zoom' })
+  );
+  const names = [
+    shape('text', { x: 2, y: 12 }, 'blocks …'),
+    shape('text', { x: left, y: 12 }, `${threads.filter((count, axis) => axis === 0 || count > 1).join(' × ')} threads, warps shaded in turn`)
+  ];
+  const label = `A grid of blocks; each block has ${x * rows} threads`;
+  const least = left + 250;
+  const size = { width: Math.max(width, least), height };
+  return shape('svg', { viewBox: `0 0 ${size.width} ${size.height}`, ...size, class: 'polyviz-picture', role: 'img', 'aria-label': label }, ...blocks, ...zoom, ...ones, ...names);
+}

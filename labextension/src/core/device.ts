@@ -1,0 +1,132 @@
+/** The kernels that a device would run: what `polyviz/views/linked_device.py` writes, and what is read from it. */
+
+import { fieldsOf, listOf, numberOf, numberOrNull, point, textOf, texts } from './values';
+
+export interface DeviceAccess {
+  readonly statement: string;
+  readonly text: string;
+  readonly mode: string;
+  readonly memory: string;
+  readonly kind: string;
+  readonly strides: readonly (number | null)[];
+  readonly expected: number | null;
+}
+
+export interface Promotion {
+  readonly array: string;
+  readonly place: string;
+  readonly extents: readonly number[];
+  readonly bytes: number;
+  readonly reason: string;
+}
+
+export interface Card {
+  readonly name: string;
+  readonly statements: readonly string[];
+  readonly grid: readonly string[];
+  readonly block: readonly number[];
+  readonly threads: readonly string[];
+  readonly phases: readonly string[];
+  readonly barriers: readonly string[];
+  readonly promotions: readonly Promotion[];
+  readonly accesses: readonly DeviceAccess[];
+}
+
+type Triple = readonly [number, number, number];
+
+/** One iteration with its block and its thread. */
+export interface Placed {
+  readonly iteration: readonly number[];
+  readonly block: Triple;
+  readonly thread: Triple;
+}
+
+export interface ThreadPicture {
+  readonly title: string;
+  readonly kernel: number;
+  readonly statement: string;
+  readonly iterators: readonly string[];
+  readonly block: readonly number[];
+  readonly rules: readonly string[];
+  readonly placed: readonly Placed[];
+  readonly note: string;
+}
+
+export interface Device {
+  readonly target: string;
+  readonly kernels: readonly Card[];
+  readonly pictures: readonly ThreadPicture[];
+}
+
+/** Iterations that are drawn at most, whatever a file says. */
+const MOST_PLACED = 20_000;
+
+export function deviceOf(value: unknown): Device {
+  const fields = fieldsOf(value);
+  return { target: textOf(fields['target']), kernels: listOf(fields['kernels'], cardOf), pictures: listOf(fields['pictures'], pictureOf) };
+}
+
+function cardOf(value: unknown): Card {
+  const fields = fieldsOf(value);
+  return {
+    name: textOf(fields['name']),
+    statements: texts(fields['statements']),
+    grid: texts(fields['grid']),
+    block: point(fields['block']),
+    threads: texts(fields['threads']),
+    phases: texts(fields['phases']),
+    barriers: texts(fields['barriers']),
+    promotions: listOf(fields['promotions'], item => {
+      const one = fieldsOf(item);
+      return {
+        array: textOf(one['array']),
+        place: textOf(one['place']),
+        extents: point(one['extents']),
+        bytes: numberOf(one['bytes']),
+        reason: textOf(one['reason'])
+      };
+    }),
+    accesses: listOf(fields['accesses'], item => {
+      const one = fieldsOf(item);
+      return {
+        statement: textOf(one['statement']),
+        text: textOf(one['text']),
+        mode: textOf(one['mode']),
+        memory: textOf(one['memory']),
+        kind: textOf(one['kind']),
+        strides: listOf(one['strides'], numberOrNull),
+        expected: numberOrNull(one['expected'])
+      };
+    })
+  };
+}
+
+function pictureOf(value: unknown): ThreadPicture {
+  const fields = fieldsOf(value);
+  const iterators = texts(fields['iterators']);
+  return {
+    title: textOf(fields['title']),
+    kernel: numberOf(fields['kernel']),
+    statement: textOf(fields['statement']),
+    iterators,
+    block: point(fields['block']),
+    rules: texts(fields['rules']),
+    placed: unfolded(listOf(fields['runs'], point), iterators.length),
+    note: textOf(fields['note'])
+  };
+}
+
+/** Every iteration of the runs; a run of another length than it should have is left out. */
+export function unfolded(runs: readonly (readonly number[])[], dimensions: number): readonly Placed[] {
+  const placed: Placed[] = [];
+  for (const run of runs.filter(one => one.length === dimensions + 10)) {
+    const triple = (from: number): Triple => [run[dimensions + from] ?? 0, run[dimensions + from + 1] ?? 0, run[dimensions + from + 2] ?? 0];
+    const [block, thread, step] = [triple(0), triple(3), triple(6)];
+    const count = run.at(-1) ?? 0;
+    for (let turn = 0; turn < count && placed.length < MOST_PLACED; turn += 1) {
+      const iteration = run.slice(0, dimensions).map((at, axis) => (axis === dimensions - 1 ? at + turn : at));
+      placed.push({ iteration, block, thread: [thread[0] + turn * step[0], thread[1] + turn * step[1], thread[2] + turn * step[2]] });
+    }
+  }
+  return placed;
+}

@@ -1,0 +1,74 @@
+/** Cards of the kernels that a device would run, and the pictures of who runs what. */
+
+import { blockPicture } from './blockPicture';
+import { bytesText } from './cache';
+import type { Card, Device, DeviceAccess } from './device';
+import { element, folding, items, type Child } from './dom';
+import { threadPicture } from './threadPicture';
+
+export function deviceParts(device: Device): readonly HTMLElement[] {
+  const pictures = device.pictures.map(threadPicture);
+  const drawn = pictures.length === 0 ? [] : [folding('Which thread runs which iteration', true, element('div', { class: 'polyviz-pair' }, ...pictures))];
+  return [...device.kernels.map(cardPart), ...drawn];
+}
+
+function cardPart(card: Card): HTMLElement {
+  const [grid, block] = [sizes(card.grid), sizes(card.block.map(String))];
+  const barriers = card.barriers.length === 0 ? ['No barrier: no thread has to wait for another.'] : card.barriers.map(one => `Barrier: ${one}`);
+  const facts = items([
+    `Grid of ${grid} blocks, each of ${block} threads.`,
+    ...(card.threads.length > 0 ? [`Threads: ${card.threads.join(', ')}.`] : []),
+    ...card.phases.map((phase, number) => `Phase ${number}: ${phase}.`),
+    ...barriers
+  ]);
+  return element(
+    'div',
+    { class: 'polyviz-kernel', role: 'group', 'aria-label': `Kernel ${card.name}` },
+    element('p', {}, element('strong', {}, card.name), ` runs ${card.statements.join(', ')}`),
+    blockPicture([0, 1, 2].map(axis => Math.max(1, card.block[axis] ?? 1))),
+    facts,
+    ...(card.promotions.length === 0 ? [] : [promotions(card)]),
+    accesses(card)
+  );
+}
+
+/** Sizes along x, y and z without those that are 1. */
+function sizes(all: readonly string[]): string {
+  const told = all.filter((size, axis) => axis === 0 || size !== '1');
+  return told.join(' × ');
+}
+
+function promotions(card: Card): HTMLElement {
+  const rows = card.promotions.map(one => [
+    element('code', {}, one.array),
+    one.place,
+    one.extents.join(' × '),
+    one.bytes === 0 ? '' : bytesText(one.bytes),
+    one.reason
+  ]);
+  return table('Where arrays live', ['array', 'lives in', 'cells', 'size', 'why'], rows);
+}
+
+function accesses(card: Card): HTMLElement {
+  const rows = card.accesses.map(one => [
+    one.statement,
+    element('code', {}, one.text),
+    one.mode,
+    one.memory,
+    `${one.kind}${strides(one)}`,
+    one.expected === null ? 'not fixed by x alone' : String(one.expected)
+  ]);
+  return table('How each access meets memory', ['statement', 'access', '', 'memory', 'neighbour along x', 'transactions per request'], rows);
+}
+
+function strides(access: DeviceAccess): string {
+  const told = access.strides.map(one => (one === null ? '?' : String(one)));
+  return told.length === 0 ? '' : `, moves by (${told.join(', ')})`;
+}
+
+function table(caption: string, head: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {
+  const header = element('tr', {}, ...head.map(name => element('th', { scope: 'col' }, name || 'kind')));
+  const body = rows.map(cells => element('tr', {}, ...cells.map(cell => element('td', {}, cell))));
+  const made = element('table', { class: 'polyviz-table' }, element('caption', { class: 'polyviz-word' }, caption), element('thead', {}, header), element('tbody', {}, ...body));
+  return element('div', { class: 'polyviz-scroll', tabindex: 0, role: 'group', 'aria-label': caption }, made);
+}

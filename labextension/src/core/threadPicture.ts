@@ -1,0 +1,139 @@
+/**
+ * Who runs which iteration of a statement: a colour per block, a shade per quarter of the threads along x. A pick shows
+ * everything that the same thread does, with the pointer or with the arrow keys.
+ */
+
+import type { Placed, ThreadPicture } from './device';
+import { element, items, shape } from './dom';
+
+const CELL = 8;
+const LEFT = 26;
+const TOP = 16;
+/** Iterations in a row where only one iterator is drawn. */
+const ROW = 64;
+const COLOURS = 5;
+const SHADES = [1, 0.75, 0.55, 0.35];
+const MOVES: ReadonlyMap<string, readonly [number, number]> = new Map([['ArrowRight', [1, 0]], ['ArrowLeft', [-1, 0]], ['ArrowDown', [0, 1]], ['ArrowUp', [0, -1]]]);
+
+export function threadPicture(picture: ThreadPicture): HTMLElement {
+  return new ThreadPictureView(picture).root;
+}
+
+class ThreadPictureView {
+  readonly root = element('div', { class: 'polyviz-threads' });
+  private readonly cells: readonly (readonly [number, number])[];
+  private readonly at: ReadonlyMap<string, number>;
+  private readonly rings = shape('path', { class: 'polyviz-thread-ring' });
+  private readonly sentence = element('p', { 'aria-live': 'polite', class: 'polyviz-thread-sentence' });
+  private cursor = 0;
+
+  constructor(private readonly picture: ThreadPicture) {
+    this.cells = cellsOf(picture);
+    this.at = new Map(this.cells.map(([x, y], place) => [`${x} ${y}`, place]));
+    const notes = items([...picture.rules, ...(picture.note === '' ? [] : [picture.note])]);
+    this.root.append(element('p', { class: 'polyviz-word' }, picture.title));
+    if (this.cells.length > 0) {
+      this.root.append(element('div', { class: 'polyviz-scroll' }, this.drawing()), this.sentence, element('p', { class: 'polyviz-muted' }, legend(picture)));
+      this.pick(0);
+    }
+    this.root.append(...(notes === null ? [] : [notes]));
+  }
+
+  private drawing(): SVGElement {
+    const { picture, cells } = this;
+    const columns = 1 + Math.max(...cells.map(([x]) => x));
+    const rows = 1 + Math.max(...cells.map(([, y]) => y));
+    const size = { width: LEFT + columns * CELL + 6, height: TOP + rows * CELL + 6 };
+    const [first = '', second = ''] = picture.iterators;
+    const names = picture.iterators.length === 2 ? [shape('text', { x: 2, y: TOP + 12 }, `${first} ↓`), shape('text', { x: LEFT, y: 11 }, `${second} →`)] : [shape('text', { x: LEFT, y: 11 }, `${first} →`)];
+    const svg = shape(
+      'svg',
+      { viewBox: `0 0 ${size.width} ${size.height}`, ...size, class: 'polyviz-picture polyviz-pickable', role: 'img', tabindex: 0, 'aria-label': `${picture.title}; the arrow keys go from iteration to iteration` },
+      ...groupsOf(picture).map(([colour, shade, members]) => shape('path', { d: this.dots(members, 0.36), class: `polyviz-thread-dot polyviz-block-${colour}`, 'stroke-opacity': shade, 'stroke-width': 0.72 * CELL })),
+      this.rings,
+      ...names
+    );
+    svg.addEventListener('pointermove', event => this.point(svg, event as PointerEvent));
+    svg.addEventListener('click', event => this.point(svg, event as PointerEvent));
+    svg.addEventListener('keydown', event => this.step(event as KeyboardEvent));
+    return svg;
+  }
+
+  /** A dot is a line without length and with round ends. */
+  private dots(members: readonly number[], radius: number): string {
+    return members.map(place => `M${this.x(place)} ${this.y(place)}${radius > 0.4 ? `m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0` : 'h0'}`).join('');
+  }
+
+  private x(place: number): number {
+    return LEFT + ((this.cells[place]?.[0] ?? 0) + 0.5) * CELL;
+  }
+
+  private y(place: number): number {
+    return TOP + ((this.cells[place]?.[1] ?? 0) + 0.5) * CELL;
+  }
+
+  private point(svg: SVGElement, event: PointerEvent): void {
+    const box = svg.getBoundingClientRect();
+    const scale = box.width === 0 ? 1 : Number(svg.getAttribute('width')) / box.width;
+    const x = Math.floor(((event.clientX - box.left) * scale - LEFT) / CELL);
+    const y = Math.floor(((event.clientY - box.top) * scale - TOP) / CELL);
+    this.pick(this.at.get(`${x} ${y}`) ?? this.cursor);
+  }
+
+  private step(event: KeyboardEvent): void {
+    const move = MOVES.get(event.key);
+    const from = this.cells[this.cursor];
+    if (move === undefined || from === undefined) {
+      return;
+    }
+    event.preventDefault();
+    this.pick(this.at.get(`${from[0] + move[0]} ${from[1] + move[1]}`) ?? this.cursor);
+  }
+
+  private pick(place: number): void {
+    const { placed, statement } = this.picture;
+    const one = placed[place];
+    if (one === undefined) {
+      return;
+    }
+    this.cursor = place;
+    const same = placed.flatMap((other, number) => (isSame(one.block, other.block) && isSame(one.thread, other.thread) ? [number] : []));
+    this.rings.setAttribute('d', this.dots(same, 0.5));
+    const others = same.length === 1 ? 'and nothing else here' : `and ${same.length - 1} more here, ringed`;
+    this.sentence.textContent = `Thread (${one.thread.join(', ')}) of block (${one.block.join(', ')}) runs ${statement}[${one.iteration.join(', ')}] ${others}.`;
+  }
+}
+
+function isSame(one: readonly number[], other: readonly number[]): boolean {
+  return one.every((value, axis) => value === other[axis]);
+}
+
+/** Column and row of every iteration; a single line is broken into rows. */
+function cellsOf(picture: ThreadPicture): readonly (readonly [number, number])[] {
+  const { placed } = picture;
+  const lowest = (axis: number): number => Math.min(...placed.map(one => one.iteration[axis] ?? 0));
+  const [first, second] = [lowest(0), lowest(1)];
+  return placed.map(({ iteration: [one = 0, other] }) => (other === undefined ? [(one - first) % ROW, Math.floor((one - first) / ROW)] : [other - second, one - first]));
+}
+
+function groupsOf(picture: ThreadPicture): readonly (readonly [number, number, readonly number[]])[] {
+  const blocks = new Map<string, number>();
+  const groups = new Map<string, readonly [number, number, number[]]>();
+  picture.placed.forEach((one: Placed, place) => {
+    const block = blocks.get(one.block.join()) ?? blocks.size;
+    blocks.set(one.block.join(), block);
+    const quarter = Math.min(SHADES.length - 1, Math.floor((SHADES.length * one.thread[0]) / Math.max(1, picture.block[0] ?? 1)));
+    const key = `${block % COLOURS} ${quarter}`;
+    const group = groups.get(key) ?? [block % COLOURS, SHADES[quarter] ?? 1, []];
+    groups.set(key, group);
+    group[2].push(place);
+  });
+  return [...groups.values()];
+}
+
+function legend(picture: ThreadPicture): string {
+  const blocks = new Set(picture.placed.map(one => one.block.join())).size;
+  const x = picture.block[0] ?? 1;
+  const shades = x > 1 ? `; from strong to pale: thread x from 0 to ${x - 1}` : '';
+  return `A colour for each of ${blocks} ${blocks === 1 ? 'block' : 'blocks'}${shades}. Point at an iteration, or go there with the arrow keys.`;
+}

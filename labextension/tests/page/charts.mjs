@@ -1,0 +1,142 @@
+// Charts by plotly's own renderer, and the kernels of a device: node charts.mjs URL CHROMIUM FOLDER-FOR-SCREENSHOTS
+import assert from 'node:assert/strict';
+
+import { execute, kernelIsIdle, openFile } from './browser.mjs';
+import { stage } from './stage.mjs';
+
+const { url, page, view, scenario, picture, problem, settled, serious, finish } = await stage();
+const plots = page.locator('.jp-NotebookPanel .js-plotly-plot');
+const timing = view.locator('details:has(> summary:text-is("Timing"))');
+
+async function drawn(count) {
+  await page.waitForFunction(
+    wanted => [...document.querySelectorAll('.jp-NotebookPanel .js-plotly-plot')].filter(one => one.querySelector('.plot-container')).length === wanted,
+    count
+  );
+}
+
+// What plotly says of the first mark below the pointer.
+async function told() {
+  const mark = plots.first().locator('.bars .point path, .scatterlayer .points path').last();
+  const box = await mark.boundingBox();
+  await page.mouse.move(box.x + box.width / 2 - 3, box.y + box.height / 2 - 1);
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
+  await plots.first().locator('.hoverlayer .hovertext').first().waitFor();
+  return plots.first().locator('.hoverlayer .hovertext').first().textContent();
+}
+
+await scenario('times are charts in the live view', async () => {
+  await openFile(page, url, 'three.ipynb');
+  await kernelIsIdle(page);
+  await execute(page, 'notebook:run-all-cells');
+  await view.locator('button:has-text("Moves")').first().waitFor();
+  assert.equal(await plots.count(), 0);
+  await timing.locator('> summary').click();
+  await timing.locator('button:has-text("Verify and time")').click();
+  await drawn(1);
+  await settled();
+  assert.equal(await problem(), '');
+  assert.ok((await plots.locator('.errorbar').count()) >= 3);
+  await timing.scrollIntoViewIfNeeded();
+  assert.match(await told(), /95 %.*times as fast as the baseline/);
+  await picture('chart-times');
+});
+
+await scenario('ratios take the place of the times', async () => {
+  await timing.locator('input[aria-label="Chart of ratios"]').focus();
+  await page.keyboard.press('Space');
+  await page.waitForFunction(() => document.querySelector('.jp-NotebookPanel .js-plotly-plot .scatterlayer .point'));
+  assert.equal(await plots.count(), 1);
+  assert.match(await timing.locator('.polyviz-plotly').getAttribute('aria-label'), /^Ratios: /);
+  await picture('chart-ratios');
+});
+
+await scenario('the roofline asks for a measurement once', async () => {
+  await timing.locator('input[aria-label="Chart of roofline"]').check();
+  await timing.locator('button:has-text("Measure this machine")').click();
+  await page.waitForFunction(() => document.querySelectorAll('.jp-NotebookPanel .js-plotly-plot .scatterlayer .trace').length === 3, null, { timeout: 90000 });
+  assert.equal(await problem(), '');
+  assert.equal(await plots.count(), 1);
+  assert.match(await timing.locator('.polyviz-plotly').getAttribute('aria-label'), /operations per byte, limited by/);
+  assert.match(await timing.locator('thead').innerText(), /of the limit/);
+  await picture('chart-roofline');
+  assert.deepEqual(await serious('.polyviz'), []);
+});
+
+await scenario('the table says the same to the keyboard', async () => {
+  const table = timing.locator('[aria-label="Table of the times"]');
+  await table.focus();
+  assert.match(await table.innerText(), /✓ agrees/);
+});
+
+await scenario('charts follow the theme', async () => {
+  const ink = () => plots.first().locator('.xtick text').first().evaluate(text => getComputedStyle(text).fill);
+  const before = await ink();
+  await execute(page, 'apputils:change-theme', { theme: 'JupyterLab Dark' });
+  await page.waitForFunction(old => {
+    const text = document.querySelector('.jp-NotebookPanel .js-plotly-plot .xtick text');
+    return text !== null && getComputedStyle(text).fill !== old;
+  }, before);
+  await picture('chart-dark');
+  await execute(page, 'apputils:change-theme', { theme: 'JupyterLab Light' });
+});
+
+await scenario('a comparison in a cell has one live chart, the others are a button away', async () => {
+  await openFile(page, url, 'compare.ipynb');
+  await kernelIsIdle(page);
+  await execute(page, 'notebook:run-all-cells');
+  await drawn(1);
+  const output = page.locator('.polyviz-output').last();
+  assert.equal(await output.locator('img[alt^="Bar chart"]:visible').count(), 0);
+  await output.scrollIntoViewIfNeeded();
+  await picture('chart-compared');
+  await output.locator('button:has-text("Interactive chart"):visible').first().click();
+  await output.locator('img[alt^="Bar chart"]:visible').waitFor();
+  await drawn(1);
+  assert.equal(await output.locator('img[alt^="Roofline"]:visible').count(), 0);
+  await picture('chart-compared-roofline');
+});
+
+await scenario('blocks and threads have trees of their own', async () => {
+  await openFile(page, url, 'gpu.ipynb');
+  await kernelIsIdle(page);
+  await execute(page, 'notebook:run-all-cells');
+  await view.locator('button:has-text("Moves")').first().waitFor();
+  await view.locator('summary:text-is("Blocks and threads")').click();
+  const part = view.locator('details:has(> summary:text-is("Blocks and threads"))');
+  assert.ok((await part.locator('.polyviz-thread').count()) >= 32);
+  assert.match(await part.innerText(), /threads in a block, \d+ warps/);
+});
+
+await scenario('a device is asked for its kernels when somebody looks', async () => {
+  const part = view.locator('details:has(> summary:text-is("Blocks and threads"))');
+  await part.locator('.polyviz-kernel[aria-label^="Kernel"]').first().waitFor();
+  await settled();
+  assert.equal(await problem(), '');
+  const text = await part.innerText();
+  assert.match(text, /Grid of .* blocks, each of .* threads/);
+  assert.match(text, /transactions per request/);
+  assert.match(text, /Where arrays live/);
+  await part.locator('.polyviz-kernel').last().scrollIntoViewIfNeeded();
+  await picture('device-cards');
+  const drawing = part.locator('.polyviz-threads svg').first();
+  await drawing.focus();
+  const before = await part.locator('.polyviz-thread-sentence').first().innerText();
+  await page.keyboard.press('ArrowRight');
+  const after = await part.locator('.polyviz-thread-sentence').first().innerText();
+  assert.match(after, /^Thread \(.*\) of block \(.*\) runs S0\[/);
+  assert.notEqual(before, after);
+  await picture('device-threads');
+  assert.deepEqual(await serious('.polyviz'), []);
+});
+
+await scenario('a schedule with one order has kernels too', async () => {
+  await view.locator('input[aria-label="Schedule pluto"]').check();
+  const part = view.locator('details:has(> summary:text-is("Blocks and threads"))');
+  await part.locator('.polyviz-kernel[aria-label^="Kernel"]').first().waitFor();
+  await settled();
+  await part.scrollIntoViewIfNeeded();
+  await picture('device-pluto');
+});
+
+await finish();
