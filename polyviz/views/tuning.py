@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from polyviz.views import tuning_chart
 from polyviz.views.drawing import values_text
-from polyviz.views.html import heading, items, paragraph, table
+from polyviz.views.html import heading, image, items, paragraph, table
 from polyviz.views.tables import columns, plural, seconds
 
 if TYPE_CHECKING:
@@ -23,11 +24,13 @@ def tuning_text(tuning: Tuning) -> str:
 
 
 def tuning_html(tuning: Tuning) -> str:
-    """The same as HTML."""
+    """The same as HTML, with a chart of what was timed."""
     rows = [_cells(trial, tuning) for trial in tuning.trials]
+    chart = tuning_chart.draw(tuning)
     return (
         heading(_title(tuning))
         + paragraph(_outcome(tuning))
+        + (f"<div>{image(chart, tuning_chart.describe(tuning))}</div>" if chart else "")
         + table(rows, HEADINGS)
         + items(_sentences(tuning)[1:])
     )

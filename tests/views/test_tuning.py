@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.model.tuning import Trial, Tuning
 from polyviz.views.tuning import tuning_html, tuning_text
+from tests.views.markup import pictures_in, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,3 +53,23 @@ def test_html_is_a_table_that_needs_no_script() -> None:
     assert html.count("<tr>") == 5
     assert "<script" not in html
     assert "tile 16 ★" in html
+
+
+def test_what_was_timed_is_drawn() -> None:
+    [svg] = pictures_in(tuning_html(TUNING))
+    shown = texts(svg)
+    assert shown[:2] == ["Tuning of gemm for n = 500", "4 candidates, 2 timed"]
+    assert {"the defaults", "tile 16 ★", "10.0 ms   2.00×"} <= set(shown)
+    assert "without pack" not in shown
+    nothing = tuning_html(replace(TUNING, trials=TRIALS[2:]))
+    assert "<img" not in nothing
+
+
+def test_of_many_candidates_the_fastest_and_the_defaults_are_drawn() -> None:
+    slow = [Trial({"tile": (n,)}, f"tile {n}", "slower", True, n / 100, 0.1) for n in range(3, 60)]
+    [svg] = pictures_in(tuning_html(replace(TUNING, trials=(TRIALS[0], *slow))))
+    shown = texts(svg)
+    assert "the defaults ★" in shown
+    assert "tile 17" in shown
+    assert "tile 18" not in shown
+    assert "58 candidates, 58 timed, the 15 fastest of them and the defaults drawn" in shown
