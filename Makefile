@@ -28,8 +28,9 @@ install: $(VENV)/.installed-test ## install this checkout with everything the ch
 
 labextension: $(VENV)/.front-end ## build the live views; needs Node.js and npm, without which everything is static
 
-wheel: labextension ## a wheel in dist/ with the live views that were built
-	@$(PIP) wheel . --no-deps --wheel-dir dist
+wheel: labextension ## a wheel and a source archive in dist/, with the live views that were built
+	@$(PIP) install hatchling --constraint $(CONSTRAINTS)
+	@$(RUN) hatchling build --directory dist
 
 test: lint labextension ## every check that needs no GPU: lint, types, import contracts, tests with a cold and a warm cache
 	@POLYVIZ_CACHE_DIR=$$(mktemp -d) && export POLYVIZ_CACHE_DIR && trap 'rm -rf "$$POLYVIZ_CACHE_DIR"' EXIT && \

@@ -14,10 +14,12 @@ class FrontEndHook(BuildHookInterface):
     """Adds ``polyviz/labextension`` as shared data; `make labextension` builds it."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Without the built extension the wheel holds Python only, which is said."""
+        """What was not built is left out, which is said."""
         root = Path(self.root)
+        if not (root / "polyviz" / "static" / "widget.js").is_file():
+            self.app.display_info("No widget was built (make labextension, with Node.js): views are static.")
         if not (root / "polyviz" / "labextension" / "package.json").is_file():
-            self.app.display_info("No JupyterLab extension was built (make labextension): views are static.")
+            self.app.display_info("No JupyterLab extension was built: no side panel, and saved views are static.")
             return
         build_data["shared_data"].update(
             {

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from polyviz.analysis import check, check_superposition, dependences
     from polyviz.api import (
         Comparison,
+        Inspector,
         Tuning,
         ablation,
         compare,
         compile,
         edit,
+        extract,
         inspect,
         optimize,
         replay,

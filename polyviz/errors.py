@@ -42,7 +42,21 @@ def caret_excerpt(text: str, span: Span) -> str:
     width = max(1, last - span.column)
     gutter = f"{span.line:>3} | "
     blank = " " * 3 + " | "
-    return f"{gutter}{line}\n{blank}{' ' * (span.column - 1)}{'^' * width}"
+    shown, before = _window(line, span.column - 1)
+    return f"{gutter}{shown}\n{blank}{' ' * before}{'^' * min(width, max(1, len(shown) - before))}"
+
+
+_WIDEST = 160
+_BEFORE = 60
+
+
+def _window(line: str, place: int) -> tuple[str, int]:
+    """``line`` where it is short, else the part of it around ``place``, and where ``place`` is in what is shown."""
+    if len(line) <= _WIDEST:
+        return line, place
+    start = max(0, min(place, len(line)) - _BEFORE)
+    end = start + _WIDEST
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}", place - start + bool(start)
 
 
 class PolyvizError(Exception):

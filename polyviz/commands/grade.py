@@ -6,22 +6,27 @@ import csv
 import io
 import json
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyviz.errors import OptionError, PolyvizError
+from polyviz.errors import OptionError, PolyvizError, WorkerError
 from polyviz.exercises import find
 from polyviz.exercises.answer import is_blank
 from polyviz.exercises.library import load
 from polyviz.exercises.record import MIME
+from polyviz.runtime.worker import Worker
 from polyviz.views.tables import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from polyviz.exercises import Attempt
 
 MAGIC = "%%polycheck"
+SECONDS = 60.0
+"""How long one answer may take."""
+_LONGEST_NAME = 80
+_loaded: set[str] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class Grade:
 
     ``notebook`` is the path as it was given. ``status`` is ``solved``, ``open`` (some goal is not met), ``empty`` or
     ``unreadable``; ``met`` of all ``goals`` are met. ``hints`` and ``attempts`` are what the notebook itself
-    says, which a student can change; the rest is checked here.
+    says, which a student can change; the rest is checked here. ``exercise`` is empty where the notebook holds none.
     """
 
     notebook: str
@@ -50,36 +55,50 @@ def grade(notebooks: Sequence[Path], exercises: Path | None = None) -> list[Grad
     """A row per exercise of each notebook, the last cell of an exercise counts.
 
     ``exercises`` is the teacher's file that sets them; those of the course are known. Answers are checked again from
-    their text. Raises OptionError for a file that is no notebook.
+    their text, in a process of its own and for a limited time, so that no answer can stop the others. A notebook that
+    cannot be read, or holds no answer, has one row that says so. Raises OptionError where a file does not exist.
     """
-    if exercises is not None:
-        load(exercises)
-    return [row for path in notebooks for row in _of_notebook(path)]
+    for path in notebooks:
+        if not path.exists():
+            raise OptionError(f"There is no file {path}.")
+    with Worker() as worker:
+        return [row for path in notebooks for row in _of_notebook(path, exercises, worker)]
 
 
-def _of_notebook(path: Path) -> Iterator[Grade]:
-    last: dict[str, Mapping[str, Any]] = {}
+def _of_notebook(path: Path, exercises: Path | None, worker: Worker) -> Iterator[Grade]:
+    try:
+        found = _answers(path)
+    except OptionError as error:
+        yield Grade(str(path), "", "unreadable", 0, 0, 0, 0, error.message)
+        return
+    if not found:
+        yield Grade(str(path), "", "empty", 0, 0, 0, 0, f"no cell {MAGIC}")
+    for name, (body, record) in found.items():
+        yield _graded(str(path), name, body, record, exercises, worker)
+
+
+def _answers(path: Path) -> dict[str, tuple[str, Mapping[str, Any]]]:
+    """The last answer to each exercise, with what the notebook recorded of it."""
+    last: dict[str, tuple[str, Mapping[str, Any]]] = {}
     for cell in _cells(path):
         first, _, body = _text(cell.get("source", "")).partition("\n")
         words = first.split()
         if words[:1] != [MAGIC] or len(words) < 2:
             continue
-        name = next((word for word in words[1:] if not word.startswith("-")), "")
+        name = next((word for word in words[1:] if not word.startswith("-")), "")[:_LONGEST_NAME]
         # A cell that only asks for a hint takes back no answer given before.
         if name not in last or not is_blank(body):
-            last[name] = {"body": body, "record": _record(cell, name)}
-    for name, found in last.items():
-        yield _graded(str(path), name, found["body"], found["record"])
+            last[name] = body, _record(cell, name)
+    return last
 
 
 def _cells(path: Path) -> Iterable[Mapping[str, Any]]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        cells = content["cells"]
-    except FileNotFoundError:
-        raise OptionError(f"There is no file {path}.") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise OptionError(f"{path} is no notebook: {type(error).__name__}.") from None
+    if not isinstance(cells, list):
+        raise OptionError(f"{path} is no notebook: it has no list of cells.")
     return [cell for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "code"]
 
 
@@ -96,22 +115,39 @@ def _record(cell: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return {}
 
 
-def _graded(notebook: str, name: str, body: str, record: Mapping[str, Any]) -> Grade:
+def _graded(
+    notebook: str, name: str, body: str, record: Mapping[str, Any], exercises: Path | None, worker: Worker
+) -> Grade:
     hints, attempts = (_number(record.get(key)) for key in ("hints", "attempts"))
+    recorded = record.get("answer")
+    sheet = "" if exercises is None else str(exercises)
+    answer = recorded if isinstance(recorded, str) else ""
+    try:
+        status, met, goals, note = worker.run(
+            "polyviz.commands.grade:judge", sheet, name, body, answer, time_limit=SECONDS, label="Checking it"
+        )
+    except WorkerError as error:
+        status, met, goals, note = "unreadable", 0, 0, error.message
+    return Grade(notebook, name, status, met, goals, hints, attempts, note)
+
+
+def judge(sheet: str, name: str, body: str, recorded: str) -> tuple[str, int, int, str]:
+    """Status, goals met, all goals and a note for one answer; ``sheet`` is the teacher's file, or empty.
+
+    ``recorded`` is what the notebook says the answer was, for a cell that names a value of the notebook.
+    """
+    if sheet and sheet not in _loaded:
+        load(Path(sheet))
+        _loaded.add(sheet)
     try:
         exercise = find(name)
     except PolyvizError:
-        note = "no exercise of this name: give the file that sets it with --exercises"
-        return Grade(notebook, name, "unreadable", 0, 0, hints, attempts, note)
-    attempt = exercise.attempt(body)
-    note = ""
-    if attempt.problem and isinstance(record.get("answer"), str):
-        # The cell names a value of the notebook; what the notebook says it was is checked instead.
-        attempt = exercise.attempt(record["answer"])
-        note = "from the recorded answer"
+        return "unreadable", 0, 0, "no exercise of this name: give the file that sets it with --exercises"
+    attempt, note = exercise.attempt(body), ""
+    if attempt.problem and recorded:
+        attempt, note = exercise.attempt(recorded), "from the recorded answer"
     met = sum(verdict.met is True for verdict in attempt.verdicts)
-    note = attempt.problem.partition("\n")[0] or note
-    return Grade(notebook, name, _status(attempt), met, len(exercise.goals), hints, attempts, note)
+    return _status(attempt), met, len(exercise.goals), attempt.problem.partition("\n")[0] or note
 
 
 def _number(value: object) -> int:
@@ -127,9 +163,13 @@ def _status(attempt: Attempt) -> str:
 
 
 def as_table(grades: Sequence[Grade]) -> str:
-    """The rows in aligned columns."""
-    rows = [[str(value) for value in asdict(row).values()] for row in grades]
-    return columns(rows, HEADINGS, right=[3, 4, 5, 6]) if rows else "No notebook holds a cell %%polycheck."
+    """The rows in aligned columns; what would steer a terminal is left out."""
+    rows = [[_printable(str(value)) for value in asdict(row).values()] for row in grades]
+    return columns(rows, HEADINGS, right=[3, 4, 5, 6])
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
 def as_csv(grades: Sequence[Grade]) -> str:
@@ -143,7 +183,7 @@ def as_csv(grades: Sequence[Grade]) -> str:
 
 
 def _harmless(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t") else value
 
 
 def as_json(grades: Sequence[Grade]) -> str:

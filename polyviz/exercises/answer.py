@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+import textwrap
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -74,6 +75,7 @@ def read_answer(
 
     Raises PolyvizError with the line where the text cannot be read, and LegalityError for a move that is refused.
     """
+    text = textwrap.dedent(text)
     if _is_isl(text):
         return _ordered(_isl_part(text), _needed(given), sizes)
     body = _parsed(text)

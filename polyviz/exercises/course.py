@@ -17,11 +17,12 @@ for i in range(1, n):
     for j in range(n):
         A[i, j] = A[i - 1, j] + X[i, j]
 """
-PRODUCT = """\
+# Not the product that the notebooks work through: its solution must not stand there.
+TURNED_PRODUCT = """\
 for i in range(n):
     for j in range(n):
         for k in range(n):
-            C[i, j] += A[i, k] * B[k, j]
+            C[j, i] += A[k, i] * B[k, j]
 """
 SWEEP = """\
 for i in range(1, n):
@@ -47,13 +48,11 @@ for t in range(T):
         for j in range(1, n - 1):
             A[i, j] = 0.2 * (B[i, j] + B[i, j - 1] + B[i, j + 1] + B[i - 1, j] + B[i + 1, j])
 """
-TWO = """\
+ONE_LATE = """\
 for i in range(n):
-    for j in range(n):
-        B[i, j] = 2.0 * A[i, j]
-for i in range(n):
-    for j in range(n):
-        C[i, j] = B[i, j] + 1.0
+    B[i] = 2.0 * A[i]
+for i in range(n - 1):
+    C[i] = B[i + 1] + A[i]
 """
 
 _MADE = (
@@ -130,6 +129,16 @@ _MADE = (
         ),
     ),
     exercise(
+        "stencil-waves",
+        IN_PLACE,
+        [legal(), parallel("innermost")],
+        task="make the inner loop parallel",
+        hints=(
+            "On the plain diagonals somebody still waits. Which distance ends on the same diagonal?",
+            "Slant space against time until no distance is negative; then look for diagonals again, or lean further.",
+        ),
+    ),
+    exercise(
         "tile-sweep",
         SWEEP,
         [legal(), tiled(2)],
@@ -152,36 +161,36 @@ _MADE = (
     ),
     exercise(
         "product-lines",
-        PRODUCT,
-        [legal(), at_most(lines=4500, cache=2048)],
-        task="fetch at most 4,500 lines",
+        TURNED_PRODUCT,
+        [legal(), at_most(lines=5500, cache=2048)],
+        task="fetch at most 5,500 lines",
         hints=(
-            "Look at `B[k, j]`: which loop runs along its lines?",
-            "`B` is read in order when that loop is innermost. Two of the six orders have it there.",
+            "Two of the three arrays end in the same loop variable. What does that loop do to them?",
+            "It walks along their lines, so it goes innermost. Two of the six orders have it there.",
         ),
         sizes={"n": 32},
     ),
     exercise(
         "product-tiles",
-        PRODUCT,
+        TURNED_PRODUCT,
         [legal(), tiled(3), at_most(lines=1200, cache=2048)],
         task="fetch at most 1,200 lines",
         hints=(
-            "A better order of three loops is not enough: use tiles.",
-            "Three tiles of 8 × 8 need 24 lines.",
+            "A better order of three loops is not enough: use tiles. The cache holds 32 lines.",
+            "Three tiles of 8 × 8 are 24 lines, if each is used up before it leaves: mind the order within a tile, too.",
         ),
         sizes={"n": 32},
     ),
     exercise(
-        "fuse-two",
-        TWO,
-        [legal(), at_most(lines=216, cache=512)],
-        task="read `B` again while it is still in the cache",
+        "one-late",
+        ONE_LATE,
+        [legal(), at_most(lines=200, cache=512)],
+        task="read `B` and `A` again while they are still in the cache",
         hints=(
-            "The value of `B[i, j]` is used by one iteration alone.",
-            "The move `fuse` joins two loops; use it at both depths.",
+            "Which iteration of the second loop needs what iteration 5 of the first one wrote? Why may they not be fused?",
+            "If the second loop ran one iteration later, nobody would read too early. A move does that.",
         ),
-        sizes={"n": 24},
+        sizes={"n": 512},
     ),
     exercise(
         "device-threads",
@@ -195,9 +204,9 @@ _MADE = (
     ),
     exercise(
         "rewrite",
-        PRODUCT,
-        [same_result(), at_most(lines=4500, cache=2048)],
-        task="write the product anew, in loops of your own, with at most 4,500 lines fetched",
+        TURNED_PRODUCT,
+        [same_result(), at_most(lines=5500, cache=2048)],
+        task="write the product anew, in loops of your own, with at most 5,500 lines fetched",
         hints=(
             "The sum may be added up in any order.",
             "Write them so that nothing jumps from row to row in the innermost loop.",

@@ -48,7 +48,12 @@ class Exercise(Displayable):
             verdicts = tuple(_judged(goal, answer) for goal in self.goals)
         except PolyvizError as error:
             return Attempt(self, text, problem=str(error), hints=hints)
+        except (RecursionError, MemoryError):
+            return Attempt(self, text, problem=_TOO_LARGE, hints=hints)
         return Attempt(self, text, answer, verdicts, hints=hints)
+
+
+_TOO_LARGE = "The answer is nested too deeply, or too long, to be read. A few lines are enough."
 
 
 def _judged(goal: Goal, answer: Answer) -> Verdict:

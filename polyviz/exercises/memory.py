@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +36,8 @@ def at_most(*, lines: int | None = None, bytes: int | None = None, cache: int = 
 
     Every access of every instance is played in the answer's order for the exercise's sizes; the line used longest ago
     leaves first (fully associative, LRU), a write fetches its line too. Rows of an array begin a line; a scalar stays
-    in a register. Raises OptionError unless exactly one limit is given.
+    in a register; instances that the answer gives one and the same time run as written. Raises OptionError unless
+    exactly one limit is given.
     """
     if (lines is None) == (bytes is None):
         raise OptionError("A limit is lines or bytes: write at_most(lines=400), say.")
@@ -91,7 +93,8 @@ def _in_order(scop: Scop, order: isl.UnionMap, values: Mapping[str, int], line: 
     for statement in scop.statements:
         touched = _touched(statement, drawn[statement.name].points, values, first)
         moments += zip(times[statement.name], touched, strict=True)
-    for _, numbers in sorted(moments):
+    # Instances of one time stay as they were written: an order that leaves them open saves nothing by that.
+    for _, numbers in sorted(moments, key=itemgetter(0)):
         yield from numbers
 
 

@@ -14,16 +14,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Bundle = dict[str, Any]
-_renderers: dict[type, Callable[[Any], Bundle]] = {}
+Shown = Bundle | tuple[Bundle, Bundle]
+"""What IPython takes: a MIME bundle, or one with metadata for some of its types."""
+_renderers: dict[type, Callable[[Any], Shown]] = {}
 
 
-def register_renderer(kind: type, renderer: Callable[[Any], Bundle]) -> None:
+def register_renderer(kind: type, renderer: Callable[[Any], Shown]) -> None:
     """Let ``renderer`` produce the MIME bundle of every value of ``kind``."""
     _renderers[kind] = renderer
 
 
 def mime_bundle(value: object) -> Bundle:
     """The MIME bundle of ``value`` from the nearest registered type; raises ``LookupError`` when there is none."""
+    rendered = _rendered(value)
+    return rendered[0] if isinstance(rendered, tuple) else rendered
+
+
+def _rendered(value: object) -> Shown:
     import_module("polyviz.views.bundles")
     if _has_front_end():
         import_module("polyviz.notebook.live").register()
@@ -44,8 +51,8 @@ class Displayable:
 
     __slots__ = ()
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
-        return mime_bundle(self)
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Shown:
+        return _rendered(self)
 
     def __repr__(self) -> str:
         return str(mime_bundle(self)["text/plain"])

@@ -11,22 +11,26 @@ from polyviz.notebook.widget import InspectorWidget, widget_script
 from polyviz.views.html import paragraph
 
 if TYPE_CHECKING:
-    from polyviz.model.display import Bundle
+    from polyviz.model.display import Shown
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _STATIC = "This view is static: the live one was not built. Install Node.js and run make labextension in the checkout."
 
 
-def live_bundle(inspector: Inspector) -> Bundle:
-    """The bundle of ``inspector`` with a widget where its front end is installed, else with one hint."""
+def live_bundle(inspector: Inspector) -> Shown:
+    """The bundle of ``inspector`` with a widget where its front end is installed, else with one hint.
+
+    A widget may bring metadata: Google Colab finds the code that draws widgets of others through it.
+    """
     if widget_script() is None:
         forms = inspector_bundle(inspector)
         return {**forms, "text/html": forms["text/html"] + paragraph(_STATIC)}
     # Only the widget knows the name of its view; its other forms are those of any widget.
     widget = InspectorWidget(inspector)
     shown: Any = widget._repr_mimebundle_()
-    view = (shown[0] if isinstance(shown, tuple) else shown)[_VIEW]
-    return {_VIEW: view, **inspector_bundle(inspector, widget.model)}
+    data, metadata = shown if isinstance(shown, tuple) else (shown, {})
+    forms = {_VIEW: data[_VIEW], **inspector_bundle(inspector, widget.model)}
+    return (forms, metadata) if metadata else forms
 
 
 def register() -> None:

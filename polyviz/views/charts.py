@@ -28,6 +28,7 @@ _ROW = 30.0
 _RIGHT = 170.0
 _LABEL_SIZE = 12.0
 _LONGEST_LABEL = 34
+_MOST_TICKS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Scale:
             decades = range(round(math.log10(self.low)), math.floor(math.log10(self.high)) + 1)
             ticks = [10.0**decade for decade in decades]
             halves = [factor * tick for tick in ticks for factor in (1, 2, 5) if factor * tick <= self.high]
-            return halves if len(halves) <= 7 else ticks
+            return halves if len(halves) <= _MOST_TICKS else ticks[:: -(-len(ticks) // _MOST_TICKS)]
         step = nice_step(self.high / 5)
         return [step * place for place in range(int(self.high / step + 1e-9) + 1)]
 
@@ -109,7 +110,8 @@ def draw(data: ComparisonData) -> str:
     canvas.text(16, 44, clip_text(verdict(data), 108), size=11.5, colour=MUTED)
     canvas.text(16, 60, clip_text(data.machine, 108), size=11.5, colour=MUTED)
     if rows:
-        _axis(canvas, scale, bottom)
+        kind = "logarithmic axis; " if scale.logarithmic else ""
+        axis(canvas, scale, _TOP, bottom, f"{kind}shorter is faster; whiskers: 95 % interval of the median")
     for place, row in enumerate(data.rows):
         _row(canvas, scale, row, data, _TOP + _ROW * place, row in rows)
     return canvas.render()
@@ -126,13 +128,12 @@ def describe(data: ComparisonData) -> str:
     )
 
 
-def _axis(canvas: Canvas, scale: Scale, bottom: float) -> None:
+def axis(canvas: Canvas, scale: Scale, top: float, bottom: float, note: str) -> None:
+    """The lines of ``scale`` behind bars that stand between ``top`` and ``bottom``, and ``note`` below them."""
     for tick in scale.ticks():
         x = scale(tick)
-        canvas.path([(x, _TOP - 2), (x, bottom + 4)], stroke=FAINT, width=0.8)
+        canvas.path([(x, top - 2), (x, bottom + 4)], stroke=FAINT, width=0.8)
         canvas.text(x, bottom + 18, seconds(tick) if tick else "0", size=10.5, anchor="middle", colour=MUTED)
-    kind = "logarithmic axis; " if scale.logarithmic else ""
-    note = f"{kind}shorter is faster; whiskers: 95 % interval of the median"
     canvas.text(scale.left, bottom + 38, note, size=11, colour=MUTED)
 
 

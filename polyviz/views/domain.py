@@ -55,7 +55,7 @@ def describe(pane: Pane) -> str:
     )
     sizes = f" for {values_text(pane.values)}" if pane.values else ""
     where = f"Iteration domain of {pane.statement} over {loops}: {count}{sizes}"
-    return f"{where}; dependences on itself: {arrows or 'none'}."
+    return f"{where}; dependences on itself: {arrows or 'none'}." if pane.analysed else f"{where}."
 
 
 def _lines(pane: Pane) -> list[str]:
@@ -75,7 +75,8 @@ def _canvas(
     kinds = legend_entries(arrow.kind for arrow in pane.arrows)
     lines = _lines(pane)
     top = 26 + 16 * len(lines) + 8.0
-    foot = note or ("" if kinds else "no dependence of the statement on itself")
+    alone = "no dependence of the statement on itself" if pane.analysed else ""
+    foot = note or ("" if kinds else alone)
     width = max(plot_width + 2 * MARGIN, SMALLEST_WIDTH)
     canvas = Canvas(width, top + plot_height + legend_height(kinds, foot), describe(pane))
     heading(canvas, pane.statement, pane.source, lines)

@@ -47,7 +47,7 @@ class Pane:
     """What is drawn of one statement: integer points and arrows for concrete parameter values.
 
     ``iterators`` name the drawn dimensions (at most three). ``complete`` tells that every instance is shown;
-    ``notes`` say in sentences what is not.
+    ``notes`` say in sentences what is not. ``analysed`` is False where nobody has asked for dependences yet.
     """
 
     statement: str
@@ -59,6 +59,7 @@ class Pane:
     arrows: tuple[Arrow, ...]
     complete: bool
     notes: tuple[str, ...] = ()
+    analysed: bool = True
 
 
 def integer_points(domain: isl.Set, most: int = MOST_POINTS) -> tuple[list[Instance], int]:
@@ -84,17 +85,18 @@ def integer_points(domain: isl.Set, most: int = MOST_POINTS) -> tuple[list[Insta
 
 def pane(
     statement: Statement,
-    relations: Iterable[Dependence],
+    relations: Iterable[Dependence] | None,
     values: Mapping[str, int],
     bound: isl.Set,
     note: str = "",
 ) -> Pane:
     """What to draw of ``statement`` with its dependences on itself; ``bound`` fixes the parameters to ``values``.
 
-    ``note`` says why the statement's domain may hold less than all instances.
+    ``relations`` is None where they are not known. ``note`` says why the statement's domain may hold less than all
+    instances.
     """
     own = [
-        found for found in relations if found.source == found.sink == statement.name and found.kind in KINDS
+        found for found in relations or () if found.source == found.sink == statement.name and found.kind in KINDS
     ]
     window = clip(statement.domain.intersect_params(bound), statement.iterators)
     notes = [*([note] if note else []), *window.cuts]
@@ -116,6 +118,7 @@ def pane(
         ),
         complete=not notes,
         notes=tuple([*notes, covered] if covered else notes),
+        analysed=relations is not None,
     )
 
 

@@ -88,7 +88,7 @@ def pictures(
     scop: Scop, dependences: Dependences | None = None, sizes: Mapping[str, int] | None = None
 ) -> Pictures:
     """The pictures of ``scop``; ``sizes`` are real parameter values, shown where they are small enough."""
-    relations = () if dependences is None else dependences.relations
+    relations = None if dependences is None else dependences.relations
     values = shown_values(scop, sizes)
     bound = binding(values, scop.context.get_ctx())
     drawn, left_out = _worth_drawing(scop.statements)

@@ -10,13 +10,14 @@ SOLUTIONS = {
     "wavefront": "{ S0[i, j] -> [i + j, j] }",
     "tile-sweep": 'tile(at="i", sizes=(4, 4))',
     "tile-stencil": 'skew(at="i", by="t")\ntile(at="t", sizes=(24, 16))',
-    "product-lines": 'interchange(order=("i", "k", "j"))',
-    "product-tiles": 'tile(at="i", sizes=(8, 8, 8))',
-    "fuse-two": 'fuse(children=("S0", "S1"), depth=2)',
+    "stencil-waves": "{ S0[t, i] -> [2t + i, t] }",
+    "product-lines": 'interchange(order=("k", "j", "i"))',
+    "product-tiles": 'interchange(order=("k", "j", "i"))\ntile(at="k", sizes=(8, 8, 8))',
+    "one-late": 'shift(at="S1.i", amount=1)\nfuse(children=("S0", "S1"), depth=1)',
     "device-threads": 'interchange(order=("j", "i"))\nvector(at="i")',
     "jacobi-lines": 'schedule("pluto", tile=(8, 8, 8))',
     "rewrite": (
-        "for i in range(n):\n    for k in range(n):\n        for j in range(n):\n"
-        "            C[i, j] += A[i, k] * B[k, j]"
+        "for k in range(n):\n    for j in range(n):\n        for i in range(n):\n"
+        "            C[j, i] += A[k, i] * B[k, j]"
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import islpy as isl
 import pytest
 
 import polyviz as pv
@@ -49,6 +50,10 @@ def sweep():
         ("while True:\n    pass", ("ends without a value",)),
         ("for i in range(n):\n    while True:\n        pass", ("`while`",)),
         ("edit", ("other loops than those of the exercise", "B[i] = 0.0")),
+        ("-" * 100_000 + "1", ("nested too deeply, or too long",)),
+        ("(" * 100_000, ("too many nested parentheses", "1 | …((((")),
+        ("1" + "+1" * 50_000, ("nested too deeply, or too long",)),
+        ("<script>alert(1)</script>", ("no valid Python, nor isl",)),
     ],
 )
 def test_a_bad_answer_is_explained(sweep, answer: str, words: tuple[str, ...]) -> None:
@@ -57,6 +62,12 @@ def test_a_bad_answer_is_explained(sweep, answer: str, words: tuple[str, ...]) -
     assert not attempt.solved
     for word in words:
         assert word in str(attempt)
+    assert "<script" not in mime_bundle(attempt)["text/html"]
+    assert len(str(attempt)) < 2000
+
+
+def test_an_answer_may_be_indented(sweep) -> None:
+    assert sweep.attempt('    tile(at="i", sizes=(2, 2))\n    # done').answer is not None
 
 
 def test_an_illegal_move_is_refused_with_its_pair_drawn(sweep) -> None:
@@ -133,6 +144,13 @@ def test_the_line_used_longest_ago_leaves_first() -> None:
     part = pv.extract("for i in range(1, 4):\n    A[i, 0] = A[0, 0]")
     # Row 0 is used in every iteration: fetched once, although two other lines come in between.
     assert lines_fetched(part, pv.schedule(part, "original").map, {}, 2) == 4
+
+
+@pytest.mark.parametrize("order", ["[0]", "[j, 0]", "[i, j]"])
+def test_an_order_that_leaves_instances_open_saves_no_lines_by_that(order: str) -> None:
+    part = pv.extract("for i in range(8):\n    for j in range(8):\n        B[j, i] = A[j, i]")
+    times = isl.UnionMap(f"{{ S0[i, j] -> {order} }}")
+    assert lines_fetched(part, times, {}, 4) == (16 if order == "[j, 0]" else 128)
 
 
 def test_too_many_instances_are_not_walked_through() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 
 from polyviz.cli import main
+from polyviz.commands import grade
 from polyviz.exercises.record import MIME
 from tests.exercises.solutions import SOLUTIONS
 
@@ -79,15 +81,59 @@ def test_exercises_of_a_teachers_file(tmp_path) -> None:
     assert [row["status"] for row in rows(tmp_path / "all.csv")] == ["solved", "unreadable"]
 
 
-@pytest.mark.parametrize(
-    ("content", "words"), [(None, "There is no file"), ("[1]", "is no notebook"), ("{", "is no notebook")]
-)
-def test_a_file_that_is_no_notebook(tmp_path, capsys, content, words) -> None:
-    path = tmp_path / "lost.ipynb"
-    if content is not None:
-        path.write_text(content)
-    assert main(["grade", str(path)]) == 2
-    assert words in capsys.readouterr().err
+def test_a_file_that_does_not_exist(tmp_path, capsys) -> None:
+    assert main(["grade", str(tmp_path / "lost.ipynb")]) == 2
+    assert "There is no file" in capsys.readouterr().err
+
+
+BROKEN = {
+    "list": b"[1]",
+    "half": b'{"cells": [{"cell_type": "code", "source": "%%poly',
+    "none": b'{"cells": null}',
+    "deep": b"[" * 200_000,
+    "bytes": b"\xff\xfe\x00",
+    "nothing": b"",
+}
+
+
+def test_a_class_with_every_kind_of_file(tmp_path) -> None:
+    for name, content in BROKEN.items():
+        (tmp_path / f"{name}.ipynb").write_bytes(content)
+    (tmp_path / "folder.ipynb").mkdir()
+    notebook(tmp_path / "empty.ipynb")
+    notebook(tmp_path / "odd.ipynb", 3, None, ["%%polycheck ", "columns\n"], "%%polycheck\n", "%%polycheck --hint\n")
+    picture = {"output_type": "display_data", "data": {"image/png": "A" * 5_000_000}}
+    notebook(tmp_path / "large.ipynb", "%%polycheck columns\n" + SOLUTIONS["columns"], outputs=[picture])
+    table = tmp_path / "class.csv"
+    assert main(["grade", *map(str, sorted(tmp_path.glob("*.ipynb"))), "--output", str(table)]) == 0
+    found = {(Path(row["notebook"]).stem, row["exercise"]): row for row in rows(table)}
+    assert {name for (name, _), row in found.items() if "is no notebook" in row["note"]} == {*BROKEN, "folder"}
+    assert found["empty", ""]["note"] == "no cell %%polycheck"
+    assert {key: row["status"] for key, row in found.items() if key[0] in ("empty", "odd", "large")} == {
+        ("empty", ""): "empty",
+        ("odd", "columns"): "empty",
+        ("odd", ""): "unreadable",
+        ("large", "columns"): "solved",
+    }
+
+
+@pytest.mark.slow
+def test_an_answer_that_never_ends_costs_its_own_row_only(tmp_path, monkeypatch) -> None:
+    endless = "{ S0[i, j] -> [" + ", ".join(["i"] * 3000) + "] }"
+    first = notebook(tmp_path / "a.ipynb", f"%%polycheck columns\n{endless}")
+    second = notebook(tmp_path / "b.ipynb", "%%polycheck columns\n" + SOLUTIONS["columns"])
+    monkeypatch.setattr(grade, "SECONDS", 8.0)
+    [one, other] = grade.grade([first, second])
+    assert (one.status, other.status) == ("unreadable", "solved")
+    assert "longer than" in one.note
+
+
+def test_what_a_student_writes_steers_neither_terminal_nor_spreadsheet(tmp_path, capsys) -> None:
+    path = notebook(tmp_path / "mal.ipynb", "%%polycheck =cmd|'/c\x1b[2J'!A0\nx")
+    table = tmp_path / "all.csv"
+    assert main(["grade", str(path), "--output", str(table)]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+    assert rows(table)[0]["exercise"].startswith("'=")
 
 
 def test_a_sheet_of_another_kind(tmp_path, capsys) -> None:

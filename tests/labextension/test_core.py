@@ -59,6 +59,21 @@ def test_no_text_becomes_markup():
         assert not forbidden.search(source.read_text()), source.name
 
 
+def test_the_widget_needs_nothing_from_outside():
+    """What VS Code and Colab ask of a widget's module: one file, no import, no address, no text run as code."""
+    if not WIDGET.is_file():
+        pytest.skip("the front end is not built: make labextension")
+    text = WIDGET.read_text(encoding="utf-8")
+    assert not re.search(r"\bimport\s*[\w{*(\"']|\brequire\s*\(|\beval\s*\(|new Function", text)
+    assert {address for address in re.findall(r"https?://[\w./-]+", text)} <= {"http://www.w3.org/2000/svg"}
+    assert re.search(r"export\s*\{\s*\w+ as default\s*\}", text)
+
+
+def test_the_widget_asks_the_host_for_nothing_but_its_model():
+    text = (FRONT_END / "src" / "widget" / "index.ts").read_text(encoding="utf-8")
+    assert set(re.findall(r"\bmodel\.(\w+)", text)) == {"get", "on", "off", "send"}
+
+
 def test_the_widget_is_small():
     if not WIDGET.is_file():
         pytest.skip("the front end is not built: make labextension")

@@ -124,11 +124,15 @@ def free_port():
 
 
 @contextmanager
-def jupyterlab(root, folder, cache=None):
-    """A JupyterLab on ``root`` with the built extension, without its news; its address."""
-    extensions = folder / "share" / "labextensions"
-    extensions.mkdir(parents=True)
-    (extensions / "polyviz-lab").symlink_to(BUILT)
+def jupyterlab(root, folder, cache=None, application="jupyterlab", installed=None):
+    """A JupyterLab, or another ``application``, on ``root`` without its news; its address.
+
+    ``installed`` is a folder into which a wheel was installed; without it, the extension and package are the tree's.
+    """
+    share = folder / "share" if installed is None else installed / "share" / "jupyter"
+    if installed is None:
+        (share / "labextensions").mkdir(parents=True)
+        (share / "labextensions" / "polyviz-lab").symlink_to(BUILT)
     settings = folder / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     quiet = {"fetchNews": "false", "checkForUpdates": False}
@@ -140,13 +144,14 @@ def jupyterlab(root, folder, cache=None):
         "ServerApp.password": "",
         "ServerApp.port_retries": 0,
         "LabApp.expose_app_in_browser": True,
+        "JupyterNotebookApp.expose_app_in_browser": True,
         "LabApp.user_settings_dir": folder / "settings",
         "LabApp.workspaces_dir": folder / "workspaces",
     }
     command = [
         sys.executable,
         "-m",
-        "jupyterlab",
+        application,
         "--no-browser",
         "--allow-root",
         "--ip=127.0.0.1",
@@ -155,10 +160,10 @@ def jupyterlab(root, folder, cache=None):
     command += [f"--{name}={value}" for name, value in options.items()]
     environment = {
         **os.environ,
-        "JUPYTER_PATH": str(folder / "share"),
+        "JUPYTER_PATH": str(share),
         "JUPYTER_DATA_DIR": str(folder / "data"),
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": str(installed or ROOT),
         # Of its own, so that nothing is known of this machine at first.
         **({} if cache is None else {"POLYVIZ_CACHE_DIR": str(cache)}),
     }
@@ -173,13 +178,13 @@ def jupyterlab(root, folder, cache=None):
 
 def wait_for(address, server):
     for _ in range(300):
-        assert server.poll() is None, "JupyterLab ended"
+        assert server.poll() is None, "the server ended"
         try:
             with urllib.request.urlopen(f"{address}/api/status", timeout=5):
                 return address
         except (urllib.error.URLError, TimeoutError):
             time.sleep(0.1)
-    raise AssertionError("JupyterLab did not answer")
+    raise AssertionError("the server did not answer")
 
 
 @pytest.mark.browser

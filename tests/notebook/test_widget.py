@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from anywidget._util import enable_custom_widget_manager_once
+from IPython.core.formatters import DisplayFormatter
 
 import polyviz as pv
 from polyviz.api.shown import inspector_bundle
@@ -147,6 +150,33 @@ def test_a_kernel_gets_the_widget_and_the_static_forms(script):
     assert set(forms) == {VIEW, MIME, "text/html", "text/plain"}
     assert forms[MIME]["kind"] == "inspector"
     assert "<script" not in forms["text/html"]
+
+
+@pytest.fixture
+def colab(monkeypatch):
+    """What anywidget knows Google Colab by; ``enabled`` counts how often widgets of others were allowed."""
+    enabled = []
+    address = SimpleNamespace(_installed_url="https://example.org/manager.js")
+    output = SimpleNamespace(enable_custom_widget_manager=lambda: enabled.append(1), _widgets=address)
+    monkeypatch.setitem(sys.modules, "google.colab.output", output)
+    enable_custom_widget_manager_once.cache_clear()
+    yield enabled
+    enable_custom_widget_manager_once.cache_clear()
+
+
+def test_colab_is_told_where_the_code_of_the_widget_is(script, colab, monkeypatch):
+    monkeypatch.setitem(display._renderers, pv.Inspector, live.live_bundle)
+    monkeypatch.setattr(display, "_has_front_end", lambda: True)
+    inspector = pv.inspect(COPY, schedules=("original",))
+    forms, metadata = inspector._repr_mimebundle_()
+    assert set(forms) == {VIEW, MIME, "text/html", "text/plain"}
+    assert metadata[VIEW]["colab"]["custom_widget_manager"]["url"] == "https://example.org/manager.js"
+    assert colab == [1]
+    formatter = DisplayFormatter()
+    data, sent = formatter.format(inspector)
+    assert VIEW in data
+    assert sent == metadata
+    assert repr(inspector).startswith("copy")
 
 
 def test_without_the_front_end_everything_is_static_and_says_how_to_change_that(monkeypatch):

@@ -57,6 +57,19 @@ def test_a_part_with_dependences_has_arrows_and_the_combined_picture():
     assert "output" in texts(shown[0])
 
 
+def test_a_part_whose_dependences_nobody_asked_for_says_nothing_of_them():
+    part, found = gemm()
+    alone, both = bundles.scop_bundle(part), bundles.scop_bundle(part, found)
+    sentence = "no dependence of the statement on itself"
+    assert "dependence" not in alone["text/html"]
+    assert all(sentence not in texts(one) for one in pictures_in(alone["text/html"]))
+    assert any(sentence in texts(one) for one in pictures_in(both["text/html"]))
+
+
+def test_what_is_preformatted_has_letters_of_one_width():
+    assert "monospace" in bundles.listing_bundle("a\n  b")["text/html"]
+
+
 def test_real_sizes_are_drawn_or_the_reader_is_told():
     part, found = jacobi()
     fitting = checked(bundles.scop_bundle(part, found, {"tsteps": 4, "n": 6}))

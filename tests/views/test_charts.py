@@ -92,3 +92,8 @@ def test_plotly_is_loaded_only_for_a_figure():
     code = "import polyviz.views.bundles, sys; print('plotly' in sys.modules, 'matplotlib' in sys.modules)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.split() == ["False", "False"]
+
+
+def test_an_axis_over_many_decades_labels_a_few_of_them():
+    scale = charts.Scale(1e-8, 2.0, True, 0.0, 350.0)
+    assert scale.ticks() == pytest.approx([1e-8, 1e-6, 1e-4, 1e-2, 1.0])

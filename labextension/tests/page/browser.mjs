@@ -18,8 +18,9 @@ export async function open(executablePath) {
   return { browser, page };
 }
 
-export async function openFile(page, url, name) {
-  await page.goto(`${url}/lab/tree/${name}?reset`);
+// `place` is where the host shows a file: `lab/tree` in JupyterLab, `notebooks` in Notebook 7.
+export async function openFile(page, url, name, place = 'lab/tree') {
+  await page.goto(`${url}/${place}/${name}?reset`);
   await page.waitForFunction(() => window.jupyterapp?.shell?.currentWidget?.context?.isReady);
 }
 
