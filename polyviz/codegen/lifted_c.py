@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop, Statement
 
 LANES = 16
-"""Stretches of a row: two vectors of 64 bytes in doubles, one in floats. The next step finds its loads done already."""
+"""Stretches of a row: two vectors of 64 bytes in doubles, one in floats."""
+STEP = 4
+"""Rows in one step, a loop of constant length that compilers unroll: neighbours are loaded once for all of them."""
 ALIGNMENT = 64
 """Bytes: a cache line, and the longest vector."""
 SHORTEST = 8
@@ -121,7 +123,7 @@ class LiftedPrinter:
         self.copies = {name: arrays.added(f"{name}_lifted") for name in lifted}
         for name in lifted:
             self.dtypes[self.copies[name]] = self.dtypes[name]
-        stems = ("lifted", "lifted_start", "lifted_stop", "rows", "row", "lane", "cell") if lifted else ()
+        stems = ("lifted", "lifted_start", "lifted_stop", "rows", "row", "lane") if lifted else ()
         self.names = {stem: arrays.added(stem) for stem in stems}
 
     def nest(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> Nest | None:
@@ -191,7 +193,8 @@ class LiftedPrinter:
         """Which cells are lifted, and memory for them where that pays."""
         names, reach = self.names, nest.reach.values()
         cells = Binary("-", nest.stop, Name(names["lifted_start"]))
-        rows = Binary("//", simplified(cells), Constant(LANES))
+        steps = Binary("//", simplified(cells), Constant(STEP * LANES))
+        rows = Binary("*", Constant(STEP), steps)
         self._line(
             indent, f"/* {LANES} stretches of the row side by side: neighbours are whole vectors apart. */"
         )
@@ -231,22 +234,23 @@ class LiftedPrinter:
         """One sweep over the lifted cells."""
         used = dict.fromkeys(part.array for part in walk(sweep.assign) if isinstance(part, Element))
         copies = ", ".join(self.copies[array] for array in used if array in nest.reach)
-        cell = self.names["cell"]
+        row, rows, lane = (self.names[name] for name in ("row", "rows", "lane"))
 
         def lifted(node: Node) -> Node:
             if not isinstance(node, Element) or node.array not in nest.reach:
                 return rebuild(node, lifted)
-            place = written({cell: 1, "": LANES * _distance(node, sweep)})
+            place = written({row: LANES, lane: 1, "": LANES * _distance(node, sweep)})
             return Element(self.copies[node.array], (place,))
 
         moved = lifted(sweep.assign)
         assert isinstance(moved, Assign)
-        self._line(indent, f"#pragma omp simd aligned({copies} : {ALIGNMENT})")
-        self._line(indent, f"for (int64_t {cell} = 0; {cell} < {LANES} * {self.names['rows']}; {cell}++) {{")
+        self._line(indent, f"for (int64_t {row} = 0; {row} < {rows}; {row} += {STEP}) {{")
+        self._line(indent + 1, f"#pragma omp simd aligned({copies} : {ALIGNMENT})")
+        self._line(indent + 1, f"for (int64_t {lane} = 0; {lane} < {STEP * LANES}; {lane}++)")
         self.arrays.enter(sweep.statement)
         (line,) = self.printer.instructions([moved], 0)
         comment = f"  // line {sweep.statement.span.line}: {' '.join(sweep.statement.source.split())}"
-        self.text.add(indent + 1, line + comment, sweep.statement)
+        self.text.add(indent + 2, line + comment, sweep.statement)
         self._line(indent, "}")
 
     def _rest(self, nest: Nest, sweep: Sweep, indent: int) -> None:

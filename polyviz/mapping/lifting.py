@@ -68,22 +68,25 @@ def _lifting(scop: Scop, sweeps: Sequence[isl.ScheduleNode]) -> Lifting | None:
     statements = [scop.statement(statements_under(band)[0]) for band in sweeps]
     moving: list[Access] = []
     fixed: list[Access] = []
+    farthest = 0
     for band, statement in zip(sweeps, statements, strict=True):
         parted = _parted(band, statement)
         if parted is None:
             return None
         moving += parted[0]
         fixed += parted[1]
+        farthest = max(farthest, parted[2])
     rows = {access.array for access in moving}
     written = {access.array for access in (*moving, *fixed) if access.kind == "write"}
     # What stays where it is must not change under the sweeps, and must not be part of a row.
-    if not written <= rows or any(access.array in rows | written for access in fixed):
+    if not farthest or not written <= rows or any(access.array in rows | written for access in fixed):
         return None
     return Lifting(tuple(statement.name for statement in statements), tuple(sorted(rows)))
 
 
-def _parted(band: isl.ScheduleNode, statement: Statement) -> tuple[list[Access], list[Access]] | None:
-    """The accesses of ``statement`` that move by one cell of a row in the loop of ``band``, and those that stay.
+def _parted(band: isl.ScheduleNode, statement: Statement) -> tuple[list[Access], list[Access], int] | None:
+    """The accesses of ``statement`` that move by one cell of a row in the loop of ``band``, those that stay, and the
+    distance of the farthest neighbour.
 
     None where there are others, where it does not write the same cells each time, or where its iterator is used
     otherwise than in subscripts.
@@ -95,19 +98,16 @@ def _parted(band: isl.ScheduleNode, statement: Statement) -> tuple[list[Access],
     if along is None or found is None or not _is_plain(statement, along):
         return None
     moving = [motion.access for motion in found if motion.locality != "temporal"]
-    if any(motion.change != (1,) for motion in found if motion.locality != "temporal"):
+    if any(list(motion.change) != [1] for motion in found if motion.locality != "temporal"):
         return None
     target = next((access for access in moving if access.kind == "write"), None)
     if target is None or not _is_steady(prefix, target):
         return None
     distances = [_distance(access, target) for access in moving]
-    if (
-        None in distances
-        or not any(distances)
-        or max(abs(distance or 0) for distance in distances) > FARTHEST
-    ):
+    farthest = max(abs(distance or 0) for distance in distances)
+    if None in distances or farthest > FARTHEST:
         return None
-    return moving, [access for access in statement.accesses if access not in moving]
+    return moving, [access for access in statement.accesses if access not in moving], farthest
 
 
 def _is_plain(statement: Statement, along: Sequence[object]) -> bool:
