@@ -13,6 +13,7 @@ from polyviz.codegen.blocks_c import BlockPrinter
 from polyviz.codegen.bodies import bound_expression, placed_body, planned_body, private_name
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expressions_c import CExpressionPrinter
+from polyviz.codegen.lifted_c import LiftedPrinter
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.lower import lower
 from polyviz.codegen.regularity import is_regular
@@ -89,6 +90,16 @@ class _CProgram:
             self.floating_point,
             self.bodies,
         )
+        self.lifted = LiftedPrinter(
+            self.scop,
+            self.plan,
+            self.types,
+            self.dtypes,
+            self.arrays,
+            self.printer,
+            self.text,
+            self._plain_loop,
+        )
         self.array_sums = ArraySumPrinter(
             self.plan,
             self.types,
@@ -124,7 +135,7 @@ class _CProgram:
             written=written_arrays(self.scop),
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
-            notes=(*self.blocks.notes, *self.array_sums.notes),
+            notes=(*self.blocks.notes, *self.array_sums.notes, *self.lifted.notes),
         )
 
     def _top(self, node: LoopNode) -> None:
@@ -281,6 +292,10 @@ class _CProgram:
         fold = self.folds.fold(node, self.bodies)
         if fold is not None:
             self.folds.write(fold, indent)
+            return
+        nest = self.lifted.nest(node, self.bodies)
+        if nest is not None:
+            self.lifted.write(nest, indent)
             return
         if node.parallel:
             regular = "static" if is_regular(node) and not marks else "dynamic"

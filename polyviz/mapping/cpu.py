@@ -76,6 +76,7 @@ def make_plan(
     array_sums: bool = True,
     accumulate: bool = True,
     interleave: bool = True,
+    lift: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
@@ -91,7 +92,7 @@ def make_plan(
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
     usable = register_tile and target == "c" and processor is not None and processor.vector_registers
     registers = Registers(processor, pack) if usable and processor is not None else None
-    rules = MemoryRules(fuse_passes, strips, array_sums, accumulate, contract).for_target(target)
+    rules = MemoryRules(fuse_passes, strips, array_sums, accumulate, lift, contract).for_target(target)
     chains = interleave and target == "c"
     mapped = _mapped(scop, dependences, schedule, tile, registers, rules, interleave=chains)
     storage = place_temporaries(scop, dependences, mapped.tree)
@@ -109,7 +110,7 @@ def make_plan(
         array_sums=mapped.array_sums,
         decisions=(*mapped.decisions, *storage.decisions),
     )
-    return rules.accumulated(scop, plan, processor)
+    return rules.placed(scop, plan, processor)
 
 
 def _shaped(tiles: tuple[RegisterTile, ...], choice: bool | tuple[int, int]) -> tuple[RegisterTile, ...]:

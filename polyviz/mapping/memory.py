@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.mapping.accumulate import find_accumulations
 from polyviz.mapping.array_sums import find_array_sums
+from polyviz.mapping.lifting import find_liftings
 from polyviz.mapping.passes import fuse_passes
 from polyviz.mapping.splits import split_at_equal_iterators
 from polyviz.mapping.strips import make_strips, share_strips
@@ -29,12 +30,14 @@ class MemoryRules:
     """``fuse_passes``: nests over one matrix share a loop over its rows, and nests with a temporary in common their
     outer loop. ``strips``: parallel loops along memory go
     innermost, a strip at a time, where the loops inside jump. ``array_sums``: threads add into copies of
-    small arrays, which only ``floating_point`` ``reassociate`` allows. ``accumulate``: cells stay in registers."""
+    small arrays, which only ``floating_point`` ``reassociate`` allows. ``accumulate``: cells stay in registers.
+    ``lift``: rows that are swept again and again are kept in stretches side by side."""
 
     fuse_passes: bool = True
     strips: bool = True
     array_sums: bool = True
     accumulate: bool = True
+    lift: bool = True
     floating_point: FloatingPoint = "reassociate"
 
     def for_target(self, target: str) -> MemoryRules:
@@ -46,6 +49,7 @@ class MemoryRules:
             strips=self.strips and target in ("c", "numba"),
             array_sums=sums,
             accumulate=self.accumulate and target == "c",
+            lift=self.lift and target == "c",
         )
 
     def arranged(
@@ -74,9 +78,12 @@ class MemoryRules:
         """What threads that share the first loop of the band at ``path`` have to copy."""
         return find_array_sums(scop, dependences, tree, path, number) if self.array_sums else ()
 
-    def accumulated(self, scop: Scop, plan: Plan, processor: Processor | None) -> Plan:
-        """``plan`` with the cells that stay in registers."""
-        if not self.accumulate:
-            return plan
-        found, said = find_accumulations(scop, plan.tree, processor)
-        return replace(plan, accumulations=found, decisions=(*plan.decisions, *said))
+    def placed(self, scop: Scop, plan: Plan, processor: Processor | None) -> Plan:
+        """``plan`` with the cells that stay in registers, and the rows that are kept in stretches side by side."""
+        if self.accumulate:
+            found, said = find_accumulations(scop, plan.tree, processor)
+            plan = replace(plan, accumulations=found, decisions=(*plan.decisions, *said))
+        if self.lift:
+            liftings, lifted = find_liftings(scop, plan.tree)
+            plan = replace(plan, liftings=liftings, decisions=(*plan.decisions, *lifted))
+        return plan

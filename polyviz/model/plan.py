@@ -116,6 +116,18 @@ class Accumulation:
 
 
 @dataclass(frozen=True, slots=True)
+class Lifting:
+    """A loop that holds nothing but sweeps: one vector loop for each of ``statements``, in this order.
+
+    Each assigns a cell of a row from its neighbours. ``arrays`` are the rows, of one dimension; what else the
+    statements read neither changes in the sweeps nor moves with them.
+    """
+
+    statements: tuple[str, ...]
+    arrays: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ParallelWork:
     """What one run of the parallel loop under the mark called ``mark`` has to do: the product of ``extents``."""
 
@@ -182,8 +194,9 @@ class Plan:
     that stays visible; ``full_tiles`` which tiles have constant trip counts; ``work`` how much each
     parallel loop has to do; ``register_tiles`` which nests may run by register tiles, ``block_tiles`` in which
     tiles only; ``array_sums`` which arrays the threads of a ``reduced`` loop copy, ``accumulations`` which cells stay
-    in registers; ``decisions`` continue the schedule's log; ``device`` holds the kernels where the target runs blocks
-    and threads; ``threads`` bounds how many run the parallel loops of a processor (None: as many as it has cores).
+    in registers; ``liftings`` which rows are kept in stretches side by side; ``decisions`` continue the schedule's log;
+    ``device`` holds the kernels where the target runs blocks and threads; ``threads`` bounds how many run the parallel
+    loops of a processor (None: as many as it has cores).
     """
 
     schedule: Schedule
@@ -198,6 +211,7 @@ class Plan:
     block_tiles: tuple[BlockTiles, ...] = ()
     array_sums: tuple[ArraySum, ...] = ()
     accumulations: tuple[Accumulation, ...] = ()
+    liftings: tuple[Lifting, ...] = ()
     decisions: tuple[Decision, ...] = ()
     device: DevicePlan | None = None
     threads: int | None = None

@@ -36,6 +36,7 @@ def test_keywords_switch_techniques_off() -> None:
         "array_sums": False,
         "accumulate": False,
         "interleave": False,
+        "lift": False,
         "threads": 1,
         "tuned": False,
     }

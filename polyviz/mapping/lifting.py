@@ -1,0 +1,162 @@
+"""Rows that are swept again and again, kept so that a cell and its neighbours never share a vector.
+
+A stencil along a line reads neighbours of what it writes: of the vectors it loads most straddle two lines of the cache,
+and each number is loaded as often as it has neighbours. With the row cut into as many stretches as there are lanes,
+and the first cells of all stretches side by side, then the second ones, a neighbour is a whole vector further on: every
+load is aligned, and compilers keep what the next step reads again. Only the ends of the stretches are passed on between
+sweeps (T. Henretty et al., "Data Layout Transformation for Stencil Computations on Short-Vector SIMD Architectures",
+Compiler Construction 2011, section 3). No operation changes, so results stay what they were, bit by bit.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyviz.analysis.strides import direction, motions, statement_rows
+from polyviz.model.expression import Assign, Element, Name, walk
+from polyviz.model.isl_limits import solved
+from polyviz.model.plan import END, VECTOR, Lifting
+from polyviz.model.schedule import Decision
+from polyviz.transform.tree import bands, is_band, kind_of, statements_under
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from polyviz.model.expression import Expression, Node
+    from polyviz.model.scop import Access, Scop, Statement
+
+FARTHEST = 8
+"""How many cells away a neighbour may be: the ends of the stretches are passed on cell by cell."""
+
+
+def find_liftings(scop: Scop, tree: isl.Schedule) -> tuple[tuple[Lifting, ...], tuple[Decision, ...]]:
+    """The loops of ``tree`` that hold nothing but sweeps over rows in one place of memory, and what is said of them."""
+    found = []
+    for _, band in bands(tree):
+        sweeps = _sweeps(band.child(0))
+        lifting = _lifting(scop, sweeps) if sweeps else None
+        if lifting is not None:
+            found.append(lifting)
+    return tuple(found), tuple(map(_said, found))
+
+
+def _sweeps(node: isl.ScheduleNode) -> list[isl.ScheduleNode]:
+    """The vector loops, one statement in each, that are all of ``node``; none where there is something else."""
+    if kind_of(node) != "sequence":
+        alone = _sweep(node)
+        return [] if alone is None else [alone]
+    parts = [_sweep(node.child(place).child(0)) for place in range(node.n_children())]
+    loops = [part for part in parts if part is not None]
+    return loops if len(loops) == len(parts) else []
+
+
+def _sweep(node: isl.ScheduleNode) -> isl.ScheduleNode | None:
+    if kind_of(node) != "mark" or node.mark_get_id().get_name() != VECTOR:
+        return None
+    band = node.child(0)
+    if not is_band(band) or band.band_n_member() != 1 or len(statements_under(band)) != 1:
+        return None
+    end = band.child(0)
+    ends = kind_of(end) == "mark" and end.mark_get_id().get_name() == END
+    return band if ends and kind_of(end.child(0)) == "leaf" else None
+
+
+def _lifting(scop: Scop, sweeps: Sequence[isl.ScheduleNode]) -> Lifting | None:
+    statements = [scop.statement(statements_under(band)[0]) for band in sweeps]
+    moving: list[Access] = []
+    fixed: list[Access] = []
+    farthest = 0
+    for band, statement in zip(sweeps, statements, strict=True):
+        parted = _parted(band, statement)
+        if parted is None:
+            return None
+        moving += parted[0]
+        fixed += parted[1]
+        farthest = max(farthest, parted[2])
+    rows = {access.array for access in moving}
+    written = {access.array for access in (*moving, *fixed) if access.kind == "write"}
+    # What stays where it is must not change under the sweeps, and must not be part of a row.
+    if not farthest or not written <= rows or any(access.array in rows | written for access in fixed):
+        return None
+    return Lifting(tuple(statement.name for statement in statements), tuple(sorted(rows)))
+
+
+def _parted(band: isl.ScheduleNode, statement: Statement) -> tuple[list[Access], list[Access], int] | None:
+    """The accesses of ``statement`` that move by one cell of a row in the loop of ``band``, those that stay, and the
+    distance of the farthest neighbour.
+
+    None where there are others, where it does not write the same cells each time, or where its iterator is used
+    otherwise than in subscripts.
+    """
+    prefix = band.get_prefix_schedule_multi_union_pw_aff()
+    rows = prefix.flat_range_product(band.band_get_partial_schedule())
+    own = statement_rows(rows, statement)
+    along, found = direction(own, len(own) - 1), motions(statement, own, len(own) - 1)
+    if along is None or found is None or not _is_plain(statement, along):
+        return None
+    moving = [motion.access for motion in found if motion.locality != "temporal"]
+    if any(list(motion.change) != [1] for motion in found if motion.locality != "temporal"):
+        return None
+    target = next((access for access in moving if access.kind == "write"), None)
+    if target is None or not _is_steady(prefix, target):
+        return None
+    distances = [_distance(access, target) for access in moving]
+    farthest = max(abs(distance or 0) for distance in distances)
+    if None in distances or farthest > FARTHEST:
+        return None
+    return moving, [access for access in statement.accesses if access not in moving], farthest
+
+
+def _is_plain(statement: Statement, along: Sequence[object]) -> bool:
+    """Whether ``statement`` is one assignment to a cell, by a value that depends on the loop by its operands only."""
+    writes = [access for access in statement.accesses if access.kind == "write"]
+    (body, *more) = statement.body
+    if more or not isinstance(body, Assign) or not statement.exact or len(writes) != 1:
+        return False
+    running = {name for name, step in zip(statement.iterators, along, strict=True) if step}
+    return not any(isinstance(part, Name) and part.name in running for part in _outside(body.value))
+
+
+def _outside(value: Expression) -> Iterator[Node]:
+    """The parts of ``value`` that are not in subscripts."""
+    hidden = {
+        id(part)
+        for element in walk(value)
+        if isinstance(element, Element)
+        for subscript in element.subscripts
+        for part in walk(subscript)
+    }
+    return (part for part in walk(value) if id(part) not in hidden)
+
+
+def _is_steady(prefix: isl.MultiUnionPwAff, target: Access) -> bool:
+    """Whether the cells that are written are the same in all iterations of the loops around, ``prefix``."""
+    cells = isl.UnionMap.from_map(target.relation)
+    times = isl.UnionMap.from_multi_union_pw_aff(prefix).intersect_domain(cells.domain())
+    each = times.reverse().apply_range(cells)
+    every = isl.UnionMap.from_domain_and_range(each.domain(), each.range())
+    return solved(lambda: every.is_subset(each)) is True
+
+
+def _distance(access: Access, target: Access) -> int | None:
+    """How many cells the cell of ``access`` lies behind that of ``target``; None where that is no number."""
+    cell, written = (isl.PwMultiAff.from_map(one.relation).get_pw_aff(0) for one in (access, target))
+    differences = isl.Map.from_pw_aff(cell.sub(written)).range()
+    nearest, farthest = (
+        solved(partial(end, 0)) for end in (differences.dim_min_val, differences.dim_max_val)
+    )
+    if nearest is None or farthest is None or not nearest.is_int() or not nearest.eq(farthest):
+        return None
+    return int(nearest.to_python())
+
+
+def _said(lifting: Lifting) -> Decision:
+    arrays = " and ".join(lifting.arrays)
+    text = (
+        f"{arrays} are swept again and again: while the sweeps run, the row is kept in stretches side by side, so that "
+        "neighbours are whole vectors apart and every load is aligned"
+    )
+    return Decision("lift", text, lifting.statements, {"arrays": lifting.arrays})
