@@ -11,7 +11,8 @@ from polyviz.codegen.block_tiles_c import TilePrinter
 from polyviz.codegen.bodies import bound_expression
 from polyviz.codegen.loops import For, descendants, instances
 from polyviz.codegen.pack_c import print_bounds, print_packing
-from polyviz.codegen.register_tile_c import print_tile_function, refusal, vector_types
+from polyviz.codegen.register_tile_c import print_tile_function, vector_types
+from polyviz.codegen.register_tiles import refusal
 from polyviz.codegen.text import TextBuilder
 from polyviz.model.expression import Binary
 
@@ -150,7 +151,7 @@ class BlockPrinter:
         self.text.add(indent, "}")
         return True
 
-    def _place(self, mark: str, arguments: Sequence[Expression]) -> BlockPlace:
+    def _place(self, mark: str, arguments: Sequence[Expression]) -> BlockPlace[BlockText]:
         return BlockPlace(self.scop, self.plan, self.arrays, self.printer, self.blocks[mark], arguments)
 
 
