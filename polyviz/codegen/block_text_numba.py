@@ -90,7 +90,7 @@ def numba_block(scop: Scop, tile: RegisterTile, dtype: str, identifiers: Identif
         identifiers.derived(f"pack_{tile.statement}"),
         identifiers.derived("panel"),
         tuple((_buffer(value, tile, identifiers), value) for value in packed),
-        tuple(f"{name}_" if name in identifiers.taken else name for name in tile.coordinates),
+        tuple(identifiers.derived(f"{name}_of_block") for name in tile.coordinates),
     )
 
 
