@@ -121,6 +121,7 @@ class BlockFunctions(BlockWalk["NumbaBlock"]):
         self._line(indent, f"{first} = {self._text(start)}")
         stop_text = self._text(stop) if shape.cuts else f"{depth}_stop"
         whole = f"{first} + ({stop_text} - {first}) // {block.steps} * {block.steps}"
+        whole = whole if block.steps > 1 else stop_text
         self._line(indent, f"{end} = {whole}")
         self._line(indent, f"if {self._too_few_rows()}:")
         self._line(indent + 1, f"{first} = {end} = {depth}_start")
@@ -140,10 +141,14 @@ class BlockFunctions(BlockWalk["NumbaBlock"]):
     def _whole_tile(self, indent: int) -> None:
         place, block = self.place, self.block
         depth, column = place.depth, place.column
-        for name, scalar in zip(named_operands(block.tile, SCALARS), block.tile.operands.scalars, strict=True):
+        for name, scalar in zip(
+            named_operands(block.tile, SCALARS), block.tile.operands.scalars, strict=True
+        ):
             self._line(indent, f"{name} = {place.value(scalar)}")
-        header = f"range({depth}_first, {depth}_end, {block.steps})" if block.steps > 1 else (
-            f"range({depth}_first, {depth}_end)"
+        header = (
+            f"range({depth}_first, {depth}_end, {block.steps})"
+            if block.steps > 1
+            else (f"range({depth}_first, {depth}_end)")
         )
         self._line(indent, f"for {depth} in {header}:")
         for line in self._row_values():
@@ -170,9 +175,7 @@ class BlockFunctions(BlockWalk["NumbaBlock"]):
             for number, (name, value) in enumerate(zip(names, values, strict=True)):
                 yield f"{name}_{step} = {self._column_value(number, value, place, step)}"
 
-    def _column_value(
-        self, number: int, value: Expression, place: BlockPlace[NumbaBlock], step: int
-    ) -> str:
+    def _column_value(self, number: int, value: Expression, place: BlockPlace[NumbaBlock], step: int) -> str:
         if not self.block.buffers:
             return place.at(value, column=Name(place.column), depth=self._step(step))
         buffer, _ = self.block.buffers[number]

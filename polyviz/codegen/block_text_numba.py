@@ -35,8 +35,8 @@ _LARGEST_BUFFER = 1 << 26
 class NumbaBlock(ShapedBlock):
     """One register tile on its way to numba: ``rows`` rows and ``steps`` steps at once, along ``width`` columns.
 
-    ``update`` and ``pack`` are functions, ``buffers`` those of packed columns with the values in them, all of ``dtype``;
-    each holds ``panels`` panels. ``coordinates`` are the parameters of the functions that say which block.
+    ``update`` and ``pack`` are functions, ``buffers`` those of packed columns with the values in them, all of
+    ``dtype``; each holds ``panels`` panels. ``coordinates`` are the parameters of the functions that say which block.
     """
 
     dtype: str
@@ -90,7 +90,7 @@ def numba_block(scop: Scop, tile: RegisterTile, dtype: str, identifiers: Identif
         identifiers.derived(f"pack_{tile.statement}"),
         identifiers.derived("panel"),
         tuple((_buffer(value, tile, identifiers), value) for value in packed),
-        tuple(identifiers.derived(f"{name}_of_block") for name in tile.coordinates),
+        tuple(f"{name}_" if name in identifiers.taken else name for name in tile.coordinates),
     )
 
 

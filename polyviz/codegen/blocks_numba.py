@@ -10,11 +10,11 @@ from polyviz.codegen.block_place import BlockPlace, names_in
 from polyviz.codegen.block_text_numba import numba_block, too_large
 from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.loops import Block, For, Instance, children_of, instances
-from polyviz.codegen.numba_cuda_kernel import words
+from polyviz.codegen.loops_python import words
 from polyviz.codegen.register_tiles import refusal
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import Environment
-from polyviz.model.expression import Name
+from polyviz.model.expression import Binary, Constant, Name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -82,7 +82,7 @@ class NumbaBlocks:
         for block in self.blocks.values():
             for name in (block.pack, block.update) if block.buffers else (block.update,):
                 text = TextBuilder()
-                place = self._place(block)
+                place = self._place(block, [Name(one) for one in block.coordinates])
 
                 def printed(node: LoopNode, indent: int, text: TextBuilder = text) -> None:
                     print_loops(text, node, indent)
@@ -131,8 +131,8 @@ class NumbaBlocks:
         if not block.buffers:
             return
         counter = self.identifiers.derived(f"{block.panel}_number") if team else block.panel
-        header = f"numba.prange({block.panels})" if team else f"range({block.panels})"
-        text.add(indent, f"for {counter} in {header}:")
+        called = "numba.prange" if team else "range"
+        text.add(indent, f"for {counter} in {called}({self._panels(block, instance.arguments)}):")
         if team:
             text.add(indent + 1, f"{block.panel} = np.int64({counter})")
         text.add(indent + 1, self._call(block.pack, block, instance.arguments, inside=inside))
@@ -150,10 +150,17 @@ class NumbaBlocks:
         values |= {name: f"{name}[{thread}]" for name, _ in block.buffers}
         return f"{function}({', '.join(values.get(name, name) for name in self.parameters[function])})"
 
-    def _place(self, block: NumbaBlock) -> BlockPlace[NumbaBlock]:
+    def _panels(self, block: NumbaBlock, arguments: Sequence[Expression]) -> str:
+        """How many panels the block at ``arguments`` has; none where that is negative."""
+        place, columns = self._place(block, arguments), block.shape.column
+        start, stop = place.expression(columns.start), place.expression(columns.stop)
+        length = stop if start == Constant(0) else Binary("-", stop, start)
+        rounded = Binary("+", length, Constant(block.width - 1))
+        return self.printer.expression(Binary("//", rounded, Constant(block.width)))
+
+    def _place(self, block: NumbaBlock, arguments: Sequence[Expression]) -> BlockPlace[NumbaBlock]:
         names = _Names(self.identifiers.taken)
-        coordinates = [Name(name) for name in block.coordinates]
-        return BlockPlace(self.scop, self.plan, names, self.printer, block, coordinates)
+        return BlockPlace(self.scop, self.plan, names, self.printer, block, arguments)
 
     def _packed_by_threads(
         self, node: LoopNode, is_divided: Callable[[For], bool], *, inside: bool
@@ -171,9 +178,7 @@ class NumbaBlocks:
         yield from self._packed_by_threads(node.body, is_divided, inside=inside or is_divided(node))
 
 
-def _refused(
-    tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment
-) -> str | None:
+def _refused(tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment) -> str | None:
     """Why ``tile`` cannot run as a block here; None when it can."""
     reason = refusal(tile, types, environment) or too_large(tile)
     target = tile.operands.target.array

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from polyviz.codegen.text import TextBuilder
 
 
-def print_bounds(place: BlockPlace[BlockText], names: Collection[str], text: TextBuilder, indent: int) -> None:
+def print_bounds(
+    place: BlockPlace[BlockText], names: Collection[str], text: TextBuilder, indent: int
+) -> None:
     """The bounds of the loops called ``names`` in variables."""
     shape = place.block.shape
     ranges = ((place.depth, shape.depth), (place.row, shape.row), (place.column, shape.column))
@@ -23,7 +25,12 @@ def print_bounds(place: BlockPlace[BlockText], names: Collection[str], text: Tex
 
 
 def print_packing(
-    place: BlockPlace[BlockText], operands: Sequence[Operand], text: TextBuilder, indent: int, *, team: bool = False
+    place: BlockPlace[BlockText],
+    operands: Sequence[Operand],
+    text: TextBuilder,
+    indent: int,
+    *,
+    team: bool = False,
 ) -> None:
     """Copies of ``operands``, panel by panel; the bounds are in variables.
 

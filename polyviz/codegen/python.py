@@ -20,13 +20,14 @@ from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.identifiers import Identifiers, part_names
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
+from polyviz.codegen.loops_python import parallel_lines, range_text
 from polyviz.codegen.lower import lower
 from polyviz.codegen.nonzero import is_never_zero
 from polyviz.codegen.scalars_python import numpy_scalars
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import assignments
 from polyviz.codegen.widths import widened
-from polyviz.model.expression import Binary, Call, Constant, Element, Expression, Name, walk
+from polyviz.model.expression import Element, Expression, Name, walk
 from polyviz.model.program import ArrayType, FloatingPoint, Program
 
 if TYPE_CHECKING:
@@ -317,7 +318,7 @@ class _PythonProgram:
             self._parallel_header(node, indent)
         else:
             comment = "  # parallel" if parallel else ""
-            self.text.add(indent, f"for {node.iterator} in {self._range('range', node)}:{comment}")
+            self.text.add(indent, f"for {node.iterator} in {self._range(node)}:{comment}")
         self.inside_parallel, outside = self.inside_parallel or parallel, self.inside_parallel
         self.uses_parallel = self.uses_parallel or parallel
         self._node(node.body, indent + 1)
@@ -351,23 +352,12 @@ class _PythonProgram:
         self.array_sums.finish(node, indent)
 
     def _parallel_header(self, node: For, indent: int) -> None:
-        """numba's ``prange`` counts by ones, so a loop over tiles counts its tiles; and it counts in unsigned numbers,
-        of which ``-i`` is a huge one, so the variable that statements see is made from it."""
         counter = self.identifiers.derived(f"{node.iterator}_number")
-        value: Expression = Call("numpy.int64", (Name(counter),))
-        header = self._range("numba.prange", node)
-        if node.step != 1:
-            header = f"numba.prange({self.printer.expression(_trip_count(node))})"
-            value = Binary("*", Constant(node.step), value)
-            value = value if node.start == Constant(0) else Binary("+", node.start, value)
-        self.text.add(indent, f"for {counter} in {header}:")
-        self.text.add(indent + 1, f"{node.iterator} = {self.printer.expression(value)}")
+        for level, line in enumerate(parallel_lines(self.printer, node, counter)):
+            self.text.add(indent + level, line)
 
-    def _range(self, name: str, node: For) -> str:
-        start, stop = self.printer.expression(node.start), self.printer.expression(node.stop)
-        if node.step != 1:
-            return f"{name}({start}, {stop}, {node.step})"
-        return f"{name}({stop})" if start == "0" else f"{name}({start}, {stop})"
+    def _range(self, node: For) -> str:
+        return range_text(self.printer, node.start, node.stop, node.step)
 
     def _instance(self, node: Instance, indent: int) -> None:
         if node.statement in self.blocks.blocks:
@@ -403,12 +393,6 @@ class _PythonProgram:
             return text
         self.uses_index = True
         return f"{self.index}({text})"
-
-
-def _trip_count(loop: For) -> Expression:
-    """The number of iterations of a loop that starts before it stops; not positive for others."""
-    length = loop.stop if loop.start == Constant(0) else Binary("-", loop.stop, loop.start)
-    return Binary("//", Binary("+", length, Constant(loop.step - 1)), Constant(loop.step))
 
 
 def _tuple(items: Sequence[str]) -> str:

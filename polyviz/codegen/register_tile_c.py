@@ -114,7 +114,10 @@ def _print_step(tile: RegisterTile, statement: Statement, dtype: str, text: Text
 def _parameters(tile: RegisterTile, kind: str) -> list[str]:
     """Of operands in place: the first element, the distances from row to row and from step to step."""
     rows, columns = named_operands(tile, ROWS), named_operands(tile, COLUMNS)
-    pointer, scalars = f"const {kind} *restrict", [f"const {kind} {name}" for name in named_operands(tile, SCALARS)]
+    pointer, scalars = (
+        f"const {kind} *restrict",
+        [f"const {kind} {name}" for name in named_operands(tile, SCALARS)],
+    )
     if tile.packed:
         return ["int64_t count", *(f"{pointer} packed_{name}" for name in (*rows, *columns)), *scalars]
     placed = [f"{pointer} {name}_start, int64_t {name}_next, int64_t {name}_step" for name in rows]

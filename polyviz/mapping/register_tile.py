@@ -115,7 +115,8 @@ def find_register_tile(
 ) -> BlockedBand:
     """The band at ``path``, innermost of its nest, cut for register tiles.
 
-    Without ``pack`` operands are read where they are, without ``pack_rows`` those of rows. ``sizes`` gives block sizes per member, None chooses them.
+    Without ``pack`` operands are read where they are, without ``pack_rows`` those of rows. ``sizes`` gives block sizes
+    per member, None chooses them.
     Raises RefusedError.
     """
     statement = _only_statement(scop, dependences, found)
