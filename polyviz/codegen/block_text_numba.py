@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from polyviz.model.plan import RegisterTile
     from polyviz.model.scop import Scop
 
-_ROWS = 4
-"""Rows of a tile: each value of a column that was loaded is used so often."""
+_ROWS, _MANY_ROWS = 4, 8
+"""Rows of a tile: each value of a column that was loaded is used so often. Many where registers allow it and all rows
+are equally long, since the ends of rows are left to plain loops."""
 _WIDEST = 256
 _NARROWEST = 48
 """Columns of a panel: short loops spend their time on starting."""
@@ -78,13 +79,16 @@ def numba_block(scop: Scop, tile: RegisterTile, dtype: str, identifiers: Identif
     operands = tile.operands
     beside = any(statement.iterators[tile.column] in cut for cut in shape.cuts)
     packed = operands.columns if tile.packed else ()
+    ragged = bool(shape.masks or shape.cuts)
+    many = tile.processor.vector_registers >= 4 * _MANY_ROWS and len(operands.rows) == 1 and not ragged
+    rows = _MANY_ROWS if many else _ROWS
     return NumbaBlock(
         tile,
         statement,
         shape,
         dtype,
-        _ROWS,
-        _steps(tile),
+        rows,
+        _steps(tile, rows),
         _NARROW if beside else _width(tile),
         identifiers.derived(f"update_{tile.statement}"),
         identifiers.derived(f"pack_{tile.statement}"),
@@ -102,18 +106,18 @@ def too_large(tile: RegisterTile) -> str | None:
     return f"a block of {columns} columns and {depth} steps is too large to be packed"
 
 
-def _steps(tile: RegisterTile) -> int:
+def _steps(tile: RegisterTile, rows: int) -> int:
     """Steps of the sum whose values fit the registers: those of all rows, those of a column, and one sum."""
     operands, registers = tile.operands, tile.processor.vector_registers
-    values = _ROWS * len(operands.rows) + len(operands.columns)
+    values = rows * len(operands.rows) + len(operands.columns)
     once = sum(part == Name(SUM) for part in walk(operands.update)) == 1
     return max(1, (registers - 1 - len(operands.scalars)) // values) if once else 1
 
 
 def _width(tile: RegisterTile) -> int:
-    """Columns whose operands fill half of the second cache."""
+    """Columns whose operands fill three quarters of the second cache."""
     _, _, depth = tile.sizes
-    fit = tile.processor.l2 // 2 // (depth * 8 * len(tile.operands.columns))
+    fit = 3 * tile.processor.l2 // 4 // (depth * 8 * len(tile.operands.columns))
     return max(_NARROWEST, min(fit // 32 * 32, _WIDEST))
 
 
