@@ -77,13 +77,18 @@ SUMS = {
 
 
 def blocked_plan(
-    text: str, processor: Processor = WIDE, schedule: str = "pluto", **options: Any
+    text: str,
+    processor: Processor = WIDE,
+    schedule: str = "pluto",
+    *,
+    target: str = "c",
+    **options: Any,
 ) -> tuple[pv.Scop, Plan]:
-    """The plan of the function in ``text`` for the C target."""
+    """The plan of the function in ``text``."""
     scop = pv.extract(function_of(text))
     dependences = pv.dependences(scop)
     chosen = pv.schedule(scop, schedule, dependences=dependences)
-    return scop, make_plan(scop, dependences, chosen, "c", processor=processor, **options)
+    return scop, make_plan(scop, dependences, chosen, target, processor=processor, **options)
 
 
 def blocked_kernel(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from polyviz.codegen.block_shape import COORDINATE_PREFIX
 from polyviz.codegen.bodies import private_copies
@@ -12,30 +13,58 @@ from polyviz.model.expression import Expression, Name, substitute, walk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from polyviz.codegen.arrays_c import ArrayPrinter
-    from polyviz.codegen.block_text import BlockText
-    from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.codegen.block_shape import BlockShape
     from polyviz.model.expression import Node
-    from polyviz.model.plan import Plan
-    from polyviz.model.scop import Scop
+    from polyviz.model.plan import Plan, RegisterTile
+    from polyviz.model.scop import Scop, Statement
 
 _BOUNDS = ("start", "stop", "count", "panel", "first", "last", "end")
 """What the text of a block adds to the names of its loops."""
 
 
-class BlockPlace:
+@dataclass(frozen=True, slots=True)
+class ShapedBlock:
+    """A register tile with the shape of its blocks: what every printer starts from."""
+
+    tile: RegisterTile
+    statement: Statement
+    shape: BlockShape
+
+
+Shaped = TypeVar("Shaped", bound=ShapedBlock)
+
+
+class ArrayNames(Protocol):
+    """What a place asks of the names of a function: those ``taken``, and to be told whose accesses come next."""
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """Everything that another variable must not be called."""
+
+    def enter(self, statement: Statement) -> None:
+        """The accesses that follow belong to ``statement``."""
+
+
+class ValuePrinter(Protocol):
+    """What prints values in the language of the text."""
+
+    def expression(self, node: Expression) -> str:
+        """``node`` as text."""
+
+
+class BlockPlace(Generic[Shaped]):
     """Texts for one block; ``arguments`` are the values of its coordinates.
 
-    ``row``, ``column`` and ``depth`` are the C names of the three loops: the source's, unless they are taken.
+    ``row``, ``column`` and ``depth`` are the names of the three loops: the source's, unless they are taken.
     """
 
     def __init__(
         self,
         scop: Scop,
         plan: Plan,
-        arrays: ArrayPrinter,
-        printer: CExpressionPrinter,
-        block: BlockText,
+        arrays: ArrayNames,
+        printer: ValuePrinter,
+        block: Shaped,
         arguments: Sequence[Expression],
     ) -> None:
         self.block = block
@@ -62,11 +91,11 @@ class BlockPlace:
         return expression_of(simplify_subscripts(substitute(node, self._names)))
 
     def text(self, node: Expression) -> str:
-        """``node`` as C."""
+        """``node`` as text."""
         return self._printer.expression(self.expression(node))
 
     def value(self, node: Expression, **iterators: Expression) -> str:
-        """A part of the statement's body as C; ``iterators`` may give some of them other values."""
+        """A part of the statement's body as text; ``iterators`` may give some of them other values."""
         self._arrays.enter(self.block.statement)
         return self.text(expression_of(substitute(self._private(node), iterators)))
 
@@ -84,11 +113,11 @@ class BlockPlace:
         return self._printer.expression(expression_of(simplify_subscripts(placed)))
 
     def terms(self, terms: Terms) -> str:
-        """A linear combination of iterators and coordinates as C."""
+        """A linear combination of iterators and coordinates as text."""
         return self.text(written(terms))
 
     def corner(self, terms: Terms, *, best: bool) -> str:
-        """``terms`` as C at the corner of the tile where they are largest (``best``) or smallest."""
+        """``terms`` as text at the corner of the tile where they are largest (``best``) or smallest."""
         return self._printer.expression(self.corner_expression(terms, best=best))
 
     def corner_expression(self, terms: Terms, *, best: bool) -> Expression:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.block_shape import BlockShape, block_shape
+from polyviz.codegen.block_place import ShapedBlock
+from polyviz.codegen.block_shape import block_shape
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.register_tile_c import TileSize, tile_size
 from polyviz.model.expression import Element, walk
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.model.expression import Expression
     from polyviz.model.plan import RegisterTile
-    from polyviz.model.scop import Scop, Statement
+    from polyviz.model.scop import Scop
 
 LARGEST_KEPT = 512 * 1024
 """Bytes of a buffer that a thread keeps for good: getting its pages anew takes longer than filling it."""
@@ -34,17 +35,14 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
-class BlockText:
+class BlockText(ShapedBlock):
     """One register tile on its way to C.
 
     ``dtype`` is the type of its cells, ``function`` updates one tile, ``edge`` is a tile in memory.
     """
 
-    tile: RegisterTile
-    statement: Statement
     dtype: str
     size: TileSize
-    shape: BlockShape
     function: str
     edge: str
     operands: tuple[Operand, ...]
@@ -87,9 +85,9 @@ def block_text(scop: Scop, tile: RegisterTile, dtype: str, arrays: ArrayPrinter)
     return BlockText(
         tile,
         statement,
+        block_shape(scop, statement, tile),
         dtype,
         tile_size(tile, dtype),
-        block_shape(scop, statement, tile),
         arrays.added(f"update_{tile.statement}"),
         arrays.added("edge"),
         tuple(_operand(value, is_row, arrays) for value, is_row in parts),

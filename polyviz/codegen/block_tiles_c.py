@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.index import simplified
-from polyviz.codegen.naming import name_loops, substituted
-from polyviz.codegen.plain_block import Limit, limit_name, plain_loops
-from polyviz.model.expression import Binary, Call, Constant, Expression, Name, Unary
+from polyviz.codegen.block_walk import BlockWalk
+from polyviz.codegen.plain_block import Limit
+from polyviz.model.expression import Binary, Constant, Name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from polyviz.codegen.block_place import BlockPlace
+    from polyviz.codegen.block_text import BlockText
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.loops import LoopNode
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.program import ArrayType
 
 
-class TilePrinter:
+class TilePrinter(BlockWalk["BlockText"]):
     """Prints what happens inside one block once its bounds are in variables and its operands are packed."""
 
     def __init__(
         self,
-        place: BlockPlace,
+        place: BlockPlace[BlockText],
         types: Mapping[str, ArrayType],
         printer: CExpressionPrinter,
         text: TextBuilder,
         print_loops: Callable[[LoopNode, int], None],
     ) -> None:
-        self.place = place
-        self.block = place.block
+        super().__init__(place, print_loops)
         self.types = types
         self.printer = printer
         self.text = text
-        self.print_loops = print_loops
 
     def write(self, indent: int) -> None:
         """Loops over tiles: the panels of columns outside, since they take more of the first cache."""
@@ -57,19 +54,6 @@ class TilePrinter:
         self._tile(indent)
         self._line(indent - 1, "}")
 
-    def plain(self, indent: int, limits: Sequence[Limit] = ()) -> None:
-        """Ordinary loops over the block, within ``limits``."""
-        place, statement = self.place, self.block.statement
-        roles = {"row": place.row, "column": place.column, "depth": place.depth}
-        bounds = {
-            limit.bound: Name(f"{roles[limit.bound.split('_')[0]]}_{limit.bound.split('_')[1]}")
-            for limit in limits
-        }
-        values = {**place.coordinates, **{limit_name(bound): name for bound, name in bounds.items()}}
-        loops = substituted(plain_loops(self.block.tile, self.block.shape.domain, limits), values)
-        taken = place.taken | {name.name for name in bounds.values()}
-        self.print_loops(name_loops(loops, {statement.name: statement.iterators}, taken), indent)
-
     def _tile(self, indent: int) -> None:
         shape = self.block.shape
         if shape.masks:
@@ -85,10 +69,10 @@ class TilePrinter:
         """The steps that all cells of the tile share, between those of single cells."""
         depth = self.place.depth
         first, end = f"{depth}_first", f"{depth}_end"
-        start, stop = self._shared_steps()
+        start, stop = self.shared_steps()
         self._line(indent, f"const int64_t {first} = {self.printer.expression(start)};")
         self._line(indent, f"const int64_t {end} = {self.printer.expression(stop)};")
-        inside, position = self._inside(), self.block.tile.depth
+        inside, position = self.inside(), self.block.tile.depth
         factors = [cut[self.block.statement.iterators[position]] for cut in self.block.shape.cuts]
         if max(factors) > 0:
             self.plain(indent, [*inside, Limit(position, "depth_first", least=False, strict=True)])
@@ -97,29 +81,6 @@ class TilePrinter:
         self._line(indent, "}")
         if min(factors) < 0:
             self.plain(indent, [*inside, Limit(position, "depth_end", least=True)])
-
-    def _inside(self) -> list[Limit]:
-        """Limits to the rows and columns of one tile."""
-        tile = self.block.tile
-        return [
-            Limit(position, f"{role}_{bound}", least=bound == "first")
-            for role, position in (("row", tile.row), ("column", tile.column))
-            for bound in ("first", "last")
-        ]
-
-    def _shared_steps(self) -> tuple[Expression, Expression]:
-        """From where and up to where the sum runs for every cell of the tile; the first is never after the second."""
-        name = self.block.statement.iterators[self.block.tile.depth]
-        depth = self.place.depth
-        lower: list[Expression] = [Name(f"{depth}_start")]
-        upper: list[Expression] = [Name(f"{depth}_stop")]
-        for cut in self.block.shape.cuts:
-            rest = {other: value for other, value in cut.items() if other != name}
-            worst = self.place.corner_expression(rest, best=False)
-            (lower if cut[name] > 0 else upper).append(_bound(worst, cut[name]))
-        start = Call("min", (_combined("max", lower), Name(f"{depth}_stop"))) if lower[1:] else lower[0]
-        stop = _combined("min", upper)
-        return start, Call("max", (stop, Name(f"{depth}_first")))
 
     def _update(self, indent: int, count: str, start: str) -> None:
         """One call for whole tiles; tiles at an edge go by way of a buffer, or by plain loops where nothing is packed.
@@ -151,7 +112,7 @@ class TilePrinter:
             Limit(position, "depth_first", least=True),
             Limit(position, "depth_end", least=False, strict=True),
         ]
-        self.plain(indent, [*self._inside(), *(steps if self.block.shape.cuts else ())])
+        self.plain(indent, [*self.inside(), *(steps if self.block.shape.cuts else ())])
 
     def _packed(self, start: str) -> list[str]:
         place, texts = self.place, []
@@ -215,15 +176,3 @@ class TilePrinter:
 
     def _line(self, indent: int, line: str) -> None:
         self.text.add(indent, line)
-
-
-def _bound(rest: Expression, factor: int) -> Expression:
-    """From ``factor * k + rest >= 0``: the first ``k`` (positive factor), or the one after the last."""
-    if factor > 0:
-        return simplified(Unary("-", rest if factor == 1 else Binary("//", rest, Constant(factor))))
-    quotient = rest if factor == -1 else Binary("//", rest, Constant(-factor))
-    return simplified(Binary("+", quotient, Constant(1)))
-
-
-def _combined(function: str, bounds: Sequence[Expression]) -> Expression:
-    return reduce(lambda left, right: Call(function, (left, right)), bounds)

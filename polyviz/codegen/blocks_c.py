@@ -11,7 +11,8 @@ from polyviz.codegen.block_tiles_c import TilePrinter
 from polyviz.codegen.bodies import bound_expression
 from polyviz.codegen.loops import For, descendants, instances
 from polyviz.codegen.pack_c import print_bounds, print_packing
-from polyviz.codegen.register_tile_c import print_tile_function, refusal, vector_types
+from polyviz.codegen.register_tile_c import print_tile_function, vector_types
+from polyviz.codegen.register_tiles import refusal
 from polyviz.codegen.text import TextBuilder
 from polyviz.model.expression import Binary
 
@@ -105,15 +106,21 @@ class BlockPrinter:
 
     def team(self, node: Block) -> str | None:
         """The mark of the blocks that a team of threads divides in ``node``; None where one thread runs it."""
-        mark = next((name for name, block in self.blocks.items() if node.team and block.tile.team == node.team), None)
+        mark = next(
+            (name for name, block in self.blocks.items() if node.team and block.tile.team == node.team), None
+        )
         loops = [loop for loop in descendants(node) if isinstance(loop, For) and loop.parallel]
         divided = sum(part.statement == mark for loop in loops for part in instances(loop))
-        return mark if divided and divided == sum(part.statement == mark for part in instances(node)) else None
+        return (
+            mark if divided and divided == sum(part.statement == mark for part in instances(node)) else None
+        )
 
     def team_condition(self, mark: str, least: int) -> str:
         """When the block ``mark`` is worth threads: they need its buffers, and more than ``least`` instances."""
         block = self.blocks[mark]
-        return " && ".join([*(part.buffer for part in _buffered(block, True)), f"{self.work(block)} > {least}"])
+        return " && ".join(
+            [*(part.buffer for part in _buffered(block, True)), f"{self.work(block)} > {least}"]
+        )
 
     def block(self, mark: str, arguments: Sequence[Expression], indent: int, *, packed: bool = False) -> None:
         """One block at the coordinates ``arguments``; what it shares with others is packed already when ``packed``."""
@@ -155,7 +162,7 @@ class BlockPrinter:
         self.text.add(indent, "}")
         return True
 
-    def _place(self, mark: str, arguments: Sequence[Expression]) -> BlockPlace:
+    def _place(self, mark: str, arguments: Sequence[Expression]) -> BlockPlace[BlockText]:
         return BlockPlace(self.scop, self.plan, self.arrays, self.printer, self.blocks[mark], arguments)
 
 

@@ -103,19 +103,23 @@ def rewrite(node: LoopNode, change: Callable[[LoopNode], LoopNode]) -> LoopNode:
     return change(node)
 
 
+def children_of(node: LoopNode) -> tuple[LoopNode, ...]:
+    """The nodes right below ``node``, in execution order."""
+    match node:
+        case Block(nodes):
+            return nodes
+        case For() | TileBody():
+            return (node.body,)
+        case If(_, then, otherwise):
+            return (then,) if otherwise is None else (then, otherwise)
+    return ()
+
+
 def descendants(node: LoopNode) -> Iterator[LoopNode]:
     """``node`` and everything below it, parents first, in execution order."""
     yield node
-    match node:
-        case Block(nodes):
-            for child in nodes:
-                yield from descendants(child)
-        case For() | TileBody():
-            yield from descendants(node.body)
-        case If(_, then, otherwise):
-            yield from descendants(then)
-            if otherwise is not None:
-                yield from descendants(otherwise)
+    for child in children_of(node):
+        yield from descendants(child)
 
 
 def instances(node: LoopNode) -> Iterator[Instance]:

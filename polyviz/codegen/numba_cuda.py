@@ -17,7 +17,8 @@ from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.index import simplified
-from polyviz.codegen.numba_cuda_kernel import NumbaCudaKernel, range_text, words
+from polyviz.codegen.loops_python import range_text, words
+from polyviz.codegen.numba_cuda_kernel import NumbaCudaKernel
 from polyviz.codegen.python import PYTHON_RESERVED
 from polyviz.codegen.text import TextBuilder
 from polyviz.errors import CodegenError

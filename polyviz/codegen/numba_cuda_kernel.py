@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.index import simplified
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, plus_one
+from polyviz.codegen.loops_python import range_text, words
 from polyviz.codegen.text import TextBuilder
 from polyviz.errors import CodegenError
 from polyviz.model.device import coordinate
@@ -180,20 +180,3 @@ class NumbaCudaKernel:
         if element.subscripts:
             return f"{name}[{', '.join(map(printer.expression, element.subscripts))}]"
         return f"{name}[0]" if element.array in arrays.cells else name
-
-
-def range_text(printer: PythonExpressionPrinter, start: Expression, stop: Expression, step: int) -> str:
-    """The call of ``range``, without what it takes for granted."""
-    bounds = [printer.expression(bound) for bound in (start, stop)]
-    if step != 1:
-        return f"range({', '.join(bounds)}, {step})"
-    return f"range({bounds[1]})" if bounds[0] == "0" else f"range({', '.join(bounds)})"
-
-
-def words(text: str) -> set[str]:
-    """The identifiers in Python text without its comments and the coordinates of CUDA's own.
-
-    >>> sorted(words("i = 32 * block_x + cuda.threadIdx.x  # of S"))
-    ['32', 'block_x', 'cuda', 'i']
-    """
-    return set(re.findall(r"\w+", re.sub(r"#.*|\.(?:threadIdx|blockIdx|gridDim)\.\w", "", text)))

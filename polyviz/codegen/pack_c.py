@@ -8,11 +8,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from polyviz.codegen.block_place import BlockPlace
-    from polyviz.codegen.block_text import Operand
+    from polyviz.codegen.block_text import BlockText, Operand
     from polyviz.codegen.text import TextBuilder
 
 
-def print_bounds(place: BlockPlace, names: Collection[str], text: TextBuilder, indent: int) -> None:
+def print_bounds(
+    place: BlockPlace[BlockText], names: Collection[str], text: TextBuilder, indent: int
+) -> None:
     """The bounds of the loops called ``names`` in variables."""
     shape = place.block.shape
     ranges = ((place.depth, shape.depth), (place.row, shape.row), (place.column, shape.column))
@@ -23,7 +25,12 @@ def print_bounds(place: BlockPlace, names: Collection[str], text: TextBuilder, i
 
 
 def print_packing(
-    place: BlockPlace, operands: Sequence[Operand], text: TextBuilder, indent: int, *, team: bool = False
+    place: BlockPlace[BlockText],
+    operands: Sequence[Operand],
+    text: TextBuilder,
+    indent: int,
+    *,
+    team: bool = False,
 ) -> None:
     """Copies of ``operands``, panel by panel; the bounds are in variables.
 
@@ -40,7 +47,7 @@ def print_packing(
 class _Packing:
     """The copy of one operand: panels of a tile's rows or columns, in each one step of the sum after the other."""
 
-    def __init__(self, place: BlockPlace, operand: Operand, text: TextBuilder) -> None:
+    def __init__(self, place: BlockPlace[BlockText], operand: Operand, text: TextBuilder) -> None:
         shape = place.block.shape
         self.text = text
         self.statement = place.block.statement

@@ -11,6 +11,7 @@ from keyword import kwlist
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.array_sums_numba import NumbaArraySums, copies_allowed
+from polyviz.codegen.blocks_numba import NumbaBlocks
 from polyviz.codegen.bodies import bound_expression, inner_iterators, placed_body, planned_body, private_name
 from polyviz.codegen.calling import result_names, run_time_failures, written_arrays
 from polyviz.codegen.definitions import read_first, unsure_results
@@ -19,13 +20,14 @@ from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.identifiers import Identifiers, part_names
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
+from polyviz.codegen.loops_python import parallel_lines, range_text
 from polyviz.codegen.lower import lower
 from polyviz.codegen.nonzero import is_never_zero
 from polyviz.codegen.scalars_python import numpy_scalars
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import assignments
 from polyviz.codegen.widths import widened
-from polyviz.model.expression import Binary, Call, Constant, Element, Expression, Name, walk
+from polyviz.model.expression import Element, Expression, Name, walk
 from polyviz.model.program import ArrayType, FloatingPoint, Program
 
 if TYPE_CHECKING:
@@ -91,6 +93,8 @@ class _PythonProgram:
     inside_parallel: bool = False
     uses_parallel: bool = False
     uses_index: bool = False
+    packed: Instance | None = None
+    """The block whose columns are packed already, since all iterations of the loop around it read them."""
     cells: dict[str, str] = field(default_factory=dict)
     """Scalars that a parallel loop assigns and others see, kept in arrays of one element: what an iteration of
     ``prange`` assigns to a variable is lost, or taken for a step of a reduction."""
@@ -111,6 +115,9 @@ class _PythonProgram:
         }
         self.given = frozenset(argument.name for argument in self.scop.arguments)
         self.array_sums = NumbaArraySums(self.plan, self.dtypes, self.identifiers, self.printer, self.text)
+        self.blocks = NumbaBlocks(
+            self.scop, self.plan, self.types, self.dtypes, self.identifiers, self.printer
+        )
         self.numbers: frozenset[str] = frozenset()
         if self.target == "python":
             self.numbers = numpy_scalars([*self.bodies.values()], self.dtypes, self.given)
@@ -121,30 +128,35 @@ class _PythonProgram:
         return widened(self.bodies[statement], self.dtypes, self.numbers, never_zero)
 
     def program(self) -> Program:
-        loops = lower(self.scop, self.plan, self.identifiers.taken)
+        loops = lower(self.scop, self.plan, self.identifiers.taken, frozenset(self.blocks.blocks))
+        self.bodies |= {mark: self.bodies[block.statement.name] for mark, block in self.blocks.blocks.items()}
         if self.target == "numba":
             kept = self._assigned_in_parallel(loops)
             self.cells = {name: self.identifiers.derived(f"{name}_cell") for name in sorted(kept)}
         self._prologue()
         self._initial_values(loops)
+        self.blocks.find_own(loops, self._runs_in_parallel)
+        self.blocks.allocate(self.text, 1)
+        functions = self._functions()
         self._node(loops, 1)
         self._return()
-        head = self._head()
-        shift = head.count("\n")
+        start = self._head()
+        head = f"{start}{functions.text()}{self._signature()}"
+        shifts = ((start.count("\n"), functions), (head.count("\n"), self.text))
         return Program(
             target=self.target,
             name=self.symbol,
             text=head + self.text.text(),
             arguments=(),
             types=dict(self.types),
-            lines={line + shift: origin for line, origin in self.text.origins.items()},
+            lines={line + shift: origin for shift, text in shifts for line, origin in text.origins.items()},
             floating_point=self.floating_point,
             checked=self.checked,
             failures=self.failures,
             written=written_arrays(self.scop),
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
-            notes=self._serial_notes(),
+            notes=(*self._serial_notes(), *self.blocks.notes),
         )
 
     def _assigned_in_parallel(self, loops: LoopNode) -> set[str]:
@@ -164,8 +176,21 @@ class _PythonProgram:
         """The name of the function; a function called ``min`` must not replace the one that bounds call."""
         return f"{self.scop.name}_" if self.scop.name in PYTHON_RESERVED else self.scop.name
 
+    def _functions(self) -> TextBuilder:
+        """The functions of register tiles."""
+        names = [self.identifiers.of(parameter.name) for parameter in self.scop.parameters]
+        names += [self._whole(name).partition("[")[0] for name in self.dtypes]
+        return self.blocks.functions(self._decorator(), names, self._index, self._print_apart)
+
+    def _print_apart(self, text: TextBuilder, loops: LoopNode, indent: int) -> None:
+        """``loops`` in a function that some thread calls."""
+        self.text, kept = text, self.text
+        self.inside_parallel, outside = True, self.inside_parallel
+        self._node(loops, indent)
+        self.text, self.inside_parallel = kept, outside
+
     def _head(self) -> str:
-        arguments = ", ".join(self.identifiers.of(argument.name) for argument in self.scop.arguments)
+        """All that stands before the function itself, and before those of register tiles."""
         imports = ["import math", "", "import numpy as np"]
         lines = [
             f'"""{self.scop.name}: schedule {self.plan.schedule.scheduler}, generated by polyviz."""',
@@ -179,10 +204,12 @@ class _PythonProgram:
             lines += [f"{self.index} = np.uint64  # {comment}", "", ""]
         for helper in sorted(self.printer.helpers):
             lines += [*PYTHON_HELPERS[helper].splitlines(), "", ""]
-        if self.target == "numba":
-            lines.append(self._decorator())
-        lines.append(f"def {self.symbol}({arguments}):")
         return "".join(f"{line}\n" for line in lines)
+
+    def _signature(self) -> str:
+        arguments = ", ".join(self.identifiers.of(argument.name) for argument in self.scop.arguments)
+        decorator = f"{self._decorator()}\n" if self.target == "numba" else ""
+        return f"{decorator}def {self.symbol}({arguments}):\n"
 
     @property
     def checked(self) -> bool:
@@ -286,15 +313,25 @@ class _PythonProgram:
         if parallel and self._adds_into_copies(node):
             self._share(node, indent)
             return
+        self.packed = self._pack_before(node, indent, team=parallel)
         if parallel and self.target == "numba":
             self._parallel_header(node, indent)
         else:
             comment = "  # parallel" if parallel else ""
-            self.text.add(indent, f"for {node.iterator} in {self._range('range', node)}:{comment}")
+            self.text.add(indent, f"for {node.iterator} in {self._range(node)}:{comment}")
         self.inside_parallel, outside = self.inside_parallel or parallel, self.inside_parallel
         self.uses_parallel = self.uses_parallel or parallel
         self._node(node.body, indent + 1)
         self.inside_parallel = outside
+
+    def _pack_before(self, node: For, indent: int, *, team: bool) -> Instance | None:
+        """Pack what all iterations of ``node`` read, where they are blocks; a ``team`` of threads does it."""
+        found = self.blocks.pack_before(node)
+        if found is not None:
+            start, stop = self.printer.expression(node.start), self.printer.expression(node.stop)
+            self.text.add(indent, f"if {start} < {stop}:")
+            self.blocks.pack(self.text, found, indent + 1, inside=self.inside_parallel, team=team)
+        return found
 
     def _runs_in_parallel(self, node: For) -> bool:
         # numba loses what an iteration of prange raises, so loops with tested subscripts or steps stay serial there.
@@ -315,25 +352,19 @@ class _PythonProgram:
         self.array_sums.finish(node, indent)
 
     def _parallel_header(self, node: For, indent: int) -> None:
-        """numba's ``prange`` counts by ones, so a loop over tiles counts its tiles; and it counts in unsigned numbers,
-        of which ``-i`` is a huge one, so the variable that statements see is made from it."""
         counter = self.identifiers.derived(f"{node.iterator}_number")
-        value: Expression = Call("numpy.int64", (Name(counter),))
-        header = self._range("numba.prange", node)
-        if node.step != 1:
-            header = f"numba.prange({self.printer.expression(_trip_count(node))})"
-            value = Binary("*", Constant(node.step), value)
-            value = value if node.start == Constant(0) else Binary("+", node.start, value)
-        self.text.add(indent, f"for {counter} in {header}:")
-        self.text.add(indent + 1, f"{node.iterator} = {self.printer.expression(value)}")
+        for level, line in enumerate(parallel_lines(self.printer, node, counter)):
+            self.text.add(indent + level, line)
 
-    def _range(self, name: str, node: For) -> str:
-        start, stop = self.printer.expression(node.start), self.printer.expression(node.stop)
-        if node.step != 1:
-            return f"{name}({start}, {stop}, {node.step})"
-        return f"{name}({stop})" if start == "0" else f"{name}({start}, {stop})"
+    def _range(self, node: For) -> str:
+        return range_text(self.printer, node.start, node.stop, node.step)
 
     def _instance(self, node: Instance, indent: int) -> None:
+        if node.statement in self.blocks.blocks:
+            if node is not self.packed:
+                self.blocks.pack(self.text, node, indent, inside=self.inside_parallel, team=False)
+            self.blocks.update(self.text, node, indent, inside=self.inside_parallel)
+            return
         statement = self.scop.statement(node.statement)
         body = placed_body(statement, self.bodies[node.statement], node.arguments)
         lines = self.printer.instructions(body, 0)
@@ -354,16 +385,14 @@ class _PythonProgram:
     def _subscript(self, subscript: Expression, printer: PythonExpressionPrinter) -> str:
         text = printer.expression(subscript)
         moves = any(isinstance(part, Name) for part in walk(subscript))
-        if self.target != "numba" or self.checked or not moves:
+        return self._index(text) if self.target == "numba" and moves else text
+
+    def _index(self, text: str) -> str:
+        """The subscript ``text`` where nothing is known to be wrong with it."""
+        if self.checked:
             return text
         self.uses_index = True
         return f"{self.index}({text})"
-
-
-def _trip_count(loop: For) -> Expression:
-    """The number of iterations of a loop that starts before it stops; not positive for others."""
-    length = loop.stop if loop.start == Constant(0) else Binary("-", loop.stop, loop.start)
-    return Binary("//", Binary("+", length, Constant(loop.step - 1)), Constant(loop.step))
 
 
 def _tuple(items: Sequence[str]) -> str:

@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.expressions_c import CExpressionPrinter
-from polyviz.codegen.typing import Environment, infer
-from polyviz.model.expression import Binary, Element, Expression, Name, walk
+from polyviz.codegen.register_tiles import named_operands, operand_names
+from polyviz.model.expression import Binary, Element, Name
 from polyviz.model.plan import COLUMNS, ROWS, SCALARS, SUM
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.plan import RegisterTile
-    from polyviz.model.program import ArrayType
     from polyviz.model.scop import Statement
 
-_VECTOR_DTYPES = ("float64", "float32")
 _MOST_ROWS = 8
 
 
@@ -51,36 +47,6 @@ def tile_size(tile: RegisterTile, dtype: str) -> TileSize:
 
 def _bytes(dtype: str) -> int:
     return 8 if dtype == "float64" else 4
-
-
-def refusal(tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment) -> str | None:
-    """Why the types of this call rule the register tile out; None when they do not."""
-    operands = tile.operands
-    dtype = types[operands.target.array].dtype
-    if dtype not in _VECTOR_DTYPES:
-        return f"{operands.target.array} holds {dtype}, not floating point numbers"
-    values = (*operands.rows, *operands.columns, *operands.scalars)
-    parts = [part for part in walk(operands.update) if isinstance(part, Expression)]
-    here = Environment({name: dtype for name in operand_names(tile)})
-    found = [infer(value, environment) for value in values] + [infer(part, here) for part in parts]
-    other = next((scalar.name for scalar in found if scalar.name != dtype), None)
-    if other is not None:
-        return f"{other} and {dtype} meet in one value"
-    return None if tile.packed else _scattered((operands.target, *values), types)
-
-
-def _scattered(values: Sequence[Expression], types: Mapping[str, ArrayType]) -> str | None:
-    """What to say of arrays whose elements cannot be loaded as vectors where they are."""
-    used = {part.array for value in values for part in walk(value) if isinstance(part, Element)}
-    apart = sorted(array for array in used if types[array].layout != "C")
-    return f"{', '.join(apart)} is not contiguous, and not packed" if apart else None
-
-
-def operand_names(tile: RegisterTile) -> list[str]:
-    """The names that stand for operands in the update."""
-    operands = tile.operands
-    counted = ((ROWS, operands.rows), (COLUMNS, operands.columns), (SCALARS, operands.scalars))
-    return [SUM, *(f"{stem}{number}" for stem, parts in counted for number in range(len(parts)))]
 
 
 def vector_types(dtype: str, tile: RegisterTile) -> list[str]:
@@ -129,12 +95,12 @@ def _print_step(tile: RegisterTile, statement: Statement, dtype: str, text: Text
     """One step of the sum: registers of columns are loaded once, each value of a row meets all of them."""
     size, kind = tile_size(tile, dtype), C_TYPE_NAMES[dtype]
     vector = f"const {'vector' if tile.packed else 'loose'}_{dtype} *"
-    for part in _named(tile, COLUMNS):
+    for part in named_operands(tile, COLUMNS):
         start = f"packed_{part} + {size.columns} * k" if tile.packed else f"{part}_start + k * {part}_step"
         text.add(2, f"{vector}{part} = ({vector})({start});")
     text.add(2, f"#pragma GCC unroll {size.rows}")
     text.add(2, f"for (int r = 0; r < {size.rows}; r++) {{")
-    for part in _named(tile, ROWS):
+    for part in named_operands(tile, ROWS):
         packed, placed = (
             f"packed_{part}[{size.rows} * k + r]",
             f"{part}_start[r * {part}_next + k * {part}_step]",
@@ -149,8 +115,11 @@ def _print_step(tile: RegisterTile, statement: Statement, dtype: str, text: Text
 
 def _parameters(tile: RegisterTile, kind: str) -> list[str]:
     """Of operands in place: the first element, the distances from row to row and from step to step."""
-    rows, columns = _named(tile, ROWS), _named(tile, COLUMNS)
-    pointer, scalars = f"const {kind} *restrict", [f"const {kind} {name}" for name in _named(tile, SCALARS)]
+    rows, columns = named_operands(tile, ROWS), named_operands(tile, COLUMNS)
+    pointer, scalars = (
+        f"const {kind} *restrict",
+        [f"const {kind} {name}" for name in named_operands(tile, SCALARS)],
+    )
     if tile.packed:
         return ["int64_t count", *(f"{pointer} packed_{name}" for name in (*rows, *columns)), *scalars]
     placed = [f"{pointer} {name}_start, int64_t {name}_next, int64_t {name}_step" for name in rows]
@@ -158,13 +127,8 @@ def _parameters(tile: RegisterTile, kind: str) -> list[str]:
     return ["int64_t count", *placed, *scalars]
 
 
-def _named(tile: RegisterTile, stem: str) -> list[str]:
-    """The operands of one kind."""
-    return [name for name in operand_names(tile) if name.startswith(stem)]
-
-
 def _update(tile: RegisterTile, dtype: str) -> str:
-    names = {SUM: "sum[r][c]", **{part: f"{part}[c]" for part in _named(tile, COLUMNS)}}
+    names = {SUM: "sum[r][c]", **{part: f"{part}[c]" for part in named_operands(tile, COLUMNS)}}
     types = {name: dtype for name in operand_names(tile)}
     printer = CExpressionPrinter(types, names, _no_element)
     match tile.operands.update:

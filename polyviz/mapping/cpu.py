@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from polyviz.model.schedule import Decision, Schedule
     from polyviz.model.scop import Scop
 
+COMPILED = ("c", "numba")
+"""Targets whose text a compiler makes fast; plain Python is for reading."""
 SOURCE_ORDER = "original"
 """The scheduler whose order is kept to the letter: no tiles, no threads; it is what others are measured against."""
 
@@ -81,7 +83,7 @@ def make_plan(
     """Bind ``schedule`` to a processor target.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off.
-    Register tiles need a ``processor`` with vector registers and a target that can name them (``c``);
+    Register tiles need a ``processor`` with vector registers and a target whose compiler uses them (``c``, ``numba``);
     ``register_tile`` switches them off or gives their rows and vector registers per row, ``pack`` the copies of their
     operands; ``interleave`` switches off that several iterations of a parallel loop run side by side (in ``c`` only).
     The rest switches off what is done for loops whose time goes into reading memory (``MemoryRules``), where
@@ -90,8 +92,9 @@ def make_plan(
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
-    usable = register_tile and target == "c" and processor is not None and processor.vector_registers
-    registers = Registers(processor, pack) if usable and processor is not None else None
+    usable = register_tile and target in COMPILED and processor is not None and processor.vector_registers
+    packs = (pack, pack and target == "c")
+    registers = Registers(processor, *packs) if usable and processor is not None else None
     rules = MemoryRules(fuse_passes, strips, array_sums, accumulate, lift, contract).for_target(target)
     chains = interleave and target == "c"
     mapped = _mapped(scop, dependences, schedule, tile, registers, rules, interleave=chains)

@@ -67,6 +67,7 @@ class BlockedBand:
     sizes: tuple[int, ...]
     parallel: int | None
     tile: RegisterTile
+    pack_rows: bool
 
     @property
     def decision(self) -> Decision:
@@ -75,7 +76,12 @@ class BlockedBand:
         rows, columns, depth = self.tile.sizes
         names = _listed(operands.rows), _listed(operands.columns)
         placed = f"read in place: {names[0]} by rows, {names[1]} by columns"
-        if self.tile.packed:
+        if self.tile.packed and not self.pack_rows:
+            placed = (
+                f"{names[1]} packed by columns ({_kibibytes(columns * depth * len(operands.columns))} of doubles), "
+                f"{names[0]} read in place: a few rows and steps of it are variables while the columns go by"
+            )
+        elif self.tile.packed:
             memory = [
                 _kibibytes(extent * depth * len(part))
                 for extent, part in ((rows, operands.rows), (columns, operands.columns))
@@ -106,11 +112,13 @@ def find_register_tile(
     *,
     may_be_parallel: bool,
     pack: bool = True,
+    pack_rows: bool = True,
     sizes: Sequence[int] | None = None,
 ) -> BlockedBand:
     """The band at ``path``, innermost of its nest, cut for register tiles.
 
-    Without ``pack`` operands are read where they are. ``sizes`` gives block sizes per member, None chooses them.
+    Without ``pack`` operands are read where they are, without ``pack_rows`` those of rows. ``sizes`` gives block sizes
+    per member, None chooses them.
     Raises RefusedError.
     """
     statement = _only_statement(scop, dependences, found)
@@ -143,7 +151,7 @@ def find_register_tile(
         extents=region_extents(scop, (statement.name,), serial),
         team=f"{TEAM}:{number}" if blocks.team else "",
     )
-    return BlockedBand(order, points, chosen, blocks.parallel, tile)
+    return BlockedBand(order, points, chosen, blocks.parallel, tile, pack_rows)
 
 
 def _safe_instances(scop: Scop, tree: isl.Schedule, points: Path, statement: Statement) -> isl.Map:

@@ -38,10 +38,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """What register tiles may use: the processor, and whether operands may be copied."""
+    """What register tiles may use: the processor, whether operands may be copied, and whether those of rows are."""
 
     processor: Processor
     pack: bool = True
+    pack_rows: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ def choose_register_tiles(
             number,
             may_be_parallel=may_be_parallel,
             pack=registers.pack,
+            pack_rows=registers.pack_rows,
             sizes=sizes,
         )
     except RefusedError as reason:

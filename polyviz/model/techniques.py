@@ -35,7 +35,7 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique(
         "tile", "cut loops into tiles, whose data are used again while they are in cache", is_switch=False
     ),
-    Technique("register_tile", "keep a tile of sums in vector registers while they grow (target c)"),
+    Technique("register_tile", "keep a tile of sums in vector registers while they grow (targets c and numba)"),
     Technique(
         "pack", "copy the operands of register tiles into buffers, in the order in which they are read"
     ),

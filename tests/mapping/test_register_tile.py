@@ -148,7 +148,7 @@ def test_other_targets_have_no_register_tiles() -> None:
     scop = pv.extract(function_of(SUMS["gemm"]))
     dependences = pv.dependences(scop)
     schedule = pv.schedule(scop, "pluto", dependences=dependences)
-    assert not make_plan(scop, dependences, schedule, "numba", processor=WIDE).register_tiles
+    assert not make_plan(scop, dependences, schedule, "python", processor=WIDE).register_tiles
 
 
 def test_operands_stay_in_place_without_packing() -> None:

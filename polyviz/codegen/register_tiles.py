@@ -1,0 +1,52 @@
+"""What every printer has to know of register tiles: which ones the types allow, and what their operands are called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyviz.codegen.typing import Environment, infer
+from polyviz.model.expression import Element, Expression, walk
+from polyviz.model.plan import COLUMNS, ROWS, SCALARS, SUM
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from polyviz.model.plan import RegisterTile
+    from polyviz.model.program import ArrayType
+
+_VECTOR_DTYPES = ("float64", "float32")
+
+
+def refusal(tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment) -> str | None:
+    """Why the types of this call rule the register tile out; None when they do not."""
+    operands = tile.operands
+    dtype = types[operands.target.array].dtype
+    if dtype not in _VECTOR_DTYPES:
+        return f"{operands.target.array} holds {dtype}, not floating point numbers"
+    values = (*operands.rows, *operands.columns, *operands.scalars)
+    parts = [part for part in walk(operands.update) if isinstance(part, Expression)]
+    here = Environment({name: dtype for name in operand_names(tile)})
+    found = [infer(value, environment) for value in values] + [infer(part, here) for part in parts]
+    other = next((scalar.name for scalar in found if scalar.name != dtype), None)
+    if other is not None:
+        return f"{other} and {dtype} meet in one value"
+    return None if tile.packed else _scattered((operands.target, *values), types)
+
+
+def _scattered(values: Sequence[Expression], types: Mapping[str, ArrayType]) -> str | None:
+    """What to say of arrays whose elements cannot be loaded as vectors where they are."""
+    used = {part.array for value in values for part in walk(value) if isinstance(part, Element)}
+    apart = sorted(array for array in used if types[array].layout != "C")
+    return f"{', '.join(apart)} is not contiguous, and not packed" if apart else None
+
+
+def operand_names(tile: RegisterTile) -> list[str]:
+    """The names that stand for operands in the update."""
+    operands = tile.operands
+    counted = ((ROWS, operands.rows), (COLUMNS, operands.columns), (SCALARS, operands.scalars))
+    return [SUM, *(f"{stem}{number}" for stem, parts in counted for number in range(len(parts)))]
+
+
+def named_operands(tile: RegisterTile, stem: str) -> list[str]:
+    """The operands of one kind."""
+    return [name for name in operand_names(tile) if name.startswith(stem)]
