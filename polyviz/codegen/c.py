@@ -17,6 +17,7 @@ from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendant
 from polyviz.codegen.lower import lower
 from polyviz.codegen.regularity import is_regular
 from polyviz.codegen.reserved_c import C_RESERVED
+from polyviz.codegen.row_blocks_c import RowBlockPrinter
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
@@ -88,6 +89,16 @@ class _CProgram:
             self.floating_point,
             self.bodies,
         )
+        self.row_blocks = RowBlockPrinter(
+            self.scop,
+            self.plan,
+            self.types,
+            self.private,
+            self.arrays,
+            self.printer,
+            self.text,
+            self._node,
+        )
         self.array_sums = ArraySumPrinter(
             self.plan,
             self.types,
@@ -105,6 +116,7 @@ class _CProgram:
         self._epilogue()
         arguments = self.arrays.arguments()
         functions = self.blocks.functions()
+        self.row_blocks.functions(functions)
         start = self._head()
         between = f"{functions.text()}\n" if functions.lines else ""
         head = f"{start}{between}{self._signature(arguments)}{prologue}"
@@ -280,6 +292,10 @@ class _CProgram:
         fold = self.folds.fold(node, self.bodies)
         if fold is not None:
             self.folds.write(fold, indent)
+            return
+        block = self.row_blocks.block(node, self.bodies)
+        if block is not None:
+            self.row_blocks.write(block, indent)
             return
         if node.parallel:
             regular = "static" if is_regular(node) and not marks else "dynamic"

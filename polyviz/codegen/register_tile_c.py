@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.plan import RegisterTile
+    from polyviz.model.processor import Processor
     from polyviz.model.program import ArrayType
     from polyviz.model.scop import Statement
 
@@ -81,9 +82,9 @@ def operand_names(tile: RegisterTile) -> list[str]:
     return [SUM, *(f"{stem}{number}" for stem, parts in counted for number in range(len(parts)))]
 
 
-def vector_types(dtype: str, tile: RegisterTile) -> list[str]:
+def vector_types(dtype: str, processor: Processor) -> list[str]:
     """The vector type of ``dtype``, aligned for packed operands and loose for rows of an array."""
-    kind, size = C_TYPE_NAMES[dtype], tile.processor.vector_bytes
+    kind, size = C_TYPE_NAMES[dtype], processor.vector_bytes
     return [
         f"typedef {kind} vector_{dtype} __attribute__((vector_size({size}), may_alias));",
         f"typedef {kind} loose_{dtype} "
