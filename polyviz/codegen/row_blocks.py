@@ -91,7 +91,12 @@ def row_block(
     """``loop`` as a row block; None where it is none or some element cannot be loaded as part of a vector."""
     columns = _only(loop.body)
     instance = _only(columns.body) if isinstance(columns, For) and columns.vector else None
-    if not isinstance(columns, For) or not isinstance(instance, Instance) or columns.step != 1 or loop.step != 1:
+    if (
+        not isinstance(columns, For)
+        or not isinstance(instance, Instance)
+        or columns.step != 1
+        or loop.step != 1
+    ):
         return None
     if any(part == Name(loop.iterator) for bound in (columns.start, columns.stop) for part in walk(bound)):
         return None
@@ -162,7 +167,11 @@ def _is_computed(node: Expression, dtype: str, column: str, types: Types) -> boo
 def _is_plain(element: Element, types: Types) -> bool:
     """Whether ``element`` is where its subscripts say, in an array without gaps."""
     kind = types.arrays[element.array]
-    return element.affine and element.array not in types.private and (not element.subscripts or kind.layout == "C")
+    return (
+        element.affine
+        and element.array not in types.private
+        and (not element.subscripts or kind.layout == "C")
+    )
 
 
 def _is_along(element: Element, column: str) -> bool:

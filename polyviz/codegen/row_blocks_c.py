@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.register_tile_c import vector_types
 from polyviz.codegen.row_blocks import Types, moved_along, row_block
-from polyviz.codegen.text import TextBuilder
 from polyviz.model.expression import Element, Expression, Name, rebuild, walk
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.loops import For, LoopNode
     from polyviz.codegen.row_blocks import RowBlock
+    from polyviz.codegen.text import TextBuilder
     from polyviz.model.expression import Instruction, Node
     from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType
@@ -137,9 +137,7 @@ class RowBlockPrinter:
     def _shifted(self, block: RowBlock) -> frozenset[int]:
         """The streams of which several neighbours come from two registers."""
         lanes = self._lanes(block.dtype)
-        return frozenset(
-            number for number, stream in enumerate(block.streams) if 0 < stream.span < lanes
-        )
+        return frozenset(number for number, stream in enumerate(block.streams) if 0 < stream.span < lanes)
 
     def _shifting_loop(self, block: RowBlock, names: _Names, shifted: frozenset[int], indent: int) -> None:
         """The columns for which two whole vectors of every shifted stream are needed elements."""

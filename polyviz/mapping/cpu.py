@@ -84,7 +84,8 @@ def make_plan(
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off.
     Register tiles need a ``processor`` with vector registers and a target that can name them (``c``);
     ``register_tile`` switches them off, ``pack`` the copies of their operands; ``interleave`` switches off that several
-    iterations of a parallel loop run side by side, ``row_blocks`` that rows of a stencil do (both in ``c`` only). The rest switches off what is done for
+    iterations of a parallel loop run side by side, ``row_blocks`` that rows of a stencil do (both in ``c`` only). The
+    rest switches off what is done for
     loops whose time goes into reading memory (``MemoryRules``), where ``contract`` allows it at all.
     Raises OptionError for sizes that are not positive.
     """
@@ -138,7 +139,9 @@ def _mapped(
         tile = False
     if tile is not None:
         memory = memory.in_given_order()
-    return _transform(scop, dependences, schedule.tree, tile, registers, memory, vectors, interleave=interleave)
+    return _transform(
+        scop, dependences, schedule.tree, tile, registers, memory, vectors, interleave=interleave
+    )
 
 
 def _transform(

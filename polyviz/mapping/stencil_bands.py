@@ -58,9 +58,11 @@ def as_stencil(
     if vectors is not None and not chains:
         together = rows_together(scop, dependences, tree, plan.path, plan.order, vectors)
         plan = replace(plan, row_block=together)
-    if not chains and not rows:
+    if not chains and not rows and not plan.row_block:
         return plan
-    sizes = stencil_sizes(plan.order, chains=chains) if tile is None else plan.sizes
+    sizes = (
+        stencil_sizes(plan.order, chains=chains, together=plan.row_block > 0) if tile is None else plan.sizes
+    )
     return replace(plan, sizes=sizes, rows=rows, diagonals=chains)
 
 

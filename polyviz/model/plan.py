@@ -31,8 +31,9 @@ and the next loop must not take its place. ``local`` (with the names of the temp
 ``local:t,s``) stands where they are declared; ``points`` (with a number as its ending) above the point loops of a
 tiled band. ``unroll`` (with the number of copies as its ending, ``unroll:4``) stands above a band of one member, too.
 ``interleave`` (with their number as its ending, ``interleave:8``) stands above a band of one parallel member whose
-iterations the compiler should write side by side. ``jam`` (with their number as its ending, ``jam:4``) stands above a
-band of one parallel member whose iterations may run together inside the vector loop below it. ``block`` (with a number as its ending) stands above point loops
+iterations the compiler should write side by side. ``jam`` (with their number as its ending,
+``jam:4``) stands above a band of one parallel member whose iterations may run together inside the vector loop below it.
+``block`` (with a number as its ending) stands above point loops
 that may run as one piece, by register tiles; ``team`` (with the same number) above the tile loops around them where
 threads share what is packed.
 ``concurrent`` is set by schedulers above a band whose first two rows add up to a time from which all tiles can
@@ -183,8 +184,8 @@ class Plan:
     that stays visible; ``full_tiles`` which tiles have constant trip counts; ``work`` how much each
     parallel loop has to do; ``register_tiles`` which nests may run by register tiles, ``block_tiles`` in which
     tiles only; ``array_sums`` which arrays the threads of a ``reduced`` loop copy, ``accumulations`` which cells stay
-    in registers; ``vectors`` is the processor for whose vector registers loops under ``jam`` marks are meant; ``decisions`` continue the
-    schedule's log; ``device`` holds the kernels where the target runs blocks
+    in registers; ``vectors`` is the processor for whose vector registers ``jam`` marks are meant;
+    ``decisions`` continue the schedule's log; ``device`` holds the kernels where the target runs blocks
     and threads; ``threads`` bounds how many run the parallel loops of a processor (None: as many as it has cores).
     """
 
