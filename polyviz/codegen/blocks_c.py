@@ -70,7 +70,7 @@ class BlockPrinter:
     def functions(self) -> TextBuilder:
         """The types and functions that stand before the kernel."""
         text = TextBuilder()
-        types = [line for block in self.blocks.values() for line in vector_types(block.dtype, block.tile)]
+        types = [line for block in self.blocks.values() for line in vector_types(block.dtype, block.tile.processor)]
         for line in dict.fromkeys(types):
             text.add(0, line)
         for block in self.blocks.values():

@@ -18,6 +18,7 @@ from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendant
 from polyviz.codegen.lower import lower
 from polyviz.codegen.regularity import is_regular
 from polyviz.codegen.reserved_c import C_RESERVED
+from polyviz.codegen.row_blocks_c import RowBlockPrinter
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
@@ -77,38 +78,17 @@ class _CProgram:
             statement.name: planned_body(self.scop, self.plan, statement)
             for statement in self.scop.statements
         }
-        self.blocks = BlockPrinter(
-            self.scop, self.plan, self.types, self.arrays, self.printer, self.text, self._node
-        )
+        shown = (self.arrays, self.printer, self.text)
+        self.blocks = BlockPrinter(self.scop, self.plan, self.types, *shown, self._node)
         self.folds = AccumulationPrinter(
-            self.scop,
-            self.plan,
-            self.dtypes,
-            self.arrays,
-            self.printer,
-            self.text,
-            self.floating_point,
-            self.bodies,
+            self.scop, self.plan, self.dtypes, *shown, self.floating_point, self.bodies
         )
-        self.lifted = LiftedPrinter(
-            self.scop,
-            self.plan,
-            self.types,
-            self.dtypes,
-            self.arrays,
-            self.printer,
-            self.text,
-            self._plain_loop,
+        self.lifted = LiftedPrinter(self.scop, self.plan, self.types, self.dtypes, *shown, self._plain_loop)
+        self.row_blocks = RowBlockPrinter(
+            self.scop, self.plan, self.types, self.private, *shown, self._node
         )
         self.array_sums = ArraySumPrinter(
-            self.plan,
-            self.types,
-            self.dtypes,
-            self.arrays,
-            self.printer,
-            self.text,
-            self.floating_point,
-            SMALLEST_PARALLEL_WORK,
+            self.plan, self.types, self.dtypes, *shown, self.floating_point, SMALLEST_PARALLEL_WORK
         )
 
     def program(self) -> Program:
@@ -117,6 +97,7 @@ class _CProgram:
         self._epilogue()
         arguments = self.arrays.arguments()
         functions = self.blocks.functions()
+        self.row_blocks.functions(functions)
         start = self._head()
         between = f"{functions.text()}\n" if functions.lines else ""
         head = f"{start}{between}{self._signature(arguments)}{prologue}"
@@ -296,6 +277,10 @@ class _CProgram:
         nest = self.lifted.nest(node, self.bodies)
         if nest is not None:
             self.lifted.write(nest, indent)
+            return
+        block = self.row_blocks.block(node, self.bodies)
+        if block is not None:
+            self.row_blocks.write(block, indent)
             return
         if node.parallel:
             regular = "static" if is_regular(node) and not marks else "dynamic"

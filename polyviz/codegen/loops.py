@@ -43,7 +43,8 @@ class For(LoopNode):
     ``parallel`` names the mark that lets iterations run on different threads, empty for a serial loop. ``vector``:
     iterations may run in one vector instruction. ``unroll``: how many iterations to write in a row, 1 for no more than
     one. ``reduced`` names the mark that lets threads share the loop when each adds into copies of its own.
-    ``interleave``: how many iterations the compiler should run side by side, 1 for no more than one.
+    ``interleave``: how many iterations the compiler should run side by side, 1 for no more than one. ``jam``: how many
+    may run together inside the vector loop in the body, 1 for no more than one.
     """
 
     iterator: str
@@ -56,6 +57,7 @@ class For(LoopNode):
     unroll: int = 1
     reduced: str = ""
     interleave: int = 1
+    jam: int = 1
 
 
 @dataclass(frozen=True, slots=True)

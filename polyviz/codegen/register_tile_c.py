@@ -14,6 +14,7 @@ from polyviz.model.plan import COLUMNS, ROWS, SCALARS, SUM
 if TYPE_CHECKING:
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.plan import RegisterTile
+    from polyviz.model.processor import Processor
     from polyviz.model.scop import Statement
 
 _MOST_ROWS = 8
@@ -49,9 +50,9 @@ def _bytes(dtype: str) -> int:
     return 8 if dtype == "float64" else 4
 
 
-def vector_types(dtype: str, tile: RegisterTile) -> list[str]:
+def vector_types(dtype: str, processor: Processor) -> list[str]:
     """The vector type of ``dtype``, aligned for packed operands and loose for rows of an array."""
-    kind, size = C_TYPE_NAMES[dtype], tile.processor.vector_bytes
+    kind, size = C_TYPE_NAMES[dtype], processor.vector_bytes
     return [
         f"typedef {kind} vector_{dtype} __attribute__((vector_size({size}), may_alias));",
         f"typedef {kind} loose_{dtype} "

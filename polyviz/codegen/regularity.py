@@ -15,14 +15,15 @@ def is_regular(loop: For) -> bool:
     """Whether every iteration does about the same work, as far as the loop bounds tell.
 
     A loop between two bounds that both move with the outer iteration has a constant length (a point loop in its tile,
-    a skewed loop); one bound that moves alone makes a triangle.
+    a skewed loop); one bound that moves alone makes a triangle. Row blocks stand in tiles along a front, of which those
+    at its ends are cut off.
     """
     moving = {loop.iterator}
     for inner in descendants(loop.body):
         if not isinstance(inner, For):
             continue
         start, stop = (_mentions(bound, moving) for bound in (inner.start, inner.stop))
-        if start != stop:
+        if start != stop or inner.jam > 1:
             return False
         if start:
             moving.add(inner.iterator)

@@ -22,7 +22,7 @@ from polyviz.model.expression import (
     Unary,
 )
 from polyviz.model.isl_limits import at_most
-from polyviz.model.plan import END, INTERLEAVE, LOCAL, PARALLEL, POINTS, REDUCED, TEAM, UNROLL, VECTOR
+from polyviz.model.plan import END, INTERLEAVE, JAM, LOCAL, PARALLEL, POINTS, REDUCED, TEAM, UNROLL, VECTOR
 from polyviz.transform.tree import bands
 
 _BINARY = {
@@ -257,9 +257,9 @@ def _for(node: isl.AstNode, place: _Place) -> LoopNode:
         stop, step = _stop(node), int(node.for_get_inc().get_val().to_python())
     parallel = next((mark for mark in place.marks if mark.partition(":")[0] == PARALLEL), "")
     reduced = next((mark for mark in place.marks if mark.partition(":")[0] == REDUCED), "")
-    copies, chains = (_count(place.marks, kind) for kind in (UNROLL, INTERLEAVE))
+    copies, chains, jam = (_count(place.marks, kind) for kind in (UNROLL, INTERLEAVE, JAM))
     vector = VECTOR in place.marks
-    return For(iterator.name, start, stop, step, body, parallel, vector, copies, reduced, chains)
+    return For(iterator.name, start, stop, step, body, parallel, vector, copies, reduced, chains, jam)
 
 
 def _count(marks: frozenset[str], kind: str) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.mapping.array_sums import explain
 from polyviz.mapping.interleave import interleave_decision
+from polyviz.mapping.row_blocks import row_block_decision
 from polyviz.mapping.work import region_extents, rows_of
 from polyviz.model.plan import PARALLEL, REDUCED, ParallelWork
 from polyviz.model.schedule import Decision
@@ -28,7 +29,7 @@ class BandPlan:
     the tile band), ``vector`` tells that its innermost loop may use vector instructions, ``separable`` that each
     statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time. A tile of
     ``rows`` is long in its vector loop, whose ends may be cut off. Chains run side by side in ``strips`` of the
-    innermost loop, or along ``diagonals`` of the two innermost."""
+    innermost loop, or along ``diagonals`` of the two innermost; ``row_block`` rows run in one vector loop."""
 
     path: Path
     order: tuple[int, ...]
@@ -46,6 +47,7 @@ class BandPlan:
     rows: bool = False
     strips: bool = False
     diagonals: bool = False
+    row_block: int = 0
 
     @property
     def is_plain(self) -> bool:
@@ -87,6 +89,8 @@ def explain_band(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
         decisions.append(Decision("wavefront", _front_text(plan), statements))
     if plan.strips or plan.diagonals:
         decisions.append(interleave_decision(statements, diagonals=plan.diagonals))
+    if plan.row_block:
+        decisions.append(row_block_decision(statements, plan.row_block))
     if plan.sums:
         decisions.append(explain(plan.sums, statements))
     elif plan.parallel is not None and not (plan.block and plan.block.team):

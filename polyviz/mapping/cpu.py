@@ -34,6 +34,7 @@ from polyviz.mapping.marked import Mapped, keep_marks
 from polyviz.mapping.memory import MemoryRules
 from polyviz.mapping.outer_loops import OuterLoops
 from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, prepared, tiles_of_updates
+from polyviz.mapping.row_blocks import block_rows
 from polyviz.mapping.stencil_bands import as_stencil, with_chains_apart, with_strips
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.tile_sizes import Tile, concurrent_sizes, tile_sizes_of
@@ -79,15 +80,16 @@ def make_plan(
     accumulate: bool = True,
     interleave: bool = True,
     lift: bool = True,
+    row_blocks: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off.
     Register tiles need a ``processor`` with vector registers and a target whose compiler uses them (``c``, ``numba``);
     ``register_tile`` switches them off or gives their rows and vector registers per row, ``pack`` the copies of their
-    operands; ``interleave`` switches off that several iterations of a parallel loop run side by side (in ``c`` only).
-    The rest switches off what is done for loops whose time goes into reading memory (``MemoryRules``), where
-    ``contract`` allows it at all.
+    operands; ``interleave`` switches off that several iterations of a parallel loop run side by side, ``row_blocks``
+    that rows of a stencil do (both in ``c`` only). The rest switches off what is done for loops whose time goes into
+    reading memory (``MemoryRules``), where ``contract`` allows it at all.
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
@@ -97,7 +99,9 @@ def make_plan(
     registers = Registers(processor, *packs) if usable and processor is not None else None
     rules = MemoryRules(fuse_passes, strips, array_sums, accumulate, lift, contract).for_target(target)
     chains = interleave and target == "c"
-    mapped = _mapped(scop, dependences, schedule, tile, registers, rules, interleave=chains)
+    named = target == "c" and processor is not None and processor.vector_registers
+    vectors = processor if named and row_blocks else None
+    mapped = _mapped(scop, dependences, schedule, tile, registers, rules, vectors, interleave=chains)
     storage = place_temporaries(scop, dependences, mapped.tree)
     plan = Plan(
         schedule=schedule,
@@ -111,6 +115,7 @@ def make_plan(
         register_tiles=_shaped(mapped.register_tiles, register_tile),
         block_tiles=mapped.block_tiles,
         array_sums=mapped.array_sums,
+        vectors=vectors,
         decisions=(*mapped.decisions, *storage.decisions),
     )
     return rules.placed(scop, plan, processor)
@@ -128,6 +133,7 @@ def _mapped(
     tile: Tile,
     registers: Registers | None,
     memory: MemoryRules,
+    vectors: Processor | None,
     *,
     interleave: bool,
 ) -> Mapped:
@@ -142,7 +148,9 @@ def _mapped(
         tile = False
     if tile is not None:
         memory = memory.in_given_order()
-    return _transform(scop, dependences, schedule.tree, tile, registers, memory, interleave=interleave)
+    return _transform(
+        scop, dependences, schedule.tree, tile, registers, memory, vectors, interleave=interleave
+    )
 
 
 def _transform(
@@ -152,6 +160,7 @@ def _transform(
     tile: Tile,
     registers: Registers | None,
     memory: MemoryRules,
+    vectors: Processor | None,
     *,
     interleave: bool,
 ) -> Mapped:
@@ -190,7 +199,7 @@ def _transform(
             ordered, _ = permute_members(tree, path, plan.order)
             plan = _with_sums(plan, memory.sums(scop, dependences, ordered, path, len(plans)))
         if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
-            plan = as_stencil(scop, dependences, tree, plan, tile, interleave=interleave)
+            plan = as_stencil(scop, dependences, tree, plan, tile, vectors, interleave=interleave)
         plans.append(plan)
     plans = with_strips(scop, dependences, tree, properties, plans) if interleave else plans
     for plan in plans:
@@ -316,7 +325,8 @@ def _apply(
             decisions=(*mapped.decisions, said),
         )
     steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
-    full = _full_tiles(scop, tree, points, steps, plan) if plan.sizes and plan.block is None else None
+    whole = plan.sizes and plan.block is None and not plan.row_block
+    full = _full_tiles(scop, tree, points, steps, plan) if whole else None
     tree = _innermost(scop, dependences, tree, points, plan)
     if full is not None:
         mapped = replace(mapped, full_tiles=(*mapped.full_tiles, FullTiles(mark, full)))
@@ -381,6 +391,8 @@ def _innermost(
     """``tree`` with the innermost loop of the band at ``points`` ready for vector instructions, or interleaved."""
     if plan.diagonals:
         return interleave_diagonals(tree, points)
+    if plan.row_block:
+        return block_rows(tree, points, plan.row_block)
     if plan.separable and (not plan.vector or is_mixed(scop, tree, points)):
         separate = distribute_innermost(scop, dependences, tree, points)
         if separate is not None:

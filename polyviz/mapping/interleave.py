@@ -129,7 +129,8 @@ def has_short_dependences(scop: Scop, dependences: Dependences, tree: isl.Schedu
     """Whether the distance of every dependence in the band at ``path`` is bounded by a number in every row."""
     walk = zip(bands(tree), visits(scop, dependences, tree), strict=True)
     visit = next(visit for (place, _), visit in walk if place == path)
-    real = [constraint for constraint in visit.constraints if constraint.dependence is not None]
+    found = [constraint for constraint in visit.constraints if constraint.dependence is not None]
+    real = [constraint for constraint in found if not constraint.pairs.is_empty()]
     return all(_longest_distance(constraint, rows) is not None for constraint in real for rows in visit.rows)
 
 

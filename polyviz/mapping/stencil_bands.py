@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.analysis import band_properties
 from polyviz.mapping.interleave import chains_apart, has_chains, has_short_dependences, is_chain_after
+from polyviz.mapping.row_blocks import rows_together
 from polyviz.mapping.tile_sizes import stencil_sizes
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from polyviz.mapping.band_plan import BandPlan
     from polyviz.mapping.tile_sizes import Tile
     from polyviz.model.dependences import Dependences
+    from polyviz.model.processor import Processor
     from polyviz.model.scop import Scop
 
 LONG_ROWS = 4
@@ -35,17 +37,32 @@ def with_chains_apart(
 
 
 def as_stencil(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: BandPlan, tile: Tile, *, interleave: bool
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    plan: BandPlan,
+    tile: Tile,
+    vectors: Processor | None,
+    *,
+    interleave: bool,
 ) -> BandPlan:
-    """``plan``, which tiles along wavefronts, for the rows or the chains of a stencil, where it is one."""
+    """``plan``, which tiles along wavefronts, for the rows or the chains of a stencil, where it is one.
+
+    Several rows run together where a processor has ``vectors`` for them.
+    """
     if not has_short_dependences(scop, dependences, tree, plan.path):
         return plan
     serial = interleave and not plan.vector
     chains = serial and is_chain_after(scop, dependences, tree, plan.path, plan.order)
     rows = not chains and len(plan.order) >= LONG_ROWS
-    if not chains and not rows:
+    if vectors is not None and not chains:
+        together = rows_together(scop, dependences, tree, plan.path, plan.order, vectors)
+        plan = replace(plan, row_block=together)
+    if not chains and not rows and not plan.row_block:
         return plan
-    sizes = stencil_sizes(plan.order, chains=chains) if tile is None else plan.sizes
+    sizes = (
+        stencil_sizes(plan.order, chains=chains, together=plan.row_block > 0) if tile is None else plan.sizes
+    )
     return replace(plan, sizes=sizes, rows=rows, diagonals=chains)
 
 

@@ -21,6 +21,11 @@ CROWDED_TILE = 16
 ROW_TILE = (32, 16, 1024)
 """The same for stencils in three dimensions: few rows, so that they stay in the second-level cache while the tile moves
 along with the time, and whole ones, so that what is special at their ends hardly counts."""
+BLOCK_TILE = (16, 32, 256)
+"""The same where several rows run together: a group of rows takes all steps of the time while it is in the first-level
+cache, so tiles may be small, which leaves more of them to each front and less waiting at its end."""
+BLOCK_ROW_TILE = (8, 16, 24, 1024)
+"""The same in three dimensions: few steps of the time, since a front over a short dimension has few tiles."""
 CHAIN_TILE = (16, 64, 256)
 """The same where chains run side by side: shorter rows, since only full tiles of them have constant bounds."""
 
@@ -52,10 +57,17 @@ def _default_size(member: int, order: Sequence[int], *, carries: bool) -> int:
     return WAVEFRONT_TILE[1] if len(order) <= len(WAVEFRONT_TILE) else CROWDED_TILE
 
 
-def stencil_sizes(order: Sequence[int], *, chains: bool) -> tuple[int, ...]:
-    """The sizes of a band with short dependences by old position, its points in ``order``; of rows or of ``chains``."""
-    first, between, last = CHAIN_TILE if chains else ROW_TILE
+def stencil_sizes(order: Sequence[int], *, chains: bool, together: bool = False) -> tuple[int, ...]:
+    """The sizes of a band with short dependences by old position, its points in ``order``; of rows or of ``chains``.
+
+    ``together``: several rows run in one vector loop.
+    """
     members = range(len(order))
+    if together:
+        *outer, last = BLOCK_TILE if len(order) <= len(BLOCK_TILE) else BLOCK_ROW_TILE
+        inside = dict(zip(order[:-1], (*outer, *(outer[-1:] * len(order))), strict=False))
+        return tuple(last if member == order[-1] else inside[member] for member in members)
+    first, between, last = CHAIN_TILE if chains else ROW_TILE
     return tuple(last if member == order[-1] else first if member == 0 else between for member in members)
 
 

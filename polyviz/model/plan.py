@@ -24,13 +24,16 @@ TEAM = "team"
 CONCURRENT = "concurrent"
 REDUCED = "reduced"
 INTERLEAVE = "interleave"
+JAM = "jam"
 """Names of the mark nodes a plan's tree carries. ``parallel`` (with a number as its ending, ``parallel:0``) and
 ``vector`` stand above a band of one member and ``end`` below it: isl writes no loop for a member whose value is fixed,
 and the next loop must not take its place. ``local`` (with the names of the temporaries as the mark's ending,
 ``local:t,s``) stands where they are declared; ``points`` (with a number as its ending) above the point loops of a
 tiled band. ``unroll`` (with the number of copies as its ending, ``unroll:4``) stands above a band of one member, too.
 ``interleave`` (with their number as its ending, ``interleave:8``) stands above a band of one parallel member whose
-iterations the compiler should write side by side. ``block`` (with a number as its ending) stands above point loops
+iterations the compiler should write side by side. ``jam`` (with their number as its ending,
+``jam:4``) stands above a band of one parallel member whose iterations may run together inside the vector loop below it.
+``block`` (with a number as its ending) stands above point loops
 that may run as one piece, by register tiles; ``team`` (with the same number) above the tile loops around them where
 threads share what is packed.
 ``concurrent`` is set by schedulers above a band whose first two rows add up to a time from which all tiles can
@@ -194,9 +197,10 @@ class Plan:
     that stays visible; ``full_tiles`` which tiles have constant trip counts; ``work`` how much each
     parallel loop has to do; ``register_tiles`` which nests may run by register tiles, ``block_tiles`` in which
     tiles only; ``array_sums`` which arrays the threads of a ``reduced`` loop copy, ``accumulations`` which cells stay
-    in registers; ``liftings`` which rows are kept in stretches side by side; ``decisions`` continue the schedule's log;
-    ``device`` holds the kernels where the target runs blocks and threads; ``threads`` bounds how many run the parallel
-    loops of a processor (None: as many as it has cores).
+    in registers; ``liftings`` which rows are kept in stretches side by side; ``vectors`` is the processor for whose
+    vector registers ``jam`` marks are meant; ``decisions`` continue the schedule's log; ``device`` holds the kernels
+    where the target runs blocks and threads; ``threads`` bounds how many run the parallel loops of a processor (None:
+    as many as it has cores).
     """
 
     schedule: Schedule
@@ -213,5 +217,6 @@ class Plan:
     accumulations: tuple[Accumulation, ...] = ()
     liftings: tuple[Lifting, ...] = ()
     decisions: tuple[Decision, ...] = ()
+    vectors: Processor | None = None
     device: DevicePlan | None = None
     threads: int | None = None

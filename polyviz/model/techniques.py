@@ -47,6 +47,9 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique("accumulate", "keep the cell that a loop adds to in a register (target c)"),
     Technique("interleave", "run several chains of dependent iterations side by side (target c)"),
     Technique("lift", "keep a row that is swept again and again in stretches side by side (target c)"),
+    Technique(
+        "row_blocks", "run several rows of a stencil together, neighbours in vector registers (target c)"
+    ),
     Technique("threads", "share parallel loops between the cores", off=1, is_switch=False),
     Technique("tuned", "use what pv.tune found out about the same loops on this machine", is_switch=False),
 )

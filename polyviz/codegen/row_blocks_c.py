@@ -1,0 +1,258 @@
+"""Row blocks in C: several rows of a stencil in one vector loop, with neighbours from shifted registers.
+
+    vector_float64 A_row1 = *(const loose_float64 *)&A[i][j - 1];
+    for (; j < j_stop - 13; j += 8) {
+        const vector_float64 A_row1_next = *(const loose_float64 *)&A[i][j + 7];
+        const vector_float64 A_row1_plus1 = shifted_1_float64(A_row1, A_row1_next);
+        …
+        A_row1 = A_row1_next;
+    }
+
+Each vector of a stream is loaded once. What a load would read beyond the last element that is needed is never read:
+the last columns are loaded neighbour by neighbour, and where an iteration may run twice the last vector overlaps the
+one before it. Other columns, and rows that do not fill a block, run one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from polyviz.codegen.expressions_c import CExpressionPrinter
+from polyviz.codegen.register_tile_c import vector_types
+from polyviz.codegen.row_blocks import Types, moved_along, row_block
+from polyviz.model.expression import Element, Expression, Name, rebuild, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from polyviz.codegen.arrays_c import ArrayPrinter
+    from polyviz.codegen.loops import For, LoopNode
+    from polyviz.codegen.row_blocks import RowBlock
+    from polyviz.codegen.text import TextBuilder
+    from polyviz.model.expression import Instruction, Node
+    from polyviz.model.plan import Plan
+    from polyviz.model.program import ArrayType
+    from polyviz.model.scop import Scop
+
+
+class RowBlockPrinter:
+    """Prints the row blocks of a plan; ``print_loops`` prints loop IR at an indentation."""
+
+    def __init__(
+        self,
+        scop: Scop,
+        plan: Plan,
+        types: Mapping[str, ArrayType],
+        private: frozenset[str],
+        arrays: ArrayPrinter,
+        printer: CExpressionPrinter,
+        text: TextBuilder,
+        print_loops: Callable[[LoopNode, int], None],
+    ) -> None:
+        self.scop = scop
+        self.processor = plan.vectors
+        self.types = Types(types, private)
+        self.arrays = arrays
+        self.printer = printer
+        self.text = text
+        self.print_loops = print_loops
+        self.shifts: dict[str, set[int]] = {}
+
+    def block(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> RowBlock | None:
+        """``loop`` as a row block, where its plan and the types of this call let it be one."""
+        if loop.jam < 2 or self.processor is None:
+            return None
+        return row_block(self.scop, loop, bodies, self.types)
+
+    def functions(self, text: TextBuilder) -> None:
+        """The types and functions that stand before the kernel, added to those that are there."""
+        assert self.processor is not None or not self.shifts
+        for dtype, distances in sorted(self.shifts.items()):
+            assert self.processor is not None
+            lines = vector_types(dtype, self.processor)
+            for line in lines:
+                if line not in text.lines:
+                    text.add(0, line)
+            lanes = self._lanes(dtype)
+            if distances:
+                whole = "int64_t" if dtype == "float64" else "int32_t"
+                size = self.processor.vector_bytes
+                text.add(0, f"typedef {whole} places_{dtype} __attribute__((vector_size({size})));")
+            for distance in sorted(distances):
+                _print_shift(dtype, distance, lanes, text)
+
+    def write(self, block: RowBlock, indent: int) -> None:
+        """The loops of ``block``: whole groups of rows, then those that are left."""
+        self.shifts.setdefault(block.dtype, set())
+        names = _Names(self.arrays, block)
+        row, column = block.rows.iterator, block.columns.iterator
+        stop, start_column, stop_column = (
+            names.of(f"{row}_stop"),
+            names.of(f"{column}_start"),
+            names.of(f"{column}_stop"),
+        )
+        count = block.rows.jam
+        self._line(indent, "{")
+        for name, bound in (
+            (stop, block.rows.stop),
+            (start_column, block.columns.start),
+            (stop_column, block.columns.stop),
+        ):
+            self._line(indent + 1, f"const int64_t {name} = {self.printer.expression(bound)};")
+        self._line(indent + 1, f"int64_t {row} = {self.printer.expression(block.rows.start)};")
+        self._line(indent + 1, f"for (; {row} < {stop} - {count - 1}; {row} += {count}) {{")
+        self._columns(block, names, indent + 2)
+        self._line(indent + 1, "}")
+        self._line(indent + 1, f"for (; {row} < {stop}; {row}++) {{")
+        rest = replace(block.columns, start=Name(start_column), stop=Name(stop_column))
+        self.print_loops(rest, indent + 2)
+        self._line(indent + 1, "}")
+        self._line(indent, "}")
+
+    def _columns(self, block: RowBlock, names: _Names, indent: int) -> None:
+        column = block.columns.iterator
+        start, stop = names.of(f"{column}_start"), names.of(f"{column}_stop")
+        lanes = self._lanes(block.dtype)
+        self._line(indent, f"int64_t {column} = {start};")
+        shifted = self._shifted(block)
+        if shifted:
+            self._shifting_loop(block, names, shifted, indent)
+        if block.repeatable:
+            self.printer.helpers.add("min_i64")
+            self._line(indent, f"if ({stop} - {start} >= {lanes})")
+            self._line(indent + 1, f"for (; {column} < {stop}; {column} += {lanes}) {{")
+            self._line(indent + 2, f"{column} = min_i64({column}, {stop} - {lanes});")
+            self._step(block, names, frozenset(), indent + 2)
+            self._line(indent + 1, "}")
+        else:
+            self._line(indent, f"for (; {column} < {stop} - {lanes - 1}; {column} += {lanes}) {{")
+            self._step(block, names, frozenset(), indent + 1)
+            self._line(indent, "}")
+        self._line(indent, f"for (; {column} < {stop}; {column}++) {{")
+        for update in block.updates:
+            self._store(block, self._text(update.target), self._text(update.value), indent + 1)
+        self._line(indent, "}")
+
+    def _shifted(self, block: RowBlock) -> frozenset[int]:
+        """The streams of which several neighbours come from two registers."""
+        lanes = self._lanes(block.dtype)
+        return frozenset(number for number, stream in enumerate(block.streams) if 0 < stream.span < lanes)
+
+    def _shifting_loop(self, block: RowBlock, names: _Names, shifted: frozenset[int], indent: int) -> None:
+        """The columns for which two whole vectors of every shifted stream are needed elements."""
+        column, lanes = block.columns.iterator, self._lanes(block.dtype)
+        stop = names.of(f"{column}_stop")
+        missing = 2 * lanes - 1 - min(block.streams[number].span for number in shifted)
+        self._line(indent, f"if ({column} < {stop} - {missing}) {{")
+        for number in sorted(shifted):
+            first = self._load(block, block.streams[number].first)
+            self._line(indent + 1, f"vector_{block.dtype} {names.stream(number)} = {first};")
+        self._line(indent + 1, f"for (; {column} < {stop} - {missing}; {column} += {lanes}) {{")
+        self._step(block, names, shifted, indent + 2)
+        for number in sorted(shifted):
+            name = names.stream(number)
+            self._line(indent + 2, f"{name} = {names.of(f'{name}_next')};")
+        self._line(indent + 1, "}")
+        self._line(indent, "}")
+
+    def _step(self, block: RowBlock, names: _Names, shifted: frozenset[int], indent: int) -> None:
+        """One vector of columns in all rows: loads, shifts, and the updates of the rows."""
+        vector = f"const vector_{block.dtype}"
+        for number, stream in enumerate(block.streams):
+            name = names.stream(number)
+            following = names.of(f"{name}_next")
+            if number in shifted:
+                load = self._load(block, moved_along(stream.first, self._lanes(block.dtype)))
+                self._line(indent, f"{vector} {following} = {load};")
+            for offset in stream.offsets:
+                if number not in shifted:
+                    load = self._load(block, moved_along(stream.first, offset))
+                    self._line(indent, f"{vector} {names.element(number, offset)} = {load};")
+                elif offset:
+                    self.shifts[block.dtype].add(offset)
+                    shift = f"shifted_{offset}_{block.dtype}({name}, {following})"
+                    self._line(indent, f"{vector} {names.element(number, offset)} = {shift};")
+        inner = CExpressionPrinter(
+            {**self.printer.environment.types, **dict.fromkeys(names.vectors, block.dtype)},
+            self.printer.names,
+            self.printer.element,
+        )
+        for update in block.updates:
+            value = _with_names(update.value, block, names)
+            assert isinstance(value, Expression)
+            cell = f"*(loose_{block.dtype} *)&{self._text(update.target)}"
+            self._store(block, cell, inner.expression(value), indent)
+
+    def _store(self, block: RowBlock, cell: str, value: str, indent: int) -> None:
+        statement = block.statement
+        source = " ".join(statement.source.split())
+        self.text.add(indent, f"{cell} = {value};  // line {statement.span.line}: {source}", statement)
+
+    def _load(self, block: RowBlock, element: Element) -> str:
+        return f"*(const loose_{block.dtype} *)&{self._text(element)}"
+
+    def _text(self, node: Expression) -> str:
+        return self.printer.expression(node)
+
+    def _lanes(self, dtype: str) -> int:
+        assert self.processor is not None
+        return self.processor.lanes(8 if dtype == "float64" else 4)
+
+    def _line(self, indent: int, line: str) -> None:
+        self.text.add(indent, line)
+
+
+class _Names:
+    """What the variables of one block are called: nothing that its loops or its updates mention."""
+
+    def __init__(self, arrays: ArrayPrinter, block: RowBlock) -> None:
+        self.arrays = arrays
+        self.block = block
+        bounds = (block.rows.start, block.rows.stop, block.columns.start, block.columns.stop)
+        parts = [part for node in (*bounds, *block.updates) for part in walk(node)]
+        self.mentioned = {part.name for part in parts if isinstance(part, Name)}
+        self.vectors = [
+            self.element(number, offset) for number, offset in dict.fromkeys(block.places.values())
+        ]
+
+    def of(self, name: str) -> str:
+        """``name``, or something like it that is not taken."""
+        while name in self.mentioned:
+            name += "_"
+        return self.arrays.added(name)
+
+    def stream(self, number: int) -> str:
+        """The register with the first elements of a stream; streams of one array are counted."""
+        array = self.block.streams[number].array
+        same = [other for other, stream in enumerate(self.block.streams) if stream.array == array]
+        return self.of(f"{array}_row{same.index(number)}")
+
+    def element(self, number: int, offset: int) -> str:
+        """The register with the elements at an offset of a stream."""
+        name = self.stream(number)
+        return self.of(f"{name}_plus{offset}") if offset else name
+
+
+def _with_names(node: Node, block: RowBlock, names: _Names) -> Node:
+    """``node`` with registers in place of the elements that they hold."""
+    if isinstance(node, Element):
+        place = block.places.get(node)
+        return node if place is None else Name(names.element(*place))
+    return rebuild(node, lambda part: _with_names(part, block, names))
+
+
+def _print_shift(dtype: str, distance: int, lanes: int, text: TextBuilder) -> None:
+    """The function that takes ``lanes`` elements out of two vectors, from ``distance`` on."""
+    kind = f"vector_{dtype}"
+    places = ", ".join(map(str, range(distance, distance + lanes)))
+    text.add(0, "")
+    text.add(0, f"/* The {lanes} elements that begin at place {distance} of the first vector. */")
+    text.add(0, f"static inline {kind} shifted_{distance}_{dtype}({kind} first, {kind} next)")
+    text.add(0, "{")
+    text.add(0, "#ifdef __clang__")
+    text.add(1, f"return __builtin_shufflevector(first, next, {places});")
+    text.add(0, "#else")
+    text.add(1, f"return __builtin_shuffle(first, next, (places_{dtype}){{{places}}});")
+    text.add(0, "#endif")
+    text.add(0, "}")

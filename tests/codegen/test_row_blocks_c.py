@@ -1,0 +1,53 @@
+"""The C of row blocks: what is loaded once and shifted, and what runs element by element."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+import polyviz as pv
+from polyviz.codegen.c import print_c
+from polyviz.mapping import make_plan
+from polyviz.model.processor import Processor
+from polyviz.model.program import ArrayType
+from tests.running import function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CROSS = """
+def cross(A, B, steps, n):
+    for t in range(steps):
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                B[i, j] = 0.2 * (A[i, j] + A[i, j - 1] + A[i, 1 + j] + A[1 + i, j] + A[i - 1, j])
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                A[i, j] = B[i, j] + 1
+"""
+
+
+def c_of(source: str, dtype: str = "float64", layout: Literal["C", "A"] = "C") -> str:
+    scop = pv.extract(function_of(source))
+    dependences = pv.dependences(scop)
+    schedule = pv.schedule(scop, "pluto", dependences=dependences)
+    plan = make_plan(
+        scop, dependences, schedule, "c", processor=Processor(16, 16, 32768, 262144, 2), tile=(4, 8, 64)
+    )
+    types = {array.name: ArrayType(dtype, array.rank, layout if array.rank else "C") for array in scop.arrays}
+    return print_c(scop, plan, types).text
+
+
+def test_rows_share_what_they_load(golden: Callable[..., None]) -> None:
+    golden(c_of(CROSS), "c")
+
+
+@pytest.mark.parametrize(("dtype", "layout"), [("int64", "C"), ("float32", "C"), ("float64", "A")])
+def test_elements_that_no_vector_loads_run_one_by_one(
+    dtype: str, layout: Literal["C", "A"]
+) -> None:
+    """A float32 array times a Python number is float64 in numba, so vectors of either would be wrong."""
+    text = c_of(CROSS, dtype, layout)
+    assert "vector_" not in text
+    assert "#pragma omp simd" in text
