@@ -65,6 +65,15 @@ class StagedBox:
 
 
 @dataclass(frozen=True, slots=True)
+class Unstaged:
+    """An array that ``statements`` read from global memory, and why no tile of it lives in shared memory."""
+
+    array: str
+    statements: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class StagedMember:
     """A statement of a run.
 

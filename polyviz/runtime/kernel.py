@@ -150,10 +150,10 @@ class Kernel(Displayable):
 
     @property
     def teaching_source(self) -> str:
-        """The kernels of a device as Python for ``numba.cuda``, line by line what the CUDA text says.
+        """The kernels of a device as Python for ``numba.cuda``, before memory is staged.
 
-        It is a whole program, with transfers and launches; ``simulate`` runs it without a device. Raises CodegenError
-        on a processor.
+        Its head says what the CUDA text has beyond that. It is a whole program, with transfers and launches;
+        ``simulate`` runs it without a device. Raises CodegenError on a processor.
         """
         return self._teaching(self.program.types).text
 

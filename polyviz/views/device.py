@@ -13,6 +13,7 @@ from polyviz.views.transfers import size_text
 from polyviz.views.tree import tree_html, tree_text
 
 if TYPE_CHECKING:
+    from polyviz.model.device_program import Promotion
     from polyviz.model.device_view import DeviceView, LevelTrees, ThreadPicture
     from polyviz.model.kernel_card import AccessRow, KernelCard
     from polyviz.views.device_schema import (
@@ -97,12 +98,17 @@ def _card_html(card: KernelCard) -> str:
     html += items(f"barrier: {barrier}" for barrier in card.barriers) or paragraph("No barrier.")
     if card.promotions:
         rows = [
-            (one.array, one.place, " x ".join(map(str, one.extents)), size_text(one.bytes), one.reason)
+            (one.array, one.place, " x ".join(map(str, one.extents)), _size(one), one.reason)
             for one in card.promotions
         ]
         html += table(rows, ("array", "lives in", "cells", "size", "why"), code=[0])
     html += table([_access_cells(row) for row in card.accesses], _ACCESSES, code=[1])
     return details(_summary(card), html, opened=True)
+
+
+def _size(promotion: Promotion) -> str:
+    """The bytes of what was promoted; nothing for what stays in global memory."""
+    return size_text(promotion.bytes) if promotion.bytes else ""
 
 
 def _access_cells(row: AccessRow) -> list[str]:
