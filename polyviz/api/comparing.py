@@ -112,12 +112,12 @@ def compare(
 ) -> Comparison:
     """Race ``schedules`` x ``targets`` and the ``baselines`` on ``arguments``, which stay as they are.
 
-    Arrays of CuPy are copied to the host first. ``schedules`` may map the names that the table shows to schedules. A variant that is refused, fails, crashes, hangs
-    (``time_limit`` seconds per run), computes something else, or has no target here (``unavailable``) is a row with
-    its reason, never a time. ``baselines`` are engines for the loop as written: ``python``, ``numba``,
-    ``numba-parallel``; the first one is what speedups refer to. ``tile``, ``threads``, ``contract`` and the
-    techniques in ``options`` are those of ``compile``, for every variant; under the contract ``strict`` a variant has
-    to agree bit for bit.
+    Arrays of CuPy are copied to the host first. ``schedules`` may map the names that the table shows to schedules. A
+    variant that is refused, fails, crashes, hangs (``time_limit`` seconds per run), computes something else, or has no
+    target here (``unavailable``) is a row with its reason, never a time. ``baselines`` are engines for the loop as
+    written: ``python``, ``numba``, ``numba-parallel``; the first one is what speedups refer to. ``tile``, ``threads``,
+    ``contract`` and the techniques in ``options`` are those of ``compile``, for every variant; under the contract
+    ``strict`` a variant has to agree bit for bit.
 
     Raises OptionError, and ExtractionError or ArgumentError when nothing can run at all.
     """

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from polyviz.views.device_schema import (
         DeviceAccessModel,
         KernelCardModel,
+        ResourceModel,
         SharedLoopModel,
         ThreadPictureModel,
     )
@@ -34,6 +35,7 @@ _ACCESSES = (
     "transactions per request",
     "counted",
 )
+_RESOURCES = "What the compiler reports without a device; occupancy is estimated"
 _BLOCKS, _THREADS = "order of the blocks", "order inside a block"
 
 
@@ -45,7 +47,11 @@ def device_text(view: DeviceView) -> str:
     for picture in view.pictures:
         lines.append(f"  {device_picture.title(picture)}")
         lines += [f"    {sentence}" for sentence in device_picture.sentences(picture)]
-    return "\n".join([*lines, _trees_text(view.trees)])
+    lines.append(_trees_text(view.trees))
+    if view.compiler:
+        lines.append(f"{_RESOURCES} ({view.compiler}):")
+        lines += [f"  {row.text}" for row in view.resources]
+    return "\n".join(lines)
 
 
 def summary_lines(view: DeviceView) -> list[str]:
@@ -90,7 +96,26 @@ def device_html(view: DeviceView) -> str:
         cards
         + details("Who runs which iteration", pictures)
         + details("Orders of blocks and threads", _trees_html(view.trees))
+        + _resources_html(view)
     )
+
+
+def _resources_html(view: DeviceView) -> str:
+    if not view.compiler:
+        return ""
+    rows = [
+        (
+            row.kernel,
+            row.architecture,
+            str(row.registers),
+            size_text(row.shared),
+            size_text(row.spilled),
+            f"{row.occupancy:.0%}",
+        )
+        for row in view.resources
+    ]
+    header = ("kernel", "architecture", "registers", "shared memory", "spilled", "occupancy")
+    return details(f"{_RESOURCES} ({view.compiler})", table(rows, header, code=[0]) if rows else "")
 
 
 def _card_html(card: KernelCard) -> str:
@@ -201,6 +226,21 @@ def picture_model(picture: ThreadPicture) -> ThreadPictureModel:
         "points": [[*one.iteration, *one.block, *one.thread] for one in picture.points],
         "note": picture.note,
     }
+
+
+def resource_models(view: DeviceView) -> list[ResourceModel]:
+    """What the compiler reports, as JSON."""
+    return [
+        {
+            "kernel": row.kernel,
+            "architecture": row.architecture,
+            "registers": row.registers,
+            "shared": row.shared,
+            "spilled": row.spilled,
+            "occupancy": row.occupancy,
+        }
+        for row in view.resources
+    ]
 
 
 def shared_models(trees: LevelTrees) -> list[SharedLoopModel]:

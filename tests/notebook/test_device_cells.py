@@ -50,11 +50,11 @@ def test_arrays_of_cupy_are_used_in_place_by_a_cell(notebook, gpu) -> None:
 
 
 def test_a_cell_is_verified_on_copies_of_arrays_of_cupy(notebook, gpu, monkeypatch) -> None:
-    class Recorded(Exception):
+    class RecordedError(Exception):
         pass
 
     def race(given, *_others):
-        raise Recorded(given)
+        raise RecordedError(given)
 
     monkeypatch.setattr(session, "Race", race)
     notebook.namespace["there"] = gpu.array(np.ones(12))
@@ -118,6 +118,7 @@ def test_one_view_alone(notebook) -> None:
     shown = repr(notebook.run(f"%%polyopt -s isl -t emulated --show device\n{PRODUCT}"))
     assert "Who runs what:" in shown
     assert "One order for blocks and threads:" in shown
+    assert "What the compiler reports without a device" in shown
     taught = repr(notebook.run(f"%%polyopt -s isl -t emulated --no-verify --show teaching\n{PRODUCT}"))
     assert "@cuda.jit" in taught
     assert "C[i, j] += A[i, k] * B[k, j]  # line 6" in taught

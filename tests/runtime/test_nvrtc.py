@@ -12,7 +12,14 @@ import pytest
 import polyviz as pv
 from polyviz.errors import ToolchainError
 from polyviz.gallery import kernels
-from polyviz.runtime.nvrtc import ARCHITECTURES, LIMITS, compile_text, nvrtc_availability, resources_in
+from polyviz.runtime.nvrtc import (
+    ARCHITECTURES,
+    LIMITS,
+    compile_text,
+    nvrtc_availability,
+    resource_report,
+    resources_in,
+)
 
 available, reason = nvrtc_availability()
 needs_nvrtc = pytest.mark.skipif(not available, reason=reason)
@@ -114,8 +121,67 @@ def test_without_the_library_a_kernel_says_what_to_install(monkeypatch):
     monkeypatch.setattr(
         "polyviz.runtime.nvrtc._library", lambda: (None, "the library of NVRTC was not found")
     )
+    monkeypatch.setattr("polyviz.runtime.nvrtc.find_nvcc", lambda: None)
     assert nvrtc_availability() == (False, "the library of NVRTC was not found")
     function = next(entry.function for entry in kernels() if entry.name == "jacobi-2d-alt")
     kernel = pv.compile(function, schedule="superposition", target="emulated")
     with pytest.raises(ToolchainError, match="pip install nvidia-cuda-nvrtc"):
         kernel.resources()
+
+
+NVCC = """#!/bin/sh
+# Stands for NVIDIA's compiler: says what it was given, and refuses text that names an unknown function.
+for last; do true; done
+case "$*" in *"-cubin -arch=sm_80 -std=c++17 -Xptxas=-v -fmad=true"*) ;; *) echo "bad flags: $*" >&2; exit 1;; esac
+if grep -q nothing "$6"; then echo 'kernels.cu(1): error: identifier "nothing" is undefined' >&2; exit 2; fi
+printf binary > "$last"
+echo "ptxas info    : Compiling entry function 'kernel_one' for 'sm_80'" >&2
+echo "ptxas         .     0 bytes stack frame, 8 bytes spill stores, 0 bytes spill loads" >&2
+echo "ptxas info    : Used 12 registers, used 1 barriers, 64 bytes smem" >&2
+"""
+
+
+@pytest.fixture
+def only_nvcc(monkeypatch, tmp_path):
+    """A machine without the library whose PATH has a compiler."""
+    (tmp_path / "nvcc").write_text(NVCC)
+    (tmp_path / "nvcc").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(
+        "polyviz.runtime.nvrtc._library", lambda: (None, "the library of NVRTC was not found")
+    )
+    return str(tmp_path / "nvcc")
+
+
+def test_the_compiler_on_the_path_takes_over_where_the_library_is_missing(only_nvcc):
+    assert nvrtc_availability() == (True, f"nvcc ({only_nvcc})")
+    compiled = compile_text('extern "C" __global__ void kernel_one() {}', "sm_80")
+    assert compiled.binary == b"binary"
+    (found,) = compiled.kernels
+    assert (found.name, found.registers, found.shared, found.spill_stores) == ("kernel_one", 12, 64, 8)
+    with pytest.raises(ToolchainError, match="nvcc could not compile") as caught:
+        compile_text("nothing();", "sm_80")
+    assert 'identifier "nothing" is undefined' in str(caught.value)
+
+
+@needs_nvrtc
+def test_the_report_has_a_row_per_kernel_and_architecture():
+    made = pv.compile(gemm(), schedule="superposition", target="emulated")
+    rows, compiler = resource_report(made.program)
+    assert [(row.kernel, row.architecture) for row in rows] == [
+        ("kernel_gemm_0", "sm_80"),
+        ("kernel_gemm_0", "sm_90"),
+    ]
+    assert all(row.occupancy > 0 for row in rows)
+    assert compiler.startswith("NVRTC")
+    assert made.device_view(resources=True).resources == rows
+
+
+def test_a_report_without_a_compiler_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(
+        "polyviz.runtime.nvrtc._library", lambda: (None, "the library of NVRTC was not found")
+    )
+    monkeypatch.setattr("polyviz.runtime.nvrtc.find_nvcc", lambda: None)
+    rows, why = resource_report(pv.compile(gemm(), schedule="superposition", target="emulated").program)
+    assert rows == ()
+    assert why == "the library of NVRTC was not found; run: pip install nvidia-cuda-nvrtc"
