@@ -17,6 +17,8 @@ Tile = Sequence[int] | int | Literal[False] | None
 OWN_NAMES = ("tile", "threads", "contract", "overlap", "tuned")
 """The options that are neither techniques nor the scheduler's."""
 MOST_THREADS = 4096
+_PER_AXIS = ("elements", "threads")
+"""Device options with a number along x, y and z."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +118,9 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
 def _fits(name: str, default: object, value: object) -> bool:
     if isinstance(default, bool):
         return isinstance(value, bool)
-    if name == "elements" and isinstance(value, Sequence) and not isinstance(value, str):
+    if name in _PER_AXIS and isinstance(value, Sequence) and not isinstance(value, str):
         return 0 < len(value) <= 3 and all(type(size) is int and size > 0 for size in value)
-    return (value is None and default is None) or (name != "elements" and type(value) is int and value > 0)
+    return (value is None and default is None) or (name not in _PER_AXIS and type(value) is int and value > 0)
 
 
 def _immutable(value: object) -> Any:

@@ -133,6 +133,7 @@ def test_everything_can_be_switched_off():
         ({"staging": True}, "Unknown device option 'staging'; known: stage, elements"),
         ({"elements": (0, 1)}, r"elements cannot be \(0, 1\)"),
         ({"stage": 1}, "stage cannot be 1"),
+        ({"threads": 32}, "threads cannot be 32"),
         ({"depth": "8"}, "depth cannot be '8'"),
     ],
 )

@@ -22,7 +22,7 @@ def test_every_switch_of_the_mapping_is_a_technique_and_the_other_way_round() ->
 
 
 def test_what_kernels_of_a_device_may_do_is_a_technique_and_the_rest_are_sizes() -> None:
-    sizes = {"depth", "shared_bytes"}
+    sizes = {"depth", "shared_bytes", "threads"}
     assert {one.name for one in fields(DeviceOptions)} - sizes == set(techniques_for(device=True))
     off = read_options(switched_off(techniques_for(device=True))).device
     assert off == DeviceOptions(

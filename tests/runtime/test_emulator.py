@@ -189,6 +189,18 @@ def test_every_technique_can_be_switched_off(device):
     np.testing.assert_allclose(got, expected)
 
 
+@pytest.mark.parametrize("device", [{"threads": (32, 4)}, {"threads": (8, 8)}, {"threads": (48,)}])
+def test_any_number_of_threads_computes_the_same(device):
+    kernel = pv.compile(
+        entry_of("gemm").function, schedule="isl", target="emulated", tile=(16, 24), device=device
+    )
+    generator = np.random.default_rng(3)
+    C, A, B = generator.random((37, 50)), generator.random((37, 11)), generator.random((11, 50))
+    expected = 1.5 * A @ B + 0.5 * C
+    kernel(1.5, 0.5, C, A, B)
+    np.testing.assert_allclose(C, expected)
+
+
 def test_a_copy_that_nobody_waited_for_is_found():
     with pytest.raises(EmulationError, match=r"read before it is written: ._tile"):
         product(lambda text: text.replace("wait_for_copies();", ""))
