@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import copy
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.benchmark.gpu import subjects
 from polyviz.errors import EmulationError, OutOfBoundsError
 from polyviz.gallery import kernels
 from polyviz.runtime.emulator import EmulatedRunner
 
 SMALL = ["jacobi-2d-alt", "doitgen-expanded", "gemm", "gesummv"]
+SUITE = subjects.KERNELS
 MORE = [entry.name for entry in kernels() if entry.name not in SMALL]
 
 
@@ -57,6 +60,22 @@ def test_kernels_of_one_order_compute_what_the_loops_do(name):
 @pytest.mark.parametrize("name", ["gemm", "syr2k", "symm", "covariance", "lu", "jacobi-2d", "doitgen"])
 def test_kernels_of_plutos_order_compute_what_the_loops_do(name):
     verify(name, "pluto")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SUITE)
+def test_kernels_of_the_spatial_order_compute_what_the_loops_do(name):
+    verify(name, "spatial")
+
+
+def test_tiles_of_several_runs_in_several_kernels_have_names_of_their_own():
+    made = verify("symm", "spatial")
+    names = [
+        re.findall(r"__shared__ Shared<.*> (\w+);", text)
+        for text in made.program.device.instrumented.split("// Kernel ")
+    ]
+    assert [len(one) for one in names] == [0, 4, 2]
+    assert len({name for one in names for name in one}) == 6
 
 
 def jacobi(steps=4, size=40):

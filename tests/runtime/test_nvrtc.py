@@ -10,6 +10,7 @@ from importlib.util import find_spec
 import pytest
 
 import polyviz as pv
+from polyviz.benchmark.gpu import subjects
 from polyviz.errors import ToolchainError
 from polyviz.gallery import kernels
 from polyviz.runtime.nvrtc import (
@@ -57,6 +58,13 @@ def test_kernels_compile_for_the_architectures_of_today(name):
 @pytest.mark.parametrize("name", [entry.name for entry in kernels()])
 def test_every_kernel_compiles_under_both_mappings(name, schedule):
     check_report(name, schedule)
+
+
+@needs_nvrtc
+@pytest.mark.slow
+@pytest.mark.parametrize("name", subjects.KERNELS)
+def test_kernels_of_the_suite_compile_under_the_spatial_order(name):
+    check_report(name, "spatial")
 
 
 @needs_nvrtc
