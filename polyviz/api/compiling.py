@@ -162,7 +162,7 @@ def _scheduler_options(
     """``options``; a scheduler that knows devices from processors is told what the schedule is for."""
     if not isinstance(schedule, str) or _is_isl_text(schedule):
         return options
-    insist_on_options(schedule, options, [*OWN_NAMES, *techniques(), "target", "sizes"])
+    insist_on_options(schedule, options, [*dict.fromkeys((*OWN_NAMES, *techniques())), "target", "sizes"])
     if target not in DEVICE_TARGETS:
         return options
     return {"target": "gpu", **options} if "target" in scheduler_options(schedule) else options
