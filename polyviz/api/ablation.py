@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.api.comparing import Comparison, Contender, RaceOptions, resolved_targets, run_race
 from polyviz.api.options import read_options
-from polyviz.errors import OptionError
 from polyviz.mapping import DEVICE_TARGETS
-from polyviz.model.techniques import switched_off, techniques
+from polyviz.model.techniques import switched_off, techniques_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,9 +38,10 @@ def ablation(
 ) -> Comparison:
     """A comparison of the loops with every technique, without each one, and without all, on copies of ``arguments``.
 
-    ``without`` names the techniques to look at (default: all of :func:`polyviz.techniques`, and what tuning remembered
-    is left out); ``options`` are those of ``compile`` for every row. Every row is verified before it is timed. A row
-    whose program is the one with everything on says so: that technique finds nothing to do in these loops.
+    ``without`` names the techniques to look at (default: those of :func:`polyviz.techniques` that concern the target,
+    and what tuning remembered is left out); ``options`` are those of ``compile`` for every row. Every row is verified
+    before it is timed; under the target ``emulated`` its note counts instead. A row whose program is the one with
+    everything on says so: that technique finds nothing to do in these loops.
 
     Raises OptionError, and what ``compare`` raises.
 
@@ -51,14 +51,12 @@ def ablation(
     >>> [row.schedule for row in found.rows]
     ['everything on', 'without tile', 'everything off']
     """
-    names = tuple(name for name in techniques() if name != MEMORY) if without is None else tuple(without)
-    off = switched_off(names)
     read_options(options)
     (resolved, missing) = next(iter(resolved_targets((target,)).items()))
     if missing is not None:
         raise missing
-    if resolved in DEVICE_TARGETS:
-        raise OptionError(f"The techniques are those of processors, and {resolved!r} is a device.")
+    concerned = (name for name in techniques_for(device=resolved in DEVICE_TARGETS) if name != MEMORY)
+    off = switched_off(concerned if without is None else without)
     everything = {MEMORY: False, **options}
     choices = {
         EVERYTHING: everything,

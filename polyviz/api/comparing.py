@@ -21,7 +21,7 @@ from polyviz.model.measurement import ComparisonData, Status, VariantRow
 from polyviz.model.program import CONTRACTS
 from polyviz.model.registry import near
 from polyviz.model.techniques import techniques
-from polyviz.runtime.binding import Binder
+from polyviz.runtime.host_copies import bind_on_host
 from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of
@@ -113,12 +113,12 @@ def compare(
 ) -> Comparison:
     """Race ``schedules`` x ``targets`` and the ``baselines`` on ``arguments``, which stay as they are.
 
-    ``schedules`` may map the names that the table shows to schedules. A variant that is refused, fails, crashes, hangs
-    (``time_limit`` seconds per run), computes something else, or has no target here (``unavailable``) is a row with
-    its reason, never a time. ``baselines`` are engines for the loop as written: ``python``, ``numba``,
-    ``numba-parallel``; the first one is what speedups refer to. ``tile``, ``threads``, ``contract`` and the
-    techniques in ``options`` are those of ``compile``, for every variant; under the contract ``strict`` a variant has
-    to agree bit for bit.
+    Arrays of CuPy are copied to the host first. ``schedules`` may map the names that the table shows to schedules. A
+    variant that is refused, fails, crashes, hangs (``time_limit`` seconds per run), computes something else, or has no
+    target here (``unavailable``) is a row with its reason, never a time. ``baselines`` are engines for the loop as
+    written: ``python``, ``numba``, ``numba-parallel``; the first one is what speedups refer to. ``tile``, ``threads``,
+    ``contract`` and the techniques in ``options`` are those of ``compile``, for every variant; under the contract
+    ``strict`` a variant has to agree bit for bit.
 
     Raises OptionError, and ExtractionError or ArgumentError when nothing can run at all.
     """
@@ -156,7 +156,7 @@ def run_race(
     scop = part_of(source, sizes=how.sizes, namespace=how.namespace)
     dependences = find_dependences(scop)
     engines = [_engine(name) for name in dict.fromkeys(several(how.baselines))]
-    bound = Binder(scop, signature_of(source)).bind(arguments, {})
+    bound, moved = bind_on_host(scop, signature_of(source), arguments)
     check_bounds(scop, dict(bound.parameters), bound.shapes)
     field = _Field(scop, dependences, source, how.namespace, AtHand.of(bound), rounding(scop, bound))
     entries = [field.enter(contender) for contender in contenders]
@@ -183,7 +183,13 @@ def run_race(
         best=fastest(rows, samples),
         machine="; ".join(this_machine().describe().splitlines()),
         sizes=dict(bound.parameters),
-        notes=(*scop.notes, *layout_notes(bound.given), *notes, *_contract_notes(rows, verified=how.verify)),
+        notes=(
+            *scop.notes,
+            *moved,
+            *layout_notes(bound.given),
+            *notes,
+            *_contract_notes(rows, verified=how.verify),
+        ),
         roofline=roofline_of(scop, bound),
     )
     contracts = {row.label: row.floating_point for row in rows}

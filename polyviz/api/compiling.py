@@ -23,7 +23,7 @@ from polyviz.mapping.cpu import SOURCE_ORDER
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Schedule
 from polyviz.model.superposition import Superposition
-from polyviz.model.techniques import switches
+from polyviz.model.techniques import techniques_for
 from polyviz.runtime.kernel import Kernel
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of, plain_function
@@ -165,7 +165,8 @@ def _scheduler_options(
     """``options``; a scheduler that knows devices from processors is told what the schedule is for."""
     if not isinstance(schedule, str) or _is_isl_text(schedule):
         return options
-    insist_on_options(schedule, options, [*OWN_NAMES, *switches(), "target", "sizes"])
+    own = dict.fromkeys((*OWN_NAMES, *techniques_for(device=target in DEVICE_TARGETS)))
+    insist_on_options(schedule, options, [*own, "target", "sizes"])
     if target not in DEVICE_TARGETS:
         return options
     return {"target": "gpu", **options} if "target" in scheduler_options(schedule) else options

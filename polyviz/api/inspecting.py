@@ -90,7 +90,8 @@ def inspect(
     {'S0': 99}
     """
     scop = part_of(source, namespace=namespace)
-    sizes = Binder(scop, signature_of(source)).bind(arguments, {}).parameters if arguments else {}
+    binder = Binder(scop, signature_of(source), on_device=True)
+    sizes = binder.bind(arguments, {}).parameters if arguments else {}
     found = find_dependences(scop)
     results: dict[str, Schedule] = {}
     refusals: dict[str, str] = {}

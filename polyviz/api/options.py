@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from polyviz.errors import OptionError
 from polyviz.model.program import CONTRACTS, FloatingPoint, Overlap
 from polyviz.model.staging import DeviceOptions
-from polyviz.model.techniques import switches
+from polyviz.model.techniques import switches, techniques_for
 from polyviz.transform.tile import is_tile_size
 
 Tile = Sequence[int] | int | Literal[False] | None
@@ -19,6 +19,8 @@ OWN_NAMES = ("tile", "threads", "contract", "overlap", "tuned")
 MOST_THREADS = 4096
 MOST_TILE_ROWS, MOST_TILE_VECTORS = 30, 8
 """A tile of sums that is larger than any register file has room for; one a little too large is legal, and slow."""
+_PER_AXIS = ("elements", "threads")
+"""Device options with a number along x, y and z."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ def read_options(given: Mapping[str, Any]) -> BuildOptions:
 
     >>> read_options({"tile": 32, "pack": False, "fusion": "max"}).scheduler
     {'fusion': 'max'}
+    >>> read_options({"stage": False}).device.stage
+    False
     """
     left = dict(given)
     contract, overlap = left.pop("contract", "reassociate"), left.pop("overlap", "refuse")
@@ -76,6 +80,9 @@ def read_options(given: Mapping[str, Any]) -> BuildOptions:
         left["threads"], threads = threads, None  # those of a block, which schedulers for devices choose
     tuned = left.pop("tuned", True)
     device = device_options(left.pop("device", None))
+    own = {name: left.pop(name) for name in techniques_for(device=True) if name in left}
+    if own:
+        device = replace(device, **_checked(own))
     chosen = {name: left.pop(name) for name in switches() if name in left}
     _check_contract(contract)
     if overlap not in get_args(Overlap):
@@ -116,21 +123,26 @@ def device_options(choice: DeviceOptions | Mapping[str, Any] | None) -> DeviceOp
     """
     if isinstance(choice, DeviceOptions):
         return choice
+    return DeviceOptions(**_checked(choice or {}))
+
+
+def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """``given`` as fields of ``DeviceOptions``; raises OptionError for others."""
     known = {one.name: one.default for one in fields(DeviceOptions)}
-    for name, value in (choice or {}).items():
+    for name, value in given.items():
         if name not in known:
             raise OptionError(f"Unknown device option {name!r}; known: {', '.join(known)}.")
         if not _fits(name, known[name], value):
             raise OptionError(f"The device option {name} cannot be {value!r}.")
-    return DeviceOptions(**{name: _immutable(value) for name, value in (choice or {}).items()})
+    return {name: _immutable(value) for name, value in given.items()}
 
 
 def _fits(name: str, default: object, value: object) -> bool:
     if isinstance(default, bool):
         return isinstance(value, bool)
-    if name == "elements" and isinstance(value, Sequence) and not isinstance(value, str):
+    if name in _PER_AXIS and isinstance(value, Sequence) and not isinstance(value, str):
         return 0 < len(value) <= 3 and all(type(size) is int and size > 0 for size in value)
-    return (value is None and default is None) or (name != "elements" and type(value) is int and value > 0)
+    return (value is None and default is None) or (name not in _PER_AXIS and type(value) is int and value > 0)
 
 
 def _immutable(value: object) -> Any:

@@ -247,12 +247,11 @@ class CudaText:
         """The staged runs, by name, with tiles, registers and variables of their own."""
         device = self.plan.device
         assert device is not None
-        found = {}
-        for kernel in device.kernels:
-            for number, run in enumerate(kernel.runs):
-                ending = "".join(f"_{one}" for one in (kernel.number, number) if one)
-                found[run.name] = self._names_of_run(kernel, run, ending)
-        return found
+        runs = [(kernel, run) for kernel in device.kernels for run in kernel.runs]
+        return {
+            run.name: self._names_of_run(kernel, run, f"_{number}" if number else "")
+            for number, (kernel, run) in enumerate(runs)
+        }
 
     def _names_of_run(self, kernel: DeviceKernel, run: StagedRun, ending: str) -> RunNames:
         device = self.plan.device

@@ -204,6 +204,8 @@ class KernelBody:
                 size = prod(cells) * arrays.itemsize(register)
                 reason = f"one cell stays the same in the whole loop; {self._estimate(run)}"
                 yield Promotion(array, "register", cells, size, reason)
+        for left in self.kernel.unstaged:
+            yield Promotion(left.array, "global", (), 0, f"{', '.join(left.statements)}: {left.reason}")
 
     def _estimate(self, run: StagedRun) -> str:
         """How much one thread computes in a step for what it reads from shared memory, by counting."""

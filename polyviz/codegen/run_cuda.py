@@ -29,10 +29,12 @@ from polyviz.model.expression import (
     Expression,
     Instruction,
     Logical,
+    Loop,
     Name,
     Node,
     rebuild,
     substitute,
+    walk,
 )
 
 if TYPE_CHECKING:
@@ -266,10 +268,15 @@ class RunText:
             self._cells(indent, out, lambda inner: self._members(inner, out, buffer, whole=whole))
             return
         step, tile = self.variable("step"), self.variable("tile")
-        out.add(indent, "#pragma unroll" if whole else "#pragma unroll 1")
+        out.add(indent, "#pragma unroll" if whole and not self._loops_inside() else "#pragma unroll 1")
         out.add(indent, f"for (int64_t {step} = {tile}; {step} < {tile} + {self.run.depth}; {step}++) {{")
         self._cells(indent + 1, out, lambda inner: self._members(inner, out, buffer, whole=whole))
         out.add(indent, "}")
+
+    def _loops_inside(self) -> bool:
+        """Whether a statement has loops of its own, whose copies would cost the compiler more than they give."""
+        bodies = (self.body.owner.bodies[name] for name in self.run.statements)
+        return any(isinstance(part, Loop) for body in bodies for one in body for part in walk(one))
 
     def _members(self, indent: int, out: TextBuilder, buffer: Expression, *, whole: bool) -> None:
         scop = self.body.owner.scop

@@ -43,13 +43,20 @@ def make_device_plan(
 
     Raises OptionError for blocks that no device can hold.
     """
-    if schedule.superposition is not None:
+    allowed = options or DeviceOptions()
+    if schedule.superposition is None:
+        device = single_kernels(
+            scop, dependences, schedule, tile, wavefronts=wavefronts, threads=allowed.threads
+        )
+    elif allowed.threads is None:
         device = superposed_kernels(scop, schedule.superposition)
     else:
-        device = single_kernels(scop, dependences, schedule, tile, wavefronts=wavefronts)
+        raise OptionError(
+            "The threads of a superposition are its own, not an option of the device.",
+            hint="Give the scheduler's option: threads=(32, 8).",
+        )
     for kernel in device.kernels:
         _check_block(kernel)
-    allowed = options or DeviceOptions()
     storage = expand_temporaries(scop, dependences)
     private = frozenset(one.array for one in storage.expansions)
     if not allowed.trees:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from polyviz.mapping.gpu_runs import Run
+    from polyviz.model.device import SpaceAxis
     from polyviz.model.scop import Access, Scop
     from polyviz.model.superposition import Axis
 
@@ -48,11 +49,6 @@ class Tile:
     run: Run
     depth: int
     elements: Mapping[Axis, int]
-
-    @property
-    def warps(self) -> int:
-        """Warps of a block."""
-        return -(-self.run.kernel.threads_per_block // WARP)
 
 
 class NoBoxError(Exception):
@@ -98,7 +94,7 @@ def box_of(tile: Tile, reading: Reading) -> StagedBox:
     """The box of ``reading`` with its traffic. Raises NoBoxError where none has a fixed size."""
     sides = sides_of(tile, reading)
     first, last = _hull(tile, reading)
-    before = sum(_transactions(tile, name, access) for name, access in reading.accesses)
+    before = sum(_transactions(tile, name, access) for name, access in _distinct(reading))
     extents = tuple(extent for _, extent in sides)
     box = StagedBox(
         array=reading.array,
@@ -189,32 +185,63 @@ def copied_cells(run: Run, reading: Reading) -> isl.Set:
     return result
 
 
+def _distinct(reading: Reading) -> list[tuple[str, Access]]:
+    """The references of ``reading`` that a thread reads: twice the same one is one load."""
+    found: list[tuple[str, Access]] = []
+    for name, access in reading.accesses:
+        if not any(other == name and one.relation.is_equal(access.relation) for other, one in found):
+            found.append((name, access))
+    return found
+
+
 def _transactions(tile: Tile, name: str, access: Access) -> int:
     """What the warps of a block need for one reference in one tile: values that do not change are read once."""
     moves = strides_of(tile.run, name, access)
-    requests = tile.warps * (tile.depth if any(moves[STEP]) else 1)
+    lanes = active_lanes(tile.run, name)
+    requests = len({thread // WARP for thread in lanes}) * (tile.depth if any(moves[STEP]) else 1)
     for axis, elements in tile.elements.items():
         requests *= elements if any(moves[row_coordinate(axis)]) else 1
-    return requests * per_request(moves, threads_of(tile.run))
+    return requests * per_request(moves, lanes)
 
 
-def per_request(moves: Mapping[str, tuple[int, ...]], threads: Mapping[str, int]) -> int:
-    """Transactions of one request: distinct lines that the lanes of a warp touch, rows apart never in one line."""
-    lines = set()
-    sizes = [(axis, threads[axis]) for axis in "xyz" if axis in threads]
-    for lane in range(min(WARP, prod(size for _, size in sizes))):
-        rest, cell = lane, [0] * len(moves[STEP])
-        for axis, size in sizes:
-            along = moves[coordinate("row", axis)]
-            cell = [value + rest % size * move for value, move in zip(cell, along, strict=True)]
-            rest //= size
-        lines.add((*cell[:-1], cell[-1] * CELL // SEGMENT))
-    return len(lines)
+def per_request(moves: Mapping[str, tuple[int, ...]], lanes: Mapping[int, Mapping[str, int]]) -> int:
+    """Transactions of one request: distinct lines that the ``lanes`` of a warp touch, rows apart never in one line.
+
+    The first line is taken to start where the leftmost lane reads.
+    """
+    cells = []
+    for lane in (place for number, place in lanes.items() if number < WARP):
+        moved = [[place * move for move in moves[coordinate("row", axis)]] for axis, place in lane.items()]
+        cells.append([sum(along) for along in zip([0] * len(moves[STEP]), *moved, strict=True)])
+    left = min(cell[-1] for cell in cells)
+    return len({(*cell[:-1], (cell[-1] - left) * CELL // SEGMENT) for cell in cells})
 
 
-def threads_of(run: Run) -> dict[str, int]:
-    """The threads of a block along each axis."""
-    return {axis.axis: axis.size for axis in run.kernel.threads}
+def active_lanes(run: Run, name: str) -> dict[int, Mapping[str, int]]:
+    """The threads of a block that can have instances of ``name`` in one launch, by number, with their coordinates.
+
+    Fewer than there are where a launch of the host leaves only so many values of a thread loop.
+    """
+    sizes = {axis.axis: axis.size for axis in sorted(run.kernel.threads, key=lambda axis: axis.axis)}
+    most = {axis.axis: _values(run, name, axis) for axis in run.kernel.threads}
+    found: dict[int, Mapping[str, int]] = {}
+    for number in range(prod(sizes.values())):
+        rest, place = number, dict[str, int]()
+        for axis, size in sizes.items():
+            rest, place[axis] = divmod(rest, size)
+        if all(place[axis] < most[axis] for axis in sizes):
+            found[number] = dict(place)
+    return found
+
+
+def _values(run: Run, name: str, axis: SpaceAxis) -> int:
+    """How many values the thread loop ``axis`` can have at one time of one launch; all its threads if unknown."""
+    values = run.instances(name, rows=False, step=False).apply(axis.rows[name])
+    try:
+        most = (values.dim_max(0) - values.dim_min(0) + 1).max_val()
+    except isl.Error:  # no bound
+        return axis.size
+    return min(axis.size, int(most.to_python())) if most.is_int() and most.is_pos() else axis.size
 
 
 def strides_of(run: Run, name: str, access: Access) -> dict[str, tuple[int, ...]]:

@@ -38,9 +38,11 @@ def single_kernels(
     tile: Sequence[int] | Literal[False] | None,
     *,
     wavefronts: bool = True,
+    threads: Sequence[int] | None = None,
 ) -> DevicePlan:
     """The kernels of a schedule without a second level; ``tile`` gives the tiles of the block loops.
 
+    ``threads`` are those of a block along x, y, z; the axes that it leaves out have as many as usual.
     ``wavefronts`` lets the host run bands without a parallel loop front by front; without it one thread runs them.
     """
     properties = {
@@ -49,7 +51,7 @@ def single_kernels(
             bands(schedule.tree), band_properties(scop, dependences, schedule.tree), strict=True
         )
     }
-    search = _Search(scop, properties, tuple(tile) if tile else (), wavefronts)
+    search = _Search(scop, properties, tuple(tile) if tile else (), wavefronts, tuple(threads or ()))
     search.visit(schedule.tree.get_root(), ())
     return DevicePlan(tuple(search.kernels), search.launches, tuple(search.decisions))
 
@@ -62,6 +64,7 @@ class _Search:
     properties: Mapping[tuple[int, ...], BandProperties]
     tile: tuple[int, ...]
     wavefronts: bool
+    threads: tuple[int, ...]
     decisions: list[Decision] = field(default_factory=list)
     kernels: list[DeviceKernel] = field(default_factory=list)
     launches: dict[int, isl.Map] = field(default_factory=dict)
@@ -148,7 +151,7 @@ class _Search:
         outer = chosen[:3]
         loops = [step for step in steps if not isinstance(step, int)]
         host = tuple(self._rows(step, names) for step in loops)
-        threads = self._axes([rows[place] for place in outer], names, THREADS[len(outer)])
+        threads = self._axes([rows[place] for place in outer], names, self._sizes(len(outer)))
         blocks = self._blocks([rows[place] for place in outer[:2]], names, threads)
         points = points_of(blocks, threads)
         domains = {name: on_host(self._domain(name), name, host) for name in names}
@@ -172,6 +175,12 @@ class _Search:
             )
         )
         self.launches[number] = self._launches(steps, names)
+
+    def _sizes(self, count: int) -> tuple[int, ...]:
+        """Threads along ``count`` axes, outermost first; those of the user come first along x."""
+        usual = THREADS[count]
+        given = self.threads[:count]
+        return (*usual[: count - len(given)], *reversed(given))
 
     def _axes(
         self, rows: Sequence[isl.UnionPwAff], names: Sequence[str], sizes: Sequence[int]

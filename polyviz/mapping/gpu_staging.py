@@ -18,7 +18,7 @@ from polyviz.mapping.gpu_space import context_of, grid_of, points_of, thread_ins
 from polyviz.mapping.gpu_tiles import bounds_of, full_tiles, kept_boxes, members_of, register_writes
 from polyviz.model.isl_limits import at_most
 from polyviz.model.schedule import Decision
-from polyviz.model.staging import StagedRun
+from polyviz.model.staging import StagedRun, Unstaged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,18 +46,20 @@ def staged(
 
     ``private`` are the arrays that each iteration has a copy of.
     """
+    stager = _Stager(scop, kernel, options, private)
     if not options.stage:
-        return kernel, []
+        return stager.nothing("staging is switched off"), []
     try:
         with at_most(_OPERATIONS):
-            return _Stager(scop, kernel, options, private).result()
+            return stager.result()
     except isl.Error:
-        text = "arrays stay in global memory: isl would need too long to find their tiles"
-        return kernel, [Decision("promotion", text, kernel.statements)]
+        reason = "isl would need too long to find their tiles"
+        text = f"arrays stay in global memory: {reason}"
+        return stager.nothing(reason), [Decision("promotion", text, kernel.statements)]
 
 
 class _Stager:
-    """One kernel in the making; ``decisions`` tell what was decided for each array."""
+    """One kernel in the making; ``decisions`` tell what was decided, ``unstaged`` why arrays have no tile."""
 
     def __init__(
         self, scop: Scop, kernel: DeviceKernel, options: DeviceOptions, private: frozenset[str]
@@ -67,18 +69,36 @@ class _Stager:
         self.options = options
         self.private = private
         self.decisions: list[Decision] = []
+        self.unstaged: dict[tuple[str, str], str] = {}
+
+    def nothing(self, reason: str) -> DeviceKernel:
+        """The kernel as it is, since ``reason`` holds for everything."""
+        self.unstaged = {}
+        for name in self.kernel.statements:
+            self._refuse_all(name, reason)
+        return self._told(self.kernel)
 
     def result(self) -> tuple[DeviceKernel, list[Decision]]:
         """The kernel with cells spread over fewer threads where that pays, otherwise as it is."""
         first = self._runs(self.kernel)
         wider = self._with_elements(first)
         if wider is None:
-            return _rebuilt(self.kernel, first), self.decisions
-        kept, self.decisions = self.decisions, []
+            return self._told(_rebuilt(self.kernel, first)), self.decisions
+        kept = self.decisions, self.unstaged
+        self.decisions, self.unstaged = [], {}
         runs = self._runs(wider)
         if not any(run.boxes for run in runs):
-            return _rebuilt(self.kernel, first), kept
-        return _rebuilt(wider, runs), self.decisions
+            self.decisions, self.unstaged = kept
+            return self._told(_rebuilt(self.kernel, first)), self.decisions
+        return self._told(_rebuilt(wider, runs)), self.decisions
+
+    def _told(self, kernel: DeviceKernel) -> DeviceKernel:
+        """``kernel`` with the reasons for what it does not stage, equal ones together."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for (name, array), reason in self.unstaged.items():
+            found.setdefault((array, reason), []).append(name)
+        rows = (Unstaged(array, tuple(names), reason) for (array, reason), names in found.items())
+        return replace(kernel, unstaged=tuple(rows))
 
     def _with_elements(self, runs: Sequence[StagedRun]) -> DeviceKernel | None:
         """The kernel whose threads have several cells; None where one is enough or the user's sizes say so."""
@@ -107,7 +127,18 @@ class _Stager:
                 found.append(self._run(kernel, name, found))
             except (NoRunError, NoBoxError) as error:
                 self._decide(name, f"{name} reads global memory: {error}")
+                self._refuse_all(name, str(error))
         return found
+
+    def _refuse_all(self, name: str, reason: str) -> None:
+        """No array that the statement ``name`` reads has a tile; what was said of one of them before stands."""
+        for access in self.scop.statement(name).accesses:
+            if access.kind == "read" and access.relation.dim(isl.dim_type.out):
+                self.unstaged.setdefault((name, access.array), reason)
+
+    def _refuse(self, name: str, array: str, reason: str) -> None:
+        self.unstaged[name, array] = reason
+        self._decide(name, f"{array} stays in global memory: {reason}")
 
     def _run(self, kernel: DeviceKernel, name: str, known: Sequence[StagedRun]) -> StagedRun:
         run = find_run(kernel, name)
@@ -153,7 +184,7 @@ class _Stager:
         if run.place is None and not boxes:
             raise NoRunError("; ".join(dict.fromkeys(reason for _, reason in refused)) or "it has no loop")
         for array, reason in refused:
-            self._decide(run.statements[0], f"{array} stays in global memory: {reason}")
+            self._refuse(run.statements[0], array, reason)
         return depth, boxes
 
     def _depths(self, run: Run, elements: Mapping[Axis, int]) -> tuple[int, ...]:
@@ -180,8 +211,7 @@ class _Stager:
                 kept.append(box)
                 continue
             size = self._bytes([box])
-            text = f"{box.array} stays in global memory: its tiles of {size} bytes are over the budget"
-            self._decide(run.statements[0], text)
+            self._refuse(run.statements[0], box.array, f"its tiles of {size} bytes are over the budget")
         return tuple(kept)
 
     def _decide(self, name: str, text: str) -> None:

@@ -10,12 +10,12 @@ import islpy as isl
 from polyviz.mapping.gpu_boxes import (
     NoBoxError,
     Reading,
+    active_lanes,
     box_of,
     copied_cells,
     per_request,
     readings,
     strides_of,
-    threads_of,
 )
 from polyviz.mapping.gpu_runs import STEP, TILE, NoRunError, component, row_coordinate
 from polyviz.mapping.gpu_space import floor_of, parameter, thread_instances, with_value, within_block
@@ -96,6 +96,9 @@ def kept_boxes(
 def _worthwhile(scop: Scop, tile: Tile, reading: Reading, private: frozenset[str]) -> StagedBox:
     if reading.array in private:
         raise NoBoxError("each iteration has a copy of its own")
+    moves = [strides_of(tile.run, *one) for one in reading.accesses]
+    if tile.run.place is not None and not any(any(one[STEP]) for one in moves):
+        raise NoBoxError("the loop does not move what a thread reads of it")
     box = box_of(tile, reading)
     if box.after >= box.before:
         raise NoBoxError(f"a copy would cost {box.after} transactions per tile, reading costs {box.before}")
@@ -107,7 +110,7 @@ def _worthwhile(scop: Scop, tile: Tile, reading: Reading, private: frozenset[str
 
 def _is_coalesced(run: Run, name: str, access: Access) -> bool:
     """Whether a request needs as few transactions as its bytes do."""
-    return per_request(strides_of(run, name, access), threads_of(run)) <= 4
+    return per_request(strides_of(run, name, access), active_lanes(run, name)) <= 4
 
 
 def _require_unwritten(scop: Scop, run: Run, reading: Reading) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import islpy as isl
 
     from polyviz.model.schedule import Decision
-    from polyviz.model.staging import StagedRun
+    from polyviz.model.staging import StagedRun, Unstaged
     from polyviz.model.superposition import Axis
 
 COORDINATE_PREFIX = "@"
@@ -113,7 +113,8 @@ class DeviceKernel:
     instance, as a map into the time of the kernel; the first ``uniform`` values are the same for all threads that meet
     at a barrier. ``trees`` are the accumulations that threads may share where sums may be reordered; otherwise one
     thread along that axis makes them. ``grid`` holds the first and the last block along each axis of ``blocks``, over
-    sizes and host loops. ``runs`` replace what their statements do in ``order``.
+    sizes and host loops. ``runs`` replace what their statements do in ``order``; ``unstaged`` tells why other arrays
+    have no tile.
     """
 
     number: int
@@ -132,6 +133,7 @@ class DeviceKernel:
     phases: tuple[str, ...] = ()
     trees: tuple[TreeReduction, ...] = ()
     runs: tuple[StagedRun, ...] = ()
+    unstaged: tuple[Unstaged, ...] = ()
 
     @property
     def threads_per_block(self) -> int:

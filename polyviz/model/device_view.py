@@ -82,9 +82,41 @@ class LevelTrees:
     same: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ResourceRow:
+    """What the compiler reports of a kernel on one architecture, without a device.
+
+    Registers are per thread, ``shared`` bytes per block; ``spilled`` bytes did not fit into registers. ``occupancy`` is
+    the part of its threads that a multiprocessor can hold at once, an estimate from these numbers.
+    """
+
+    kernel: str
+    architecture: str
+    registers: int
+    shared: int
+    spilled: int
+    occupancy: float
+
+    @property
+    def text(self) -> str:
+        """A sentence without an end.
+
+        >>> ResourceRow("k", "sm_90", 32, 4096, 0, 1.0).text
+        'k on sm_90: 32 registers, 4096 bytes of shared memory, nothing spilled, occupancy 100 %'
+        """
+        spilled = f"{self.spilled} bytes spilled" if self.spilled else "nothing spilled"
+        return (
+            f"{self.kernel} on {self.architecture}: {self.registers} registers, {self.shared} bytes of shared memory, "
+            f"{spilled}, occupancy {100 * self.occupancy:.0f} %"
+        )
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class DeviceView(Displayable):
-    """Everything above for one part under one schedule."""
+    """Everything above for one part under one schedule.
+
+    ``compiler`` tells what ``resources`` come from, or why there are none; it is empty where nobody asked for them.
+    """
 
     name: str
     scheduler: str
@@ -92,3 +124,5 @@ class DeviceView(Displayable):
     cards: tuple[KernelCard, ...]
     pictures: tuple[ThreadPicture, ...]
     trees: LevelTrees
+    resources: tuple[ResourceRow, ...] = ()
+    compiler: str = ""

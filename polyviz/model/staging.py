@@ -30,7 +30,8 @@ class DeviceOptions:
     ``depth``: iterations of the loop per tile; None chooses. ``prefetch``: copy the next tile while this one is used.
     ``padding``: longer rows of tiles where that avoids bank conflicts. ``vectors``: copies of 16 bytes where rows
     start at such addresses, which the kernel tests. ``trees``: threads share accumulations. ``shared_bytes``: what the
-    tiles of a block may take.
+    tiles of a block may take. ``threads``: how many a block has along x, y, z under an order without a second level;
+    None chooses. A superposition has threads of its own.
     """
 
     stage: bool = True
@@ -41,6 +42,7 @@ class DeviceOptions:
     vectors: bool = True
     trees: bool = True
     shared_bytes: int = SHARED_BYTES
+    threads: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,15 @@ class StagedBox:
     spans: frozenset[Span]
     before: int
     after: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unstaged:
+    """An array that ``statements`` read from global memory, and why no tile of it lives in shared memory."""
+
+    array: str
+    statements: tuple[str, ...]
     reason: str
 
 

@@ -17,18 +17,27 @@ from polyviz.model.registry import near
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+Off = bool | int | tuple[int, ...]
+"""The value that switches a technique off."""
+
 
 @dataclass(frozen=True, slots=True)
 class Technique:
     """One technique: ``keyword`` switches it off when it is given the value ``off``.
 
-    ``is_switch`` tells that the keyword is True or False and goes to ``make_plan`` as it is.
+    ``is_switch`` tells that the keyword is True or False and goes to ``make_plan`` as it is; ``on_device`` that it is
+    for kernels of blocks and threads and a field of ``DeviceOptions``, which no other technique concerns.
     """
 
     keyword: str
     meaning: str
-    off: bool | int = False
+    off: Off = False
     is_switch: bool = True
+    on_device: bool = False
+
+
+def _device(keyword: str, meaning: str, off: Off = False) -> Technique:
+    return Technique(keyword, f"{meaning} (device)", off, is_switch=False, on_device=True)
 
 
 TECHNIQUES: tuple[Technique, ...] = (
@@ -52,6 +61,12 @@ TECHNIQUES: tuple[Technique, ...] = (
     ),
     Technique("threads", "share parallel loops between the cores", off=1, is_switch=False),
     Technique("tuned", "use what pv.tune found out about the same loops on this machine", is_switch=False),
+    _device("stage", "copy what a block reads again, or reads across rows, to shared memory"),
+    _device("elements", "compute several cells per thread, in registers", (1, 1)),
+    _device("prefetch", "copy the next tile while this one is used"),
+    _device("padding", "make rows of tiles longer where banks of shared memory would collide"),
+    _device("vectors", "copy 16 bytes at once where addresses allow it"),
+    _device("trees", "let threads share a sum and join its parts in a tree"),
 )
 
 
@@ -64,12 +79,21 @@ def techniques() -> dict[str, str]:
     return {technique.keyword: technique.meaning for technique in TECHNIQUES}
 
 
+def techniques_for(*, device: bool) -> tuple[str, ...]:
+    """The techniques that can matter for kernels of a device, or for a processor.
+
+    >>> techniques_for(device=True)
+    ('stage', 'elements', 'prefetch', 'padding', 'vectors', 'trees')
+    """
+    return tuple(technique.keyword for technique in TECHNIQUES if technique.on_device == device)
+
+
 def switches() -> dict[str, bool]:
     """The techniques that ``make_plan`` switches by True and False, all of them on."""
     return {technique.keyword: True for technique in TECHNIQUES if technique.is_switch}
 
 
-def switched_off(names: Iterable[str]) -> dict[str, bool | int]:
+def switched_off(names: Iterable[str]) -> dict[str, Off]:
     """The keywords that switch ``names`` off; hyphens count as underscores. Raises OptionError, in one line.
 
     >>> switched_off(["register-tile", "threads"])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from polyviz.api.compiling import ScheduleChoice
     from polyviz.model.program import FloatingPoint
+    from polyviz.model.techniques import Off
 
 Show = Literal["source", "schedule", "tree", "device", "teaching"]
 SHOWN: tuple[Show, ...] = ("source", "schedule", "tree", "device", "teaching")
@@ -42,7 +43,7 @@ class Options:
     )
     targets: tuple[str, ...] = ("auto",)
     tile: tuple[int, ...] | Literal[False] | None = None
-    without: Mapping[str, bool | int] = field(default_factory=dict)
+    without: Mapping[str, Off] = field(default_factory=dict)
     contract: FloatingPoint = "reassociate"
     tune: float | None = None
     compare: bool = False
@@ -156,7 +157,7 @@ def _tile(text: str | None) -> tuple[int, ...] | Literal[False] | None:
     return tuple(_positive("--tile", part) for part in split_list(text)) or _no_tile(text)
 
 
-def _without(text: str | None) -> dict[str, bool | int]:
+def _without(text: str | None) -> dict[str, Off]:
     if text is None:
         return {}
     names = split_list(text)

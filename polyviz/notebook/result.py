@@ -118,7 +118,9 @@ def _device_share(kernel: Kernel) -> str:
     if times is None:
         return ""
     moving = seconds((times.to_device + times.from_device) / 1000)
-    return f" (kernels {seconds(times.kernels / 1000)}, transfers {moving} for {size_text(times.moved_bytes)})"
+    return (
+        f" (kernels {seconds(times.kernels / 1000)}, transfers {moving} for {size_text(times.moved_bytes)})"
+    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -151,7 +153,9 @@ class Result:
         if len(shown) == 1:
             return shown[0]
         titles = zip(self.parts, shown, strict=True)
-        whole = combine("Optimised functions", [Section(part.scop.name, one, open=True) for part, one in titles])
+        whole = combine(
+            "Optimised functions", [Section(part.scop.name, one, open=True) for part, one in titles]
+        )
         return {**whole, "text/plain": "\n\n".join(one["text/plain"] for one in shown)}
 
 
@@ -163,8 +167,12 @@ def _overview(part: Part) -> Bundle:
         *comparison,
         *_device_sections(part),
         Section(_LOOPS if part.overlap is None else _LOOPS_APART, parallelism_bundle(part.loops), open=True),
-        Section("Source and domains", scop_bundle(part.scop, part.dependences, part.sizes or None), open=True),
-        Section("Dependences", dependences_bundle(part.dependences, part.scop, part.sizes or None, drawn=False)),
+        Section(
+            "Source and domains", scop_bundle(part.scop, part.dependences, part.sizes or None), open=True
+        ),
+        Section(
+            "Dependences", dependences_bundle(part.dependences, part.scop, part.sizes or None, drawn=False)
+        ),
         Section("Schedule", schedule_bundle(part.kernel.schedule)),
         Section("Program", program_bundle(part.kernel.program)),
     ]
@@ -222,10 +230,12 @@ def _view(part: Part, show: Show) -> Bundle:
 
 
 def _device_bundle(part: Part) -> Bundle:
-    """Cards, who runs which iteration, and the trees of blocks and threads."""
-    view = part.kernel.device_view()
+    """Cards, who runs which iteration, the trees of blocks and threads, and what the compiler reports."""
+    view = part.kernel.device_view(resources=True)
     if view is None:
-        return note_bundle(f"The target {part.kernel.target} has no blocks and threads: choose -t emulated or cuda.")
+        return note_bundle(
+            f"The target {part.kernel.target} has no blocks and threads: choose -t emulated or cuda."
+        )
     return device_bundle(view)
 
 

@@ -23,6 +23,7 @@ from polyviz.notebook.inplace import FinishedError, arguments_of, run_in_place
 from polyviz.notebook.result import Part
 from polyviz.runtime.as_written import PROCESSORS
 from polyviz.runtime.binding import Binder
+from polyviz.runtime.host_copies import on_host
 from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.race import Entrant, Race
 from polyviz.runtime.variants import Baseline
@@ -86,7 +87,7 @@ class Session:
         if self.options.compare:
             return self._run_best(scop, found, loops)
         try:
-            at_hand = AtHand.of(Binder(scop).bind(arguments_of(scop, self.namespace), {}))
+            at_hand = AtHand.of(Binder(scop, on_device=True).bind(arguments_of(scop, self.namespace), {}))
         except OverlapError as error:
             return self._as_written(
                 Part(
@@ -157,7 +158,7 @@ class Session:
     def _verified(self, kernel: Kernel) -> VariantRow:
         """The row of ``kernel`` after a run on copies; raises unless every output agrees."""
         scop = kernel.scop
-        bound = kernel.bind(arguments_of(scop, self.namespace), {})
+        bound = kernel.bind(tuple(map(on_host, arguments_of(scop, self.namespace))), {})
         if kernel.has_substitute:
             kernel.prepare(bound)
         race = Race(bound.given, bound.parameters, written_arrays(scop), result_names(scop), 1, TIME_LIMIT)

@@ -26,7 +26,7 @@ def compile_file(
         return f"the compiler did not finish within {COMPILE_LIMIT:.0f} s"
     except OSError as error:
         return f"the compiler does not start ({error})"
-    return None if outcome.returncode == 0 else _first_errors(outcome)
+    return None if outcome.returncode == 0 else first_errors(outcome)
 
 
 def run_compiler(name: str, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
@@ -46,7 +46,8 @@ def run_compiler(name: str, arguments: Sequence[str]) -> subprocess.CompletedPro
     )
 
 
-def _first_errors(outcome: subprocess.CompletedProcess[str]) -> str:
+def first_errors(outcome: subprocess.CompletedProcess[str]) -> str:
+    """The first lines of what a compiler complains of."""
     lines = [line.strip() for line in (outcome.stderr or outcome.stdout).splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line or "undefined reference" in line]
     return "\n".join((errors or lines)[:5]) or f"the compiler ended with status {outcome.returncode}"

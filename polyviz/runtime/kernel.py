@@ -25,7 +25,7 @@ from polyviz.runtime.as_written import PROCESSORS, AsWritten
 from polyviz.runtime.binding import Binder, Bound
 from polyviz.runtime.device_notes import times_of
 from polyviz.runtime.execute import Runner, make_runner
-from polyviz.runtime.nvrtc import KernelResources, compile_text
+from polyviz.runtime.nvrtc import KernelResources, compile_text, resource_report
 from polyviz.runtime.simulator import simulate
 
 if TYPE_CHECKING:
@@ -129,14 +129,27 @@ class Kernel(Displayable):
         return kernel_cards(device, () if report is None else report.counts)
 
     @exclusive
-    def device_view(self) -> DeviceView | None:
-        """Cards, who runs which iteration, and the orders of blocks and threads; None on a processor."""
+    def device_view(self, *, resources: bool = False) -> DeviceView | None:
+        """Cards, who runs which iteration, and the orders of blocks and threads; None on a processor.
+
+        With ``resources`` the text is compiled, which needs no device, for registers, spills and occupancy.
+        """
         device = self.plan.device
         if device is None:
             return None
         pictures = thread_pictures(self.scop, device, trees=self.floating_point == "reassociate")
         trees = level_trees(self.plan)
-        return DeviceView(self.scop.name, self.schedule.scheduler, self.target, self.cards, pictures, trees)
+        rows, compiler = resource_report(self.program) if resources else ((), "")
+        return DeviceView(
+            self.scop.name,
+            self.schedule.scheduler,
+            self.target,
+            self.cards,
+            pictures,
+            trees,
+            rows,
+            compiler,
+        )
 
     @property
     def emulation(self) -> EmulationReport | None:
@@ -151,10 +164,10 @@ class Kernel(Displayable):
 
     @property
     def teaching_source(self) -> str:
-        """The kernels of a device as Python for ``numba.cuda``, line by line what the CUDA text says.
+        """The kernels of a device as Python for ``numba.cuda``, before memory is staged.
 
-        It is a whole program, with transfers and launches; ``simulate`` runs it without a device. Raises CodegenError
-        on a processor.
+        Its head says what the CUDA text has beyond that. It is a whole program, with transfers and launches;
+        ``simulate`` runs it without a device. Raises CodegenError on a processor.
         """
         return self._teaching(self.program.types).text
 

@@ -1,7 +1,7 @@
 """NVIDIA's run-time compiler without a device: does the text compile, and what does each kernel need?
 
 CuPy's own compile functions ask the driver first; the raw binding of the library does not, so that text is checked and
-registers are counted on any machine that has the ``nvidia-cuda-nvrtc`` wheel.
+registers are counted on any machine that has the ``nvidia-cuda-nvrtc`` wheel. Where it is missing ``nvcc`` will do.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import ToolchainError
+from polyviz.model.device_view import ResourceRow
+from polyviz.runtime.nvcc import compile_with_nvcc, find_nvcc
 
 if TYPE_CHECKING:
-    from polyviz.model.program import FloatingPoint
+    from polyviz.model.program import FloatingPoint, Program
 
 INSTALL_HINT = "Run: pip install nvidia-cuda-nvrtc"
 ARCHITECTURES = ("sm_80", "sm_90")
@@ -85,7 +87,8 @@ def nvrtc_availability() -> tuple[bool, str]:
     """Whether CUDA text can be compiled here, and with what, or what to install."""
     library, reason = _library()
     if library is None:
-        return False, reason
+        command = find_nvcc()
+        return (False, reason) if command is None else (True, f"nvcc ({command})")
     major, minor = library.getVersion()
     return True, f"NVRTC {major}.{minor}"
 
@@ -95,13 +98,23 @@ def compile_text(
 ) -> CompiledText:
     """Compile CUDA ``text``; raises ToolchainError with the compiler's first errors, or where NVRTC is missing."""
     library, reason = _library()
-    if library is None:
+    contract = floating_point == "reassociate"
+    if library is not None:
+        binary, log = _compile_with_nvrtc(library, text, architecture, contract=contract)
+    elif command := find_nvcc():
+        binary, log = compile_with_nvcc(command, text, architecture, contract=contract)
+    else:
         raise ToolchainError("CUDA text cannot be compiled here.", reason=reason, hint=INSTALL_HINT)
+    return CompiledText(architecture, binary, resources_in(log))
+
+
+def _compile_with_nvrtc(library: Any, text: str, architecture: str, *, contract: bool) -> tuple[bytes, str]:
+    """Machine code and the messages of ptxas; raises ToolchainError."""
     options = (
         f"--gpu-architecture={architecture}",
         "--std=c++17",
         "--ptxas-options=-v",
-        f"--fmad={'true' if floating_point == 'reassociate' else 'false'}",
+        f"--fmad={'true' if contract else 'false'}",
     )
     program = library.createProgram(text, "kernels.cu", (), ())
     try:
@@ -112,9 +125,7 @@ def compile_text(
             raise ToolchainError(
                 "NVRTC could not compile the generated text.", reason=_first_errors(log)
             ) from error
-        return CompiledText(
-            architecture, library.getCUBIN(program), resources_in(library.getProgramLog(program))
-        )
+        return library.getCUBIN(program), library.getProgramLog(program)
     finally:
         library.destroyProgram(program)
 
@@ -139,6 +150,33 @@ def resources_in(log: str) -> tuple[KernelResources, ...]:
             )
         )
     return tuple(sorted(found, key=lambda kernel: kernel.name))
+
+
+def resource_report(program: Program) -> tuple[tuple[ResourceRow, ...], str]:
+    """What each kernel of ``program`` needs per architecture, and with what that was found out, or why it was not."""
+    assert program.device is not None
+    available, compiler = nvrtc_availability()
+    if not available:
+        return (), f"{compiler}; {INSTALL_HINT[0].lower()}{INSTALL_HINT[1:]}"
+    threads = {one.name: one.block[0] * one.block[1] * one.block[2] for one in program.device.kernels}
+    rows = []
+    for architecture in ARCHITECTURES:
+        try:
+            found = compile_text(program.text, architecture, program.floating_point).kernels
+        except ToolchainError as error:
+            return (), f"{error.message} {error.reason}"
+        rows += [
+            ResourceRow(
+                one.name,
+                architecture,
+                one.registers,
+                one.shared,
+                one.spill_stores + one.spill_loads,
+                one.occupancy(architecture, threads[one.name]),
+            )
+            for one in found
+        ]
+    return tuple(rows), compiler
 
 
 def _number(pattern: str, text: str) -> int:

@@ -13,11 +13,13 @@ from polyviz.views.transfers import size_text
 from polyviz.views.tree import tree_html, tree_text
 
 if TYPE_CHECKING:
+    from polyviz.model.device_program import Promotion
     from polyviz.model.device_view import DeviceView, LevelTrees, ThreadPicture
     from polyviz.model.kernel_card import AccessRow, KernelCard
     from polyviz.views.device_schema import (
         DeviceAccessModel,
         KernelCardModel,
+        ResourceModel,
         SharedLoopModel,
         ThreadPictureModel,
     )
@@ -33,6 +35,7 @@ _ACCESSES = (
     "transactions per request",
     "counted",
 )
+_RESOURCES = "What the compiler reports without a device; occupancy is estimated"
 _BLOCKS, _THREADS = "order of the blocks", "order inside a block"
 
 
@@ -44,7 +47,11 @@ def device_text(view: DeviceView) -> str:
     for picture in view.pictures:
         lines.append(f"  {device_picture.title(picture)}")
         lines += [f"    {sentence}" for sentence in device_picture.sentences(picture)]
-    return "\n".join([*lines, _trees_text(view.trees)])
+    lines.append(_trees_text(view.trees))
+    if view.compiler:
+        lines.append(f"{_RESOURCES} ({view.compiler}):")
+        lines += [f"  {row.text}" for row in view.resources]
+    return "\n".join(lines)
 
 
 def summary_lines(view: DeviceView) -> list[str]:
@@ -89,7 +96,26 @@ def device_html(view: DeviceView) -> str:
         cards
         + details("Who runs which iteration", pictures)
         + details("Orders of blocks and threads", _trees_html(view.trees))
+        + _resources_html(view)
     )
+
+
+def _resources_html(view: DeviceView) -> str:
+    if not view.compiler:
+        return ""
+    rows = [
+        (
+            row.kernel,
+            row.architecture,
+            str(row.registers),
+            size_text(row.shared),
+            size_text(row.spilled),
+            f"{row.occupancy:.0%}",
+        )
+        for row in view.resources
+    ]
+    header = ("kernel", "architecture", "registers", "shared memory", "spilled", "occupancy")
+    return details(f"{_RESOURCES} ({view.compiler})", table(rows, header, code=[0]) if rows else "")
 
 
 def _card_html(card: KernelCard) -> str:
@@ -97,12 +123,17 @@ def _card_html(card: KernelCard) -> str:
     html += items(f"barrier: {barrier}" for barrier in card.barriers) or paragraph("No barrier.")
     if card.promotions:
         rows = [
-            (one.array, one.place, " x ".join(map(str, one.extents)), size_text(one.bytes), one.reason)
+            (one.array, one.place, " x ".join(map(str, one.extents)), _size(one), one.reason)
             for one in card.promotions
         ]
         html += table(rows, ("array", "lives in", "cells", "size", "why"), code=[0])
     html += table([_access_cells(row) for row in card.accesses], _ACCESSES, code=[1])
     return details(_summary(card), html, opened=True)
+
+
+def _size(promotion: Promotion) -> str:
+    """The bytes of what was promoted; nothing for what stays in global memory."""
+    return size_text(promotion.bytes) if promotion.bytes else ""
 
 
 def _access_cells(row: AccessRow) -> list[str]:
@@ -195,6 +226,21 @@ def picture_model(picture: ThreadPicture) -> ThreadPictureModel:
         "points": [[*one.iteration, *one.block, *one.thread] for one in picture.points],
         "note": picture.note,
     }
+
+
+def resource_models(view: DeviceView) -> list[ResourceModel]:
+    """What the compiler reports, as JSON."""
+    return [
+        {
+            "kernel": row.kernel,
+            "architecture": row.architecture,
+            "registers": row.registers,
+            "shared": row.shared,
+            "spilled": row.spilled,
+            "occupancy": row.occupancy,
+        }
+        for row in view.resources
+    ]
 
 
 def shared_models(trees: LevelTrees) -> list[SharedLoopModel]:

@@ -76,3 +76,14 @@ class SharedLoopModel(TypedDict):
     block: str
     tile: int
     thread: str
+
+
+class ResourceModel(TypedDict):
+    """What the compiler reports of a kernel: registers per thread, bytes per block, and an estimated occupancy."""
+
+    kernel: str
+    architecture: str
+    registers: int
+    shared: int
+    spilled: int
+    occupancy: float

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from polyviz.views.device import card_model, picture_model, shared_models
+from polyviz.views.device import card_model, picture_model, resource_models, shared_models
 from polyviz.views.fit import fit
 from polyviz.views.nodes import read_tree
 from polyviz.views.notation import affine, constraints, relation
@@ -239,6 +239,8 @@ def device_model(view: DeviceView) -> Json:
             "shared": shared_models(trees),
             "same": trees.same,
         },
+        "resources": resource_models(view),
+        "compiler": view.compiler,
     }
     return _small(model)
 

@@ -11,6 +11,7 @@ from typing import Any, TypedDict, get_args, get_origin, get_type_hints, is_type
 # ``get_type_hints`` looks these up when a schema is derived.
 from polyviz.views.device_schema import (  # noqa: TC001
     KernelCardModel,
+    ResourceModel,
     SharedLoopModel,
     ThreadPictureModel,
 )
@@ -301,7 +302,10 @@ class LevelTreesModel(TypedDict):
 
 
 class DeviceModel(Model):
-    """``kind`` is ``device``: the kernels of a part on blocks and threads, and who runs what."""
+    """``kind`` is ``device``: the kernels of a part on blocks and threads, and who runs what.
+
+    ``compiler`` tells what ``resources`` come from, or why there are none; it is empty where nobody asked for them.
+    """
 
     name: str
     scheduler: str
@@ -309,6 +313,8 @@ class DeviceModel(Model):
     kernels: list[KernelCardModel]
     pictures: list[ThreadPictureModel]
     trees: LevelTreesModel
+    resources: list[ResourceModel]
+    compiler: str
 
 
 class OmittedModel(Model):

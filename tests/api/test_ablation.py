@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.model.techniques import techniques_for
 from tests.running import function_of
 
 PRODUCT = """
@@ -22,7 +24,7 @@ def product(C, A, B):
 def test_one_row_per_technique_every_one_verified() -> None:
     arrays = (np.zeros((40, 40)), np.ones((40, 40)), np.ones((40, 40)))
     found = pv.ablation(function_of(PRODUCT), *arrays, target="c", baselines=(), repeats=1)
-    names = [name for name in pv.techniques() if name != "tuned"]
+    names = [name for name in techniques_for(device=False) if name != "tuned"]
     assert [row.schedule for row in found.rows] == [
         "everything on",
         *(f"without {name}" for name in names),
@@ -47,12 +49,31 @@ def test_a_technique_that_finds_nothing_to_do_says_so() -> None:
     assert notes["everything on"] == notes["without threads"] == ""
 
 
-def test_names_that_do_not_exist_and_devices_are_refused() -> None:
-    with pytest.raises(pv.OptionError, match=r"^Unknown technique 'packing' \(did you mean `pack`\?\)\.$"):
-        pv.ablation(function_of(PRODUCT), without=["packing"])
-    if pv.targets()["emulated"].available:
-        with pytest.raises(pv.OptionError, match="The techniques are those of processors"):
-            pv.ablation(function_of(PRODUCT), target="emulated")
+def test_names_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(
+        pv.OptionError, match=r"^Unknown technique 'register' \(did you mean `register_tile`\?\)\.$"
+    ):
+        pv.ablation(function_of(PRODUCT), without=["register"])
+
+
+@pytest.mark.slow
+def test_without_a_device_counts_tell_what_a_technique_gives() -> None:
+    arrays = (np.zeros((70, 70)), np.ones((70, 70)), np.ones((70, 70)))
+    found = pv.ablation(
+        function_of(PRODUCT), *arrays, schedule="superposition", target="emulated", baselines=(), repeats=1
+    )
+    names = techniques_for(device=True)
+    assert [row.schedule for row in found.rows] == [
+        "everything on",
+        *(f"without {name}" for name in names),
+        "everything off",
+    ]
+    assert all(row.verified and row.median is None for row in found.rows)
+    counted = {row.schedule: int(re.search(r"\((\d+) in all\)", row.note)[1]) for row in found.rows}
+    assert counted["everything on"] < counted["without elements"] < counted["without stage"]
+    assert counted["everything on"] < counted["without vectors"]
+    notes = {row.schedule: row.note for row in found.rows}
+    assert "the same program: nothing to do for it here" in notes["without trees"]
 
 
 def test_a_target_that_is_not_here_raises(monkeypatch: pytest.MonkeyPatch) -> None:

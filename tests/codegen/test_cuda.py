@@ -112,5 +112,7 @@ def test_the_card_of_a_tiled_product_lists_its_tiles():
         ("A", "shared", 16384),
         ("B", "shared", 8192),
         ("C", "register", 256),
+        ("C", "global", 0),
     ]
+    assert card.promotions[3].reason == "S0: a copy would cost 512 transactions per tile, reading costs 512"
     assert "96 operations on 96 bytes of shared memory" in card.promotions[2].reason

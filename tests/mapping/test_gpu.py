@@ -60,6 +60,18 @@ def test_a_block_that_no_device_holds_is_refused():
         planned("jacobi-2d-alt", "superposition", threads=(64, 64), tile_sizes=(64,))
 
 
+def test_threads_are_chosen_apart_from_tiles():
+    (kernel,) = planned("doitgen-expanded", "isl", tile=(8, 32), device={"threads": (32, 4)})
+    assert {axis.axis: axis.size for axis in kernel.blocks} == {"y": 8, "x": 32}
+    assert {axis.axis: axis.size for axis in kernel.threads} == {"y": 4, "x": 32}
+    (kernel,) = planned("doitgen-expanded", "isl", device={"threads": (64,)})
+    assert {axis.axis: axis.size for axis in kernel.threads} == {"y": 16, "x": 64}
+    with pytest.raises(pv.OptionError, match="A block of 64 x 32 threads is too large"):
+        planned("doitgen-expanded", "isl", device={"threads": (64, 32)})
+    with pytest.raises(pv.OptionError, match="The threads of a superposition are its own"):
+        planned("gemm", "superposition", device={"threads": (8, 8)})
+
+
 def decisions(name, schedule, step):
     function = next(entry.function for entry in kernels() if entry.name == name)
     plan = pv.compile(function, schedule=schedule, target="emulated").plan

@@ -76,6 +76,36 @@ def test_what_the_launch_writes_stays_in_global_memory():
     assert any("writes some of it in the same launch" in text for text in reasons(plan))
 
 
+def test_a_launch_with_few_instances_is_predicted_with_few_threads():
+    plan = plan_of(entry_of("gramschmidt").function, "isl")
+    assert not any(kernel.runs for kernel in plan.device.kernels)
+    assert (
+        "A stays in global memory: a copy would cost 32 transactions per tile, reading costs 32"
+        in reasons(plan)
+    )
+
+
+def test_what_a_loop_does_not_move_is_not_copied_for_each_of_its_tiles():
+    def shifted(A, x, y):
+        for i in range(A.shape[0] - 1):
+            for k in range(A.shape[1]):
+                y[i] += A[i, k] * (x[i] - x[i + 1])
+
+    plan = plan_of(shifted, "isl")
+    (run,) = [run for kernel in plan.device.kernels for run in kernel.runs]
+    assert [box.array for box in run.boxes] == ["A"]
+    (left,) = [one for kernel in plan.device.kernels for one in kernel.unstaged]
+    assert (left.array, left.statements) == ("x", ("S0",))
+    assert left.reason == "the loop does not move what a thread reads of it"
+
+
+def test_what_stays_in_global_memory_says_why_for_each_array():
+    (kernel,) = plan_of(entry_of("syr2k").function, "superposition", stage=False).device.kernels
+    told = {(one.array, one.statements): one.reason for one in kernel.unstaged}
+    assert set(told.values()) == {"staging is switched off"}
+    assert {array for array, _ in told} == {"A", "B", "C"}
+
+
 def test_a_thread_with_two_loops_says_so():
     plan = plan_of(entry_of("convolution-layer").function, "isl")
     assert any("more than one loop" in text for text in reasons(plan))
@@ -103,6 +133,7 @@ def test_everything_can_be_switched_off():
         ({"staging": True}, "Unknown device option 'staging'; known: stage, elements"),
         ({"elements": (0, 1)}, r"elements cannot be \(0, 1\)"),
         ({"stage": 1}, "stage cannot be 1"),
+        ({"threads": 32}, "threads cannot be 32"),
         ({"depth": "8"}, "depth cannot be '8'"),
     ],
 )

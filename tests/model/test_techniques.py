@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import fields
 
 import pytest
 
+from polyviz.api.options import read_options
 from polyviz.errors import OptionError
 from polyviz.mapping import cpu
-from polyviz.model.techniques import switched_off, switches, techniques
+from polyviz.model.staging import DeviceOptions
+from polyviz.model.techniques import switched_off, switches, techniques, techniques_for
 from polyviz.notebook.words import OPTIONS
 
 
@@ -16,6 +19,15 @@ def test_every_switch_of_the_mapping_is_a_technique_and_the_other_way_round() ->
     parameters = inspect.signature(cpu.make_plan).parameters.values()
     before = {"private_arrays", "group"}  # decided before the order
     assert {one.name for one in parameters if one.default is True} | before == set(switches())
+
+
+def test_what_kernels_of_a_device_may_do_is_a_technique_and_the_rest_are_sizes() -> None:
+    sizes = {"depth", "shared_bytes", "threads"}
+    assert {one.name for one in fields(DeviceOptions)} - sizes == set(techniques_for(device=True))
+    off = read_options(switched_off(techniques_for(device=True))).device
+    assert off == DeviceOptions(
+        stage=False, elements=(1, 1), prefetch=False, padding=False, vectors=False, trees=False
+    )
 
 
 def test_the_help_of_the_magic_names_every_technique() -> None:
@@ -39,6 +51,12 @@ def test_keywords_switch_techniques_off() -> None:
         "lift": False,
         "threads": 1,
         "tuned": False,
+        "stage": False,
+        "elements": (1, 1),
+        "prefetch": False,
+        "padding": False,
+        "vectors": False,
+        "trees": False,
     }
 
 

@@ -30,7 +30,7 @@ def completions(shell, text: str, rest: str = "\nfor i in range(3):\n    A[i] = 
         ("%%polyopt --show ", ["source", "schedule", "tree", "device", "teaching"]),
         ("%%polyopt --tile 3", []),
         ("%%polyopt --without ", [*techniques()]),
-        ("%%polyopt --without pack,t", ["tile", "threads", "tuned"]),
+        ("%%polyopt --without pack,t", ["tile", "threads", "tuned", "trees"]),
         ("%%polyopt --contract s", ["strict"]),
         ("%%polyopt --tu", ["--tune"]),
         ("%%polyopt -t c --no", ["--no-verify"]),

@@ -12,7 +12,9 @@ import polyviz as pv
 from polyviz.api.targets import _cuda
 from polyviz.errors import ToolchainError
 from polyviz.model.transfers import DeviceTimes
+from polyviz.notebook import session
 from polyviz.views.schema import MIME
+from tests.runtime.fake_cupy import FakeGpu
 
 PRODUCT = """\
 for i in range(N):
@@ -21,6 +23,77 @@ for i in range(N):
         for k in range(N):
             C[i, j] += A[i, k] * B[k, j]
 """
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """A device that exists in Python only; its kernel doubles the array."""
+
+    def double(arrays, _numbers):
+        arrays[0][...] *= 2.0
+
+    fake = FakeGpu({"kernel_cell_0": double})
+    monkeypatch.setitem(sys.modules, "cupy", fake.module())
+    _cuda.cache_clear()
+    yield fake
+    _cuda.cache_clear()
+
+
+DOUBLE = "for i in range(N):\n    there[i] = 2.0 * there[i]"
+
+
+def test_arrays_of_cupy_are_used_in_place_by_a_cell(notebook, gpu) -> None:
+    notebook.namespace["there"] = gpu.array(np.ones(12))
+    notebook.run(f"%%polyopt -s isl -t cuda --no-verify\n{DOUBLE}")
+    np.testing.assert_array_equal(notebook["there"].values, np.full(12, 2.0))
+    assert gpu.moves("to device") == gpu.moves("from device") == 0
+
+
+def test_a_cell_is_verified_on_copies_of_arrays_of_cupy(notebook, gpu, monkeypatch) -> None:
+    class RecordedError(Exception):
+        pass
+
+    def race(given, *_others):
+        raise RecordedError(given)
+
+    monkeypatch.setattr(session, "Race", race)
+    notebook.namespace["there"] = gpu.array(np.ones(12))
+    notebook.error(f"%%polyopt -s isl -t cuda\n{DOUBLE}")
+    (given,) = notebook["_error"].args
+    assert type(given["there"]) is np.ndarray
+    np.testing.assert_array_equal(notebook["there"].values, np.ones(12))
+
+
+@pytest.mark.slow
+def test_arrays_of_cupy_are_compared_on_copies(gpu) -> None:
+    def double(there):
+        for i in range(there.shape[0]):
+            there[i] = 2.0 * there[i]
+
+    there = gpu.array(np.ones(12))
+    found = pv.compare(double, there, schedules=["isl"], targets=["python"], baselines=(), repeats=1)
+    assert [row.verified for row in found.rows] == [True]
+    assert any("there: on a CUDA device; all variants ran on copies" in note for note in found.data.notes)
+    np.testing.assert_array_equal(there.values, np.ones(12))
+    assert gpu.moves("from device") == 1
+
+
+def test_arrays_of_cupy_that_overlap_are_not_compared(gpu) -> None:
+    def shifted(A, B):
+        for i in range(A.shape[0]):
+            B[i] = 2.0 * A[i]
+
+    A = gpu.array(np.ones(12))
+    with pytest.raises(pv.OverlapError, match="A and B overlap"):
+        pv.compare(shifted, A, A, schedules=["isl"], targets=["python"])
+
+
+def test_an_inspector_takes_arrays_of_cupy(gpu) -> None:
+    def double(there):
+        for i in range(there.shape[0]):
+            there[i] = 2.0 * there[i]
+
+    assert pv.inspect(double, gpu.array(np.ones(12))).counts == {"S0": 12}
 
 
 @pytest.mark.slow
@@ -45,6 +118,7 @@ def test_one_view_alone(notebook) -> None:
     shown = repr(notebook.run(f"%%polyopt -s isl -t emulated --show device\n{PRODUCT}"))
     assert "Who runs what:" in shown
     assert "One order for blocks and threads:" in shown
+    assert "What the compiler reports without a device" in shown
     taught = repr(notebook.run(f"%%polyopt -s isl -t emulated --no-verify --show teaching\n{PRODUCT}"))
     assert "@cuda.jit" in taught
     assert "C[i, j] += A[i, k] * B[k, j]  # line 6" in taught

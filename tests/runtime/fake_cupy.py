@@ -105,11 +105,11 @@ class FakeGpu:
         self.step("to device", value.nbytes)
         return DeviceArray(np.array(value, order="K"), self.current)
 
-    def _asnumpy(self, array: DeviceArray) -> np.ndarray:
+    def _asnumpy(self, array: DeviceArray, order: str = "C") -> np.ndarray:
         if not isinstance(array, DeviceArray):
             raise TypeError("only arrays of the device come back")
         self.step("from device", array.nbytes)
-        return array.values.copy()
+        return array.values.copy(order)
 
     def _filled(self, function: str) -> Callable[..., DeviceArray]:
         return lambda *arguments, **options: DeviceArray(

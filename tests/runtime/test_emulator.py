@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import copy
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.benchmark.gpu import subjects
 from polyviz.errors import EmulationError, OutOfBoundsError
 from polyviz.gallery import kernels
 from polyviz.runtime.emulator import EmulatedRunner
 
 SMALL = ["jacobi-2d-alt", "doitgen-expanded", "gemm", "gesummv"]
+SUITE = subjects.KERNELS
 MORE = [entry.name for entry in kernels() if entry.name not in SMALL]
 
 
@@ -57,6 +60,22 @@ def test_kernels_of_one_order_compute_what_the_loops_do(name):
 @pytest.mark.parametrize("name", ["gemm", "syr2k", "symm", "covariance", "lu", "jacobi-2d", "doitgen"])
 def test_kernels_of_plutos_order_compute_what_the_loops_do(name):
     verify(name, "pluto")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SUITE)
+def test_kernels_of_the_spatial_order_compute_what_the_loops_do(name):
+    verify(name, "spatial")
+
+
+def test_tiles_of_several_runs_in_several_kernels_have_names_of_their_own():
+    made = verify("symm", "spatial")
+    names = [
+        re.findall(r"__shared__ Shared<.*> (\w+);", text)
+        for text in made.program.device.instrumented.split("// Kernel ")
+    ]
+    assert [len(one) for one in names] == [0, 4, 2]
+    assert len({name for one in names for name in one}) == 6
 
 
 def jacobi(steps=4, size=40):
@@ -187,6 +206,18 @@ def test_full_and_partial_tiles_and_copies_of_pieces_agree(extents):
 def test_every_technique_can_be_switched_off(device):
     got, expected = product(extents=(70, 66, 33), **device)
     np.testing.assert_allclose(got, expected)
+
+
+@pytest.mark.parametrize("device", [{"threads": (32, 4)}, {"threads": (8, 8)}, {"threads": (48,)}])
+def test_any_number_of_threads_computes_the_same(device):
+    kernel = pv.compile(
+        entry_of("gemm").function, schedule="isl", target="emulated", tile=(16, 24), device=device
+    )
+    generator = np.random.default_rng(3)
+    C, A, B = generator.random((37, 50)), generator.random((37, 11)), generator.random((11, 50))
+    expected = 1.5 * A @ B + 0.5 * C
+    kernel(1.5, 0.5, C, A, B)
+    np.testing.assert_allclose(C, expected)
 
 
 def test_a_copy_that_nobody_waited_for_is_found():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 
 import jsonschema
@@ -12,7 +13,7 @@ import pytest
 import polyviz as pv
 from polyviz.gallery import kernel as entry_of
 from polyviz.mapping.thread_pictures import LONGEST
-from polyviz.model.device_view import PlacedIteration
+from polyviz.model.device_view import PlacedIteration, ResourceRow
 from polyviz.views.device_picture import draw, sentences
 from polyviz.views.fit import LIMIT, size
 from polyviz.views.schema import MIME, json_schema
@@ -21,7 +22,9 @@ from polyviz.views.schema import MIME, json_schema
 @cache
 def view_of(name, schedule="superposition", elements=None):
     device = {"elements": elements}
-    return pv.compile(entry_of(name).function, schedule=schedule, target="emulated", device=device).device_view()
+    return pv.compile(
+        entry_of(name).function, schedule=schedule, target="emulated", device=device
+    ).device_view()
 
 
 def picture_of(view, statement):
@@ -132,3 +135,22 @@ def test_a_kernel_shows_its_blocks_and_threads():
     shown = made._repr_mimebundle_()
     assert "Blocks and threads" in shown["text/html"]
     assert "device" in [section["model"]["kind"] for section in shown[MIME]["sections"] if section["model"]]
+
+
+def test_what_the_compiler_reports_stands_below_where_it_was_asked_for():
+    view = view_of("gemm")
+    assert "What the compiler reports" not in view._repr_mimebundle_()["text/plain"]
+    rows = (ResourceRow("kernel_gemm_0", "sm_90", 172, 24576, 16, 0.25),)
+    shown = replace(view, resources=rows, compiler="NVRTC 13.5")._repr_mimebundle_()
+    assert shown["text/plain"].endswith(
+        "What the compiler reports without a device; occupancy is estimated (NVRTC 13.5):\n"
+        "  kernel_gemm_0 on sm_90: 172 registers, 24576 bytes of shared memory, 16 bytes spilled, occupancy 25 %"
+    )
+    assert "24.0 KiB" in shown["text/html"]
+    jsonschema.validate(shown[MIME], json_schema("device"))
+    assert shown[MIME]["resources"][0]["registers"] == 172
+
+
+def test_a_missing_compiler_is_said_instead():
+    shown = replace(view_of("gemm"), compiler="CuPy is not installed")._repr_mimebundle_()
+    assert "occupancy is estimated (CuPy is not installed)" in shown["text/html"]

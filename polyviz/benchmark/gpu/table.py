@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING
 
-from polyviz.views.tables import seconds
+from polyviz.views.tables import plural, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from polyviz.benchmark.gpu.counts import Counted, Resources
     from polyviz.benchmark.gpu.times import Timed
 
+REFERENCE = "superposition"
+"""The schedule that the others are compared with."""
 _COUNTS = (
     "**No times stand here: nothing ran on a GPU.** The CUDA text of every kernel ran in the emulator, thread by "
     "thread on the processor, which verified the result against the loops as written and found no race. Counted were, "
@@ -48,7 +51,13 @@ def counts_markdown(where: str, settings: str, rows: Sequence[Counted]) -> str:
         "launches",
         "remark",
     )
-    parts += [_COUNTS, _table(header, [_counts(row) for row in rows])]
+    amounts = {(row.kernel, row.schedule): float(row.transactions) for row in rows if row.verified}
+    compared = [f"- {text}" for text in _compared(amounts, "the transactions of")]
+    parts += [
+        _COUNTS,
+        _table(header, [_counts(row) for row in rows]),
+        *(["\n".join(compared)] if compared else []),
+    ]
     compiled = [row for row in rows if row.resources]
     if compiled:
         names = [one.architecture for one in compiled[0].resources]
@@ -97,6 +106,10 @@ def times_markdown(where: str, settings: str, rows: Sequence[Timed]) -> str:
         ]
         for row in rows
     ]
+    amounts = {
+        (row.kernel, row.schedule): row.kernels for row in rows if row.verified and row.kernels is not None
+    }
+    compared = "\n".join(f"- {text}" for text in _compared(amounts, "the time of the kernels alone of"))
     title = "# Kernels of blocks and threads on a device"
     return (
         "\n\n".join(
@@ -106,10 +119,26 @@ def times_markdown(where: str, settings: str, rows: Sequence[Timed]) -> str:
                 settings,
                 _TIMES,
                 _table(header, cells),
+                *([compared] if compared else []),
             ]
         )
         + "\n"
     )
+
+
+def _compared(amounts: Mapping[tuple[str, str], float], what: str) -> Iterator[str]:
+    """Per variant how much it takes in the mean against the reference, over the kernels that both of them have."""
+    for variant in dict.fromkeys(variant for _, variant in amounts if variant != REFERENCE):
+        ratios = [
+            amount / amounts[kernel, REFERENCE]
+            for (kernel, other), amount in amounts.items()
+            if other == variant and amount and amounts.get((kernel, REFERENCE))
+        ]
+        if ratios:
+            yield (
+                f"{variant}: {statistics.geometric_mean(ratios):.2f} times {what} {REFERENCE}, the geometric mean over "
+                f"{plural(len(ratios), 'kernel')}, from {min(ratios):.2f} to {max(ratios):.2f} times"
+            )
 
 
 def _time(median: float | None, interval: tuple[float, float] | None) -> str:

@@ -29,6 +29,7 @@ def no_device(monkeypatch):
 def results():
     rows = (
         Counted("gemm", "isl", True, 1, 1, 8, 100, 3200, 12800, 5, (Resources("sm_80", 40, 8192, 8, 0.5),)),
+        Counted("gemm", "superposition", True, 1, 1, 8, 100, 400, 12800, 0),
         Counted("mvt", "isl", False, remark="x1[0] is 0.0, the original loop gives 1.0"),
     )
     return GpuResults("gpu-counts", "no device", "small", "float32", {"polyviz": "1"}, rows)
@@ -49,6 +50,9 @@ def test_the_table_of_counts(golden):
 def test_the_table_of_times(golden):
     rows = (
         Timed("gemm", "superposition", True, 0.001, (0.0009, 0.0011), 0.01, (0.009, 0.02)),
+        Timed("gemm", "isl", True, 0.002, (0.0019, 0.0021), 0.01, (0.009, 0.02)),
+        Timed("symm", "superposition", True, 0.001, (0.0009, 0.0011), 0.01, (0.009, 0.02)),
+        Timed("symm", "isl", True, 0.008, (0.007, 0.009), 0.02, (0.01, 0.03)),
         Timed("symm", CUPY, False, remark="no call does this"),
     )
     golden(GpuResults("gpu-times", "Imaginary GPU", "large", "float32", {"polyviz": "1"}, rows).markdown())
