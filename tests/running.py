@@ -7,16 +7,18 @@ import itertools
 import linecache
 import math
 import textwrap
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
+from numba.core import config
 
 import polyviz as pv
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 TARGETS = ("c", "numba", "python")
 _numbers = itertools.count()
@@ -52,6 +54,19 @@ def _reference(function: Callable[..., Any], types: tuple[Any, ...]) -> Callable
     return compiled
 
 
+@contextmanager
+def quickly_compiled() -> Iterator[None]:
+    """numba without LLVM's optimisations: they change no defined result and take most of the time."""
+    names = ("OPT", "LOOP_VECTORIZE")
+    before = {name: getattr(config, name) for name in names}
+    config.OPT, config.LOOP_VECTORIZE = type(config.OPT)(0), 0
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(config, name, value)
+
+
 def agree(
     function: Callable[..., Any] | str,
     *arguments: Any,
@@ -66,7 +81,8 @@ def agree(
     reference = compiled_by_numba(function, (*arguments, *(keywords or {}).values()))
     expected_arguments, actual_arguments = copies(arguments), copies(arguments)
     kernel = pv.compile(function, schedule=schedule, target=target, **options)
-    expected = reference(*expected_arguments, **(keywords or {}))
+    with quickly_compiled():
+        expected = reference(*expected_arguments, **(keywords or {}))
     actual = kernel(*actual_arguments, **(keywords or {}))
     for position, (one, other) in enumerate(zip(expected_arguments, actual_arguments, strict=True)):
         if isinstance(one, np.ndarray):

@@ -10,12 +10,10 @@ import itertools
 import math
 import subprocess
 import warnings
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numba
 import numpy as np
-from numba.core import config
 
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.expressions_c import CExpressionPrinter
@@ -25,9 +23,10 @@ from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.scalars_python import numpy_scalars
 from polyviz.codegen.typing import infer_scalars
 from polyviz.codegen.widths import widened
+from tests.running import quickly_compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from polyviz.model.expression import Element, Instruction
@@ -195,19 +194,6 @@ class Batch:
             if f"{other}[n]" in lines[0]
         }
         return "\n".join([*lines, f"gives {got!r}, numba {expected!r}, for {seen}"])
-
-
-@contextmanager
-def quickly_compiled() -> Iterator[None]:
-    """numba without LLVM's optimisations: they change no defined result and take most of the time."""
-    names = ("OPT", "LOOP_VECTORIZE")
-    before = {name: getattr(config, name) for name in names}
-    config.OPT, config.LOOP_VECTORIZE = type(config.OPT)(0), 0
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            setattr(config, name, value)
 
 
 def same(left: np.ndarray, right: np.ndarray, units: int) -> np.ndarray:

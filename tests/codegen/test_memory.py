@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,10 @@ def kernel(name: str, target: str = "c", **options: Any) -> Any:
     return pv.compile(function_of(PROGRAMS[name]), target=target, **options)
 
 
+shared_kernel = cache(kernel)
+"""The same for all sizes, types and layouts that it is called with."""
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_text(name: str, golden: Callable[..., None]) -> None:
     golden(kernel(name).source)
@@ -38,9 +43,9 @@ def test_results(name: str, sizes: tuple[int, int]) -> None:
     rows = min(rows, 150) if name in ("shortest_paths", "columns") else rows
     given = arguments(name, rows, columns)
     expected, actual, strict = copies(tuple(given)), copies(tuple(given)), copies(tuple(given))
-    kernel(name, schedule="original", floating_point="strict", accumulate=False)(*expected)
-    kernel(name)(*actual)
-    kernel(name, floating_point="strict")(*strict)
+    shared_kernel(name, schedule="original", floating_point="strict", accumulate=False)(*expected)
+    shared_kernel(name)(*actual)
+    shared_kernel(name, floating_point="strict")(*strict)
     for one, other, same in zip(expected, actual, strict, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-9, atol=1e-9)
         np.testing.assert_array_equal(same, one)
@@ -56,8 +61,8 @@ def test_results_agree_with_numba(target: str) -> None:
 def test_other_types_and_layouts(name: str, dtype: str, order: str) -> None:
     given = tuple(arguments(name, 90, 77, dtype, order))
     expected, actual = copies(given), copies(given)
-    kernel(name, schedule="original", floating_point="strict", accumulate=False)(*expected)
-    kernel(name)(*actual)
+    shared_kernel(name, schedule="original", floating_point="strict", accumulate=False)(*expected)
+    shared_kernel(name)(*actual)
     for one, other in zip(expected, actual, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-3 if dtype == "float32" else 1e-9, atol=1e-3)
 
@@ -97,8 +102,8 @@ def test_values_that_are_no_numbers_reach_the_same_cells(name: str, value: float
     given = arguments(name, 140, 140)
     given[0][70, 33] = value
     expected, actual = copies(tuple(given)), copies(tuple(given))
-    kernel(name, schedule="original", floating_point="strict", accumulate=False)(*expected)
-    kernel(name)(*actual)
+    shared_kernel(name, schedule="original", floating_point="strict", accumulate=False)(*expected)
+    shared_kernel(name)(*actual)
     for one, other in zip(expected, actual, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-6, atol=1e-6, equal_nan=True)
 
