@@ -210,7 +210,8 @@ class _Names:
         self.arrays = arrays
         self.block = block
         bounds = (block.rows.start, block.rows.stop, block.columns.start, block.columns.stop)
-        parts = [part for node in (*bounds, *block.updates) for part in walk(node)]
+        nodes: tuple[Expression | Instruction, ...] = (*bounds, *block.updates)
+        parts = [part for node in nodes for part in walk(node)]
         self.mentioned = {part.name for part in parts if isinstance(part, Name)}
         self.vectors = [
             self.element(number, offset) for number, offset in dict.fromkeys(block.places.values())

@@ -49,6 +49,7 @@ def test_keywords_switch_techniques_off() -> None:
         "accumulate": False,
         "interleave": False,
         "lift": False,
+        "row_blocks": False,
         "threads": 1,
         "tuned": False,
         "stage": False,
