@@ -52,6 +52,8 @@ def test_runs_unfold_to_every_iteration():
 def test_a_run_ends_with_its_block_and_where_the_threads_turn_back():
     points = [PlacedIteration((j,), (j // 6, 0, 0), (j % 3, 0, 0)) for j in range(8)]
     assert [run[-1] for run in runs_of(points)] == [3, 3, 2]
+    other_block = [PlacedIteration((j,), (j // 4, 0, 0), (j, 0, 0)) for j in range(8)]
+    assert [run[-1] for run in runs_of(other_block)] == [4, 4]
 
 
 def test_no_coordinates_at_all():

@@ -94,6 +94,7 @@ test('whoever answers the event draws the chart, and only where it is seen', () 
   const place = new ChartPlace();
   place.show(colours => timesFigure(comparisonOf(comparison()), colours), [document.createTextNode('otherwise')]);
   host.append(place.root);
+  seen.forEach(act => act());
   expect([asked.length, place.root.textContent]).toEqual([0, 'otherwise']);
   Object.defineProperty(place.root, 'clientWidth', { value: 600 });
   seen.forEach(act => act());
