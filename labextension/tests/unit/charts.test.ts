@@ -151,3 +151,11 @@ test('on a static page one picture is live and the others are a button away', ()
   offered[0]!.click();
   expect(images.map(one => one.hidden)).toEqual([false, true, false]);
 });
+
+test('runs that are over before they begin are said to be short', () => {
+  const short = { median: 2e-6, interval: [1e-6, 3e-6] };
+  const both = comparison(short);
+  const rows = (both['rows'] as Record<string, unknown>[]).map(row => ({ ...row, ...short }));
+  const said = (value: unknown): boolean => new Inspector({ ...sample(), comparison: value }).root.textContent!.includes('inspect larger arrays');
+  expect([said({ ...both, rows }), said(comparison())]).toEqual([true, false]);
+});
