@@ -129,10 +129,11 @@ class LinkedPictureModel(TypedDict):
 
 
 class LinkedDeviceModel(TypedDict):
-    """The kernels that a device would run."""
+    """The kernels that a device would run; ``shared`` are the loops of blocks and threads with their tiles, in words."""
 
     target: str
     kernels: list[KernelCardModel]
+    shared: list[str]
     pictures: list[LinkedPictureModel]
 
 

@@ -71,3 +71,11 @@ def test_the_kernels_are_in_the_model_once_they_were_asked_for():
     assert device["kernels"][0]["promotions"]
     assert device["kernels"][0]["accesses"][0]["strides"]
     assert device["pictures"][0]["iterators"] == ["i", "j"]
+    assert all(loop.startswith("kernel ") for loop in device["shared"])
+
+
+def test_the_tiles_are_those_of_the_mapping():
+    bench = Workbench(pv.inspect(PRODUCT, schedules=("superposition",)))
+    bench.map_to_device("superposition")
+    shared = bench.model()["variants"][0]["device"]["shared"]
+    assert any("i: blocks along y in tiles of" in loop for loop in shared)

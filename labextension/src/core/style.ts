@@ -73,6 +73,8 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-scroll { overflow-x: auto; max-height: 300px; overflow-y: auto; }
 .polyviz table.polyviz-table { border-collapse: collapse; font-size: 12px; width: auto; margin: 2px 0; color: inherit; table-layout: auto; }
 .polyviz-table th, .polyviz-table td { text-align: start; padding: 2px 10px 2px 4px; border-bottom: 1px solid var(--pv-border); vertical-align: top; max-width: none; white-space: normal; }
+.polyviz-filter input[type=range] { width: 84px; }
+[aria-label=Dependences] table.polyviz-table th, [aria-label=Dependences] table.polyviz-table td { padding: 2px 5px 2px 3px; }
 .polyviz-whole, [aria-label=Dependences] td:first-child { white-space: nowrap; }
 .polyviz-table tbody tr { background: none; cursor: pointer; }
 .polyviz-table td svg { vertical-align: middle; }
