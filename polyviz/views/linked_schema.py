@@ -129,7 +129,7 @@ class LinkedPictureModel(TypedDict):
 
 
 class LinkedDeviceModel(TypedDict):
-    """The kernels that a device would run; ``shared`` are the loops of blocks and threads with their tiles, in words."""
+    """The kernels that a device would run; ``shared`` tells the loops of both levels and their tiles."""
 
     target: str
     kernels: list[KernelCardModel]
