@@ -22,6 +22,7 @@ def linked_device_model(view: DeviceView) -> LinkedDeviceModel:
     return {
         "target": view.target,
         "kernels": [card_model(card) for card in view.cards],
+        "shared": [f"kernel {loop.kernel}, {loop.text}" for loop in view.trees.shared],
         "pictures": [_picture(picture, MOST_RUNS // len(view.pictures)) for picture in view.pictures],
     }
 

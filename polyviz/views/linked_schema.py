@@ -129,10 +129,11 @@ class LinkedPictureModel(TypedDict):
 
 
 class LinkedDeviceModel(TypedDict):
-    """The kernels that a device would run."""
+    """The kernels that a device would run; ``shared`` tells the loops of both levels and their tiles."""
 
     target: str
     kernels: list[KernelCardModel]
+    shared: list[str]
     pictures: list[LinkedPictureModel]
 
 

@@ -52,6 +52,8 @@ def test_runs_unfold_to_every_iteration():
 def test_a_run_ends_with_its_block_and_where_the_threads_turn_back():
     points = [PlacedIteration((j,), (j // 6, 0, 0), (j % 3, 0, 0)) for j in range(8)]
     assert [run[-1] for run in runs_of(points)] == [3, 3, 2]
+    other_block = [PlacedIteration((j,), (j // 4, 0, 0), (j, 0, 0)) for j in range(8)]
+    assert [run[-1] for run in runs_of(other_block)] == [4, 4]
 
 
 def test_no_coordinates_at_all():
@@ -69,3 +71,11 @@ def test_the_kernels_are_in_the_model_once_they_were_asked_for():
     assert device["kernels"][0]["promotions"]
     assert device["kernels"][0]["accesses"][0]["strides"]
     assert device["pictures"][0]["iterators"] == ["i", "j"]
+    assert all(loop.startswith("kernel ") for loop in device["shared"])
+
+
+def test_the_tiles_are_those_of_the_mapping():
+    bench = Workbench(pv.inspect(PRODUCT, schedules=("superposition",)))
+    bench.map_to_device("superposition")
+    shared = bench.model()["variants"][0]["device"]["shared"]
+    assert any("i: blocks along y in tiles of" in loop for loop in shared)

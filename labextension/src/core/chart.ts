@@ -31,7 +31,7 @@ export function coloursAt(node: Element): Colours {
     grid: colour('--pv-border', '#c4c4c4'),
     bar: colour('--pv-flow', '#0072B2'),
     best: colour('--pv-output', '#00795a'),
-    plain: colour('--pv-muted', '#5c5c5c'),
+    plain: colour('--pv-plain', '#8a8a8a'),
     mark: colour('--pv-anti', '#D55E00')
   };
 }

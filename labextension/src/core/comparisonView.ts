@@ -36,7 +36,7 @@ class ComparisonView {
       this.upper.replaceChildren(...run, element('p', { class: 'polyviz-muted' }, 'Nothing was timed.'));
       return;
     }
-    this.upper.replaceChildren(...run, element('p', {}, `Verdict: ${comparison.verdict}.`), this.choice());
+    this.upper.replaceChildren(...run, element('p', {}, `Verdict: ${comparison.verdict}.`), ...shortRuns(comparison), this.choice());
     // A chart is not drawn again for every report of progress.
     if (this.drawn !== comparison) {
       this.drawn = comparison;
@@ -82,6 +82,17 @@ class ComparisonView {
     const measure = button('Measure this machine', () => state.ask({ ask: 'measure' }, 'measuring this machine'));
     return [element('p', { class: 'polyviz-row' }, 'A roofline needs the speed of this machine; finding it out takes a few seconds.', measure)];
   }
+}
+
+/** Runs below this many seconds are calls more than loops. */
+const SHORT = 5e-5;
+
+/** Who compares orders on tiny arrays should know that the orders hardly count there. */
+function shortRuns(comparison: Comparison): readonly HTMLElement[] {
+  const medians = comparison.rows.flatMap(row => (row.median === null ? [] : [row.median]));
+  const isShort = medians.length > 0 && Math.max(...medians) < SHORT;
+  const told = 'All of these runs take only microseconds, most of them spent on calling the function: inspect larger arrays to compare orders.';
+  return isShort ? [element('p', { class: 'polyviz-muted' }, told)] : [];
 }
 
 /** Buttons that verify and time all schedules, and stop that; what is being done stands beside them. */

@@ -55,6 +55,8 @@ export interface ThreadPicture {
 export interface Device {
   readonly target: string;
   readonly kernels: readonly Card[];
+  /** The loops of both levels with their tiles as they were mapped, in words. */
+  readonly shared: readonly string[];
   readonly pictures: readonly ThreadPicture[];
 }
 
@@ -63,7 +65,7 @@ const MOST_PLACED = 20_000;
 
 export function deviceOf(value: unknown): Device {
   const fields = fieldsOf(value);
-  return { target: textOf(fields['target']), kernels: listOf(fields['kernels'], cardOf), pictures: listOf(fields['pictures'], pictureOf) };
+  return { target: textOf(fields['target']), kernels: listOf(fields['kernels'], cardOf), shared: texts(fields['shared']), pictures: listOf(fields['pictures'], pictureOf) };
 }
 
 function cardOf(value: unknown): Card {

@@ -9,7 +9,9 @@ import { threadPicture } from './threadPicture';
 export function deviceParts(device: Device): readonly HTMLElement[] {
   const pictures = device.pictures.map(threadPicture);
   const drawn = pictures.length === 0 ? [] : [folding('Which thread runs which iteration', true, element('div', { class: 'polyviz-pair' }, ...pictures))];
-  return [...device.kernels.map(cardPart), ...drawn];
+  const shared = items(device.shared.map(one => `${one}.`));
+  const loops = shared === null ? [] : [element('p', { class: 'polyviz-word' }, 'Tiles and threads, as they were mapped'), shared];
+  return [...loops, ...device.kernels.map(cardPart), ...drawn];
 }
 
 function cardPart(card: Card): HTMLElement {

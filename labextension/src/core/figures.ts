@@ -141,7 +141,7 @@ export function ratiosFigure(comparison: Comparison, colours: Colours): Figure |
     marker: { color: coloursOf(rows, comparison, colours), size: 11, symbol: 'diamond' },
     error_x: whiskers(ratios, rows.map(row => row.speedupInterval ?? []), 1, colours)
   };
-  const x = { title: { text: `times as fast as ${plain(comparison.baseline || 'the baseline')}; right of 1 is faster` }, type: isLogarithmic ? 'log' : 'linear', ...(isLogarithmic ? {} : { rangemode: 'tozero' }) };
+  const x = { title: { text: `speed against ${plain(comparison.baseline || 'the baseline')} = 1; to the right is faster` }, type: isLogarithmic ? 'log' : 'linear', ...(isLogarithmic ? {} : { rangemode: 'tozero' }) };
   const layout = layoutOf(colours, 80 + ROW_HEIGHT * rows.length, x, { autorange: 'reversed', type: 'category' });
   return {
     data: [points],

@@ -11,7 +11,7 @@ export const STYLE = `
   --pv-border: var(--jp-border-color1, var(--vscode-widget-border, #c4c4c4));
   --pv-flow: #0072B2; --pv-anti: #D55E00; --pv-output: #00795a; --pv-reduction: #AA4499; --pv-other: #5c5c5c;
   --pv-violation: #c00028; --pv-lit: #fff3c4; --pv-lit-edge: #8a6100; --pv-hull: #eef4fa; --pv-now: #E69F00;
-  --pv-there: #cfe3f2; --pv-gone: #fbe3d6; --pv-new: #dff3ea;
+  --pv-plain: #8a8a8a; --pv-there: #cfe3f2; --pv-gone: #fbe3d6; --pv-new: #dff3ea;
   color: var(--pv-ink); background: var(--pv-paper); font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif);
   padding: 8px; box-sizing: border-box; container-type: inline-size;
 }
@@ -64,7 +64,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-badge-parallel-reduction { border-color: var(--pv-reduction); color: var(--pv-reduction); }
 .polyviz-menu { border: 1px solid var(--pv-muted); background: var(--pv-raised); border-radius: 4px; padding: 6px 8px; margin: 4px 0; display: grid; gap: 4px; justify-items: start; }
 .polyviz-offers { display: flex; flex-wrap: wrap; gap: 4px; }
-.polyviz button.polyviz-move { font-size: 12px; padding: 1px 7px; background: var(--pv-paper); }
+.polyviz button.polyviz-move { font-size: 12px; text-align: start; padding: 1px 7px; background: var(--pv-paper); }
 .polyviz-effect { margin-inline-start: 6px; color: var(--pv-output); font-size: 11px; }
 .polyviz-effect.polyviz-worse { color: var(--pv-anti); }
 .polyviz button.polyviz-illegal { color: var(--pv-muted); text-decoration: line-through; border-style: dashed; }
@@ -73,7 +73,9 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-scroll { overflow-x: auto; max-height: 300px; overflow-y: auto; }
 .polyviz table.polyviz-table { border-collapse: collapse; font-size: 12px; width: auto; margin: 2px 0; color: inherit; table-layout: auto; }
 .polyviz-table th, .polyviz-table td { text-align: start; padding: 2px 10px 2px 4px; border-bottom: 1px solid var(--pv-border); vertical-align: top; max-width: none; white-space: normal; }
-.polyviz-whole { white-space: nowrap; }
+.polyviz-filter input[type=range] { width: 84px; }
+[aria-label=Dependences] table.polyviz-table th, [aria-label=Dependences] table.polyviz-table td { padding: 2px 5px 2px 3px; }
+.polyviz-whole, [aria-label=Dependences] td:first-child { white-space: nowrap; }
 .polyviz-table tbody tr { background: none; cursor: pointer; }
 .polyviz-table td svg { vertical-align: middle; }
 .polyviz-script { background: var(--pv-raised); padding: 6px; overflow: auto; max-height: 240px; }

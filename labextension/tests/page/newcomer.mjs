@@ -18,8 +18,9 @@ await scenario('a comparison of a first loop', async () => {
   await openFile(page, url, 'quickstart.ipynb');
   await kernelIsIdle(page);
   await execute(page, 'notebook:run-all-cells');
+  await kernelIsIdle(page);
+  await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.scrollToItem(5));
   await page.locator('.jp-NotebookPanel .js-plotly-plot').first().waitFor();
-  await page.locator('.jp-NotebookPanel .js-plotly-plot').first().scrollIntoViewIfNeeded();
   await picture('newcomer-compared');
 });
 

@@ -15,6 +15,9 @@ await scenario('live', async () => {
   await execute(page, 'notebook:run-all-cells');
   await view.locator('button:has-text("Moves")').first().waitFor();
   assert.equal(await view.count(), 1);
+  // What tests/views/test_cache.py has the static forms say of the same loops.
+  const cache = await view.locator('[aria-label=Cache] table').innerText();
+  assert.match(cache, /original\s+126\s+98\s+28\s+0\s+1\.31 KiB[^]*pluto\s+126\s+60\s+66\s+38\s+2\.91 KiB/);
   await picture('live');
 });
 

@@ -94,6 +94,7 @@ test('whoever answers the event draws the chart, and only where it is seen', () 
   const place = new ChartPlace();
   place.show(colours => timesFigure(comparisonOf(comparison()), colours), [document.createTextNode('otherwise')]);
   host.append(place.root);
+  seen.forEach(act => act());
   expect([asked.length, place.root.textContent]).toEqual([0, 'otherwise']);
   Object.defineProperty(place.root, 'clientWidth', { value: 600 });
   seen.forEach(act => act());
@@ -149,4 +150,12 @@ test('on a static page one picture is live and the others are a button away', ()
   expect(offered).toHaveLength(1);
   offered[0]!.click();
   expect(images.map(one => one.hidden)).toEqual([false, true, false]);
+});
+
+test('runs that are over before they begin are said to be short', () => {
+  const short = { median: 2e-6, interval: [1e-6, 3e-6] };
+  const both = comparison(short);
+  const rows = (both['rows'] as Record<string, unknown>[]).map(row => ({ ...row, ...short }));
+  const said = (value: unknown): boolean => new Inspector({ ...sample(), comparison: value }).root.textContent!.includes('inspect larger arrays');
+  expect([said({ ...both, rows }), said(comparison())]).toEqual([true, false]);
 });

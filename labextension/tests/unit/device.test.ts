@@ -19,7 +19,7 @@ const CARD = {
 /** Two rows of eight iterations: four threads along x, two blocks. */
 const RUNS = [0, 1].flatMap(i => [0, 1].map(block => [i, 4 * block, block, 0, 0, 0, i, 0, 1, 0, 0, 4]));
 const PICTURE = { title: 'S0[i, j] in kernel 0', kernel: 0, statement: 'S0', iterators: ['i', 'j'], block: [4, 2, 1], rules: ['thread x: j % 4'], runs: RUNS, note: '' };
-const DEVICE = { target: 'emulated', kernels: [CARD], pictures: [PICTURE] };
+const DEVICE = { target: 'emulated', kernels: [CARD], shared: ['kernel 0, j: blocks along x in tiles of 4'], pictures: [PICTURE] };
 
 function model(device: unknown): Record<string, unknown> {
   const found = sample();
@@ -43,12 +43,13 @@ test('runs unfold to iterations with their block and thread', () => {
 test('runs of a wrong length and without an end are not drawn', () => {
   expect(unfolded([[1, 2, 3]], 2)).toEqual([]);
   expect(unfolded([[0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1e12]], 2)).toHaveLength(20_000);
-  expect(deviceOf({ kernels: 3, pictures: 'x' })).toEqual({ target: '', kernels: [], pictures: [] });
+  expect(deviceOf({ kernels: 3, pictures: 'x' })).toEqual({ target: '', kernels: [], shared: [], pictures: [] });
 });
 
 test('a card tells the shape, the barriers, where arrays live and how memory is met', () => {
   const text = drawn(model(DEVICE)).textContent!;
   expect(text).toContain('Grid of (n + 3) // 4 blocks, each of 4 × 2 threads.');
+  expect(text).toContain('kernel 0, j: blocks along x in tiles of 4.');
   expect(text).toContain('Barrier: the tile of A is copied');
   expect(text).toContain('shared4 × 4128 Bread 4 times');
   expect(text).toContain('contiguous, moves by (0, 1)2');
