@@ -41,7 +41,9 @@ def test_the_code_of_the_readme_runs(cache_directory: Path, monkeypatch: pytest.
             continue
         for cell in cells(block):
             outcome = shell.run_cell(cell, store_history=False)
-            failed += [] if outcome.success else [f"{cell}\n{outcome.error_in_exec or outcome.error_before_exec}"]
+            failed += (
+                [] if outcome.success else [f"{cell}\n{outcome.error_in_exec or outcome.error_before_exec}"]
+            )
     assert failed == []
 
 

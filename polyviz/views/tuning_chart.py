@@ -30,7 +30,10 @@ def draw(tuning: Tuning) -> str:
     shown = _shown(tuning)
     if not shown:
         return ""
-    left = 24 + min(max(len(_label(trial, tuning)) for trial in shown), _LONGEST_LABEL) * _LABEL_SIZE * MONO_WIDTH
+    left = (
+        24
+        + min(max(len(_label(trial, tuning)) for trial in shown), _LONGEST_LABEL) * _LABEL_SIZE * MONO_WIDTH
+    )
     longest = max(trial.seconds or 0.0 for trial in shown)
     scale = Scale(0.0, longest * 1.04, False, left, _WIDTH - left - _RIGHT)
     bottom = _TOP + _ROW * len(shown)
@@ -47,7 +50,9 @@ def draw(tuning: Tuning) -> str:
 def describe(tuning: Tuning) -> str:
     """The chart in words."""
     bars = [f"{_label(trial, tuning)}: {seconds(trial.seconds or 0.0)}" for trial in _shown(tuning)]
-    return clip_text(f"Bar chart of the candidates that were timed for {tuning.name}. {'; '.join(bars)}.", 2000)
+    return clip_text(
+        f"Bar chart of the candidates that were timed for {tuning.name}. {'; '.join(bars)}.", 2000
+    )
 
 
 def _timed(tuning: Tuning) -> list[Trial]:
@@ -63,7 +68,9 @@ def _shown(tuning: Tuning) -> Sequence[Trial]:
 
 def _left_out(tuning: Tuning, shown: Sequence[Trial]) -> str:
     timed = _timed(tuning)
-    hidden = f", the {len(shown) - 1} fastest of them and the defaults drawn" if len(timed) > len(shown) else ""
+    hidden = (
+        f", the {len(shown) - 1} fastest of them and the defaults drawn" if len(timed) > len(shown) else ""
+    )
     return f"{plural(len(tuning.trials), 'candidate')}, {len(timed)} timed{hidden}"
 
 
