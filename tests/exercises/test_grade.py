@@ -138,6 +138,16 @@ def test_an_answer_that_never_ends_costs_its_own_row_only(tmp_path, monkeypatch)
     assert "longer than" in one.note
 
 
+def test_an_answer_of_megabytes_leaves_a_short_note(tmp_path) -> None:
+    path = notebook(tmp_path / "big.ipynb", "%%polycheck columns\n" + "x" * 2_000_000 + "()")
+    table = tmp_path / "all.csv"
+    assert main(["grade", str(path), "--output", str(table)]) == 0
+    [row] = rows(table)
+    assert row["status"] == "unreadable"
+    assert "There is no move `xxx" in row["note"]
+    assert table.stat().st_size < 1000
+
+
 def test_what_a_student_writes_steers_neither_terminal_nor_spreadsheet(tmp_path, capsys) -> None:
     path = notebook(tmp_path / "mal.ipynb", "%%polycheck =cmd|'/c\x1b[2J'!A0\nx")
     table = tmp_path / "all.csv"
