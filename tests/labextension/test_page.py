@@ -92,7 +92,6 @@ def files(folder):
     write(folder / "command.ipynb", SETUP, LOOPS.partition("\n")[2])
     write(folder / "values.ipynb", VALUES, "pv.dependences(part)")
     nbformat.write(notebook([shown]), folder / "hostile.ipynb")
-    write(folder / "far.ipynb", SETUP, LOOPS, *["print('\\n' * 40)"] * 12)
     part = nbformat.v4.new_output("display_data", pv.extract(FUNCTION)._repr_mimebundle_())
     long = [nbformat.v4.new_code_cell(str(number), outputs=[part]) for number in range(40)]
     nbformat.write(notebook(long), folder / "long.ipynb")

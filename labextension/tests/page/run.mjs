@@ -213,17 +213,6 @@ await scenario('other results keep their static page', async () => {
   await picture('values');
 });
 
-await scenario('a view that was made out of sight is live when it comes into view', async () => {
-  await openFile(page, url, 'far.ipynb');
-  await kernelIsIdle(page);
-  await execute(page, 'notebook:run-all-cells');
-  // All cells have run, and the last one is in view, for longer than a renderer looks for its widget.
-  await page.waitForFunction(() => window.jupyterapp.shell.currentWidget.content.widgets.at(-1).model.outputs.length > 0);
-  await page.waitForTimeout(8000);
-  await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.scrollToItem(1));
-  await view.locator('button:has-text("Moves")').first().waitFor();
-});
-
 await scenario('saved results out of sight are there when they come into view', async () => {
   await openFile(page, url, 'long.ipynb');
   const pictures = page.locator('.jp-OutputArea-output img[alt^="Iteration domain"]');
