@@ -19,7 +19,9 @@ class FrontEndHook(BuildHookInterface):
         if not (root / "polyviz" / "static" / "widget.js").is_file():
             self.app.display_info("No widget was built (make labextension, with Node.js): views are static.")
         if not (root / "polyviz" / "labextension" / "package.json").is_file():
-            self.app.display_info("No JupyterLab extension was built: no side panel, and saved views are static.")
+            self.app.display_info(
+                "No JupyterLab extension was built: no side panel, and saved views are static."
+            )
             return
         build_data["shared_data"].update(
             {

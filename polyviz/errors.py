@@ -56,7 +56,9 @@ def _window(line: str, place: int) -> tuple[str, int]:
         return line, place
     start = max(0, min(place, len(line)) - _BEFORE)
     end = start + _WIDEST
-    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}", place - start + bool(start)
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}", place - start + bool(
+        start
+    )
 
 
 class PolyvizError(Exception):

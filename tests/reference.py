@@ -24,11 +24,11 @@ SCHEDULERS = tuple(scheduler_registry._BUILT_IN)
 INTRODUCTION = """\
 # Reference
 
-Every public name of `polyviz`, every magic with its options, and every command, from their own documentation. This file is made by
-`python -m tests.reference` and checked by the tests; the [README](../README.md) is where to begin.
+Every public name of `polyviz`, every magic with its options, and every command, from their own documentation. This
+file is made by `python -m tests.reference` and checked by the tests; the [README](../README.md) is where to begin.
 
-Names that stand elsewhere, such as `polyviz.gallery`, are imported from there. Whatever shows itself has a true and readable summary as plain text,
-a static page, and JSON of the type `application/vnd.polyviz.v1+json`.
+Names that stand elsewhere, such as `polyviz.gallery`, are imported from there. Whatever shows itself has a true and
+readable summary as plain text and a static page; most bring JSON of the type `application/vnd.polyviz.v1+json` too.
 """
 
 
@@ -175,7 +175,8 @@ def _options_of_schedulers() -> str:
     for name in SCHEDULERS:
         values = scheduler_registry.option_values(name)
         options = [
-            f"`{option}={default!r}`" + (f" (or {_others(values[option], default)})" if option in values else "")
+            f"`{option}={default!r}`"
+            + (f" (or {_others(values[option], default)})" if option in values else "")
             for option, default in scheduler_registry.scheduler_options(name).items()
         ]
         rows += [f"- `{name}`: {'; '.join(options)}"] if options else []
@@ -195,7 +196,8 @@ def _goals() -> str:
 
 
 def _gallery() -> str:
-    functions = [_function(f"polyviz.gallery.{one.__name__}", one) for one in (gallery.kernels, gallery.polybench, gallery.kernel)]
+    listed = (gallery.kernels, gallery.polybench, gallery.kernel)
+    functions = [_function(f"polyviz.gallery.{one.__name__}", one) for one in listed]
     kind = type(gallery.kernel("gemm"))
     return "## Gallery\n\n" + "\n".join([*functions, _value(f"polyviz.gallery.{kind.__name__}", kind)])
 
@@ -231,7 +233,7 @@ def _options() -> str:
 
 
 def _cell(text: str) -> str:
-    return text.replace("%%", "%").replace("%poly", "%%poly").replace("%%polyschedulers", "%polyschedulers").replace("|", "\\|")
+    return text.replace("%%", "%").replace("|", "\\|")
 
 
 def _commands() -> str:
@@ -252,8 +254,14 @@ def _arguments(parser: argparse.ArgumentParser) -> str:
     for action in parser._actions:
         if isinstance(action, argparse._HelpAction):
             continue
-        spelled = ", ".join(f"`{one}`" for one in action.option_strings) or f"`{action.metavar or action.dest}`"
-        value = f" `{action.metavar or action.dest.upper()}`" if action.option_strings and action.nargs != 0 else ""
+        spelled = (
+            ", ".join(f"`{one}`" for one in action.option_strings) or f"`{action.metavar or action.dest}`"
+        )
+        value = (
+            f" `{action.metavar or action.dest.upper()}`"
+            if action.option_strings and action.nargs != 0
+            else ""
+        )
         text = (action.help or "") % {"default": action.default, "prog": parser.prog}
         rows.append(f"- {spelled}{value}: {text}")
     return "\n".join([*rows, ""])
@@ -265,8 +273,9 @@ def _surroundings() -> str:
         f"- `{toolchain.COMPILER_VARIABLE}`: the C compiler to use, instead of the first one found.",
         "- `OMP_NUM_THREADS`: how many threads kernels get.",
         "",
-        f"Other packages bring schedulers and moves through the entry points `{scheduler_registry.ENTRY_POINT_GROUP}` and "
-        f"`{move_registry.ENTRY_POINT_GROUP}`; [CONTRIBUTING](../CONTRIBUTING.md) says how to write one.",
+        "Other packages bring schedulers and moves through the entry points "
+        f"`{scheduler_registry.ENTRY_POINT_GROUP}` and `{move_registry.ENTRY_POINT_GROUP}`; "
+        "[CONTRIBUTING](../CONTRIBUTING.md) says how to write one.",
         "",
     ]
     return "\n".join(["## Surroundings\n", *rows])

@@ -119,6 +119,22 @@ def test_doctor_answers_from_a_process_of_its_own(folder: Path) -> None:
         assert what in run.stdout
 
 
+def test_doctor_says_whether_views_are_live(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    monkeypatch.setattr(doctor, "widget_script", lambda: None)
+    missing = {one.what: one for one in doctor.diagnose().findings}["live views"]
+    assert not missing.found
+    assert "make wheel" in missing.advice
+    folder = tmp_path / "labextensions" / "polyviz-lab"
+    folder.mkdir(parents=True)
+    (folder / "package.json").write_text("{}")
+    monkeypatch.setattr(doctor, "widget_script", lambda: folder)
+    found = {one.what: one for one in doctor.diagnose().findings}
+    assert found["live views"].found
+    assert found["JupyterLab extension"].detail == str(folder)
+    assert not found["JupyterLab extension"].advice
+
+
 def test_doctor_says_what_to_install(monkeypatch, capsys) -> None:
     monkeypatch.setenv("POLYVIZ_CC", "no-such-compiler")
     monkeypatch.setitem(sys.modules, "cupy", None)

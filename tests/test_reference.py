@@ -36,7 +36,9 @@ def test_every_magic_and_option_stands_in_it(text: str) -> None:
 def test_every_name_that_is_an_argument_stands_in_it(text: str) -> None:
     named = {*pv.techniques(), *pv.targets(), "pluto", "spatial", "unroll-and-jam"}
     assert [name for name in named if f"`{name}`" not in text] == []
-    goals = [name for name in exercises.__all__ if name in ("legal", "parallel", "tiled", "vector", "at_most")]
+    goals = [
+        name for name in exercises.__all__ if name in ("legal", "parallel", "tiled", "vector", "at_most")
+    ]
     assert [name for name in goals if f"polyviz.exercises.{name}(" not in text] == []
 
 

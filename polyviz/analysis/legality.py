@@ -42,7 +42,7 @@ def check(scop: Scop, schedule: Order, *, known: Dependences | None = None) -> L
     times = schedule_times(scop, schedule)
     found = known if known is not None else dependences(scop)
     violations = (_violation(scop, dependence, times) for dependence in found.validity_relations)
-    return Legality(tuple(violation for violation in violations if violation is not None))
+    return Legality(tuple(violation for violation in violations if violation is not None), scop)
 
 
 def _violation(scop: Scop, dependence: Dependence, times: Mapping[str, isl.Map]) -> Violation | None:

@@ -18,6 +18,7 @@ from polyviz.runtime.peaks import MEASURE_LIMIT, keep_peaks
 from polyviz.runtime.storage import cache_directory
 from polyviz.runtime.toolchain import INSTALL_HINT, toolchain_availability
 from polyviz.runtime.worker import shared_worker
+from polyviz.views.front_end import ADVICE, extension_folder, widget_script
 from polyviz.views.html import table
 from polyviz.views.tables import columns, plural
 
@@ -139,6 +140,12 @@ def _notebook() -> Iterator[Finding]:
     yield _package("ipywidgets", "live views")
     yield _package("anywidget", "live views")
     yield _package("plotly", "charts")
+    built = widget_script() is not None
+    detail = "the widget is built" if built else "the widget was not built: pictures and tables are static"
+    yield Finding("live views", built, detail, "" if built else ADVICE)
+    place = extension_folder()
+    absent = "not where the JupyterLab of this environment looks: no side panel, saved views are static"
+    yield Finding("JupyterLab extension", place is not None, str(place or absent), "" if place else ADVICE)
 
 
 def _package(name: str, purpose: str) -> Finding:

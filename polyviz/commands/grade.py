@@ -15,6 +15,7 @@ from polyviz.exercises.answer import is_blank
 from polyviz.exercises.library import load
 from polyviz.exercises.record import MIME
 from polyviz.runtime.worker import Worker
+from polyviz.views.drawing import clip_text
 from polyviz.views.tables import columns
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ MAGIC = "%%polycheck"
 SECONDS = 60.0
 """How long one answer may take."""
 _LONGEST_NAME = 80
+_LONGEST_NOTE = 200
 _loaded: set[str] = set()
 
 
@@ -147,7 +149,8 @@ def judge(sheet: str, name: str, body: str, recorded: str) -> tuple[str, int, in
     if attempt.problem and recorded:
         attempt, note = exercise.attempt(recorded), "from the recorded answer"
     met = sum(verdict.met is True for verdict in attempt.verdicts)
-    return _status(attempt), met, len(exercise.goals), attempt.problem.partition("\n")[0] or note
+    problem = clip_text(attempt.problem.partition("\n")[0], _LONGEST_NOTE)
+    return _status(attempt), met, len(exercise.goals), problem or note
 
 
 def _number(value: object) -> int:

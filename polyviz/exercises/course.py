@@ -177,8 +177,7 @@ _MADE = (
         task="fetch at most 1,200 lines",
         hints=(
             "A better order of three loops is not enough: use tiles. The cache holds 32 lines.",
-            "Three tiles of 8 × 8 are 24 lines, if each is used up before it leaves: mind the order "
-            "within a tile, too.",
+            "Three tiles of 8 × 8 are 24 lines. Are they used up before they leave? Mind the order within a tile, too.",
         ),
         sizes={"n": 32},
     ),
@@ -188,9 +187,8 @@ _MADE = (
         [legal(), at_most(lines=200, cache=512)],
         task="read `B` and `A` again while they are still in the cache",
         hints=(
-            "Which iteration of the second loop needs what iteration 5 of the first one wrote? "
-            "Why may they not be fused?",
-            "If the second loop ran one iteration later, nobody would read too early. A move does that.",
+            "Which iteration of the second loop needs what iteration 5 of the first one wrote?",
+            "Fused, it would read too early. A move lets the second loop run one iteration later.",
         ),
         sizes={"n": 512},
     ),

@@ -8,21 +8,15 @@ from polyviz.exercises.answer import FORMS
 from polyviz.exercises.exercise import Attempt, Exercise
 from polyviz.exercises.record import MIME, record_of
 from polyviz.model.display import register_renderer
-from polyviz.views import domain
 from polyviz.views.drawing import values_text
-from polyviz.views.html import heading, image, items, paragraph, preformatted
-from polyviz.views.instances import Arrow, Pane, integer_points
-from polyviz.views.sizes import binding
+from polyviz.views.html import heading, items, paragraph, preformatted
+from polyviz.views.violation import picture_html
 
 if TYPE_CHECKING:
     from polyviz.exercises.goal import Verdict
-    from polyviz.model.dependences import Violation
     from polyviz.model.display import Bundle
-    from polyviz.model.scop import Scop
 
 MARKS = {True: "✓", False: "✗", None: "–"}
-_MOST = 400
-_MARGIN = 2
 
 
 def attempt_bundle(attempt: Attempt) -> Bundle:
@@ -100,47 +94,7 @@ def _picture(attempt: Attempt) -> str:
     answer = attempt.answer
     if answer is None or answer.legality:
         return ""
-    violation = answer.legality.violations[0]
-    pane = _pane(answer.scop, violation)
-    if pane is None:
-        return ""
-    sentence = paragraph("The pair that forbids this order; its arrow must point forward in time.")
-    return sentence + image(domain.draw(pane), f"{violation.source}: {violation.explanation}")
-
-
-def _pane(scop: Scop, violation: Violation) -> Pane | None:
-    """One arrow among the points of its statement; None between two statements, which have no common picture."""
-    statement = scop.statement(violation.source)
-    if violation.source != violation.sink or not 1 <= len(statement.iterators) <= 3:
-        return None
-    arrow = Arrow(
-        violation.kind,
-        violation.array,
-        violation.source,
-        violation.source_instance,
-        violation.sink,
-        violation.sink_instance,
-    )
-    shown, values, points = statement.domain, dict(violation.parameters), None
-    # A little larger than the smallest sizes that show it, so that there is something around the pair.
-    for more in (_MARGIN, 0):
-        grown = {name: value + more for name, value in values.items()}
-        inside = shown.intersect_params(binding(grown))
-        if not inside.is_empty() and inside.count_val().to_python() <= _MOST:
-            points = integer_points(inside)[0]
-            break
-    if points is None:
-        return None
-    return Pane(
-        statement.name,
-        statement.source,
-        statement.span.line,
-        grown,
-        statement.iterators,
-        tuple(points),
-        (arrow,),
-        True,
-    )
+    return picture_html(answer.scop, answer.legality.violations)
 
 
 def exercise_bundle(exercise: Exercise) -> Bundle:

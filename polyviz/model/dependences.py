@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
@@ -11,6 +11,8 @@ from polyviz.model.display import Displayable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from polyviz.model.scop import Scop
 
 DependenceKind = Literal["flow", "anti", "output", "input", "reduction"]
 
@@ -114,9 +116,13 @@ class Violation:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Legality(Displayable):
-    """The verdict on a schedule: true when no dependence is reversed."""
+    """The verdict on a schedule: true when no dependence is reversed.
+
+    ``scop`` is the part that was checked, so that a view can draw a violation; None where nobody said.
+    """
 
     violations: tuple[Violation, ...] = ()
+    scop: Scop | None = field(default=None, compare=False)
 
     def __bool__(self) -> bool:
         return not self.violations

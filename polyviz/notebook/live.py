@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 from polyviz.api import Inspector
 from polyviz.api.shown import inspector_bundle
 from polyviz.model.display import register_renderer
-from polyviz.notebook.widget import InspectorWidget, widget_script
+from polyviz.notebook.widget import InspectorWidget
+from polyviz.views.front_end import ADVICE, widget_script
 from polyviz.views.html import paragraph
 
 if TYPE_CHECKING:
     from polyviz.model.display import Shown
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
-_STATIC = "This view is static: the live one was not built. Install Node.js and run make labextension in the checkout."
+_STATIC = f"This view is static, since polyviz was installed without the live ones. To get them, {ADVICE}."
 
 
 def live_bundle(inspector: Inspector) -> Shown:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -12,18 +11,12 @@ from polyviz.api.workbench import EDITED, Workbench
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.notebook.timing import Timing
 from polyviz.scheduling import scheduler_names
+from polyviz.views.front_end import ADVICE, widget_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from importlib.resources.abc import Traversable
 
     from polyviz.api import Comparison, Inspector
-
-
-def widget_script() -> Traversable | None:
-    """The built front end; None where polyviz was installed without it."""
-    script = files("polyviz").joinpath("static", "widget.js")
-    return script if script.is_file() else None
 
 
 class InspectorWidget(anywidget.AnyWidget):
@@ -39,9 +32,7 @@ class InspectorWidget(anywidget.AnyWidget):
     def __init__(self, inspector: Inspector) -> None:
         script = widget_script()
         if script is None:
-            raise OptionError(
-                "The live view is not built here: install Node.js 20, then `make labextension`."
-            )
+            raise OptionError(f"The live view is not built here: {ADVICE}.")
         self.workbench = Workbench(inspector)
         self._timing = Timing(inspector, self._report, self._timed)
         super().__init__(

@@ -40,6 +40,7 @@ from polyviz.views.transfers import log_html, log_text
 from polyviz.views.tree import root_of, tree_html
 from polyviz.views.tuning import tuning_html, tuning_text
 from polyviz.views.verdict import HEADINGS, cells, comparison_text, verdict
+from polyviz.views.violation import picture_html
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -192,7 +193,7 @@ def schedule_bundle(schedule: Schedule) -> Bundle:
 
 
 def legality_bundle(legality: Legality) -> Bundle:
-    """The verdict with its counterexamples."""
+    """The verdict with its counterexamples, one of them drawn."""
     plain = text.legality_text(legality)
     rows = [
         [
@@ -206,7 +207,8 @@ def legality_bundle(legality: Legality) -> Bundle:
         for found in legality.violations
     ]
     header = ["kind", "array", "must come first", "must come later", "for", "explanation"]
-    html = paragraph(plain.splitlines()[0]) + (table(rows, header, code=[2, 3]) if rows else "")
+    drawn = "" if legality.scop is None else picture_html(legality.scop, legality.violations)
+    html = paragraph(plain.splitlines()[0]) + (table(rows, header, code=[2, 3]) if rows else "") + drawn
     return bundle(models.legality_model(legality), html, plain)
 
 

@@ -57,7 +57,9 @@ def details(summary: str, content: str, *, opened: bool = False) -> str:
 
 def preformatted(text: str) -> str:
     """Text as it is, with its own colours and letters of one width, which exported pages do not give it."""
-    style = "background:#f7f7f7;color:#1b1b1b;padding:8px;overflow:auto;line-height:1.35;font-family:monospace"
+    style = (
+        "background:#f7f7f7;color:#1b1b1b;padding:8px;overflow:auto;line-height:1.35;font-family:monospace"
+    )
     return f'<pre style="{style}">{escape(text)}</pre>'
 
 

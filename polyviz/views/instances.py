@@ -96,7 +96,9 @@ def pane(
     instances.
     """
     own = [
-        found for found in relations or () if found.source == found.sink == statement.name and found.kind in KINDS
+        found
+        for found in relations or ()
+        if found.source == found.sink == statement.name and found.kind in KINDS
     ]
     window = clip(statement.domain.intersect_params(bound), statement.iterators)
     notes = [*([note] if note else []), *window.cuts]

@@ -101,13 +101,23 @@ def test_a_class_with_every_kind_of_file(tmp_path) -> None:
         (tmp_path / f"{name}.ipynb").write_bytes(content)
     (tmp_path / "folder.ipynb").mkdir()
     notebook(tmp_path / "empty.ipynb")
-    notebook(tmp_path / "odd.ipynb", 3, None, ["%%polycheck ", "columns\n"], "%%polycheck\n", "%%polycheck --hint\n")
+    notebook(
+        tmp_path / "odd.ipynb",
+        3,
+        None,
+        ["%%polycheck ", "columns\n"],
+        "%%polycheck\n",
+        "%%polycheck --hint\n",
+    )
     picture = {"output_type": "display_data", "data": {"image/png": "A" * 5_000_000}}
     notebook(tmp_path / "large.ipynb", "%%polycheck columns\n" + SOLUTIONS["columns"], outputs=[picture])
     table = tmp_path / "class.csv"
     assert main(["grade", *map(str, sorted(tmp_path.glob("*.ipynb"))), "--output", str(table)]) == 0
     found = {(Path(row["notebook"]).stem, row["exercise"]): row for row in rows(table)}
-    assert {name for (name, _), row in found.items() if "is no notebook" in row["note"]} == {*BROKEN, "folder"}
+    assert {name for (name, _), row in found.items() if "is no notebook" in row["note"]} == {
+        *BROKEN,
+        "folder",
+    }
     assert found["empty", ""]["note"] == "no cell %%polycheck"
     assert {key: row["status"] for key, row in found.items() if key[0] in ("empty", "odd", "large")} == {
         ("empty", ""): "empty",
@@ -126,6 +136,16 @@ def test_an_answer_that_never_ends_costs_its_own_row_only(tmp_path, monkeypatch)
     [one, other] = grade.grade([first, second])
     assert (one.status, other.status) == ("unreadable", "solved")
     assert "longer than" in one.note
+
+
+def test_an_answer_of_megabytes_leaves_a_short_note(tmp_path) -> None:
+    path = notebook(tmp_path / "big.ipynb", "%%polycheck columns\n" + "x" * 2_000_000 + "()")
+    table = tmp_path / "all.csv"
+    assert main(["grade", str(path), "--output", str(table)]) == 0
+    [row] = rows(table)
+    assert row["status"] == "unreadable"
+    assert "There is no move `xxx" in row["note"]
+    assert table.stat().st_size < 1000
 
 
 def test_what_a_student_writes_steers_neither_terminal_nor_spreadsheet(tmp_path, capsys) -> None:

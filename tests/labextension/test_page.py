@@ -93,6 +93,9 @@ def files(folder):
     write(folder / "command.ipynb", SETUP, LOOPS.partition("\n")[2])
     write(folder / "values.ipynb", VALUES, "pv.dependences(part)")
     nbformat.write(notebook([shown]), folder / "hostile.ipynb")
+    part = nbformat.v4.new_output("display_data", pv.extract(FUNCTION)._repr_mimebundle_())
+    long = [nbformat.v4.new_code_cell(str(number), outputs=[part]) for number in range(40)]
+    nbformat.write(notebook(long), folder / "long.ipynb")
     write(folder / "two.ipynb", SETUP, LOOPS.replace("--inspect", "--inspect --name first"), SUM)
     write(folder / "jacobi.ipynb", f"{SETUP}; steps = 8", JACOBI)
     write(folder / "lu.ipynb", f"{SETUP}; A = B + n * np.eye(n)", LU)

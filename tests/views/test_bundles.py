@@ -3,6 +3,7 @@ from __future__ import annotations
 import jsonschema
 import pytest
 
+import polyviz as pv
 from polyviz.model.dependences import Legality, LoopParallelism
 from polyviz.model.display import mime_bundle
 from polyviz.views import bundles
@@ -64,6 +65,16 @@ def test_a_part_whose_dependences_nobody_asked_for_says_nothing_of_them():
     assert "dependence" not in alone["text/html"]
     assert all(sentence not in texts(one) for one in pictures_in(alone["text/html"]))
     assert any(sentence in texts(one) for one in pictures_in(both["text/html"]))
+
+
+def test_a_forbidden_order_shows_its_pair():
+    part = pv.extract("for i in range(1, n):\n    for j in range(n - 1):\n        A[j, i] = A[j + 1, i - 1]")
+    [svg] = pictures_in(checked(pv.check(part, "{ S0[i, j] -> [j, i] }")._repr_mimebundle_())["text/html"])
+    assert "flow" in texts(svg)
+    between = pv.extract("for i in range(n):\n    B[i] = A[i]\nfor i in range(n):\n    C[i] = B[i]")
+    verdict = pv.check(between, "{ S0[i] -> [1, i]; S1[i] -> [0, i] }")
+    assert not verdict
+    assert pictures_in(checked(verdict._repr_mimebundle_())["text/html"]) == []
 
 
 def test_what_is_preformatted_has_letters_of_one_width():

@@ -6,7 +6,8 @@
 
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import type { JSONObject, ReadonlyPartialJSONObject } from '@lumino/coreutils';
-import { Widget } from '@lumino/widgets';
+import type { Message } from '@lumino/messaging';
+import { PanelLayout, Widget } from '@lumino/widgets';
 
 import { button, element } from '../core/dom';
 import { Inspector, SHOWN } from '../core/inspector';
@@ -42,6 +43,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   private model: IRenderMime.IMimeModel | null = null;
   private timers: number[] = [];
   private live: IRenderMime.IRenderer | null = null;
+  private page: Widget | null = null;
   private isReviving = false;
   private readonly plotly: Plotly;
 
@@ -52,6 +54,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   ) {
     super();
     this.addClass('polyviz-output');
+    this.layout = new PanelLayout();
     this.node.append(this.place);
     this.plotly = new Plotly(this.node, others);
     this.node.addEventListener(SHOWN, event => this.keep((event as CustomEvent<JSONObject>).detail));
@@ -71,13 +74,29 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
       return;
     }
     this.drawSaved(value);
-    if (!model.trusted || model.data[WIDGET_VIEW] === undefined) {
+    this.lookForLife();
+  }
+
+  /** A cell that was out of sight has its place in the page now. */
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    this.lookForLife();
+  }
+
+  /** Wait a while for the live widget, where there may be one; out of sight nothing could be drawn yet. */
+  private lookForLife(): void {
+    const { model } = this;
+    if (model === null || !model.trusted || model.data[WIDGET_VIEW] === undefined || this.live !== null) {
       return;
     }
     if (this.home?.gone.has(widgetOf(model))) {
       this.offerAgain(GONE);
       return;
     }
+    if (!this.isAttached) {
+      return;
+    }
+    this.stop();
     this.timers = ATTEMPTS.map(delay => window.setTimeout(() => void this.revive(model), delay));
     this.timers.push(window.setTimeout(() => this.offerAgain(SAVED), PATIENCE));
   }
@@ -142,12 +161,17 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   /** Kinds without linked views are shown as they would be without this renderer: as their static page. */
   private async showStatic(html: string, model: IRenderMime.IMimeModel): Promise<void> {
     this.place.replaceChildren();
+    this.page?.dispose();
     if (this.others !== null) {
       const renderer = this.others.createRenderer(HTML);
+      this.page = renderer;
       await renderer.renderModel(model);
-      Widget.attach(renderer, this.place);
-      if (this.plotly.isThere) {
-        livePictures(this.place, model.data[MIME]);
+      if (!this.isDisposed && !renderer.isDisposed) {
+        // The layout also takes it while the cell is out of sight, and tells it when it comes into view.
+        (this.layout as PanelLayout).addWidget(renderer);
+        if (this.plotly.isThere) {
+          livePictures(renderer.node, model.data[MIME]);
+        }
       }
     } else if (this.sanitizer !== null) {
       const page = new DOMParser().parseFromString(this.sanitizer.sanitize(html), 'text/html');

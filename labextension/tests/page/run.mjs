@@ -216,6 +216,17 @@ await scenario('other results keep their static page', async () => {
   await picture('values');
 });
 
+await scenario('saved results out of sight are there when they come into view', async () => {
+  await openFile(page, url, 'long.ipynb');
+  const pictures = page.locator('.jp-OutputArea-output img[alt^="Iteration domain"]');
+  await pictures.first().waitFor();
+  for (const place of [10, 20, 30, 39]) {
+    await page.evaluate(number => window.jupyterapp.shell.currentWidget.content.scrollToItem(number), place);
+    await page.locator(`.jp-Cell[data-windowed-list-index="${place}"] img[alt^="Iteration domain"]`).waitFor();
+    assert.equal(await page.locator('text=Javascript Error').count(), 0);
+  }
+});
+
 await scenario('an untrusted notebook with hostile names', async () => {
   await openFile(page, url, 'hostile.ipynb');
   await view.first().waitFor();
