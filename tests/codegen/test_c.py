@@ -70,8 +70,8 @@ def test_the_text_compiles_without_a_warning(name: str, tmp_path: Path) -> None:
     path = tmp_path / "program.c"
     path.write_text(program(name, "c").source, encoding="utf-8")
     # As kernels are compiled: functions over vectors warn where the processor is not known to have these registers.
-    strict = ["-std=gnu11", "-O1", "-march=native", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-fopenmp", "-c"]
-    command = [*toolchain.command, *strict, str(path), "-o", str(tmp_path / "program.o")]
+    strict = ["-std=gnu11", "-O1", "-march=native", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas"]
+    command = [*toolchain.command, *strict, "-fopenmp", "-c", str(path), "-o", str(tmp_path / "program.o")]
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stderr
 
