@@ -1,8 +1,8 @@
 """Temporaries of one use give way to their values, where a sum of products becomes one statement by that.
 
-``t = X[i, k] - Y[j, k]; s += t * t`` are two statements that a scheduler has to keep together, iteration by iteration;
-``s += (X[i, k] - Y[j, k]) * (X[i, k] - Y[j, k])`` is a reduction like any other, whose loops may be tiled and whose cells
-may stay in registers. Every operation is the same, on the same values and in the same types.
+``t = X[i, k] - Y[j, k]; s += t * t`` are two statements that a scheduler has to keep together, iteration by
+iteration; ``s += (X[i, k] - Y[j, k]) * (X[i, k] - Y[j, k])`` is a reduction like any other, whose loops may be tiled
+and whose cells may stay in registers. Every operation is the same, on the same values and in the same types.
 
 Source: forward substitution (Allen and Kennedy, *Optimizing Compilers for Modern Architectures*, section 4.5).
 """
