@@ -13,6 +13,7 @@ from polyviz.analysis.parallelism import BandProperties, MemberProperties, band_
 from polyviz.analysis.private_arrays import with_private_arrays
 from polyviz.analysis.reductions import Reduction, find_reductions
 from polyviz.analysis.reuse import Reuse, find_reuse
+from polyviz.analysis.substitution import with_values_in_place
 from polyviz.analysis.superposed import check_superposition
 
 __all__ = [
@@ -37,4 +38,5 @@ __all__ = [
     "parallelism",
     "separate_live_ranges",
     "with_private_arrays",
+    "with_values_in_place",
 ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 import islpy as isl
 
 from polyviz.analysis import dependences as find_dependences
-from polyviz.analysis import with_private_arrays
+from polyviz.analysis import with_private_arrays, with_values_in_place
 from polyviz.api.extracting import part_of
 from polyviz.api.options import OWN_NAMES, Tile, read_options
 from polyviz.api.remembered import AtHand, recalled
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from polyviz.model.plan import Plan
     from polyviz.model.program import FloatingPoint, Overlap
     from polyviz.model.scop import Scop
+
+CHANGES = {"substitute": with_values_in_place, "private_arrays": with_private_arrays}
+"""What is done to the statements of a part before their order is looked for, by the technique's name."""
 
 ScheduleChoice = str | Schedule | Superposition | Edit | isl.Schedule | isl.UnionMap
 
@@ -113,9 +116,10 @@ def build_kernel(
     found = recalled(scop, schedule if _is_scheduler(schedule) else None, resolved, wanted, at_hand)
     wanted = found.options
     switches_of_plan = dict(wanted.switches)
-    if switches_of_plan.pop("private_arrays", True) and _may_expand(schedule, resolved):
-        part = with_private_arrays(scop, dependences)
-        scop, dependences = part, dependences if part is scop else find_dependences(part)
+    for keyword, change in CHANGES.items():
+        if switches_of_plan.pop(keyword, True) and _may_change(schedule, resolved):
+            part = change(scop, dependences)
+            scop, dependences = part, dependences if part is scop else find_dependences(part)
     told = _scheduler_options(schedule, resolved, wanted.scheduler)
     if not switches_of_plan.pop("group", True) and _is_scheduler(schedule):
         told = {**told, "group": False}
@@ -154,7 +158,7 @@ def _is_scheduler(choice: ScheduleChoice) -> bool:
     return isinstance(choice, str) and not _is_isl_text(choice)
 
 
-def _may_expand(schedule: ScheduleChoice, target: str) -> bool:
+def _may_change(schedule: ScheduleChoice, target: str) -> bool:
     """Whether the order is still to be found, for a processor: a schedule of one's own names the part's statements."""
     return _is_scheduler(schedule) and schedule != SOURCE_ORDER and target not in DEVICE_TARGETS
 

@@ -9,6 +9,7 @@ from polyviz.mapping.accumulate import find_accumulations
 from polyviz.mapping.array_sums import find_array_sums
 from polyviz.mapping.lifting import find_liftings
 from polyviz.mapping.passes import fuse_passes
+from polyviz.mapping.slabs import gather_slabs, with_best_innermost
 from polyviz.mapping.splits import split_at_equal_iterators
 from polyviz.mapping.strips import make_strips, share_strips
 from polyviz.mapping.temporaries import gather_temporaries
@@ -58,7 +59,7 @@ class MemoryRules:
         """``tree`` with nests over one matrix in one loop, and strips innermost where that runs along memory."""
         decisions: tuple[Decision, ...] = ()
         if self.fuse_passes:
-            tree, gathered = gather_temporaries(scop, dependences, tree)
+            tree, gathered = _gathered(scop, dependences, tree)
             tree, fused = fuse_passes(scop, dependences, tree, sums=self.array_sums)
             decisions = (*gathered, *fused)
         if not self.strips:
@@ -87,3 +88,14 @@ class MemoryRules:
             liftings, lifted = find_liftings(scop, plan.tree)
             plan = replace(plan, liftings=liftings, decisions=(*plan.decisions, *lifted))
         return plan
+
+
+def _gathered(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule
+) -> tuple[isl.Schedule, tuple[Decision, ...]]:
+    """``tree`` with nests in one loop that share temporaries or slabs of an array; as it is where there are none."""
+    ordered = with_best_innermost(scop, tree)
+    changed, temporaries = gather_temporaries(scop, dependences, ordered)
+    changed, slabs = gather_slabs(scop, dependences, changed)
+    found = (*temporaries, *slabs)
+    return (changed if found else tree), found

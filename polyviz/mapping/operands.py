@@ -9,7 +9,7 @@ packed buffer, and serves all columns (and the other way round). In ``C[i, j] +=
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from polyviz.model.expression import (
     Assign,
@@ -82,6 +82,8 @@ class _Splitter:
             named = self._operand(node)
             if named is not None:
                 return named
+        if _is_square(node):
+            node = Binary("*", node.left, node.left)
         separable = isinstance(node, Binary) and node.operator in _ARITHMETIC
         if separable or (isinstance(node, Unary) and node.operator == "-"):
             return _expression(rebuild(node, lambda part: self.split(_expression(part))))
@@ -98,6 +100,13 @@ class _Splitter:
         if self.row not in moving:
             return _named(COLUMNS, self.columns, node)
         return None
+
+
+def _is_square(node: Expression) -> TypeGuard[Binary]:
+    """Whether ``node`` is ``x ** 2``, which is computed as ``x * x`` wherever it stands."""
+    if not isinstance(node, Binary) or node.operator != "**" or not isinstance(node.right, Constant):
+        return False
+    return type(node.right.value) is int and node.right.value == 2
 
 
 def _named(stem: str, known: list[Expression], node: Expression) -> Name:

@@ -2,7 +2,7 @@
 
 ``pv.compile``, ``pv.compare``, ``%%polyopt --without``, ``pv.ablation``, ``pv.tune`` and the help texts read this
 table. A new technique of the mapping is a keyword of ``polyviz.mapping.cpu.make_plan`` that is True unless told
-otherwise, and one entry here; ``private_arrays`` and ``group`` work before there is an order
+otherwise, and one entry here; ``substitute``, ``private_arrays`` and ``group`` work before there is an order
 (``polyviz.api.compiling``).
 """
 
@@ -49,6 +49,9 @@ TECHNIQUES: tuple[Technique, ...] = (
         "pack", "copy the operands of register tiles into buffers, in the order in which they are read"
     ),
     Technique("group", "schedule the statements between which a temporary lives as one"),
+    Technique(
+        "substitute", "put the value of a temporary in its place, where that leaves one statement of a sum"
+    ),
     Technique("private_arrays", "give every iteration its own copy of an array that it fills anew"),
     Technique("fuse_passes", "read a matrix once for all the loops that go through it"),
     Technique("strips", "run a parallel loop innermost, a strip at a time, where the loops inside it jump"),
