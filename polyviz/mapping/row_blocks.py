@@ -18,6 +18,7 @@ from polyviz.analysis import band_properties
 from polyviz.analysis.order_below import keeps_order_below
 from polyviz.analysis.strides import motions, statement_rows
 from polyviz.mapping.innermost import mark_loop, mark_vector
+from polyviz.mapping.storage import scatters
 from polyviz.model.plan import JAM
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
@@ -55,7 +56,7 @@ def rows_together(
         return 0
     count = 4 if processor.vector_registers >= MANY_REGISTERS else 2
     blocks = _taking_turns(tree, path, count)
-    if not keeps_order_below(scop, dependences, blocks, path):
+    if not keeps_order_below(scop, dependences, blocks, path) or scatters(scop, dependences, tree, blocks):
         return 0
     inner = _inner(blocks, path)
     walk = zip(bands(blocks), band_properties(scop, dependences, blocks), strict=True)

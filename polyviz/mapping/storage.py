@@ -62,6 +62,12 @@ def is_local(scop: Scop, privatization: Privatization, tree: isl.Schedule) -> bo
     return _home(tree, _copies(scop, privatization)) is not None
 
 
+def scatters(scop: Scop, dependences: Dependences, tree: isl.Schedule, changed: isl.Schedule) -> bool:
+    """Whether a variable of the iterations of ``tree`` would need a cell for each of several loops in ``changed``."""
+    several = (found for found in dependences.privatizations if found.depth > 1)
+    return any(is_local(scop, found, tree) and not is_local(scop, found, changed) for found in several)
+
+
 def expand_temporaries(scop: Scop, dependences: Dependences) -> Storage:
     """Every privatized scalar as an array: kernels share nothing but memory, and any thread may need any copy."""
     copies = {found.array: _copies(scop, found) for found in dependences.privatizations}

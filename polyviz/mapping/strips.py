@@ -17,7 +17,7 @@ from polyviz.analysis import band_properties, check
 from polyviz.analysis.strides import motions, statement_rows
 from polyviz.mapping.innermost import is_concurrent
 from polyviz.mapping.locality import band_locality
-from polyviz.mapping.storage import is_local
+from polyviz.mapping.storage import scatters
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.shape import (
@@ -80,16 +80,10 @@ def make_strips(
             return tree, tuple(decisions)
         done.add(_names(tree, path))
         changed = _stripped(scop, dependences, tree, path) or _parted(scop, dependences, tree, path)
-        if changed is not None and not _scatters(scop, dependences, tree, changed[0]):
+        if changed is not None and not scatters(scop, dependences, tree, changed[0]):
             tree, names = changed
             done.add(names)
             decisions.append(_said(names))
-
-
-def _scatters(scop: Scop, dependences: Dependences, tree: isl.Schedule, changed: isl.Schedule) -> bool:
-    """Whether a variable of the iterations of ``tree`` would need a cell for each of several loops in ``changed``."""
-    several = (found for found in dependences.privatizations if found.depth > 1)
-    return any(is_local(scop, found, tree) and not is_local(scop, found, changed) for found in several)
 
 
 def share_strips(
@@ -108,7 +102,7 @@ def share_strips(
         changed, alone = isolate_member(changed, path, 0)
         changed = split_into_tiles(changed, alone, (SHARE,), scaled=True)
         changed = _sunk(changed, (*alone, 0))
-        if check(scop, changed, known=dependences):
+        if check(scop, changed, known=dependences) and not scatters(scop, dependences, tree, changed):
             tree = changed
             decisions.append(_said_of_shares(_names(tree, path)))
     return tree, tuple(decisions)

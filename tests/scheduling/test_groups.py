@@ -79,6 +79,31 @@ def carried(A: Array, B: Array) -> None:
         B[i] = t
 
 
+def life(cells: Array, after: Array, steps: Array) -> None:
+    n, m = cells.shape
+    for _t in range(steps):
+        for i in range(1, n - 1):
+            for j in range(1, m - 1):
+                near = cells[i - 1, j] + cells[i + 1, j] + cells[i, j - 1] + cells[i, j + 1]
+                after[i, j] = 1.0 if near == 3.0 or (near == 2.0 and cells[i, j] == 1.0) else 0.0
+        for i in range(1, n - 1):
+            for j in range(1, m - 1):
+                cells[i, j] = after[i, j]
+
+
+def exchanging(u: Array, v: Array, steps: Array) -> None:
+    n = u.shape[0]
+    for _t in range(steps):
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                v[i, j] = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1])
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                kept = u[i, j]
+                u[i, j] = v[i, j]
+                v[i, j] = kept
+
+
 def members(function: Callable[..., None]) -> list[tuple[str, tuple[str, ...], int]]:
     scop = pv.extract(function)
     found = contracted(SchedulingProblem(scop, pv.dependences(scop)))
@@ -154,6 +179,16 @@ def test_the_temporaries_of_a_group_are_variables() -> None:
     assert [one.array for one in kernel.plan.expansions] == ["total"]
     torn = pv.compile(forces, target="python", group=False)
     assert {one.array for one in torn.plan.expansions} > {"total", "distance"}
+
+
+@pytest.mark.parametrize("target", ["c", "numba", "python"])
+@pytest.mark.parametrize("schedule", ["pluto", "isl"])
+@pytest.mark.parametrize("function", [forces, blur, guarded, life, exchanging])
+def test_nothing_after_the_schedule_makes_arrays_of_them_either(
+    function: Callable[..., None], schedule: str, target: str
+) -> None:
+    kernel = pv.compile(function, schedule=schedule, target=target)
+    assert not [one.array for one in kernel.plan.expansions if one.depth > 1]
 
 
 @pytest.mark.parametrize("schedule", ["pluto", "isl", "feautrier"])
