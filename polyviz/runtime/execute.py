@@ -23,6 +23,7 @@ from polyviz.errors import CodegenError, ToolchainError
 from polyviz.model.program import NO_MEMORY
 from polyviz.runtime.arguments import getter, native_type
 from polyviz.runtime.cache import BuildCache
+from polyviz.runtime.complex_numba import settle_complex_division
 from polyviz.runtime.evaluate import evaluate
 from polyviz.runtime.failures import explained, failed_test
 from polyviz.runtime.native import NativeFunction
@@ -184,6 +185,8 @@ class PythonRunner:
         started = time.perf_counter()
         function: Any = self._function
         with told(f"compiling {self.program.name} with numba"), short_spinning():
+            if any(kind.dtype.startswith("complex") for kind in self.program.types.values()):
+                settle_complex_division()
             function.compile(tuple(function.typeof_pyval(value) for value in arguments.values()))
         self.compile_seconds = time.perf_counter() - started
         self._is_compiled = True
