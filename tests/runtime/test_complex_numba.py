@@ -9,10 +9,7 @@ PROGRAM = """
 import numpy as np
 import polyviz as pv
 
-def divide(a, b, c):
-    for i in range(a.shape[0]):
-        c[i] = a[i] / b[i]
-
+divide = "def divide(a, b, c):\\n    for i in range(a.shape[0]):\\n        c[i] = a[i] / b[i]"
 random = np.random.default_rng(0)
 a, b = (random.normal(size=500) + 1j * random.normal(size=500) for _ in range(2))
 results = []
