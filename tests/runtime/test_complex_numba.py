@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import numpy as np
 import polyviz as pv
@@ -21,6 +23,7 @@ print(results[-1])
 """
 
 
+@pytest.mark.slow
 def test_strict_results_are_the_same_after_a_kernel_with_fast_mathematics() -> None:
     alone, after = (
         subprocess.run(
