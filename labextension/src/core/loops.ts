@@ -81,6 +81,9 @@ export function carriersText(model: Model, variant: Variant, relation: number): 
 /** One sentence: why a loop is, or is not, parallel. */
 export function whyOf(model: Model, variant: Variant, loop: Loop): string {
   const name = rowText(loop.member);
+  if (/^-?\d+$/.test(name)) {
+    return 'This loop has a single iteration: nothing is there to run beside it.';
+  }
   const carried = model.relations.filter((one, number) => one.kind !== INPUT && carries(loop, variant, model, number));
   const ordering = carried.filter(one => one.kind !== 'reduction');
   if (loop.member.coincident) {
