@@ -165,7 +165,8 @@ def _loop(scop: Scop, rows: Rows, depth: int, verdict: _Verdict) -> LoopParallel
     witness = None
     explanation = f"loop {name} is parallel: no dependence ties its iterations"
     if re.fullmatch(r"-?\d+", name):  # what was peeled, for instance: named by the value of its row
-        explanation = f"the loop over {', '.join(sorted(rows))} has a single iteration: nothing is there to run beside it"
+        over = ", ".join(sorted(rows))
+        explanation = f"the loop over {over} has a single iteration: nothing is there to run beside it"
     if verdict.culprits:
         witness = _witness(scop, rows, name, verdict.culprits)
         explanation = f"loop {name} is not parallel: {witness.explanation}"

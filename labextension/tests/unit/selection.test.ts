@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { lightOf, NOTHING, type Light, type Selection } from '../../src/core/selection';
 import { readModel } from '../../src/core/read';
-import { loopsOf } from '../../src/core/loops';
+import { loopsOf, whyOf } from '../../src/core/loops';
 import { sample } from './sample';
 
 const reading = readModel(sample());
@@ -80,4 +80,10 @@ test('two reads of one cell order nothing: they make no loop serial and light on
   expect([...lightOf(reread.model, own!, at).relations]).toEqual([0]);
   expect([...lightOf(reread.model, own!, at, new Set()).relations]).toEqual([0, 1]);
   expect(lightOf(reread.model, own!, { what: 'relation', relation: 1 }).sentence).toMatch(/Two reads may come in any order\.$/);
+});
+
+test('a peeled iteration is not called by its number', () => {
+  const [outer] = loopsOf(variant);
+  const peeled = { ...outer!, member: { ...outer!.member, rows: new Map([['S0', '0']]) } };
+  expect(whyOf(model, variant, peeled)).toBe('This loop has a single iteration: nothing is there to run beside it.');
 });
