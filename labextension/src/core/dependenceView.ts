@@ -32,7 +32,7 @@ function filters(state: State): HTMLElement {
   const arrays = [...new Set(state.model.relations.map(one => one.array))];
   const ofKinds = group('Kinds', kinds, state.hiddenKinds, hidden => (state.hiddenKinds = hidden), state);
   const ofArrays = group('Arrays', arrays, state.hiddenArrays, hidden => (state.hiddenArrays = hidden), state);
-  return element('div', { class: 'polyviz-row' }, ofKinds, arrays.length > 1 ? ofArrays : null);
+  return element('div', { class: 'polyviz-row' }, kinds.length > 0 ? ofKinds : null, arrays.length > 1 ? ofArrays : null);
 }
 
 function group(

@@ -248,3 +248,8 @@ test('dependences between reads wait until their box is ticked', () => {
   box?.click();
   expect(rows()).toEqual([false, false]);
 });
+
+test('without a dependence there is no filter', () => {
+  draw({ ...sample(), relations: [] });
+  expect(all('legend').map(one => one.textContent)).not.toContain('Kinds');
+});
