@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -163,6 +164,9 @@ def _loop(scop: Scop, rows: Rows, depth: int, verdict: _Verdict) -> LoopParallel
     name = loop_name(scop, rows, depth)
     witness = None
     explanation = f"loop {name} is parallel: no dependence ties its iterations"
+    if re.fullmatch(r"-?\d+", name):  # what was peeled, for instance: named by the value of its row
+        over = ", ".join(sorted(rows))
+        explanation = f"the loop over {over} has a single iteration: nothing is there to run beside it"
     if verdict.culprits:
         witness = _witness(scop, rows, name, verdict.culprits)
         explanation = f"loop {name} is not parallel: {witness.explanation}"

@@ -19,7 +19,7 @@ from polyviz.scheduling import scheduler_names
 from polyviz.views.linked import Sketch, Subject, Variant, inspector_model
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from polyviz.api.inspecting import Inspector
     from polyviz.editing import Edit
@@ -187,16 +187,23 @@ class Workbench:
         return start_edit(found.scop, schedule, {START: name}, found.dependences).loops
 
     def _told(self, step: Step) -> str:
-        """What a move decided, with the lines of the loops that its address names in the source."""
-        statement, _, loop = (step.at or "").rpartition(".")
-        lines = {
-            span.line
-            for one in self.inspector.scop.statements
-            for iterator, span in zip(one.iterators, one.loop_spans, strict=False)
-            if iterator == loop and statement in ("", one.name)
-        }
-        where = f" ({'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, sorted(lines)))})" if lines else ""
+        """What a move decided, with the lines of the loops that its addresses name in the source."""
+        addresses = [step.at] if step.at else step.arguments.get("order", ())
+        lines = {line for address in addresses for line in self._lines_of(str(address))}
+        where = (
+            f" ({'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, sorted(lines)))})"
+            if lines
+            else ""
+        )
         return step.decision.text.removesuffix(".") + where + "."
+
+    def _lines_of(self, address: str) -> Iterator[int]:
+        """The lines of the loops of the source that ``address`` names."""
+        statement, _, loop = address.rpartition(".")
+        for one in self.inspector.scop.statements:
+            for iterator, span in zip(one.iterators, one.loop_spans, strict=False):
+                if iterator == loop and statement in ("", one.name):
+                    yield span.line
 
     def _edit_model(self) -> EditModel | None:
         edit = self.edit

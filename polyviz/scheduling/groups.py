@@ -233,5 +233,9 @@ def _of_group(relation: isl.Map, end: isl.dim_type, group: Group) -> isl.Map:
 def _decision(group: Group) -> Decision:
     names = ", ".join(group.members[:-1]) + " and " + group.members[-1]
     values = ", ".join(f"`{name}`" for name in group.temporaries)
-    text = f"{names} are scheduled as one, under the name {group.leader}: {values} live only between them."
+    lives = "lives" if len(group.temporaries) == 1 else "live"
+    text = (
+        f"{names} are scheduled as one, and the rows below call it {group.leader}: {values} {lives} only between them, "
+        "within one iteration, so no array of copies is needed."
+    )
     return Decision("group", text, group.members)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from polyviz.views.fit import fit, size
@@ -153,9 +153,11 @@ def _ordering(
 
 
 def _rows(subject: Subject, values: Mapping[str, int]) -> list[tuple[Dependence, DependenceRow]]:
-    """Every dependence but the input ones, beside its row of the table."""
-    relations = [one for one in subject.dependences.relations if one.kind != "input"]
-    return list(zip(relations, dependence_rows(subject.dependences, subject.scop, values), strict=True))
+    """Every dependence beside its row of the table; the input ones, which constrain no order, come last."""
+    found = subject.dependences
+    relations = sorted(found.relations, key=lambda one: one.kind == "input")
+    ordered = replace(found, relations=tuple(relations))
+    return list(zip(relations, dependence_rows(ordered, subject.scop, values, inputs=True), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,16 +173,21 @@ def drawings(found: Pictures) -> list[tuple[str, str]]:
 
 
 def dependence_rows(
-    dependences: Dependences, scop: Scop | None = None, values: Mapping[str, int] | None = None
+    dependences: Dependences,
+    scop: Scop | None = None,
+    values: Mapping[str, int] | None = None,
+    *,
+    inputs: bool = False,
 ) -> list[DependenceRow]:
-    """One row per relation, without input dependences; counted for ``values`` where they are given.
+    """One row per relation, with ``inputs`` those between reads too; counted for ``values`` where they are given.
 
     Without the part only dependences of a statement on itself have distances: the common loops are not known.
     """
     nesting = None if scop is None else Nesting(loop_paths(read_tree(scop.schedule)), iterators_of(scop))
     context = None if scop is None else scop.context
     bound = None if values is None else binding(values, dependences.validity.get_ctx())
-    return [_row(found, nesting, context, bound) for found in dependences.relations if found.kind != "input"]
+    told = [found for found in dependences.relations if inputs or found.kind != "input"]
+    return [_row(found, nesting, context, bound) for found in told]
 
 
 def _row(

@@ -161,6 +161,18 @@ def test_an_index_set_split_keeps_the_parts_apart():
     assert [found.parallel for found in loops(part, tree)] == [True, True]
 
 
+def test_a_peeled_iteration_is_no_loop_over_a_number():
+    part = scop("n", loop("i", "S0"), S0=statement("0 <= i < n", reads="A[i - 1]", writes="A[i]"))
+    row = 'child: { schedule: "[{ S0[i] -> [i] }]" }'
+    tree = isl.Schedule(
+        f'{{ domain: "{part.domain}", child: {{ sequence: [ {{ filter: "{{ S0[0] }}", {row} }}, '
+        f'{{ filter: "{{ S0[i] : i > 0 }}", {row} }} ] }} }}'
+    )
+    alone, rest = (found.explanation for found in loops(part, tree))
+    assert alone == "the loop over S0 has a single iteration: nothing is there to run beside it"
+    assert rest.startswith("loop i is not parallel")
+
+
 def conflicts(first: Event, second: Event) -> bool:
     return bool(first.writes & (second.reads | second.writes) or first.reads & second.writes)
 

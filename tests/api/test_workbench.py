@@ -187,3 +187,9 @@ def test_of_loops_with_one_name_the_history_names_the_line():
     bench.apply("original", "parallel", "S1.i", {})
     [step] = bench.model()["edit"]["steps"]
     assert step["decision"] == "Loop i runs in parallel threads (line 6)."
+
+
+def test_the_history_names_the_lines_of_loops_that_change_places(bench):
+    bench.apply("original", "skew", "j", {"by": "i", "factor": 1})
+    bench.apply("by hand", "interchange", None, {"order": ("j", "i")})
+    assert bench.model()["edit"]["steps"][-1]["decision"].endswith("(lines 4, 5).")

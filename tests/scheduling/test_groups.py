@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import islpy as isl
@@ -114,6 +115,15 @@ def members(function: Callable[..., None]) -> list[tuple[str, tuple[str, ...], i
 def test_statements_of_one_body_that_pass_a_value_are_one_group() -> None:
     assert members(forces) == [("S1", ("S1", "S2", "S3"), 2)]
     assert members(guarded) == [("S0", ("S0", "S1"), 1), ("S2", ("S2", "S3"), 1)]
+
+
+def test_the_decision_says_whose_name_stands_for_the_group() -> None:
+    scop = pv.extract(guarded)
+    [first, *_] = pv.schedule(scop, "pluto").decisions
+    assert first.step == "group"
+    assert re.match(
+        r"S0 and S1 are scheduled as one, and the rows below call it S0: `\w+` lives only", first.text
+    )
 
 
 def test_a_value_that_another_iteration_reads_ties_nothing() -> None:

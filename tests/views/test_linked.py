@@ -124,3 +124,13 @@ def test_very_many_statements_stay_below_the_limit():
     none = isl.UnionMap("{ }")
     model = model_of(part, Dependences("value", (), (), none, none, none, ()))
     assert len(model["statements"]) == 120
+
+
+def test_dependences_between_reads_come_last_with_their_pairs():
+    part, found = gemm()
+    model = model_of(part, found)
+    kinds = [one["kind"] for one in model["relations"]]
+    assert kinds.count("input") == 1
+    assert kinds[-1] == "input"
+    assert len(model["relations"][-1]["pairs"]) == model["relations"][-1]["count"] > 0
+    assert len(model["variants"][0]["carried"]) == len(kinds)

@@ -3,7 +3,7 @@
 import { element, shape, type Child } from './dom';
 import { carriersText } from './loops';
 import type { Relation } from './model';
-import { KINDS } from './palette';
+import { INPUT, KINDS } from './palette';
 import { onPick, rove } from './roving';
 import { NOTHING } from './selection';
 import type { State } from './state';
@@ -32,7 +32,7 @@ function filters(state: State): HTMLElement {
   const arrays = [...new Set(state.model.relations.map(one => one.array))];
   const ofKinds = group('Kinds', kinds, state.hiddenKinds, hidden => (state.hiddenKinds = hidden), state);
   const ofArrays = group('Arrays', arrays, state.hiddenArrays, hidden => (state.hiddenArrays = hidden), state);
-  return element('div', { class: 'polyviz-row' }, ofKinds, arrays.length > 1 ? ofArrays : null);
+  return element('div', { class: 'polyviz-row' }, kinds.length > 0 ? ofKinds : null, arrays.length > 1 ? ofArrays : null);
 }
 
 function group(
@@ -87,7 +87,9 @@ function tableOf(state: State): [HTMLElement, () => void] {
       row.hidden = relation !== undefined && !isShown(state, relation);
       row.setAttribute('aria-selected', String(!state.light.isEmpty && state.light.relations.has(number)));
     });
-  return [rows.length > 0 ? element('div', { class: 'polyviz-scroll' }, table) : none, mark];
+  const isOrdered = state.model.relations.some(one => one.kind !== INPUT);
+  const shown = rows.length > 0 ? element('div', { class: 'polyviz-scroll' }, table) : null;
+  return [element('div', {}, isOrdered ? null : none, shown), mark];
 }
 
 /** How many pairs there are for the sizes drawn, and how many of them are. */

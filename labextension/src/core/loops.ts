@@ -1,6 +1,7 @@
 /** The loops of a schedule tree as a flat list, and what each of them means for instances and dependences. */
 
 import type { Member, Model, Relation, TreeNode, Variant } from './model';
+import { INPUT } from './palette';
 
 export interface Loop {
   /** Unique in the tree: the position of its band, and its own in the band. */
@@ -80,7 +81,10 @@ export function carriersText(model: Model, variant: Variant, relation: number): 
 /** One sentence: why a loop is, or is not, parallel. */
 export function whyOf(model: Model, variant: Variant, loop: Loop): string {
   const name = rowText(loop.member);
-  const carried = model.relations.filter((_, number) => carries(loop, variant, model, number));
+  if (/^-?\d+$/.test(name)) {
+    return 'This loop has a single iteration: nothing is there to run beside it.';
+  }
+  const carried = model.relations.filter((one, number) => one.kind !== INPUT && carries(loop, variant, model, number));
   const ordering = carried.filter(one => one.kind !== 'reduction');
   if (loop.member.coincident) {
     return carried.length === 0

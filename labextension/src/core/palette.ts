@@ -6,11 +6,15 @@ export interface LineStyle {
   readonly meaning: string;
 }
 
+/** Two reads of one cell: they order nothing, and are shown when somebody asks for them. */
+export const INPUT = 'input';
+
 export const KINDS: ReadonlyMap<string, LineStyle> = new Map([
   ['flow', { dash: '', isDouble: false, meaning: 'write, then read' }],
   ['anti', { dash: '6 3', isDouble: false, meaning: 'read, then write' }],
   ['output', { dash: '1.5 3', isDouble: false, meaning: 'write, then write' }],
-  ['reduction', { dash: '', isDouble: true, meaning: 'may be reordered' }]
+  ['reduction', { dash: '', isDouble: true, meaning: 'may be reordered' }],
+  [INPUT, { dash: '10 3 2 3', isDouble: false, meaning: 'read, then read again: in any order' }]
 ]);
 
 const MARKERS = ['circle', 'square', 'triangle', 'diamond'] as const;

@@ -2,6 +2,7 @@
 
 import { carries, loopsOf, rowText, whyOf, type Loop } from './loops';
 import type { Model, Variant, Violation } from './model';
+import { INPUT } from './palette';
 
 export type Selection =
   | { readonly what: 'nothing' }
@@ -59,10 +60,11 @@ function light(found: Found, isEmpty = false): Light {
 
 const HINT = 'Pick an iteration, a line, a loop or a dependence: it lights in all views.';
 
-export function lightOf(model: Model, variant: Variant, selection: Selection): Light {
+/** Dependences between reads light only where they are not among the `hidden` kinds: they order nothing. */
+export function lightOf(model: Model, variant: Variant, selection: Selection, hidden: ReadonlySet<string> = new Set([INPUT])): Light {
   switch (selection.what) {
     case 'instance':
-      return ofInstance(model, variant, selection.statement, selection.instance);
+      return ofInstance(model, variant, selection, hidden.has(INPUT));
     case 'statement':
       return ofStatements(model, variant, [selection.statement]);
     case 'loop':
@@ -87,7 +89,12 @@ export function instanceText(model: Model, statement: number, instance: number):
   return `${found?.name ?? '?'}[${(found?.points[instance] ?? []).join(', ')}]`;
 }
 
-function ofInstance(model: Model, variant: Variant, number: number, instance: number): Light {
+function ofInstance(
+  model: Model,
+  variant: Variant,
+  { statement: number, instance }: { readonly statement: number; readonly instance: number },
+  withoutInputs: boolean
+): Light {
   const statement = model.statements[number];
   const position = statement?.points[instance];
   if (statement === undefined || position === undefined) {
@@ -95,7 +102,7 @@ function ofInstance(model: Model, variant: Variant, number: number, instance: nu
   }
   const around = loopsAround(variant, statement.name);
   const time = variant.times.get(statement.name)?.[instance] ?? [];
-  const touching = touchingOf(model, number, instance);
+  const touching = touchingOf(model, number, instance, withoutInputs);
   const values = around.map(loop => `${loop.member.rows.get(statement.name) ?? '?'} = ${time[loop.member.time] ?? '?'}`);
   const when = values.length > 0 ? `, runs at ${values.join(', ')}` : '';
   return light({
@@ -117,12 +124,15 @@ interface Touching {
 }
 
 /** The dependences at one instance, and the instances at their other ends. */
-function touchingOf(model: Model, statement: number, instance: number): Touching {
+function touchingOf(model: Model, statement: number, instance: number, withoutInputs: boolean): Touching {
   const relations: number[] = [];
   const partners: string[] = [];
   let incoming = 0;
   let outgoing = 0;
   model.relations.forEach((relation, number) => {
+    if (withoutInputs && relation.kind === INPUT) {
+      return;
+    }
     const source = statementNumber(model, relation.source);
     const sink = statementNumber(model, relation.sink);
     const before = partners.length;
@@ -208,7 +218,7 @@ function ofRelation(model: Model, variant: Variant, number: number): Light {
     relations: [number],
     loops: carriers.map(loop => loop.id),
     lines: linesOf(model, [source, sink]),
-    sentence: `The ${relation.kind} dependence through ${relation.array}, ${relation.source} → ${relation.sink}: ${relation.relation}.${distance} ${by}`
+    sentence: `The ${relation.kind} dependence through ${relation.array}, ${relation.source} → ${relation.sink}: ${relation.relation}.${distance} ${relation.kind === INPUT ? 'Two reads may come in any order.' : by}`
   });
 }
 

@@ -3,6 +3,7 @@
 import { usualCache, type CacheShape } from './cache';
 import type { Choice, Model, Variant } from './model';
 import type { Moment } from './order';
+import { INPUT } from './palette';
 import { instanceNumber, lightOf, NOTHING, type Light, type Selection } from './selection';
 
 export type Space = 'source' | 'schedule';
@@ -44,7 +45,7 @@ export class State {
   schedulers: readonly string[] = [];
   variantNumber = 0;
   selection: Selection = NOTHING;
-  hiddenKinds: ReadonlySet<string> = new Set();
+  hiddenKinds: ReadonlySet<string> = new Set([INPUT]);
   hiddenArrays: ReadonlySet<string> = new Set();
   space: Space = 'source';
   /** The steps of the execution, and the one that is shown; -1 before the first, when nothing is lit. */
@@ -71,7 +72,7 @@ export class State {
 
   get light(): Light {
     const variant = this.variant ?? EMPTY;
-    this.known ??= lightOf(this.model, variant, this.selection);
+    this.known ??= lightOf(this.model, variant, this.selection, this.hiddenKinds);
     return this.known;
   }
 

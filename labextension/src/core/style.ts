@@ -104,7 +104,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-point.polyviz-cursor { stroke: var(--pv-flow); stroke-width: 4; }
 .polyviz-arrow { fill: none; stroke: var(--pv-other); stroke-width: 1.3; pointer-events: none; }
 .polyviz-flow { stroke: var(--pv-flow); } .polyviz-anti { stroke: var(--pv-anti); } .polyviz-output { stroke: var(--pv-output); }
-.polyviz-reduction { stroke: var(--pv-reduction); } .polyviz-violation { stroke: var(--pv-violation); stroke-width: 3; }
+.polyviz-reduction { stroke: var(--pv-reduction); } .polyviz-input { stroke: var(--pv-other); } .polyviz-violation { stroke: var(--pv-violation); stroke-width: 3; }
 .polyviz-arrow.polyviz-inner { stroke: var(--pv-paper); stroke-width: 1.6; }
 .polyviz-head { stroke: none; fill: var(--pv-other); }
 .polyviz-head.polyviz-flow { fill: var(--pv-flow); } .polyviz-head.polyviz-anti { fill: var(--pv-anti); }

@@ -237,3 +237,19 @@ test('very many points are painted and not made elements', () => {
   }
   expect(sentence()).toMatch(/^S0\[1, 0\]/);
 });
+
+test('dependences between reads wait until their box is ticked', () => {
+  const input = { kind: 'input', array: 'A', source: 'S0', sink: 'S0', distances: ['(0, 1)'], relation: 'S0[i, j] → S0[i, j + 1]', count: 1, pairs: [[4, 5]] };
+  const plain = sample();
+  draw({ ...plain, relations: [...(plain['relations'] as unknown[]), input] });
+  const rows = (): boolean[] => all('[aria-label="Dependences"] tbody tr').map(row => row.hidden);
+  expect(rows()).toEqual([false, true]);
+  const box = all('fieldset label').find(one => one.textContent === 'input')?.querySelector('input');
+  box?.click();
+  expect(rows()).toEqual([false, false]);
+});
+
+test('without a dependence there is no filter', () => {
+  draw({ ...sample(), relations: [] });
+  expect(all('legend').map(one => one.textContent)).not.toContain('Kinds');
+});

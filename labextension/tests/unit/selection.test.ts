@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { lightOf, NOTHING, type Light, type Selection } from '../../src/core/selection';
 import { readModel } from '../../src/core/read';
-import { loopsOf } from '../../src/core/loops';
+import { loopsOf, whyOf } from '../../src/core/loops';
 import { sample } from './sample';
 
 const reading = readModel(sample());
@@ -62,4 +62,28 @@ test('a violation lights both instances', () => {
 test('what no longer exists lights nothing', () => {
   expect(light({ what: 'instance', statement: 5, instance: 0 }).isEmpty).toBe(true);
   expect(light({ what: 'relation', relation: 9 }).isEmpty).toBe(true);
+});
+
+test('two reads of one cell order nothing: they make no loop serial and light only when they are shown', () => {
+  const input = { kind: 'input', array: 'A', source: 'S0', sink: 'S0', distances: ['(0, 1)'], relation: 'S0[i, j] → S0[i, j + 1]', count: 1, pairs: [[4, 5]] };
+  const plain = sample();
+  const [original] = plain['variants'] as Record<string, unknown>[];
+  const carried = [[0], [1]];
+  const reread = readModel({ ...plain, relations: [...(plain['relations'] as unknown[]), input], variants: [{ ...original, carried }] });
+  if (!('model' in reread)) {
+    throw new Error(reread.problem);
+  }
+  const [own] = reread.model.variants;
+  const [, inner] = loopsOf(own!);
+  const at = { what: 'instance', statement: 0, instance: 4 } as const;
+  expect(lightOf(reread.model, own!, { what: 'loop', loop: inner!.id }).sentence).toBe('Loop j is parallel: it carries no dependence.');
+  expect([...lightOf(reread.model, own!, at).relations]).toEqual([0]);
+  expect([...lightOf(reread.model, own!, at, new Set()).relations]).toEqual([0, 1]);
+  expect(lightOf(reread.model, own!, { what: 'relation', relation: 1 }).sentence).toMatch(/Two reads may come in any order\.$/);
+});
+
+test('a peeled iteration is not called by its number', () => {
+  const [outer] = loopsOf(variant);
+  const peeled = { ...outer!, member: { ...outer!.member, rows: new Map([['S0', '0']]) } };
+  expect(whyOf(model, variant, peeled)).toBe('This loop has a single iteration: nothing is there to run beside it.');
 });
