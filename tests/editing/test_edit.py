@@ -245,7 +245,8 @@ def test_two_marks_on_one_loop() -> None:
 
 def test_a_marked_loop_that_is_taken_apart_is_no_loop_any_more() -> None:
     marked = edit(GEMM).apply("parallel", "i")
-    assert "no loop stands under the mark `parallel`" in marked.why_not("split", "i", point=3)
+    assert "no loop stands under the mark `parallel`" in marked.why_not("distribute", "i")
+    assert not marked.why_not("split", "i", point=3)  # both halves keep the mark
 
 
 def test_an_edit_shows_its_order_and_its_moves(golden: Callable[..., None]) -> None:

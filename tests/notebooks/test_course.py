@@ -112,7 +112,7 @@ CLAIMS = {
 def test_claims(path: Path) -> None:
     executed = _executed(path)
 
-    shown = _text(executed)
+    shown = _text(executed).replace(" ★", "")  # who is fastest is no claim
 
     assert [claim for claim in CLAIMS[path.stem] if claim not in shown] == []
     for cell in _exercise_cells(executed):
