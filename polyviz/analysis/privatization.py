@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from polyviz.analysis.accesses import ArrayAccesses
     from polyviz.analysis.order import Order
     from polyviz.model.isl_limits import Allowance
-    from polyviz.model.scop import Array
+    from polyviz.model.scop import Array, Scop
 
 
 def privatization_of(
@@ -68,6 +68,15 @@ def statements_of(accesses: ArrayAccesses) -> set[str]:
     """The statements that touch the array."""
     touching = accesses.reads.union(accesses.writes)
     return {relation.get_tuple_name(isl.dim_type.in_) for relation in maps_of(touching)}
+
+
+def users_of(scop: Scop, array: str) -> frozenset[str]:
+    """The statements of ``scop`` that touch ``array``."""
+    return frozenset(
+        statement.name
+        for statement in scop.statements
+        if any(access.array == array for access in statement.accesses)
+    )
 
 
 def _private_depth(flow: isl.UnionMap, nests: Mapping[str, Nest], depth: int) -> int:

@@ -14,6 +14,7 @@ import islpy as isl
 from polyviz.analysis.carried import visits
 from polyviz.analysis.order_below import keeps_order_below
 from polyviz.analysis.parallelism import last_is_parallel
+from polyviz.analysis.privatization import users_of
 from polyviz.model.isl_limits import solved
 from polyviz.model.plan import CONCURRENT, END, VECTOR
 from polyviz.transform.tree import (
@@ -76,13 +77,8 @@ def distribute_innermost(
 
 def _ties(scop: Scop, dependences: Dependences) -> list[frozenset[str]]:
     """The statements that touch one private temporary, for each: a loop of its own would ask for an array."""
-    private = {found.array for found in dependences.privatizations}
-    users = {name: set[str]() for name in private}
-    for statement in scop.statements:
-        for access in statement.accesses:
-            if access.array in private:
-                users[access.array].add(statement.name)
-    return [frozenset(names) for names in users.values() if len(names) > 1]
+    users = (users_of(scop, found.array) for found in dependences.privatizations)
+    return [names for names in users if len(names) > 1]
 
 
 def _sunk(tree: isl.Schedule, path: Path, ties: Sequence[frozenset[str]]) -> isl.Schedule:

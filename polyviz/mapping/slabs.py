@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis import check, parallelism
+from polyviz.analysis import check
+from polyviz.mapping.outermost import OUTERMOST, has_inner_loops, is_parallel
 from polyviz.transform.fuse import Fuse
 from polyviz.transform.innermost import best_innermost
 from polyviz.transform.interchange import permute_members
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop, Statement
     from polyviz.transform.shape import Part
 
-OUTERMOST = (0,)
-"""Where the sequence of all nests stands."""
 
 Slabs = dict[str, isl.Map]
 """The cells of each array that one iteration of the outermost loop goes through."""
@@ -51,10 +50,10 @@ def gather_slabs(
         places, names = found
         refused.add(names)
         fused, said = Fuse(OUTERMOST, places).apply(tree)
-        nests = [place for place in places if _has_inner_loops(tree, place)]
-        if not all(_is_parallel(scop, dependences, tree, place) for place in nests):
+        nests = [place for place in places if has_inner_loops(tree, place)]
+        if not all(is_parallel(scop, dependences, tree, place) for place in nests):
             continue
-        if check(scop, fused, known=dependences) and _is_parallel(scop, dependences, fused, places[0]):
+        if check(scop, fused, known=dependences) and is_parallel(scop, dependences, fused, places[0]):
             tree = fused
             decisions.append(said)
 
@@ -130,17 +129,3 @@ def _slabs_of(statement: Statement, row: isl.UnionPwAff) -> Slabs | None:
             return None
         found[access.array] = found[access.array].union(slab) if access.array in found else slab
     return found
-
-
-def _has_inner_loops(tree: isl.Schedule, place: int) -> bool:
-    return sum(band.band_n_member() for path, band in bands(tree) if path[:2] == (*OUTERMOST, place)) > 1
-
-
-def _is_parallel(scop: Scop, dependences: Dependences, tree: isl.Schedule, place: int) -> bool:
-    """Whether the outermost loop of the nest at ``place``, or of all there is, is parallel."""
-    number = 0
-    for path, band in bands(tree):
-        if path[:2] == (*OUTERMOST, place) or path == OUTERMOST:
-            return parallelism(scop, dependences, tree)[number].parallel
-        number += band.band_n_member()
-    return False

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polyviz.analysis import check, parallelism
+from polyviz.analysis import check
+from polyviz.mapping.outermost import OUTERMOST, has_inner_loops, is_parallel
 from polyviz.mapping.storage import is_local
 from polyviz.transform.fuse import Fuse
 from polyviz.transform.nest import unwrapped
 from polyviz.transform.shape import Branches, shape_of, statements_in
-from polyviz.transform.tree import bands
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
     from polyviz.transform.shape import Part
 
-OUTERMOST = (0,)
-"""Where the sequence of all nests stands."""
 
 
 def gather_temporaries(
@@ -85,20 +83,6 @@ def _is_better(
         return False
     if not check(scop, after, known=dependences):
         return False
-    nests = [place for place in places if _has_inner_loops(before, place)]
-    was_parallel = any(_is_parallel(scop, dependences, before, place) for place in nests)
-    return not was_parallel or _is_parallel(scop, dependences, after, min(places))
-
-
-def _has_inner_loops(tree: isl.Schedule, place: int) -> bool:
-    return sum(band.band_n_member() for path, band in bands(tree) if path[:2] == (*OUTERMOST, place)) > 1
-
-
-def _is_parallel(scop: Scop, dependences: Dependences, tree: isl.Schedule, place: int) -> bool:
-    """Whether the outermost loop of the nest at ``place`` is parallel."""
-    number = 0
-    for path, band in bands(tree):
-        if path[:2] == (*OUTERMOST, place) or path == OUTERMOST:
-            return parallelism(scop, dependences, tree)[number].parallel
-        number += band.band_n_member()
-    return False
+    nests = [place for place in places if has_inner_loops(before, place)]
+    was_parallel = any(is_parallel(scop, dependences, before, place) for place in nests)
+    return not was_parallel or is_parallel(scop, dependences, after, min(places))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.analysis.privatization import users_of
 from polyviz.analysis.reductions import find_reductions
 from polyviz.analysis.strides import access_rows
 from polyviz.model.isl_limits import solved
@@ -60,7 +61,7 @@ def find_groups(problem: SchedulingProblem) -> Iterator[Group]:
     """The groups of ``problem``, which share no statement."""
     scop = problem.scop
     private = {found.array: found for found in problem.dependences.privatizations}
-    users = {name: _users(scop, name) for name in private}
+    users = {name: users_of(scop, name) for name in private}
     grouped: set[str] = set()
     for body in loop_bodies(scop.schedule):
         if body.statements & grouped:  # it lies in loops of a group
@@ -71,14 +72,6 @@ def find_groups(problem: SchedulingProblem) -> Iterator[Group]:
         for group in _groups_of(problem, body, spans):
             grouped.update(group.members)
             yield group
-
-
-def _users(scop: Scop, array: str) -> frozenset[str]:
-    return frozenset(
-        statement.name
-        for statement in scop.statements
-        if any(access.array == array for access in statement.accesses)
-    )
 
 
 def _span(body: LoopBody, users: frozenset[str], found: Privatization) -> _Span | None:
