@@ -13,6 +13,8 @@ PYTEST := $(RUN) pytest -n auto --maxprocesses=4
 QUICK := -m "not slow and not gpu"
 # What the cold run of `make test` covers; the slow tests take most of its time.
 TESTS ?= not gpu
+# Who compiles: only there a cache that is already filled can make a difference.
+COMPILING := tests/api tests/codegen tests/notebook tests/runtime
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
@@ -35,7 +37,7 @@ wheel: labextension ## a wheel and a source archive in dist/, with the live view
 test: lint labextension ## every check that needs no GPU: lint, types, import contracts, tests with a cold and a warm cache
 	@POLYVIZ_CACHE_DIR=$$(mktemp -d) && export POLYVIZ_CACHE_DIR && trap 'rm -rf "$$POLYVIZ_CACHE_DIR"' EXIT && \
 	echo "== all tests, cold cache" && $(PYTEST) -m "$(TESTS)" && \
-	echo "== quick tests, warm cache" && $(PYTEST) -q $(QUICK)
+	echo "== quick tests that compile, warm cache" && $(PYTEST) -q $(QUICK) $(COMPILING)
 
 fast: $(VENV)/.installed-test ## the quick tests only
 	@$(PYTEST) -q $(QUICK)
