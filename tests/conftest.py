@@ -69,7 +69,14 @@ def missing_browser() -> str:
 NEEDS: dict[str, Callable[[], str]] = {"gpu": missing_gpu, "browser": missing_browser}
 
 
+# Before pytest chooses by marks.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        # Where a test has several targets, numba's takes seconds to compile what takes C a tenth of that.
+        chosen = getattr(item, "callspec", None)
+        if chosen and chosen.params.get("target") == "numba":
+            item.add_marker(pytest.mark.slow)
     for marker, missing in NEEDS.items():
         marked = [item for item in items if item.get_closest_marker(marker)]
         reason = missing() if marked else ""

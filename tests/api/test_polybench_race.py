@@ -1,7 +1,7 @@
 """The main job on all of PolyBench: every kernel and schedule in C, verified against the loop as written.
 
-Numba takes ten times as long to compile as C, and gets what the C target gets from the same loop programs: its two ends are
-raced, the loops as written and those with everything on.
+Numba takes ten times as long to compile as C, and gets what the C target gets from the same loop programs: its
+two ends are raced, the loops as written and those with everything on.
 """
 
 from __future__ import annotations
