@@ -13,7 +13,7 @@ import numpy as np
 from polyviz.errors import EmulationError, ToolchainError
 from polyviz.model.device_program import AccessCount
 from polyviz.runtime.cache import BuildCache
-from polyviz.runtime.device_host import launch_calls, raise_failure, scalar_of
+from polyviz.runtime.device_host import host_value, launch_calls, raise_failure, scalar_of
 from polyviz.runtime.execute import make_locals, plain_arrays, result_of, write_back
 from polyviz.runtime.native import NativeFunction, integer, pointer
 from polyviz.runtime.toolchain import find_cxx_toolchain
@@ -126,7 +126,12 @@ class EmulatedRunner:
         slots = np.zeros(max(1, len(kernel.arguments)), dtype=np.int64)
         for place, argument in enumerate(kernel.arguments):
             if argument.kind not in ("array", "cell"):
-                _fill(slots, place, argument, scalar_of(argument, values, call, parameters))
+                value = (
+                    host_value(argument, call)
+                    if argument.kind == "host"
+                    else scalar_of(argument, values, parameters)
+                )
+                _fill(slots, place, argument, value)
         grid, block = (np.array(sizes, dtype=np.int64) for sizes in (call.grid, kernel.block))
         self._emulate(
             integer(call.kernel), pointer(grid), pointer(block), pointer(slots), integer(self.seed + number)
