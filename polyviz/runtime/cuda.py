@@ -75,7 +75,6 @@ class CudaRunner:
         available, reason = cuda_availability()
         if not available:
             raise ToolchainError("The target 'cuda' cannot run here.", reason=reason)
-        import cupy
 
         assert program.device is not None
         self.program = program
@@ -161,7 +160,8 @@ class CudaRunner:
         marks[4].synchronize()
         self._finish(host, back)
         there_, run, back_ = (
-            float(cupy.cuda.get_elapsed_time(marks[start], marks[end])) for start, end in ((0, 1), (2, 3), (3, 4))
+            float(cupy.cuda.get_elapsed_time(marks[start], marks[end]))
+            for start, end in ((0, 1), (2, 3), (3, 4))
         )
         self.times = DeviceTimes(there_, run, back_, self.memory.moved_bytes - moved)
         write_back(self.program, host, copied)

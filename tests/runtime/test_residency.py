@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ import pytest
 import polyviz as pv
 from polyviz.api.targets import _cuda
 from polyviz.errors import ArgumentError, DeviceError, ToolchainError
+from polyviz.runtime import cuda, device_code, device_host
 from polyviz.runtime.cuda import CudaRunner, cuda_availability
+from polyviz.runtime.nvrtc import nvrtc_availability
 from polyviz.runtime.variants import time_variants
 from tests.runtime.fake_cupy import CUDARuntimeError, DeviceArray, FakeGpu
 
@@ -37,7 +40,10 @@ def run_share(arrays, numbers):
 
 @pytest.fixture
 def gpu(monkeypatch):
-    """A device that exists in Python only, with nothing kept on it."""
+    """A device that exists in Python only, with nothing kept on it; the text is compiled for it in earnest."""
+    available, reason = nvrtc_availability()
+    if not available:
+        pytest.skip(reason)
     fake = FakeGpu({"kernel_scale_0": run_scale, "kernel_share_0": run_share})
     monkeypatch.setitem(sys.modules, "cupy", fake.module())
     _cuda.cache_clear()
@@ -411,3 +417,59 @@ def test_what_is_missing_is_said_in_a_sentence(gpu, change, sentence):
     program = pv.compile(scale, schedule="isl", target="emulated").program
     with pytest.raises(ToolchainError, match="'cuda' cannot run here"):
         CudaRunner(program)
+
+
+@pytest.mark.parametrize("name", ["cudaErrorLaunchTimeout", "CUDA_ERROR_HARDWARE_STACK_ERROR"])
+def test_after_some_failures_only_another_process_helps(gpu, name):
+    gpu.failures["synchronize"] = (0, CUDARuntimeError(f"{name}: something"))
+    with pytest.raises(DeviceError, match="restart the kernel of the notebook"):
+        compiled(scale)(np.ones(4), 2.0)
+
+
+def test_each_device_gets_kernels_of_its_own(gpu):
+    kernel, A = compiled(scale), np.ones(4)
+    kernel(A, 2.0)
+    gpu.current, gpu.capability = 1, "80"
+    kernel(A, 2.0)
+    np.testing.assert_array_equal(A, np.full(4, 4.0))
+
+
+def test_a_kept_array_goes_from_device_to_device_with_its_newest_values(gpu):
+    kernel, A = compiled(scale), np.ones(4)
+    with pv.resident(A, host_noread=True):
+        kernel(A, 2.0)
+        gpu.current = 1
+        kernel(A, 3.0)
+    np.testing.assert_array_equal(A, np.full(4, 6.0))
+    assert any("another device" in row.reason for row in pv.device.log.rows)
+
+
+def test_a_grid_that_no_device_takes_is_told_before_anything_moves(gpu, monkeypatch):
+    monkeypatch.setattr(device_host, "LARGEST_GRID", (1, 1, 1))
+    A = np.ones(600)
+    with pytest.raises(ArgumentError, match="blocks along x"):
+        compiled(scale)(A, 2.0)
+    assert gpu.steps == []
+    np.testing.assert_array_equal(A, np.ones(600))
+
+
+def test_launches_are_worked_out_once_for_the_same_sizes(gpu, monkeypatch):
+    asked = []
+    plain = cuda.launch_calls
+    monkeypatch.setattr(cuda, "launch_calls", lambda *given: asked.append(given) or plain(*given))
+    kernel = compiled(scale)
+    for size in (4, 4, 5):
+        A = np.ones(size)
+        kernel(A, 2.0)
+        np.testing.assert_array_equal(A, np.full(size, 2.0))
+    assert len(asked) == 2
+
+
+def test_code_that_the_device_does_not_take_is_told(gpu, monkeypatch):
+    monkeypatch.setattr(device_code, "compile_text", lambda *_: SimpleNamespace(binary=b"something else"))
+    monkeypatch.setattr(device_code.BuildCache, "binary", lambda _, parts, make: make())
+    with pytest.raises(
+        ToolchainError, match="does not take the kernels, which were compiled for sm_90"
+    ) as caught:
+        compiled(scale)(np.ones(4), 2.0)
+    assert "CUDA_ERROR_INVALID_IMAGE" in caught.value.reason
