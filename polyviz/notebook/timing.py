@@ -48,22 +48,38 @@ class Timing:
     def measure(self, finish: Callable[[str], None]) -> threading.Thread | None:
         """Find out the speed of this machine beside the main thread, and remember it; ``finish`` gets a problem or "".
 
-        None while something else is measured.
+        None while something else is done.
+        """
+        job = "polyviz.runtime.peaks:measure_peaks"
+        return self.beside(
+            lambda worker: keep_peaks(worker.run(job, time_limit=MEASURE_LIMIT, label="The measurement")),
+            finish,
+        )
+
+    def beside(
+        self, work: Callable[[Worker], None], finish: Callable[[str], None]
+    ) -> threading.Thread | None:
+        """Do ``work`` beside the main thread with a worker of its own; ``finish`` gets a problem or "".
+
+        None while something else is done.
         """
         if self._worker is not None:
             return None
         self._worker = Worker()
-        thread = threading.Thread(target=self._measure, args=(self._worker, finish), daemon=True)
+        thread = threading.Thread(target=self._do, args=(work, self._worker, finish), daemon=True)
         thread.start()
         return thread
 
-    def _measure(self, worker: Worker, finish: Callable[[str], None]) -> None:
+    def _do(self, work: Callable[[Worker], None], worker: Worker, finish: Callable[[str], None]) -> None:
         problem = ""
         try:
-            job = "polyviz.runtime.peaks:measure_peaks"
-            keep_peaks(worker.run(job, time_limit=MEASURE_LIMIT, label="The measurement"))
+            work(worker)
         except PolyvizError as error:
-            problem = "Cancelled." if worker.closed else f"{error.message} {error.hint}".strip()
+            problem = (
+                "Cancelled."
+                if worker.closed
+                else " ".join(filter(None, (error.message, error.reason, error.hint)))
+            )
         worker.close()
         self._worker = None
         finish(problem)

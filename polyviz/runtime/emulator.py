@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -38,11 +38,12 @@ NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class EmulationReport:
-    """What one emulated run counted: per access of the text, and the barriers that blocks passed."""
+    """What one emulated run counted: per access of the text, the barriers that blocks passed, for these ``sizes``."""
 
     counts: tuple[AccessCount, ...]
     barriers: int
     launches: int
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
 
 class EmulatedRunner:
@@ -103,7 +104,7 @@ class EmulatedRunner:
                 self._launch(call, values, parameters, launches)
                 launches += 1
             self._check(sites)
-            self.report = self._counted(sites, launches)
+            self.report = replace(self._counted(sites, launches), sizes=dict(parameters))
         finally:
             self._function("emulator_finish")(integer(len(self.device.arrays)))
 

@@ -99,7 +99,7 @@ def architecture_of(capability: str) -> str:
     A device that is newer than the compiler gets the newest portable code, which its driver finishes.
     """
     library, _ = _library()
-    known = getattr(library, "getSupportedArchs", tuple)()
+    known: tuple[int, ...] = getattr(library, "getSupportedArchs", tuple)()
     older = [number for number in known if number < int(capability)]
     return f"compute_{max(older)}" if older and int(capability) not in known else f"sm_{capability}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from polyviz.model.kernel_card import WARP
 from polyviz.views import device_picture
 from polyviz.views.html import details, heading, image, items, paragraph, table
 from polyviz.views.nodes import read_tree
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from polyviz.model.kernel_card import AccessRow, KernelCard
     from polyviz.views.device_schema import (
         DeviceAccessModel,
+        DeviceRunModel,
         KernelCardModel,
         ResourceModel,
         SharedLoopModel,
@@ -36,12 +38,14 @@ _ACCESSES = (
     "counted",
 )
 _RESOURCES = "What the compiler reports without a device; occupancy is estimated"
+_COUNTED = "Counted in the emulator"
 _BLOCKS, _THREADS = "order of the blocks", "order inside a block"
 
 
 def device_text(view: DeviceView) -> str:
     """Everything as text."""
     lines = [f"{view.name}: schedule {view.scheduler} on blocks and threads"]
+    lines += [f"{_COUNTED}: {view.run.text}."] if view.run is not None else []
     lines += [card.text() for card in view.cards]
     lines.append("Who runs what:")
     for picture in view.pictures:
@@ -92,8 +96,10 @@ def device_html(view: DeviceView) -> str:
     """The same as tables, pictures and trees."""
     cards = "".join(_card_html(card) for card in view.cards)
     pictures = "".join(_picture_html(picture) for picture in view.pictures)
+    counted = "" if view.run is None else paragraph(f"{_COUNTED}: {view.run.text}.")
     return (
-        cards
+        counted
+        + cards
         + details("Who runs which iteration", pictures)
         + details("Orders of blocks and threads", _trees_html(view.trees))
         + _resources_html(view)
@@ -142,6 +148,8 @@ def _access_cells(row: AccessRow) -> list[str]:
     counted = "" if row.counted is None else f"{row.counted:.2f} in {row.requests} requests"
     if row.memory == "shared" and row.requests:
         counted = f"{row.conflicts:.2f} bank conflicts in each of {row.requests} requests"
+    if row.lanes is not None:
+        counted += f", {row.lanes:.1f} of {WARP} threads at work, {size_text(row.moved)}"
     return [
         row.statement,
         row.text,
@@ -210,6 +218,7 @@ def _access_model(row: AccessRow) -> DeviceAccessModel:
         "requests": row.requests,
         "lanes": row.lanes,
         "conflicts": row.conflicts,
+        "bytes": row.moved,
     }
 
 
@@ -241,6 +250,25 @@ def resource_models(view: DeviceView) -> list[ResourceModel]:
         }
         for row in view.resources
     ]
+
+
+def run_model(view: DeviceView) -> DeviceRunModel | None:
+    """What an emulated run counted, as JSON."""
+    run = view.run
+    if run is None:
+        return None
+    return {
+        "sizes": dict(run.sizes),
+        "launches": run.launches,
+        "barriers": run.barriers,
+        "requests": run.requests,
+        "transactions": run.transactions,
+        "asked": run.asked,
+        "moved": run.moved,
+        "conflicts": run.conflicts,
+        "verified": run.verified,
+        "text": run.text,
+    }
 
 
 def shared_models(trees: LevelTrees) -> list[SharedLoopModel]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.views import device_picture
-from polyviz.views.device import card_model
+from polyviz.views.device import card_model, run_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,7 @@ def linked_device_model(view: DeviceView) -> LinkedDeviceModel:
     """The cards with grid, phases, barriers, promoted arrays and accesses, and a picture per statement."""
     return {
         "target": view.target,
+        "run": run_model(view),
         "kernels": [card_model(card) for card in view.cards],
         "shared": [f"kernel {loop.kernel}, {loop.text}" for loop in view.trees.shared],
         "pictures": [_picture(picture, MOST_RUNS // len(view.pictures)) for picture in view.pictures],

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 # ``get_type_hints`` looks these up when a schema is derived.
-from polyviz.views.device_schema import KernelCardModel  # noqa: TC001
+from polyviz.views.device_schema import DeviceRunModel, KernelCardModel  # noqa: TC001
 from polyviz.views.schema import (
     ComparisonModel,
     DecisionModel,
@@ -129,9 +129,11 @@ class LinkedPictureModel(TypedDict):
 
 
 class LinkedDeviceModel(TypedDict):
-    """The kernels that a device would run; ``shared`` tells the loops of both levels and their tiles."""
+    """The kernels that a device would run; ``shared`` tells the loops of both levels and their tiles, ``run`` what
+    an emulated run counted; it is null until somebody asked for one."""
 
     target: str
+    run: DeviceRunModel | None
     kernels: list[KernelCardModel]
     shared: list[str]
     pictures: list[LinkedPictureModel]
