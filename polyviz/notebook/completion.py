@@ -19,6 +19,7 @@ MAGIC = "%%polyopt"
 CHECK = "%%polycheck"
 HINT = "--hint"
 
+
 def _schedules() -> Iterable[str]:
     from polyviz.scheduling import schedulers
 

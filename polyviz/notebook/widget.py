@@ -99,7 +99,11 @@ class InspectorWidget(anywidget.AnyWidget):
     def _emulate(self, question: Mapping[str, Any]) -> dict[str, Any] | None:
         name = str(question["variant"])
         self.workbench.schedule(name)
-        begun = self._timing.beside(lambda worker: self.workbench.emulate(name, worker), self._emulated)
+        begun = self._timing.beside(
+            f"running {name} in the emulator",
+            lambda worker: self.workbench.emulate(name, worker),
+            self._emulated,
+        )
         return (
             {"problem": "Something else is running here: wait for it, or cancel it."}
             if begun is None

@@ -10,6 +10,18 @@ export interface DeviceAccess {
   readonly kind: string;
   readonly strides: readonly (number | null)[];
   readonly expected: number | null;
+  /** What the emulator counted: transactions per request, threads of a warp at work, rounds per request lost to banks. */
+  readonly counted: number | null;
+  readonly requests: number;
+  readonly lanes: number | null;
+  readonly conflicts: number;
+  readonly bytes: number;
+}
+
+/** What an emulated run counted in all, in words. */
+export interface EmulatedRun {
+  readonly text: string;
+  readonly isVerified: boolean;
 }
 
 export interface Promotion {
@@ -54,6 +66,8 @@ export interface ThreadPicture {
 
 export interface Device {
   readonly target: string;
+  /** Null until somebody has run the kernels in the emulator. */
+  readonly run: EmulatedRun | null;
   readonly kernels: readonly Card[];
   /** The loops of both levels with their tiles as they were mapped, in words. */
   readonly shared: readonly string[];
@@ -65,7 +79,12 @@ const MOST_PLACED = 20_000;
 
 export function deviceOf(value: unknown): Device {
   const fields = fieldsOf(value);
-  return { target: textOf(fields['target']), kernels: listOf(fields['kernels'], cardOf), shared: texts(fields['shared']), pictures: listOf(fields['pictures'], pictureOf) };
+  return { target: textOf(fields['target']), run: fields['run'] ? runOf(fields['run']) : null, kernels: listOf(fields['kernels'], cardOf), shared: texts(fields['shared']), pictures: listOf(fields['pictures'], pictureOf) };
+}
+
+function runOf(value: unknown): EmulatedRun {
+  const fields = fieldsOf(value);
+  return { text: textOf(fields['text']), isVerified: fields['verified'] === true };
 }
 
 function cardOf(value: unknown): Card {
@@ -97,7 +116,12 @@ function cardOf(value: unknown): Card {
         memory: textOf(one['memory']),
         kind: textOf(one['kind']),
         strides: listOf(one['strides'], numberOrNull),
-        expected: numberOrNull(one['expected'])
+        expected: numberOrNull(one['expected']),
+        counted: numberOrNull(one['counted']),
+        requests: numberOf(one['requests']),
+        lanes: numberOrNull(one['lanes']),
+        conflicts: numberOf(one['conflicts']),
+        bytes: numberOf(one['bytes'])
       };
     })
   };

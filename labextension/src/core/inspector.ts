@@ -30,6 +30,9 @@ export interface Live {
 /** The event that tells whoever holds the views that another model is shown; its detail is the JSON. */
 export const SHOWN = 'polyviz-shown';
 
+/** The event that tells them how the static page looks now; its detail has its `html` and its `text`. */
+export const PAGE = 'polyviz-page';
+
 /** A drawn inspector: it takes new models of the same loops, and answers of the kernel. */
 export class Inspector {
   readonly root: HTMLElement = element('div', { class: 'polyviz' });
@@ -57,6 +60,11 @@ export class Inspector {
     this.state.schedulers = this.live?.schedulers ?? [];
     this.state.canRun = this.live?.canRun ?? false;
     this.root.replaceChildren(styles(), ...layout(this.state));
+  }
+
+  /** The kernel has made the static page anew: whoever holds the views keeps it with them. */
+  keepPage(html: string, text: string): void {
+    this.root.dispatchEvent(new CustomEvent(PAGE, { bubbles: true, detail: { html, text } }));
   }
 
   /** Show a variant by name, as after an edit. */

@@ -31,6 +31,7 @@ export type Question =
   | { readonly ask: 'history'; readonly position: number }
   | { readonly ask: 'measure' }
   | { readonly ask: 'device'; readonly variant: string }
+  | { readonly ask: 'emulate'; readonly variant: string }
   | { readonly ask: 'run' }
   | { readonly ask: 'cancel' };
 
