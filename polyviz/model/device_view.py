@@ -48,6 +48,23 @@ class ThreadPicture:
 
 
 @dataclass(frozen=True, slots=True)
+class PlaceRule:
+    """Where and when the instances of a statement run on a device, as isl maps of the instances.
+
+    ``launch`` orders the launches of all kernels, ``order`` what one thread does. ``blocks`` and ``threads`` hold the
+    axis, the values of ``rows`` that a block holds or the threads that share them, and the row, a single value.
+    """
+
+    statement: str
+    kernel: int
+    launch: isl.Map
+    order: isl.Map
+    blocks: tuple[tuple[str, int, isl.Map], ...]
+    threads: tuple[tuple[str, int, isl.Map], ...]
+    block: Triple
+
+
+@dataclass(frozen=True, slots=True)
 class SharedLoop:
     """A loop of the blocks, and what becomes of it inside a block.
 
@@ -161,7 +178,7 @@ class DeviceView(Displayable):
     """Everything above for one part under one schedule.
 
     ``compiler`` tells what ``resources`` come from, or why there are none; it is empty where nobody asked for them.
-    ``run`` is what an emulated run counted, where there was one.
+    ``run`` is what an emulated run counted, where there was one; ``places`` tell where and when every instance runs.
     """
 
     name: str
@@ -173,3 +190,4 @@ class DeviceView(Displayable):
     resources: tuple[ResourceRow, ...] = ()
     compiler: str = ""
     run: DeviceRun | None = None
+    places: tuple[PlaceRule, ...] = ()

@@ -16,7 +16,7 @@ from polyviz.codegen.numba_cuda import print_numba_cuda
 from polyviz.codegen.scan import EndlessLoopsError
 from polyviz.errors import OverlapError, ToolchainError
 from polyviz.mapping import without_tiles
-from polyviz.mapping.thread_pictures import level_trees, thread_pictures
+from polyviz.mapping.thread_pictures import level_trees, place_rules, thread_pictures
 from polyviz.model.device_view import DeviceView
 from polyviz.model.display import Displayable
 from polyviz.model.exclusion import exclusive
@@ -152,13 +152,15 @@ class Kernel(Displayable):
         """
         assert self.plan.device is not None
         assert program.device is not None
+        trees = self.floating_point == "reassociate"
         return DeviceView(
             self.scop.name,
             self.schedule.scheduler,
             self.target,
             kernel_cards(program.device, () if report is None else report.counts),
-            thread_pictures(self.scop, self.plan.device, trees=self.floating_point == "reassociate"),
+            thread_pictures(self.scop, self.plan.device, trees=trees),
             level_trees(self.plan),
+            places=place_rules(self.plan.device, trees=trees),
             run=None if report is None else emulated_run(program.device, report, verified=verified),
         )
 
