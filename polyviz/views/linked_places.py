@@ -74,9 +74,7 @@ def _ends(lengths: Sequence[int]) -> list[tuple[int, int]]:
     return ends
 
 
-def _turns(
-    rule: PlaceRule, times: list[list[int]], rows: list[list[list[int]]]
-) -> list[tuple[int, ...]]:
+def _turns(rule: PlaceRule, times: list[list[int]], rows: list[list[list[int]]]) -> list[tuple[int, ...]]:
     """The times with the turn of a thread in the place of the row that is spread over the threads.
 
     Threads side by side then run at the same time what is the same turn for each of them.

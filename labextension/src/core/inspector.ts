@@ -5,6 +5,7 @@ import { card } from './card';
 import { codeView, sourceView } from './sourceView';
 import { comparisonView } from './comparisonView';
 import { dependenceView } from './dependenceView';
+import { deviceTimeView } from './deviceTimeView';
 import { domainView } from './domainView';
 import { element, folding, items } from './dom';
 import { gpuView } from './gpuView';
@@ -110,7 +111,7 @@ function layout(state: State): readonly HTMLElement[] {
     'div',
     { class: 'polyviz-columns' },
     element('div', {}, section('Source', sourceView(state)), section('Schedule tree', treeView(state)), section('Generated code', codeView(state)), section('Dependences', dependenceView(state))),
-    element('div', {}, section('Domain', domainView(state), timeView(state)), section('Cache', cacheView(state)))
+    element('div', {}, section('Domain', domainView(state), timeView(state), deviceTimeView(state)), section('Cache', cacheView(state)))
   );
   const all = element('div', {}, body);
   all.addEventListener('keydown', event => {

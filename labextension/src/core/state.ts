@@ -54,6 +54,8 @@ export class State {
   position = -1;
   moment: ReadonlySet<string> | null = null;
   past: ReadonlySet<string> = new Set();
+  /** Whether the steps are those of a device: the threads of a warp together. */
+  onDevice = false;
   menu: Menu | null = null;
   canRun = false;
   busy = '';
