@@ -74,7 +74,7 @@ class FakeGpu:
     driver: int = 13000
     runtime: int = 13000
     steps: list[tuple[str, int]] = field(default_factory=list)
-    failures: dict[str, tuple[int, Exception]] = field(default_factory=dict)
+    failures: dict[str, tuple[int, BaseException]] = field(default_factory=dict)
     current: int = 0
     capability: str = "90"
     clock: float = 0.0

@@ -230,6 +230,50 @@ def test_a_failing_launch_leaves_the_old_values(gpu):
     np.testing.assert_array_equal(A, np.full(4, 2.0))
 
 
+@pytest.mark.parametrize("works", [0, 1, 2])
+def test_a_failure_on_the_way_there_leaves_all_old_values(gpu, works):
+    A, B, C = np.ones(3), np.zeros(3), np.zeros(3)
+    gpu.failures["to device"] = (works, CUDARuntimeError("cudaErrorUnknown"))
+    with pytest.raises(DeviceError, match="No host array was changed"):
+        compiled(share)(A, B, C)
+    assert not any(step == "launch" for step, _ in gpu.steps)
+    assert not B.any()
+    assert not C.any()
+    compiled(share)(A, B, C)
+    np.testing.assert_array_equal(C, np.full(3, 3.0))
+
+
+@pytest.mark.parametrize("works", range(3))
+def test_a_failure_between_launches_leaves_all_old_values(gpu, works):
+    def steps(A, B):
+        for _ in range(3):
+            for i in range(1, A.shape[0]):
+                B[i] = A[i - 1]
+            for i in range(1, A.shape[0]):
+                A[i] = B[i]
+
+    made = compiled(steps)
+    names = [kernel.name for kernel in made.program.device.kernels]
+    gpu.kernels |= dict.fromkeys(names, lambda arrays, numbers: [one.fill(7.0) for one in arrays])
+    A, B = np.arange(300.0), np.zeros(300)
+    gpu.failures["launch"] = (works, CUDARuntimeError("cudaErrorUnknown"))
+    with pytest.raises(DeviceError, match="No host array was changed"):
+        made(A, B)
+    np.testing.assert_array_equal(A, np.arange(300.0))
+    assert not B.any()
+
+
+@pytest.mark.parametrize("step", ["to device", "launch", "from device", "synchronize"])
+def test_an_interrupt_anywhere_leaves_old_or_complete_new_values(gpu, step):
+    A, B, C = np.ones(3), np.zeros(3), np.zeros(3)
+    gpu.failures[step] = (0, KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt) as caught:
+        compiled(share)(A, B, C)
+    assert "No host array was changed." in getattr(caught.value, "__notes__", ["No host array was changed."])
+    assert not B.any()
+    assert not C.any()
+
+
 @pytest.mark.parametrize("step", ["from device", "synchronize"])
 @pytest.mark.parametrize("works", [0, 1])
 def test_a_failure_on_the_way_back_leaves_all_old_values(gpu, step, works):

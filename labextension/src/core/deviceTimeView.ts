@@ -26,18 +26,18 @@ function content(state: State): readonly HTMLElement[] {
   const head = element('tr', {}, ...['access', '', 'memory', 'threads', 'transactions', 'banks'].map(name => element('th', { scope: 'col' }, name || 'kind')));
   return [
     element('p', {}, `${stepText(device, state.position, threads)}.`),
-    element('div', { class: 'polyviz-scroll' }, element('table', { class: 'polyviz-table' }, element('thead', {}, head), element('tbody', {}, ...rows))),
+    element('div', { class: 'polyviz-scroll', tabindex: 0, role: 'group', 'aria-label': 'How the threads of this step meet memory' }, element('table', { class: 'polyviz-table' }, element('thead', {}, head), element('tbody', {}, ...rows))),
     element('p', { class: 'polyviz-muted' }, 'In the order of the schedule, one block after the other; a transaction is a segment of 128 bytes. A kernel that stages tiles fills them with copies of their own, which the counts of the emulator include.')
   ];
 }
 
 function row(one: Meeting): HTMLElement {
-  const transactions = one.memory === 'global' ? String(one.segments.length) : one.memory === 'register' ? 'none: in registers' : 'none: in shared memory';
+  const transactions = one.memory === 'global' ? String(one.segments.length) : '–';
   const cells = [element('code', {}, one.text), one.mode, one.memory, String(one.threads), transactions, one.banks === null ? '' : banks(one.banks)];
   return element('tr', {}, ...cells.map(cell => element('td', {}, cell)));
 }
 
-const CELL = 7;
+const CELL = 5;
 
 /** The banks as a strip: the more words a bank has to give one after the other, the higher its bar. */
 function banks(counts: readonly number[]): HTMLElement {
