@@ -190,6 +190,7 @@ class Kernel(Displayable):
         Slow: every thread of a block is one of Python. Raises CodegenError on a processor.
         """
         bound = self.bind(arguments, keywords)
+        self.program_for(bound)  # a plan whose loops isl cannot write gives way to another one there
         outcome = simulate(self._teaching(bound.types), bound.given)
         for name, values in outcome.arrays.items():
             bound.given[name][...] = values

@@ -94,7 +94,7 @@ def _roots(trees: LevelTrees) -> tuple[Node, Node]:
 
 def device_html(view: DeviceView) -> str:
     """The same as tables, pictures and trees."""
-    cards = "".join(_card_html(card) for card in view.cards)
+    cards = "".join(_card_html(card, counted=view.run is not None) for card in view.cards)
     pictures = "".join(_picture_html(picture) for picture in view.pictures)
     counted = "" if view.run is None else paragraph(f"{_COUNTED}: {view.run.text}.")
     return (
@@ -124,7 +124,7 @@ def _resources_html(view: DeviceView) -> str:
     return details(f"{_RESOURCES} ({view.compiler})", table(rows, header, code=[0]) if rows else "")
 
 
-def _card_html(card: KernelCard) -> str:
+def _card_html(card: KernelCard, *, counted: bool) -> str:
     html = items([f"phase {number}: {phase}" for number, phase in enumerate(card.phases)])
     html += items(f"barrier: {barrier}" for barrier in card.barriers) or paragraph("No barrier.")
     if card.promotions:
@@ -133,7 +133,7 @@ def _card_html(card: KernelCard) -> str:
             for one in card.promotions
         ]
         html += table(rows, ("array", "lives in", "cells", "size", "why"), code=[0])
-    html += table([_access_cells(row) for row in card.accesses], _ACCESSES, code=[1])
+    html += table([_access_cells(row, counted=counted) for row in card.accesses], _ACCESSES, code=[1])
     return details(_summary(card), html, opened=True)
 
 
@@ -142,14 +142,16 @@ def _size(promotion: Promotion) -> str:
     return size_text(promotion.bytes) if promotion.bytes else ""
 
 
-def _access_cells(row: AccessRow) -> list[str]:
+def _access_cells(row: AccessRow, *, counted: bool) -> list[str]:
     strides = ", ".join("?" if stride is None else str(stride) for stride in row.strides)
     expected = "" if row.expected is None else str(row.expected)
-    counted = "" if row.counted is None else f"{row.counted:.2f} in {row.requests} requests"
+    found = "" if row.counted is None else f"{row.counted:.2f} in {row.requests} requests"
     if row.memory == "shared" and row.requests:
-        counted = f"{row.conflicts:.2f} bank conflicts in each of {row.requests} requests"
+        found = f"{row.conflicts:.2f} bank conflicts in each of {row.requests} requests"
     if row.lanes is not None:
-        counted += f", {row.lanes:.1f} of {WARP} threads at work, {size_text(row.moved)}"
+        found += f", {row.lanes:.1f} of {WARP} threads at work, {size_text(row.moved)}"
+    elif counted:
+        found = "did not run"
     return [
         row.statement,
         row.text,
@@ -158,7 +160,7 @@ def _access_cells(row: AccessRow) -> list[str]:
         row.kind,
         f"({strides})" if strides else "",
         expected,
-        counted,
+        found,
     ]
 
 

@@ -88,3 +88,11 @@ def test_the_simulator_computes_what_the_loops_do(name, schedule):
     sizes = {name: min(value, 5 if name == "tsteps" else 9) for name, value in entry.sizes["mini"].items()}
     arguments = entry.initialise(np.dtype("float64"), *sizes.values())
     simulated(compiled(name, schedule), arguments, entry.function)
+
+
+@pytest.mark.slow
+def test_the_simulator_runs_the_plan_that_isl_can_write_loops_for():
+    entry = entry_of("fdtd-2d")
+    sizes = {name: min(value, 3 if name == "tsteps" else 5) for name, value in entry.sizes["mini"].items()}
+    arguments = entry.initialise(np.dtype("float64"), *sizes.values())
+    simulated(pv.compile(entry.function, schedule="isl", target="emulated"), arguments, entry.function)
