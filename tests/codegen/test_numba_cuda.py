@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.codegen.scan import EndlessLoopsError
 from polyviz.gallery import kernel as entry_of
+from polyviz.runtime import kernel as kernel_module
+from polyviz.runtime.variants import Outcome
 
 
 def compiled(name, schedule="superposition"):
@@ -90,9 +93,19 @@ def test_the_simulator_computes_what_the_loops_do(name, schedule):
     simulated(compiled(name, schedule), arguments, entry.function)
 
 
-@pytest.mark.slow
-def test_the_simulator_runs_the_plan_that_isl_can_write_loops_for():
-    entry = entry_of("fdtd-2d")
-    sizes = {name: min(value, 3 if name == "tsteps" else 5) for name, value in entry.sizes["mini"].items()}
-    arguments = entry.initialise(np.dtype("float64"), *sizes.values())
-    simulated(pv.compile(entry.function, schedule="isl", target="emulated"), arguments, entry.function)
+def test_the_simulator_runs_the_plan_that_isl_can_write_loops_for(monkeypatch):
+    made = pv.compile(small, schedule="isl", target="emulated")
+    other, ran = pv.compile(small, schedule="original", target="emulated").plan, []
+    plain = kernel_module.generate
+
+    def generate(scop, plan, *given):
+        if plan is not other:
+            raise EndlessLoopsError("isl could not generate loops for this schedule.")
+        return plain(scop, plan, *given)
+
+    monkeypatch.setattr(kernel_module, "generate", generate)
+    monkeypatch.setattr(kernel_module, "without_tiles", lambda *_: other)
+    monkeypatch.setattr(kernel_module, "simulate", lambda *given: ran.append(given) or Outcome({}, None, 0.0))
+    made.simulate(np.arange(20.0), np.zeros(20), 0.5)
+    assert made.plan is other
+    assert len(ran) == 1
