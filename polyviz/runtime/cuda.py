@@ -152,7 +152,12 @@ class CudaRunner:
         marks[2].record()
         for number, grid, block, arguments in ready:
             self._launched = True
-            kernels[number](grid, block, arguments)
+            try:
+                kernels[number](grid, block, arguments)
+            except Exception as error:
+                name = self.device.kernels[number].name
+                error.add_note(f"It was told at the launch of {name}, {grid} blocks of {block} threads.")
+                raise
         marks[3].record()
         raise_failure(self.program, there)
         back = {name: cupy.asnumpy(there[name]) for name in self._returning(host)}

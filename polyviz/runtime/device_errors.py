@@ -59,4 +59,5 @@ def _explained(error: Exception, lost: Sequence[str]) -> DeviceError:
         hint = "The target 'emulated' finds races and subscripts out of range in the same text."
         if any(part in str(error).lower().replace("_", "") for part in _STICKY):
             hint = f"CUDA cannot be used in this process any more: restart the kernel of the notebook. {hint}"
-    return DeviceError(message, reason=str(error), hint=f"{told(lost)} {hint}")
+    reason = " ".join([str(error), *getattr(error, "__notes__", ())])
+    return DeviceError(message, reason=reason, hint=f"{told(lost)} {hint}")

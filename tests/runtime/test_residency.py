@@ -225,6 +225,7 @@ def test_a_failing_launch_leaves_the_old_values(gpu):
     with pytest.raises(DeviceError, match="The device failed") as caught:
         compiled(scale)(A, 2.0)
     assert "No host array was changed" in str(caught.value)
+    assert "at the launch of kernel_scale_0, (1, 1, 1) blocks of (256, 1, 1) threads" in str(caught.value)
     np.testing.assert_array_equal(A, np.ones(4))
     compiled(scale)(A, 2.0)
     np.testing.assert_array_equal(A, np.full(4, 2.0))
