@@ -93,6 +93,23 @@ def test_the_simulator_computes_what_the_loops_do(name, schedule):
     simulated(compiled(name, schedule), arguments, entry.function)
 
 
+def gathered(A, B, places):
+    for i in range(B.shape[0]):
+        B[i] = A[places[i]]
+
+
+def test_a_text_without_the_tests_at_run_time_says_so():
+    text = pv.compile(gathered, schedule="isl", target="emulated").teaching_source
+    assert "subscripts and steps; this one does not." in text.partition('"""\n')[0]
+    assert "failed" not in text
+
+
+@pytest.mark.slow
+def test_loops_whose_subscripts_only_the_data_tell_run_in_the_simulator():
+    made = pv.compile(gathered, schedule="isl", target="emulated")
+    simulated(made, (np.arange(9.0), np.zeros(5), np.array([3, 1, 4, 1, 8])), gathered)
+
+
 def test_the_simulator_runs_the_plan_that_isl_can_write_loops_for(monkeypatch):
     made = pv.compile(small, schedule="isl", target="emulated")
     other, ran = pv.compile(small, schedule="original", target="emulated").plan, []

@@ -51,7 +51,9 @@ def test_threads_side_by_side_run_together():
     by_step = {}
     for point, (step, lane) in zip(points, own, strict=True):
         by_step.setdefault(step, []).append((lane, point))
+    columns = {point[2] for point in points}
     for together in by_step.values():
+        assert {point[2] for _, point in together} == columns
         assert len({(point[0], point[1]) for _, point in together}) == 1
         assert all(point[2] % 32 == lane for lane, point in together)
 
