@@ -10,6 +10,7 @@ import traitlets
 from polyviz.api.shown import inspector_bundle
 from polyviz.api.workbench import EDITED, Workbench
 from polyviz.errors import OptionError, PolyvizError
+from polyviz.model.exclusion import exclusive
 from polyviz.notebook.timing import Timing
 from polyviz.scheduling import scheduler_names
 from polyviz.views.front_end import ADVICE, widget_script
@@ -116,6 +117,7 @@ class InspectorWidget(anywidget.AnyWidget):
             self.send({"answer": "page", **self._page()})
         self.send({"answer": "emulate", "problem": problem, "show": ""})
 
+    @exclusive
     def _page(self) -> dict[str, str]:
         """The static forms as they are now, for the saved notebook."""
         forms = inspector_bundle(self.workbench.inspector, self.model)
