@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-_MAGICS = {
-    "cell": ("polyopt", "polycheck"),
-    "line": ("polycheck", "polyinspect", "polyschedulers", "polydoctor"),
-}
+_MAGICS = {"cell": ("polyopt", "polycheck"), "line": ("polycheck", "polyinspect", "polyschedulers", "polydoctor")}
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

@@ -81,7 +81,11 @@ def _read_functions(
     for node in body:
         _check_beside(node, names, text)
     helpers = {name for function in functions for name in _names(function) & names if name != function.name}
-    before = [node for node in body if not isinstance(node, ast.FunctionDef) or node.name in helpers]
+    before = [
+        node
+        for node in body
+        if not isinstance(node, ast.FunctionDef) or node.name in helpers
+    ]
     optimised = [function for function in functions if function.name not in helpers]
     kept = [CellFunction(node.name, _alone(node, text)) for node in optimised]
     return Cell(text, tuple(before), "", tuple(kept), tuple(after))
@@ -101,9 +105,7 @@ def _before_loops(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
     """
     lines = [node.lineno for node in statements]
     simple = [
-        *takewhile(
-            lambda node: (_is_import(node) or _names_only(node)) and lines.count(node.lineno) == 1, statements
-        )
+        *takewhile(lambda node: (_is_import(node) or _names_only(node)) and lines.count(node.lineno) == 1, statements)
     ]
     calls = [number for number, node in enumerate(simple) if _calls_attribute(node)]
     return simple[: calls[-1] + 1] if calls else [node for node in simple if _is_import(node)]
@@ -114,11 +116,7 @@ def _names_only(node: ast.stmt) -> bool:
         return isinstance(node.target, ast.Name)
     if not isinstance(node, ast.Assign):
         return False
-    parts = [
-        part
-        for target in node.targets
-        for part in (target.elts if isinstance(target, ast.Tuple) else [target])
-    ]
+    parts = [part for target in node.targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
     return all(isinstance(part, ast.Name) for part in parts)
 
 
@@ -150,9 +148,7 @@ def _refusal(node: ast.stmt, text: str, message: str, hint: str) -> UnsupportedS
     # The parser counts bytes of UTF-8, people count characters.
     column = len(line.encode()[: node.col_offset].decode()) + 1
     end = len(line) + 1
-    return UnsupportedSyntaxError(
-        message, span=Span(node.lineno, column, node.lineno, end), text=text, hint=hint
-    )
+    return UnsupportedSyntaxError(message, span=Span(node.lineno, column, node.lineno, end), text=text, hint=hint)
 
 
 def _names(node: ast.AST) -> set[str]:
@@ -173,7 +169,4 @@ def _blanked(text: str, statements: Iterable[ast.stmt]) -> str:
 def _with_lines(text: str, kept: Iterable[int]) -> str:
     """``text`` with every line blank but those ``kept``."""
     numbers = set(kept)
-    return (
-        "\n".join(line if number in numbers else "" for number, line in enumerate(text.splitlines(), 1))
-        + "\n"
-    )
+    return "\n".join(line if number in numbers else "" for number, line in enumerate(text.splitlines(), 1)) + "\n"

@@ -41,9 +41,7 @@ def choose(rows: Sequence[VariantRow], runnable: Container[str]) -> Choice:
     fastest = min(timed, key=_median)
     level = [row for row in timed if row is fastest or not _differ(row, fastest)]
     chosen = level[0]
-    written = [
-        row for row in rows if row.is_baseline and _median(row) < _median(chosen) and _differ(row, chosen)
-    ]
+    written = [row for row in rows if row.is_baseline and _median(row) < _median(chosen) and _differ(row, chosen)]
     remark = _remark(min(written, key=_median), chosen) if written else ""
     return Choice(chosen.label, _reason(len(level), len(timed)), remark)
 

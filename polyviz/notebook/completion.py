@@ -19,7 +19,6 @@ MAGIC = "%%polyopt"
 CHECK = "%%polycheck"
 HINT = "--hint"
 
-
 def _schedules() -> Iterable[str]:
     from polyviz.scheduling import schedulers
 

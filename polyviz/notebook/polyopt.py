@@ -67,9 +67,7 @@ def _inspected(cell: Cell, namespace: MutableMapping[str, Any], options: Options
     return inspect(part, *arguments, schedules=options.schedules, namespace=namespace)
 
 
-def _execute(
-    shell: Any, cell: Cell, statements: Sequence[ast.stmt], namespace: MutableMapping[str, Any]
-) -> None:
+def _execute(shell: Any, cell: Cell, statements: Sequence[ast.stmt], namespace: MutableMapping[str, Any]) -> None:
     """Run the ordinary Python around what is optimised, as the notebook would: a value at its end is displayed."""
     if not statements:
         return

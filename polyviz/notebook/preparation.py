@@ -30,9 +30,7 @@ def prepared(lines: list[str]) -> list[str]:
     if magic == MAGIC and set(words) & set(_ASKS) and not any(line.strip() for line in rest):
         return [first.rstrip("\n") + "\n", "pass\n"]
     if not first.startswith("%%") and _is_misplaced(lines):
-        raise OptionError(
-            f"{MAGIC} has to be the first line of its cell: move what stands above to another cell."
-        )
+        raise OptionError(f"{MAGIC} has to be the first line of its cell: move what stands above to another cell.")
     return lines
 
 

@@ -134,9 +134,7 @@ class Progress:
             self._ticker.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, _error: object, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, _error: object, _trace: TracebackType | None) -> None:
         stages.tell(self._audience)
         self._ended.set()
         if self._line is None:

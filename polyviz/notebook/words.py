@@ -53,11 +53,8 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     "--name": {"metavar": "NAME", "help": "also keep the result under this name"},
     "--repeats": {"metavar": "K", "help": "timings per variant of a comparison, default 7"},
     "--no-verify": {"action": "store_true", "help": "do not compare with the loop as written first"},
-    "--show": {
-        "metavar": "VIEW",
-        "help": "only one view of the result: source, schedule or tree; "
-        "for a device also device (who runs what, and how it meets memory) or teaching (the kernels as Python)",
-    },
+    "--show": {"metavar": "VIEW", "help": "only one view of the result: source, schedule or tree; "
+        "for a device also device (who runs what, and how it meets memory) or teaching (the kernels as Python)"},
     "--help": {"action": "store_true", "help": "show this help and run nothing"},
 }
 """Every option by its long name, with what argparse needs to know of it."""
