@@ -18,7 +18,7 @@ import numpy as np
 
 import polyviz as pv
 from polyviz.benchmark.gpu import subjects
-from polyviz.errors import DeviceError, PolyvizError
+from polyviz.errors import DeviceError, OutOfBoundsError, PolyvizError
 from polyviz.gallery import kernel
 from polyviz.runtime.cuda import cuda_availability
 
@@ -137,12 +137,111 @@ def layouts() -> None:
     np.testing.assert_allclose(turned[2], arguments[2], rtol=1e-6)
 
 
+def scaled(A: Any, factor: float) -> None:
+    """Loops for the checks below."""
+    for i in range(A.shape[0]):
+        A[i] = factor * A[i]
+
+
+def gathered(A: Any, B: Any, places: Any) -> None:
+    """Subscripts that only the data tell."""
+    for i in range(B.shape[0]):
+        B[i] = A[places[i]]
+
+
+def small_numbers() -> None:
+    """Numbers below the normal ones are kept."""
+    A = np.full(300, 1e-40, np.float32)
+    expected = np.float32(3.0) * A
+    pv.compile(scaled, schedule="isl", target="cuda", contract="strict")(A, np.float32(3.0))
+    np.testing.assert_array_equal(A, expected)
+    assert A.any()
+
+
+def same_bits() -> None:
+    """Under the strict contract a product has the bits of the loops as written."""
+    entry = kernel("gemm")
+    arguments, expected = entry.arguments("mini"), entry.arguments("mini")
+    pv.compile(entry.function, schedule="superposition", target="cuda", contract="strict")(*arguments)
+    entry.function(*expected)
+    np.testing.assert_array_equal(arguments[2], expected[2])
+
+
+def subscripts_out_of_range() -> None:
+    """A subscript that the data make wrong is told, and no array of the host has changed."""
+    made = pv.compile(gathered, schedule="isl", target="cuda")
+    A, B, places = np.arange(64.0), np.zeros(64), np.arange(64)
+    made(A, B, places)
+    np.testing.assert_array_equal(B, A)
+    B[:], places[7] = 5.0, 64
+    try:
+        made(A, B, places)
+    except OutOfBoundsError:
+        np.testing.assert_array_equal(B, np.full(64, 5.0))
+    else:
+        raise AssertionError("nothing was said")
+
+
+def times_apart() -> None:
+    """More data take longer to move, and the kernels have a time of their own."""
+    made = pv.compile(scaled, schedule="isl", target="cuda")
+    found = []
+    for size in (2**10, 2**26):
+        for _ in range(2):
+            made(np.ones(size), 2.0)
+        found.append(made.device_times)
+    small, large = found
+    assert large.to_device > small.to_device, found
+    assert large.kernels > small.kernels > 0, found
+    assert large.moved_bytes == 2 * 8 * 2**26, found
+
+
+def values_that_never_come_back() -> None:
+    """With host_noaccess nothing comes back, and the next call finds what the last one left."""
+    made, A = pv.compile(scaled, schedule="isl", target="cuda"), np.ones(1000)
+    there = pv.compile(gathered, schedule="isl", target="cuda")
+    B = np.zeros(1000)
+    with pv.resident(A, host_noaccess=True):
+        made(A, 2.0)
+        made(A, 2.0)
+        there(A, B, np.arange(1000))
+    np.testing.assert_array_equal(A, np.ones(1000))
+    np.testing.assert_array_equal(B, np.full(1000, 4.0))
+
+
+def compared_in_a_process_of_its_own() -> None:
+    """A comparison verifies on the device and tells the time of the kernels."""
+    entry = kernel("gemm")
+    found = pv.compare(
+        entry.function, *entry.arguments("mini"), schedules=["isl"], targets=["cuda"], baselines=(), repeats=2
+    )
+    (row,) = (row for row in found.rows if not row.is_baseline)
+    assert row.verified, row.note
+    assert row.measurement is not None
+    assert row.measurement.kernels, row
+
+
+CHECKS = (
+    *(
+        large_product,
+        kept_arrays,
+        arrays_of_cupy,
+        no_memory_left,
+        empty_sizes,
+        layouts,
+        small_numbers,
+        same_bits,
+    ),
+    *(subscripts_out_of_range, times_apart, values_that_never_come_back, compared_in_a_process_of_its_own),
+)
+
+
 def checks() -> Iterator[tuple[str, Callable[[], None]]]:
     """Every check with its name."""
     for name in KERNELS:
         for schedule in SCHEDULES:
             yield f"{name}, {schedule}", partial(computes, name, schedule)
-    for check in (large_product, kept_arrays, arrays_of_cupy, no_memory_left, empty_sizes, layouts):
+    for check in CHECKS:
         yield check.__name__.replace("_", " "), check
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
@@ -13,7 +13,7 @@ import islpy as isl
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import with_private_arrays, with_values_in_place
 from polyviz.api.extracting import part_of
-from polyviz.api.options import OWN_NAMES, Tile, read_options
+from polyviz.api.options import OWN_NAMES, BuildOptions, Tile, read_options
 from polyviz.api.remembered import AtHand, recalled
 from polyviz.api.targets import AUTOMATIC, resolve_target
 from polyviz.editing import Edit
@@ -21,7 +21,7 @@ from polyviz.errors import OptionError
 from polyviz.mapping import DEVICE_TARGETS, make_plan
 from polyviz.mapping.cpu import SOURCE_ORDER
 from polyviz.model.exclusion import exclusive
-from polyviz.model.schedule import Schedule
+from polyviz.model.schedule import Decision, Schedule
 from polyviz.model.superposition import Superposition
 from polyviz.model.techniques import techniques_for
 from polyviz.runtime.kernel import Kernel
@@ -120,6 +120,9 @@ def build_kernel(
         if switches_of_plan.pop(keyword, True) and _may_change(schedule, resolved):
             part = change(scop, dependences)
             scop, dependences = part, dependences if part is scop else find_dependences(part)
+    if resolved in DEVICE_TARGETS:
+        named = isinstance(schedule, str) and _is_scheduler(schedule)
+        wanted = wanted.of_a_block(scheduler_options(str(schedule)) if named else ())
     told = _scheduler_options(schedule, resolved, wanted.scheduler)
     if not switches_of_plan.pop("group", True) and _is_scheduler(schedule):
         told = {**told, "group": False}
@@ -139,7 +142,7 @@ def build_kernel(
             contract=wanted.contract,
             **switches_of_plan,
         )
-        return replace(plan, decisions=(*found.decisions, *plan.decisions))
+        return replace(plan, decisions=(*found.decisions, *_unused(wanted, place), *plan.decisions))
 
     otherwise = partial(planned, AUTOMATIC[1]) if (target, resolved) == ("auto", AUTOMATIC[0]) else None
     return Kernel(
@@ -161,6 +164,16 @@ def _is_scheduler(choice: ScheduleChoice) -> bool:
 def _may_change(schedule: ScheduleChoice, target: str) -> bool:
     """Whether the order is still to be found, for a processor: a schedule of one's own names the part's statements."""
     return _is_scheduler(schedule) and schedule != SOURCE_ORDER and target not in DEVICE_TARGETS
+
+
+def _unused(options: BuildOptions, target: str) -> Iterator[Decision]:
+    """What is asked for and means nothing for ``target``."""
+    if target in DEVICE_TARGETS and options.threads is not None:
+        text = (
+            f"threads={options.threads} bounds the threads of a processor and changes nothing here; those of a block "
+            "are given per axis: threads=(32, 8)."
+        )
+        yield Decision("threads", text)
 
 
 def _scheduler_options(

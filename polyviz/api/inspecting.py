@@ -20,15 +20,20 @@ if TYPE_CHECKING:
     from polyviz.api.compiling import ScheduleChoice
     from polyviz.editing import Edit
     from polyviz.model.dependences import Dependences, LoopParallelism
+    from polyviz.model.device_view import DeviceView
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
 
 
 @dataclass(slots=True)
 class Handiwork:
-    """What a person has made of an inspector in its live view so far."""
+    """What a person has made of an inspector in its live view so far.
+
+    ``emulated``: by the name of a schedule, the order that was run in the emulator and its kernels with the counts.
+    """
 
     edit: Edit | None = None
+    emulated: dict[str, tuple[Schedule, DeviceView]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
@@ -62,6 +62,21 @@ class BuildOptions:
             threads=found.threads if self.threads is None else self.threads,
             switches={**found.switches, **self.switches},
             scheduler={**found.scheduler, **self.scheduler},
+        )
+
+    def of_a_block(self, scheduler: Collection[str]) -> BuildOptions:
+        """For a device: ``threads`` per axis are the mapping's, unless the options of the ``scheduler`` name them.
+
+        >>> BuildOptions(scheduler={"threads": (32, 8)}).of_a_block(["fusion"]).device.threads
+        (32, 8)
+        """
+        if "threads" not in self.scheduler or "threads" in scheduler:
+            return self
+        others = {name: value for name, value in self.scheduler.items() if name != "threads"}
+        return replace(
+            self,
+            device=replace(self.device, **_checked({"threads": self.scheduler["threads"]})),
+            scheduler=others,
         )
 
 

@@ -65,6 +65,8 @@ def inspector_bundle(inspector: Inspector, model: Json | None = None) -> Bundle:
         sections.append(Section(f"Schedule by {name}", schedule_bundle(schedule)))
     for name, reason in inspector.refusals.items():
         sections.append(Section(f"No schedule by {name}", note_bundle(reason), open=True))
+    for name, (_, view) in inspector.handiwork.emulated.items():
+        sections.append(Section(f"Blocks and threads of {name}", device_bundle(view), open=True))
     linked = model or Workbench(inspector).model()
     sections.append(Section("Order and cache", order_bundle(linked)))
     return {**combine(scop.name, sections), MIME: linked}

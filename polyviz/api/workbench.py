@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyviz.api.compiling import build_kernel, choose_schedule
+from polyviz.api.emulating import EMULATED, emulated_view
 from polyviz.api.menu import menu
 from polyviz.api.rooflines import roofline_of
 from polyviz.editing import recover_steps, start_edit
@@ -27,14 +28,13 @@ if TYPE_CHECKING:
     from polyviz.model.measurement import ComparisonData
     from polyviz.model.program import Program
     from polyviz.model.schedule import Schedule
+    from polyviz.runtime.worker import Worker
     from polyviz.views.linked_schema import ChoiceModel, EditModel
     from polyviz.views.models import Json
 
 _ORIGINAL = "original"
 EDITED = "by hand"
 """The name of the schedule that moves were made on."""
-DEVICE = "emulated"
-"""The target whose kernels are shown: those of a device, without asking for one."""
 
 
 @dataclass(slots=True)
@@ -139,8 +139,17 @@ class Workbench:
     def map_to_device(self, name: str) -> None:
         """Find out which kernels a device would run for the schedule ``name``; raises where it cannot have any."""
         found, schedule = self.inspector, self.schedule(name)
-        kernel = build_kernel(found.scop, found.dependences, found.scop, schedule=schedule, target=DEVICE)
+        kernel = build_kernel(found.scop, found.dependences, found.scop, schedule=schedule, target=EMULATED)
         self._variants[name] = replace(self._variant(name, schedule), device=kernel.device_view())
+
+    def emulate(self, name: str, worker: Worker) -> None:
+        """Run the kernels of the schedule ``name`` in the emulator, in ``worker``; their cards have the counts then.
+
+        Raises what ``emulated_view`` raises.
+        """
+        schedule = self.schedule(name)
+        view = emulated_view(self.inspector, schedule, worker)
+        self.inspector.handiwork.emulated[name] = (schedule, view)
 
     def schedule(self, name: str) -> Schedule:
         """The schedule shown under ``name``; raises ``OptionError`` when there is none."""
@@ -170,7 +179,9 @@ class Workbench:
         if known is None or known.schedule is not schedule:
             known = Variant(name, schedule, self._program(schedule), self._addresses(name, schedule))
             self._variants[name] = known
-        return known
+        counted = self.inspector.handiwork.emulated.get(name)
+        # An edit goes on under the name that it has; the counts are those of the order that was run.
+        return known if counted is None or counted[0] is not schedule else replace(known, device=counted[1])
 
     def _program(self, schedule: Schedule) -> Program | None:
         found = self.inspector

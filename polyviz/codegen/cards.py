@@ -67,5 +67,6 @@ def _counted(row: AccessRow, count: AccessCount) -> AccessRow:
         requests=count.requests,
         lanes=count.lanes / count.requests,
         conflicts=count.conflicts / count.requests,
+        moved=count.moved,
         strides=row.strides,
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.mapping.gpu_space import with_row
-from polyviz.model.device_view import LevelTrees, PlacedIteration, SharedLoop, ThreadPicture
+from polyviz.model.device_view import LevelTrees, PlacedIteration, PlaceRule, SharedLoop, ThreadPicture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -53,9 +53,38 @@ def thread_pictures(scop: Scop, device: DevicePlan, *, trees: bool) -> tuple[Thr
     )
 
 
+def place_rules(device: DevicePlan, *, trees: bool) -> tuple[PlaceRule, ...]:
+    """Where and when every instance runs; ``trees`` tells that threads share accumulations."""
+    return tuple(
+        _rule(device, kernel, name, _threads(kernel, name, trees=trees))
+        for kernel in device.kernels
+        for name in kernel.statements
+    )
+
+
+def _rule(device: DevicePlan, kernel: DeviceKernel, name: str, threads: Sequence[SpaceAxis]) -> PlaceRule:
+    instances = kernel.instances[name]
+    every = isl.Map.from_domain_and_range(instances, isl.Set("{ [] }"))
+    host = reduce(isl.Map.flat_range_product, [row[name] for row in kernel.host], every)
+    return PlaceRule(
+        statement=name,
+        kernel=kernel.number,
+        launch=host.apply_range(device.launches[kernel.number]),
+        order=kernel.order[name],
+        blocks=tuple((axis.axis, axis.size, axis.rows[name]) for axis in kernel.blocks),
+        threads=tuple((axis.axis, axis.size, axis.rows[name]) for axis in threads if name in axis.rows),
+        block=_sizes(kernel.threads),
+    )
+
+
+def _threads(kernel: DeviceKernel, name: str, *, trees: bool) -> Sequence[SpaceAxis]:
+    """The axes of the threads that run a statement, the one that shares its accumulation among them."""
+    tree = next((tree for tree in kernel.trees if trees and tree.statement == name), None)
+    return kernel.threads if tree is None else with_row(kernel.threads, name, tree)
+
+
 def _picture(scop: Scop, kernel: DeviceKernel, statement: Statement, *, trees: bool) -> ThreadPicture:
-    tree = next((tree for tree in kernel.trees if trees and tree.statement == statement.name), None)
-    threads = kernel.threads if tree is None else with_row(kernel.threads, statement.name, tree)
+    threads = _threads(kernel, statement.name, trees=trees)
     drawn = _drawn(statement, kernel.blocks, threads)
     values, domain = _sized(scop, kernel, statement)
     fixed: dict[str, int] = {}

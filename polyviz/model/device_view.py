@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.model.display import Displayable
+from polyviz.model.kernel_card import SEGMENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +45,23 @@ class ThreadPicture:
     rules: tuple[str, ...]
     points: tuple[PlacedIteration, ...]
     note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceRule:
+    """Where and when the instances of a statement run on a device, as isl maps of the instances.
+
+    ``launch`` orders the launches of all kernels, ``order`` what one thread does. ``blocks`` and ``threads`` hold the
+    axis, the values of ``rows`` that a block holds or the threads that share them, and the row, a single value.
+    """
+
+    statement: str
+    kernel: int
+    launch: isl.Map
+    order: isl.Map
+    blocks: tuple[tuple[str, int, isl.Map], ...]
+    threads: tuple[tuple[str, int, isl.Map], ...]
+    block: Triple
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +129,56 @@ class ResourceRow:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class DeviceRun:
+    """What an emulated run counted in all kernels together, for these ``sizes``.
+
+    ``requests`` and ``transactions`` are those of global memory, ``asked`` the bytes that threads read and wrote there;
+    ``conflicts`` are rounds lost to banks of shared memory. ``verified``: the results are those of the loops as
+    written; None where nothing was compared.
+    """
+
+    sizes: Mapping[str, int]
+    launches: int
+    barriers: int
+    requests: int
+    transactions: int
+    asked: int
+    conflicts: int
+    verified: bool | None = None
+
+    @property
+    def moved(self) -> int:
+        """Bytes of global memory that transactions move: whole segments."""
+        return SEGMENT * self.transactions
+
+    @property
+    def text(self) -> str:
+        """A sentence without an end.
+
+        >>> DeviceRun({"n": 64}, 1, 8, 100, 200, 12800, 0).text.partition(", ")[0]
+        'n = 64: 1 launch'
+        """
+        sizes = ", ".join(f"{name} = {value}" for name, value in self.sizes.items())
+        average = f" ({self.transactions / self.requests:.2f} per request)" if self.requests else ""
+        conflicts = (
+            f"{self.conflicts} rounds lost to bank conflicts" if self.conflicts else "no bank conflicts"
+        )
+        launches = "1 launch" if self.launches == 1 else f"{self.launches} launches"
+        verified = "; the result is that of the loops as written" if self.verified else ""
+        return (
+            f"{sizes or 'one run'}: {launches}, {self.barriers} barriers passed, {self.transactions} transactions for "
+            f"{self.requests} requests of global memory{average}, {self.asked} bytes asked for and {self.moved} moved, "
+            f"{conflicts}{verified}"
+        )
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class DeviceView(Displayable):
     """Everything above for one part under one schedule.
 
     ``compiler`` tells what ``resources`` come from, or why there are none; it is empty where nobody asked for them.
+    ``run`` is what an emulated run counted, where there was one; ``places`` tell where and when every instance runs.
     """
 
     name: str
@@ -126,3 +189,5 @@ class DeviceView(Displayable):
     trees: LevelTrees
     resources: tuple[ResourceRow, ...] = ()
     compiler: str = ""
+    run: DeviceRun | None = None
+    places: tuple[PlaceRule, ...] = ()

@@ -18,7 +18,8 @@ class AccessRow:
     """One access: how a thread's neighbour along x moves, and transactions per request, expected and counted.
 
     ``counted`` is None until the kernel has run in the emulator, and for an access to shared memory; there
-    ``conflicts`` are the rounds per request that banks cost. ``strides``: how far each subscript moves along x, None
+    ``conflicts`` are the rounds per request that banks cost. ``lanes`` are the threads of a warp that took part in a
+    request, ``moved`` the bytes that they asked for in all. ``strides``: how far each subscript moves along x, None
     where that is not a fixed number.
     """
 
@@ -33,6 +34,7 @@ class AccessRow:
     requests: int = 0
     lanes: float | None = None
     conflicts: float = 0.0
+    moved: int = 0
     strides: tuple[int | None, ...] = ()
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from polyviz.api import Comparison, Inspector
     from polyviz.model.schedule import Schedule
 
+_TICK = 1.0
 _PAUSE = 0.1
 """Seconds between two reports of progress: a front end cannot show more."""
 
@@ -48,25 +49,51 @@ class Timing:
     def measure(self, finish: Callable[[str], None]) -> threading.Thread | None:
         """Find out the speed of this machine beside the main thread, and remember it; ``finish`` gets a problem or "".
 
-        None while something else is measured.
+        None while something else is done.
+        """
+        job = "polyviz.runtime.peaks:measure_peaks"
+
+        def work(worker: Worker) -> None:
+            keep_peaks(worker.run(job, time_limit=MEASURE_LIMIT, label="The measurement"))
+
+        return self.beside("measuring this machine", work, finish)
+
+    def beside(
+        self, doing: str, work: Callable[[Worker], None], finish: Callable[[str], None]
+    ) -> threading.Thread | None:
+        """Do ``work`` beside the main thread with a worker of its own; ``finish`` gets a problem or "".
+
+        ``doing`` says what that is, and is reported every second with the seconds it has taken. None while something
+        else is done.
         """
         if self._worker is not None:
             return None
         self._worker = Worker()
-        thread = threading.Thread(target=self._measure, args=(self._worker, finish), daemon=True)
+        thread = threading.Thread(target=self._do, args=(doing, work, self._worker, finish), daemon=True)
         thread.start()
         return thread
 
-    def _measure(self, worker: Worker, finish: Callable[[str], None]) -> None:
-        problem = ""
+    def _do(
+        self, doing: str, work: Callable[[Worker], None], worker: Worker, finish: Callable[[str], None]
+    ) -> None:
+        problem, done = "", threading.Event()
+        threading.Thread(target=self._tick, args=(doing, done), daemon=True).start()
         try:
-            job = "polyviz.runtime.peaks:measure_peaks"
-            keep_peaks(worker.run(job, time_limit=MEASURE_LIMIT, label="The measurement"))
+            work(worker)
         except PolyvizError as error:
-            problem = "Cancelled." if worker.closed else f"{error.message} {error.hint}".strip()
-        worker.close()
-        self._worker = None
+            told = " ".join(filter(None, (error.message, error.reason, error.hint)))
+            problem = "Cancelled." if worker.closed else told
+        finally:
+            done.set()
+            worker.close()
+            self._worker = None
         finish(problem)
+
+    def _tick(self, doing: str, done: threading.Event) -> None:
+        """Whoever waits sees that something goes on, also where the work itself has nothing to tell."""
+        began = time.monotonic()
+        while not done.wait(_TICK):
+            self.report(f"{doing} ({time.monotonic() - began:.0f} s)")
 
     def cancel(self) -> None:
         """Stop what is measured, if there is anything."""

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
+from polyviz.api.shown import inspector_bundle
 from polyviz.api.workbench import EDITED, Workbench
 from polyviz.errors import OptionError, PolyvizError
+from polyviz.model.exclusion import exclusive
 from polyviz.notebook.timing import Timing
 from polyviz.scheduling import scheduler_names
 from polyviz.views.front_end import ADVICE, widget_script
@@ -95,6 +97,32 @@ class InspectorWidget(anywidget.AnyWidget):
         self.workbench.map_to_device(str(question["variant"]))
         return self._redrawn()
 
+    def _emulate(self, question: Mapping[str, Any]) -> dict[str, Any] | None:
+        name = str(question["variant"])
+        self.workbench.schedule(name)
+        begun = self._timing.beside(
+            f"running {name} in the emulator",
+            lambda worker: self.workbench.emulate(name, worker),
+            self._emulated,
+        )
+        return (
+            {"problem": "Something else is running here: wait for it, or cancel it."}
+            if begun is None
+            else None
+        )
+
+    def _emulated(self, problem: str) -> None:
+        if not problem:
+            self._redrawn()
+            self.send({"answer": "page", **self._page()})
+        self.send({"answer": "emulate", "problem": problem, "show": ""})
+
+    @exclusive
+    def _page(self) -> dict[str, str]:
+        """The static forms as they are now, for the saved notebook."""
+        forms = inspector_bundle(self.workbench.inspector, self.model)
+        return {"html": str(forms["text/html"]), "text": str(forms["text/plain"])}
+
     def _measure(self, _: Mapping[str, Any]) -> None:
         self._timing.measure(self._measured)
 
@@ -128,6 +156,7 @@ _ANSWERS: Mapping[str, Callable[[InspectorWidget, Mapping[str, Any]], dict[str, 
     "moves": InspectorWidget._moves,
     "history": InspectorWidget._history,
     "device": InspectorWidget._device,
+    "emulate": InspectorWidget._emulate,
     "measure": InspectorWidget._measure,
     "run": InspectorWidget._run,
     "cancel": InspectorWidget._cancel,

@@ -1,4 +1,4 @@
-"""Shared libraries kept on disk, so that a kernel is compiled once.
+"""Shared libraries, and machine code of other kinds, kept on disk, so that a kernel is compiled once.
 
 An entry is one file: the library followed by its own SHA-256 (a loader ignores what follows an ELF image). It is
 written beside its final name and moved there in one step, so two processes can build the same entry at once and a
@@ -21,6 +21,7 @@ from polyviz.runtime.storage import cache_directory, process_directory, write_at
 from polyviz.runtime.toolchain import FLOATING_POINT_FLAGS, Toolchain, compile_shared
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from polyviz.model.program import FloatingPoint
@@ -87,6 +88,20 @@ class BuildCache:
                 hint="Free some disk space, or set POLYVIZ_CACHE_DIR and TMPDIR to directories that can be written.",
             ) from error
 
+    def binary(self, parts: Sequence[str], make: Callable[[], bytes]) -> bytes:
+        """What ``make`` gives, which depends on ``parts`` alone: from the cache, or made now."""
+        key = _digest(parts)
+        with contextlib.suppress(OSError):
+            for path in filter(_is_whole, self._present(key)):
+                self._reuse(path)
+                return path.read_bytes()[:-_DIGEST_SIZE]
+        content = make()
+        # Where nothing can be written, it is made again next time.
+        with contextlib.suppress(OSError):
+            self._publish(f"{key}.so", content + hashlib.sha256(content).digest())
+            self._prune(keep=key)
+        return content
+
     def _present(self, key: str) -> list[Path]:
         """The files of ``key``: in the cache, and among what this process had to keep for itself."""
         places = (self.directory / f"{key}.so", self._own_directory() / f"{key}.so")
@@ -148,7 +163,10 @@ class BuildCache:
 
 def _key(source: str, toolchain: Toolchain, flags: tuple[str, ...]) -> str:
     """SHA-256 over everything the library depends on; code for ``-march=native`` depends on the processor."""
-    parts = (source, "\0".join((*toolchain.flags, *flags)), toolchain.identity, this_machine().identity)
+    return _digest((source, "\0".join((*toolchain.flags, *flags)), toolchain.identity, this_machine().identity))
+
+
+def _digest(parts: Sequence[str]) -> str:
     digest = hashlib.sha256()
     for part in parts:
         encoded = part.encode()

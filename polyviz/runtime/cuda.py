@@ -14,17 +14,19 @@ import numpy as np
 
 from polyviz.errors import ArgumentError, DeviceError, ToolchainError
 from polyviz.model.transfers import DeviceTimes
+from polyviz.runtime.device_code import load_kernels
 from polyviz.runtime.device_errors import explained_failures, told
-from polyviz.runtime.device_host import launch_calls, raise_failure, scalar_of
+from polyviz.runtime.device_host import host_value, launch_calls, raise_failure, scalar_of
 from polyviz.runtime.evaluate import evaluate
 from polyviz.runtime.execute import plain_arrays, result_of, write_back
+from polyviz.runtime.overlap import lives_on_device
 from polyviz.runtime.residency import device as device_memory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from polyviz.model.device_program import DeviceProgram
-    from polyviz.model.program import LocalArray, Program
+    from polyviz.model.program import LocalArray, Program, ProgramArgument
     from polyviz.runtime.device_host import LaunchCall
     from polyviz.runtime.residency import DeviceMemory
 
@@ -73,7 +75,6 @@ class CudaRunner:
         available, reason = cuda_availability()
         if not available:
             raise ToolchainError("The target 'cuda' cannot run here.", reason=reason)
-        import cupy
 
         assert program.device is not None
         self.program = program
@@ -81,31 +82,21 @@ class CudaRunner:
         self.memory = memory
         self.times: DeviceTimes | None = None
         self._launched = False
-        contract = "true" if program.floating_point == "reassociate" else "false"
+        self._known: tuple[Mapping[str, int], list[LaunchCall]] | None = None
+        self._kernels: dict[int, list[Any]] = {}
         started = time.perf_counter()
-        try:
-            module = cupy.RawModule(
-                code=program.text, options=("--std=c++17", f"--fmad={contract}"), backend="nvrtc"
-            )
-            self._kernels = [module.get_function(kernel.name) for kernel in self.device.kernels]
-        except Exception as error:
-            raise ToolchainError(
-                "The device's compiler refuses the generated text.", reason=str(error)
-            ) from error
-        self._check_blocks()
+        self._loaded()
         self.compile_seconds = time.perf_counter() - started
         self.notes: tuple[str, ...] = (reason,)
 
-    def _check_blocks(self) -> None:
-        """Registers and shared memory may leave room for fewer threads than a block can hold in general."""
-        for kernel, compiled in zip(self.device.kernels, self._kernels, strict=True):
-            threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
-            most = int(compiled.max_threads_per_block)
-            if threads > most:
-                raise DeviceError(
-                    f"A block of {kernel.name} is too large: {threads} threads, and this device takes {most} of them.",
-                    hint="Give fewer `threads` or smaller tiles.",
-                )
+    def _loaded(self) -> list[Any]:
+        """The kernels on the current device; another device needs code of its own."""
+        import cupy
+
+        here = cupy.cuda.Device().id
+        if here not in self._kernels:
+            self._kernels[here] = load_kernels(self.program)
+        return self._kernels[here]
 
     def __call__(self, given: Mapping[str, Any], parameters: Mapping[str, int]) -> Any:
         """Run in place.
@@ -135,10 +126,13 @@ class CudaRunner:
 
         here = cupy.cuda.Device().id
         for name, value in given.items():
-            if isinstance(value, cupy.ndarray) and value.device.id != here:
+            if not lives_on_device(value):
+                continue
+            there = cupy.asarray(value).device.id
+            if there != here:
                 raise ArgumentError(
-                    f"{name} lives on device {value.device.id}, and the kernel runs on device {here}.",
-                    hint=f"Call it inside `with cupy.cuda.Device({value.device.id}):`, or move the array.",
+                    f"{name} lives on device {there}, and the kernel runs on device {here}.",
+                    hint=f"Call it inside `with cupy.cuda.Device({there}):`, or move the array.",
                 )
 
     def _run(self, given: Mapping[str, Any], parameters: Mapping[str, int]) -> Any:
@@ -146,21 +140,33 @@ class CudaRunner:
 
         arrays, copied = plain_arrays(given)
         host = {**given, **arrays}
+        kernels = self._loaded()
+        # The host works out what to launch before the clock starts: a short kernel would wait for it.
+        calls = self._launches(parameters)
         moved = self.memory.moved_bytes
-        marks = [cupy.cuda.Event() for _ in range(4)]
+        marks = [cupy.cuda.Event() for _ in range(5)]
         marks[0].record()
         there = {name: self._there(name, host, parameters) for name in self.device.arrays}
         marks[1].record()
-        for call in launch_calls(self.device, parameters):
-            self._launch(call, {**host, **there}, parameters)
+        ready = self._ready(calls, {**host, **there}, parameters)
         marks[2].record()
+        for number, grid, block, arguments in ready:
+            self._launched = True
+            try:
+                kernels[number](grid, block, arguments)
+            except Exception as error:
+                name = self.device.kernels[number].name
+                error.add_note(f"It was told at the launch of {name}, {grid} blocks of {block} threads.")
+                raise
+        marks[3].record()
         raise_failure(self.program, there)
         back = {name: cupy.asnumpy(there[name]) for name in self._returning(host)}
-        marks[3].record()
-        marks[3].synchronize()
+        marks[4].record()
+        marks[4].synchronize()
         self._finish(host, back)
         there_, run, back_ = (
-            float(cupy.cuda.get_elapsed_time(marks[place], marks[place + 1])) for place in range(3)
+            float(cupy.cuda.get_elapsed_time(marks[start], marks[end]))
+            for start, end in ((0, 1), (2, 3), (3, 4))
         )
         self.times = DeviceTimes(there_, run, back_, self.memory.moved_bytes - moved)
         write_back(self.program, host, copied)
@@ -212,16 +218,36 @@ class CudaRunner:
             if name in back:
                 self.memory.write(host[name], back[name])
 
-    def _launch(self, call: LaunchCall, values: Mapping[str, Any], parameters: Mapping[str, int]) -> None:
-        kernel = self.device.kernels[call.kernel]
-        arguments = tuple(
-            values[argument.name]
-            if argument.kind in ("array", "cell")
-            else scalar_of(argument, values, call, parameters)
-            for argument in kernel.arguments
-        )
-        self._launched = True
-        self._kernels[call.kernel](call.grid, kernel.block, arguments)
+    def _launches(self, parameters: Mapping[str, int]) -> list[LaunchCall]:
+        """What to launch for ``parameters``; a call with those of the one before does not ask again."""
+        if self._known is None or self._known[0] != parameters:
+            self._known = dict(parameters), list(launch_calls(self.device, parameters))
+        return self._known[1]
+
+    def _ready(
+        self, calls: Sequence[LaunchCall], values: Mapping[str, Any], parameters: Mapping[str, int]
+    ) -> list[tuple[int, tuple[int, int, int], tuple[int, int, int], tuple[Any, ...]]]:
+        """Every launch as the number of its kernel, grid, block, and arguments as CuPy takes them."""
+        fixed = [
+            [None if one.kind == "host" else self._value(one, values, parameters) for one in kernel.arguments]
+            for kernel in self.device.kernels
+        ]
+        ready = []
+        for call in calls:
+            kernel = self.device.kernels[call.kernel]
+            arguments = tuple(
+                host_value(one, call) if one.kind == "host" else value
+                for one, value in zip(kernel.arguments, fixed[call.kernel], strict=True)
+            )
+            ready.append((call.kernel, call.grid, kernel.block, arguments))
+        return ready
+
+    def _value(
+        self, argument: ProgramArgument, values: Mapping[str, Any], parameters: Mapping[str, int]
+    ) -> Any:
+        if argument.kind in ("array", "cell"):
+            return values[argument.name]
+        return scalar_of(argument, values, parameters)
 
 
 def _made(local: LocalArray, values: Mapping[str, Any]) -> Any:

@@ -10,8 +10,12 @@ from polyviz.errors import DeviceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-_STICKY = ("illegal", "launchfailure", "launch_failed", "hardwarestack", "assert", "misaligned")
-"""Parts of the names of errors after which a process cannot use its device any more."""
+_STICKY = (
+    *("illegal", "launchfailure", "launchfailed", "launchtimeout", "hardwarestack", "assert", "misaligned"),
+    *("invalidpc", "invalidaddressspace", "eccuncorrectable", "contextisdestroyed"),
+)
+"""Parts of the names of errors after which a process cannot use its device any more, as CUDA's two interfaces spell
+them: ``cudaErrorLaunchTimeout``, ``CUDA_ERROR_LAUNCH_TIMEOUT``."""
 
 
 @contextmanager
@@ -53,6 +57,7 @@ def _explained(error: Exception, lost: Sequence[str]) -> DeviceError:
     else:
         message = "The device failed while kernels ran."
         hint = "The target 'emulated' finds races and subscripts out of range in the same text."
-        if any(part in str(error).lower() for part in _STICKY):
+        if any(part in str(error).lower().replace("_", "") for part in _STICKY):
             hint = f"CUDA cannot be used in this process any more: restart the kernel of the notebook. {hint}"
-    return DeviceError(message, reason=str(error), hint=f"{told(lost)} {hint}")
+    reason = " ".join([str(error), *getattr(error, "__notes__", ())])
+    return DeviceError(message, reason=reason, hint=f"{told(lost)} {hint}")

@@ -81,17 +81,18 @@ def raise_failure(program: Program, values: Mapping[str, Any]) -> None:
         raise failed_test(program.failures[number - 1])
 
 
-def scalar_of(
-    argument: ProgramArgument, values: Mapping[str, Any], call: LaunchCall, parameters: Mapping[str, int]
-) -> Any:
-    """The number passed for an argument that is neither array nor cell, in the type the kernel takes."""
+def scalar_of(argument: ProgramArgument, values: Mapping[str, Any], parameters: Mapping[str, int]) -> Any:
+    """The number passed for an argument that every launch gets the same, in the type the kernel takes."""
     if argument.kind == "parameter":
         return np.int64(parameters[argument.name])
-    if argument.kind == "host":
-        return np.int64(call.host[argument.axis])
     if argument.kind == "extent":
         return np.int64(values[argument.name].shape[argument.axis])
     if argument.kind == "stride":
         array = values[argument.name]
         return np.int64(array.strides[argument.axis] // array.itemsize)
     return np.dtype(argument.dtype).type(values[argument.name])
+
+
+def host_value(argument: ProgramArgument, call: LaunchCall) -> Any:
+    """The value of a loop of the host that ``call`` passes."""
+    return np.int64(call.host[argument.axis])

@@ -5,11 +5,13 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Any
 
+from polyviz.model.device_view import DeviceRun
 from polyviz.model.transfers import DeviceTimes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from polyviz.model.device_program import DeviceProgram
     from polyviz.runtime.emulator import EmulationReport
     from polyviz.runtime.execute import Runner
 
@@ -49,6 +51,24 @@ def run_notes(runner: Runner | None) -> tuple[str, ...]:
         return (f"kernels {times.kernels:.3g} ms, transfers {times.to_device + times.from_device:.3g} ms",)
     report = getattr(runner, "report", None)
     return () if report is None else (counts_text(report),)
+
+
+def emulated_run(
+    program: DeviceProgram, report: EmulationReport, *, verified: bool | None = None
+) -> DeviceRun:
+    """The counts of a run of ``program`` in the emulator, all accesses together."""
+    outside = {site.number for kernel in program.kernels for site in kernel.sites if site.memory == "global"}
+    found = [count for count in report.counts if count.site in outside]
+    return DeviceRun(
+        sizes=dict(report.sizes),
+        launches=report.launches,
+        barriers=report.barriers,
+        requests=sum(count.requests for count in found),
+        transactions=sum(count.transactions for count in found),
+        asked=sum(count.moved for count in found),
+        conflicts=sum(count.conflicts for count in report.counts),
+        verified=verified,
+    )
 
 
 def counts_text(report: EmulationReport) -> str:

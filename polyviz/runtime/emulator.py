@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import numpy as np
 from polyviz.errors import EmulationError, ToolchainError
 from polyviz.model.device_program import AccessCount
 from polyviz.runtime.cache import BuildCache
-from polyviz.runtime.device_host import launch_calls, raise_failure, scalar_of
+from polyviz.runtime.device_host import host_value, launch_calls, raise_failure, scalar_of
 from polyviz.runtime.execute import make_locals, plain_arrays, result_of, write_back
 from polyviz.runtime.native import NativeFunction, integer, pointer
 from polyviz.runtime.toolchain import find_cxx_toolchain
@@ -38,11 +38,12 @@ NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class EmulationReport:
-    """What one emulated run counted: per access of the text, and the barriers that blocks passed."""
+    """What one emulated run counted: per access of the text, the barriers that blocks passed, for these ``sizes``."""
 
     counts: tuple[AccessCount, ...]
     barriers: int
     launches: int
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
 
 class EmulatedRunner:
@@ -103,7 +104,7 @@ class EmulatedRunner:
                 self._launch(call, values, parameters, launches)
                 launches += 1
             self._check(sites)
-            self.report = self._counted(sites, launches)
+            self.report = replace(self._counted(sites, launches), sizes=dict(parameters))
         finally:
             self._function("emulator_finish")(integer(len(self.device.arrays)))
 
@@ -126,7 +127,12 @@ class EmulatedRunner:
         slots = np.zeros(max(1, len(kernel.arguments)), dtype=np.int64)
         for place, argument in enumerate(kernel.arguments):
             if argument.kind not in ("array", "cell"):
-                _fill(slots, place, argument, scalar_of(argument, values, call, parameters))
+                value = (
+                    host_value(argument, call)
+                    if argument.kind == "host"
+                    else scalar_of(argument, values, parameters)
+                )
+                _fill(slots, place, argument, value)
         grid, block = (np.array(sizes, dtype=np.int64) for sizes in (call.grid, kernel.block))
         self._emulate(
             integer(call.kernel), pointer(grid), pointer(block), pointer(slots), integer(self.seed + number)

@@ -63,22 +63,59 @@ def evaluate_integer(expression: Expression, values: Mapping[str, int]) -> int:
 
 def evaluate(expression: Expression, values: Mapping[str, Any]) -> Any:
     """``expression`` with names and scalars at ``values``, by Python's own arithmetic."""
-    match expression:
-        case Constant(value):
-            return value
-        case Name(name) | Element(name, ()):
-            return values[name]
-        case Unary("-", operand):
-            return -evaluate(operand, values)
-        case Binary(symbol, left, right):
-            return _BINARY[symbol](evaluate(left, values), evaluate(right, values))
-        case Compare((symbol,), (left, right)):
-            return _COMPARE[symbol](evaluate(left, values), evaluate(right, values))
-        case Logical(symbol, operands):
-            choose = all if symbol == "and" else any
-            return choose(evaluate(operand, values) for operand in operands)
-        case Conditional(condition, body, otherwise):
-            return evaluate(body if evaluate(condition, values) else otherwise, values)
-        case Call(name, arguments) if name in _CALLS:
-            return _CALLS[name](*(evaluate(argument, values) for argument in arguments))
-    raise TypeError(f"{type(expression).__name__} cannot be evaluated here")
+    # By type and not by a chain of patterns: the launches of a long host loop ask a million times.
+    rule = _RULES.get(type(expression))
+    if rule is None:
+        raise TypeError(f"{type(expression).__name__} cannot be evaluated here")
+    return rule(expression, values)
+
+
+def _element(node: Any, values: Mapping[str, Any]) -> Any:
+    if node.subscripts:
+        raise TypeError("Element cannot be evaluated here")
+    return values[node.array]
+
+
+def _unary(node: Any, values: Mapping[str, Any]) -> Any:
+    if node.operator != "-":
+        raise TypeError("Unary cannot be evaluated here")
+    return -evaluate(node.operand, values)
+
+
+def _binary(node: Any, values: Mapping[str, Any]) -> Any:
+    return _BINARY[node.operator](evaluate(node.left, values), evaluate(node.right, values))
+
+
+def _compare(node: Any, values: Mapping[str, Any]) -> bool:
+    if len(node.operators) != 1:
+        raise TypeError("Compare cannot be evaluated here")
+    left, right = node.operands
+    return _COMPARE[node.operators[0]](evaluate(left, values), evaluate(right, values))
+
+
+def _logical(node: Any, values: Mapping[str, Any]) -> bool:
+    choose = all if node.operator == "and" else any
+    return choose(evaluate(operand, values) for operand in node.operands)
+
+
+def _conditional(node: Any, values: Mapping[str, Any]) -> Any:
+    return evaluate(node.body if evaluate(node.condition, values) else node.otherwise, values)
+
+
+def _call(node: Any, values: Mapping[str, Any]) -> Any:
+    if node.function not in _CALLS:
+        raise TypeError("Call cannot be evaluated here")
+    return _CALLS[node.function](*(evaluate(argument, values) for argument in node.arguments))
+
+
+_RULES: dict[type, Callable[[Any, Mapping[str, Any]], Any]] = {
+    Constant: lambda node, _: node.value,
+    Name: lambda node, values: values[node.name],
+    Element: _element,
+    Unary: _unary,
+    Binary: _binary,
+    Compare: _compare,
+    Logical: _logical,
+    Conditional: _conditional,
+    Call: _call,
+}

@@ -16,14 +16,14 @@ from polyviz.codegen.numba_cuda import print_numba_cuda
 from polyviz.codegen.scan import EndlessLoopsError
 from polyviz.errors import OverlapError, ToolchainError
 from polyviz.mapping import without_tiles
-from polyviz.mapping.thread_pictures import level_trees, thread_pictures
+from polyviz.mapping.thread_pictures import level_trees, place_rules, thread_pictures
 from polyviz.model.device_view import DeviceView
 from polyviz.model.display import Displayable
 from polyviz.model.exclusion import exclusive
 from polyviz.model.program import CONTRACTS
 from polyviz.runtime.as_written import PROCESSORS, AsWritten
 from polyviz.runtime.binding import Binder, Bound
-from polyviz.runtime.device_notes import times_of
+from polyviz.runtime.device_notes import emulated_run, times_of
 from polyviz.runtime.execute import Runner, make_runner
 from polyviz.runtime.nvrtc import KernelResources, compile_text, resource_report
 from polyviz.runtime.simulator import simulate
@@ -134,21 +134,34 @@ class Kernel(Displayable):
 
         With ``resources`` the text is compiled, which needs no device, for registers, spills and occupancy.
         """
-        device = self.plan.device
-        if device is None:
+        if self.plan.device is None:
             return None
-        pictures = thread_pictures(self.scop, device, trees=self.floating_point == "reassociate")
-        trees = level_trees(self.plan)
-        rows, compiler = resource_report(self.program) if resources else ((), "")
+        view = self.view_of(self.program, self.emulation)
+        if resources:
+            rows, compiler = resource_report(self.program)
+            view = replace(view, resources=rows, compiler=compiler)
+        return view
+
+    @exclusive
+    def view_of(
+        self, program: Program, report: EmulationReport | None, *, verified: bool | None = None
+    ) -> DeviceView:
+        """What there is to see of ``program``, which is this kernel for a device, and of a run of it in the emulator.
+
+        ``verified`` tells whether its results were those of the loops as written; None where nothing was compared.
+        """
+        assert self.plan.device is not None
+        assert program.device is not None
+        trees = self.floating_point == "reassociate"
         return DeviceView(
             self.scop.name,
             self.schedule.scheduler,
             self.target,
-            self.cards,
-            pictures,
-            trees,
-            rows,
-            compiler,
+            kernel_cards(program.device, () if report is None else report.counts),
+            thread_pictures(self.scop, self.plan.device, trees=trees),
+            level_trees(self.plan),
+            places=place_rules(self.plan.device, trees=trees),
+            run=None if report is None else emulated_run(program.device, report, verified=verified),
         )
 
     @property
@@ -177,6 +190,7 @@ class Kernel(Displayable):
         Slow: every thread of a block is one of Python. Raises CodegenError on a processor.
         """
         bound = self.bind(arguments, keywords)
+        self.program_for(bound)  # a plan whose loops isl cannot write gives way to another one there
         outcome = simulate(self._teaching(bound.types), bound.given)
         for name, values in outcome.arrays.items():
             bound.given[name][...] = values

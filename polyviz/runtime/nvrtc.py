@@ -93,6 +93,17 @@ def nvrtc_availability() -> tuple[bool, str]:
     return True, f"NVRTC {major}.{minor}"
 
 
+def architecture_of(capability: str) -> str:
+    """What to compile for on a device of this compute capability, such as ``"90"``: its own architecture.
+
+    A device that is newer than the compiler gets the newest portable code, which its driver finishes.
+    """
+    library, _ = _library()
+    known: tuple[int, ...] = getattr(library, "getSupportedArchs", tuple)()
+    older = [number for number in known if number < int(capability)]
+    return f"compute_{max(older)}" if older and int(capability) not in known else f"sm_{capability}"
+
+
 def compile_text(
     text: str, architecture: str = "sm_90", floating_point: FloatingPoint = "reassociate"
 ) -> CompiledText:
@@ -125,7 +136,8 @@ def _compile_with_nvrtc(library: Any, text: str, architecture: str, *, contract:
             raise ToolchainError(
                 "NVRTC could not compile the generated text.", reason=_first_errors(log)
             ) from error
-        return library.getCUBIN(program), library.getProgramLog(program)
+        result = library.getPTX if architecture.startswith("compute_") else library.getCUBIN
+        return result(program), library.getProgramLog(program)
     finally:
         library.destroyProgram(program)
 

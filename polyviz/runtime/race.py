@@ -88,7 +88,7 @@ class Race:
         Raises VerificationError when it fails.
         """
         try:
-            return self._outputs(self._run(worker, reference, "The original loop"))
+            return self.outputs(self.run_once(worker, reference, "The original loop"))
         except (CancelledError, TimeLimitError, NoMemoryError):
             raise  # plain Python would need no less
         except PolyvizError as error:
@@ -96,7 +96,7 @@ class Race:
         except Exception as error:  # numba's own errors, or those of the user's loop
             first = _first_line(error)
         try:
-            outcome = self._run(worker, replace(reference, engine="python"), "The original loop")
+            outcome = self.run_once(worker, replace(reference, engine="python"), "The original loop")
         except PolyvizError:
             raise
         except Exception as error:
@@ -104,9 +104,10 @@ class Race:
                 "The original loop itself fails on this data, so nothing can be compared.", reason=_first_line(error)
             ) from error
         notes.append(f"the reference ran as plain Python, because numba refused it ({first})")
-        return self._outputs(outcome)
+        return self.outputs(outcome)
 
-    def _run(self, worker: Worker, variant: Variant, label: str) -> Outcome:
+    def run_once(self, worker: Worker, variant: Variant, label: str) -> Outcome:
+        """What one run on copies leaves; raises what ``Worker.run`` raises."""
         outcome = worker.run(
             "polyviz.runtime.variants:run_variant",
             variant,
@@ -119,7 +120,8 @@ class Race:
         assert isinstance(outcome, Outcome)
         return outcome
 
-    def _outputs(self, outcome: Outcome) -> dict[str, Any]:
+    def outputs(self, outcome: Outcome) -> dict[str, Any]:
+        """Everything that a run has written and given, by name."""
         outputs = dict(outcome.arrays)
         result = outcome.result if isinstance(outcome.result, tuple) else (outcome.result,)
         if self.result_names:
@@ -143,7 +145,7 @@ class Race:
         if entrant.variant is None:
             return entrant.row
         try:
-            outcome = self._run(worker, entrant.variant, entrant.row.label)
+            outcome = self.run_once(worker, entrant.variant, entrant.row.label)
         except CancelledError:
             raise
         except Exception as error:
@@ -155,7 +157,7 @@ class Race:
         )
         if expected is None:
             return row
-        outputs = self._outputs(outcome)
+        outputs = self.outputs(outcome)
         agreement = compare_values(expected, outputs)
         if not agreement.agrees:
             return replace(row, status="wrong", verified=False, note=_joined(row.note, agreement.sentence))

@@ -44,6 +44,7 @@ _OLD_VIEW = "the host wrote it through an old view"
 _READ_BY_HOST = "the host may read it"
 _NOT_READ = "the host does not read it"
 _ASKED = "asked for"
+_OTHER_DEVICE = "another device uses it"
 _MADE = "made on the device"
 _RESULT = "the result of the call"
 
@@ -166,6 +167,9 @@ class DeviceMemory:
             self._note(name, "to device", array.nbytes, moved=True, reason=_NOT_KEPT)
             return cupy.asarray(array, order="K")
         kept.name = name
+        if kept.device_is_current and kept.copy.device.id != cupy.cuda.Device().id:
+            self._bring_back([kept], _OTHER_DEVICE)
+            kept.copy, kept.reason = None, _OTHER_DEVICE
         if kept.device_is_current and kept.host_is_current and _sample(array) != kept.sample:
             kept.copy, kept.reason = None, _OLD_VIEW
         if not kept.device_is_current:

@@ -22,6 +22,7 @@ from polyviz.runtime.timing import interleave
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from polyviz.runtime.emulator import EmulationReport
     from polyviz.runtime.execute import Runner
     from polyviz.runtime.original import Original
     from polyviz.runtime.statistics import Samples
@@ -42,12 +43,16 @@ Variant = Program | Baseline
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one run left behind: the arrays it was given, as they are now, and the result of the call."""
+    """What one run left behind: the arrays it was given, as they are now, and the result of the call.
+
+    ``emulation`` is what the emulator counted, where it ran there.
+    """
 
     arrays: Mapping[str, Any]
     result: Any
     compile_seconds: float
     notes: tuple[str, ...] = ()
+    emulation: EmulationReport | None = None
 
 
 def run_variant(
@@ -60,7 +65,8 @@ def run_variant(
     elapsed = time.perf_counter() - started
     result = ready.call(values)
     notes = (*ready.notes, *run_notes(ready.runner))
-    return Outcome({name: values[name] for name in written}, result, elapsed, notes)
+    report = getattr(ready.runner, "report", None)
+    return Outcome({name: values[name] for name in written}, result, elapsed, notes, report)
 
 
 def time_variants(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from polyviz.model.kernel_card import WARP
 from polyviz.views import device_picture
 from polyviz.views.html import details, heading, image, items, paragraph, table
 from polyviz.views.nodes import read_tree
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from polyviz.model.kernel_card import AccessRow, KernelCard
     from polyviz.views.device_schema import (
         DeviceAccessModel,
+        DeviceRunModel,
         KernelCardModel,
         ResourceModel,
         SharedLoopModel,
@@ -36,12 +38,14 @@ _ACCESSES = (
     "counted",
 )
 _RESOURCES = "What the compiler reports without a device; occupancy is estimated"
+_COUNTED = "Counted in the emulator"
 _BLOCKS, _THREADS = "order of the blocks", "order inside a block"
 
 
 def device_text(view: DeviceView) -> str:
     """Everything as text."""
     lines = [f"{view.name}: schedule {view.scheduler} on blocks and threads"]
+    lines += [f"{_COUNTED}: {view.run.text}."] if view.run is not None else []
     lines += [card.text() for card in view.cards]
     lines.append("Who runs what:")
     for picture in view.pictures:
@@ -90,10 +94,12 @@ def _roots(trees: LevelTrees) -> tuple[Node, Node]:
 
 def device_html(view: DeviceView) -> str:
     """The same as tables, pictures and trees."""
-    cards = "".join(_card_html(card) for card in view.cards)
+    cards = "".join(_card_html(card, counted=view.run is not None) for card in view.cards)
     pictures = "".join(_picture_html(picture) for picture in view.pictures)
+    counted = "" if view.run is None else paragraph(f"{_COUNTED}: {view.run.text}.")
     return (
-        cards
+        counted
+        + cards
         + details("Who runs which iteration", pictures)
         + details("Orders of blocks and threads", _trees_html(view.trees))
         + _resources_html(view)
@@ -118,7 +124,7 @@ def _resources_html(view: DeviceView) -> str:
     return details(f"{_RESOURCES} ({view.compiler})", table(rows, header, code=[0]) if rows else "")
 
 
-def _card_html(card: KernelCard) -> str:
+def _card_html(card: KernelCard, *, counted: bool) -> str:
     html = items([f"phase {number}: {phase}" for number, phase in enumerate(card.phases)])
     html += items(f"barrier: {barrier}" for barrier in card.barriers) or paragraph("No barrier.")
     if card.promotions:
@@ -127,7 +133,7 @@ def _card_html(card: KernelCard) -> str:
             for one in card.promotions
         ]
         html += table(rows, ("array", "lives in", "cells", "size", "why"), code=[0])
-    html += table([_access_cells(row) for row in card.accesses], _ACCESSES, code=[1])
+    html += table([_access_cells(row, counted=counted) for row in card.accesses], _ACCESSES, code=[1])
     return details(_summary(card), html, opened=True)
 
 
@@ -136,12 +142,16 @@ def _size(promotion: Promotion) -> str:
     return size_text(promotion.bytes) if promotion.bytes else ""
 
 
-def _access_cells(row: AccessRow) -> list[str]:
+def _access_cells(row: AccessRow, *, counted: bool) -> list[str]:
     strides = ", ".join("?" if stride is None else str(stride) for stride in row.strides)
     expected = "" if row.expected is None else str(row.expected)
-    counted = "" if row.counted is None else f"{row.counted:.2f} in {row.requests} requests"
+    found = "" if row.counted is None else f"{row.counted:.2f} in {row.requests} requests"
     if row.memory == "shared" and row.requests:
-        counted = f"{row.conflicts:.2f} bank conflicts in each of {row.requests} requests"
+        found = f"{row.conflicts:.2f} bank conflicts in each of {row.requests} requests"
+    if row.lanes is not None:
+        found += f", {row.lanes:.1f} of {WARP} threads at work, {size_text(row.moved)}"
+    elif counted:
+        found = "did not run"
     return [
         row.statement,
         row.text,
@@ -150,7 +160,7 @@ def _access_cells(row: AccessRow) -> list[str]:
         row.kind,
         f"({strides})" if strides else "",
         expected,
-        counted,
+        found,
     ]
 
 
@@ -210,6 +220,7 @@ def _access_model(row: AccessRow) -> DeviceAccessModel:
         "requests": row.requests,
         "lanes": row.lanes,
         "conflicts": row.conflicts,
+        "bytes": row.moved,
     }
 
 
@@ -241,6 +252,25 @@ def resource_models(view: DeviceView) -> list[ResourceModel]:
         }
         for row in view.resources
     ]
+
+
+def run_model(view: DeviceView) -> DeviceRunModel | None:
+    """What an emulated run counted, as JSON."""
+    run = view.run
+    if run is None:
+        return None
+    return {
+        "sizes": dict(run.sizes),
+        "launches": run.launches,
+        "barriers": run.barriers,
+        "requests": run.requests,
+        "transactions": run.transactions,
+        "asked": run.asked,
+        "moved": run.moved,
+        "conflicts": run.conflicts,
+        "verified": run.verified,
+        "text": run.text,
+    }
 
 
 def shared_models(trees: LevelTrees) -> list[SharedLoopModel]:

@@ -19,7 +19,7 @@ class DeviceAccessModel(TypedDict):
     """One access: how far the cell moves from a thread to its neighbour along x, per subscript, and in one word.
 
     ``expected`` and ``counted`` are transactions per request of a warp; ``lanes`` threads took part in each;
-    ``conflicts`` are rounds per request that banks of shared memory cost.
+    ``conflicts`` are rounds per request that banks of shared memory cost, ``bytes`` what the threads asked for.
     """
 
     statement: str
@@ -34,6 +34,7 @@ class DeviceAccessModel(TypedDict):
     requests: int
     lanes: float | None
     conflicts: float
+    bytes: int
 
 
 class KernelCardModel(TypedDict):
@@ -48,6 +49,21 @@ class KernelCardModel(TypedDict):
     barriers: list[str]
     promotions: list[PromotionModel]
     accesses: list[DeviceAccessModel]
+
+
+class DeviceRunModel(TypedDict):
+    """What an emulated run counted in all, for ``sizes``; ``asked`` and ``moved`` are bytes of global memory."""
+
+    sizes: dict[str, int]
+    launches: int
+    barriers: int
+    requests: int
+    transactions: int
+    asked: int
+    moved: int
+    conflicts: int
+    verified: bool | None
+    text: str
 
 
 class ThreadPictureModel(TypedDict):

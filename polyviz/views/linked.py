@@ -259,7 +259,9 @@ class _Drawing:
             "carried": [carrying_dimensions(one.relation, order, one.source, one.sink) for one in relations],
             "program": _program(variant.program),
             "superposition": _superposition(schedule),
-            "device": None if variant.device is None else linked_device_model(variant.device),
+            "device": None
+            if variant.device is None
+            else linked_device_model(variant.device, self.bound, drawn),
             "notes": list(variant.notes),
         }
 

@@ -5,22 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.views import device_picture
-from polyviz.views.device import card_model
+from polyviz.views.device import card_model, run_model
+from polyviz.views.linked_places import places_model
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    import islpy as isl
 
     from polyviz.model.device_view import DeviceView, PlacedIteration, ThreadPicture
+    from polyviz.views.linked_points import Instances
     from polyviz.views.linked_schema import LinkedDeviceModel, LinkedPictureModel
 
 MOST_RUNS = 1600
 """Runs of all pictures; more would take the place of the other views."""
 
 
-def linked_device_model(view: DeviceView) -> LinkedDeviceModel:
-    """The cards with grid, phases, barriers, promoted arrays and accesses, and a picture per statement."""
+def linked_device_model(
+    view: DeviceView, bound: isl.Set | None = None, drawn: Mapping[str, Instances] | None = None
+) -> LinkedDeviceModel:
+    """The cards with grid, phases, barriers, promoted arrays and accesses, and a picture per statement.
+
+    With ``drawn`` instances, for the sizes in ``bound``, it tells when each of them runs, and where.
+    """
     return {
         "target": view.target,
+        "run": run_model(view),
+        "places": None if bound is None or not drawn else places_model(view.places, bound, drawn),
         "kernels": [card_model(card) for card in view.cards],
         "shared": [f"kernel {loop.kernel}, {loop.text}" for loop in view.trees.shared],
         "pictures": [_picture(picture, MOST_RUNS // len(view.pictures)) for picture in view.pictures],

@@ -95,11 +95,12 @@ def times_of(
     for piece in maps:
         name = piece.get_tuple_name(_INPUT) or ""
         if name in drawn:
-            times[name] = _times(piece, drawn[name])
+            times[name] = values_of(piece, drawn[name])
     return times
 
 
-def _times(order: isl.Map, drawn: Instances) -> list[list[int]]:
+def values_of(order: isl.Map, drawn: Instances) -> list[list[int]]:
+    """The value of ``order`` at every drawn instance; raises KeyError where it has none."""
     rank = order.dim(_INPUT)
     pairs = order.intersect_domain(drawn.domain).wrap()
     found: dict[Instance, list[int]] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 # ``get_type_hints`` looks these up when a schema is derived.
-from polyviz.views.device_schema import KernelCardModel  # noqa: TC001
+from polyviz.views.device_schema import DeviceRunModel, KernelCardModel  # noqa: TC001
 from polyviz.views.schema import (
     ComparisonModel,
     DecisionModel,
@@ -128,10 +128,25 @@ class LinkedPictureModel(TypedDict):
     note: str
 
 
+class LinkedPlacesModel(TypedDict):
+    """When the drawn instances run on a device, and who runs them: the threads of a warp take each step together.
+
+    A step holds the kernel, the block's x, y, z and the warp's number in the block. ``at`` has for every instance of a
+    statement its step and the lane of its thread in the warp.
+    """
+
+    steps: list[list[int]]
+    at: dict[str, list[list[int]]]
+
+
 class LinkedDeviceModel(TypedDict):
-    """The kernels that a device would run; ``shared`` tells the loops of both levels and their tiles."""
+    """The kernels that a device would run; ``shared`` tells the loops of both levels and their tiles, ``run`` what
+    an emulated run counted; it is null until somebody asked for one. ``places`` are null where they
+    are not known for all drawn instances."""
 
     target: str
+    run: DeviceRunModel | None
+    places: LinkedPlacesModel | None
     kernels: list[KernelCardModel]
     shared: list[str]
     pictures: list[LinkedPictureModel]

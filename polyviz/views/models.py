@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from polyviz.views.device import card_model, picture_model, resource_models, shared_models
+from polyviz.views.device import card_model, picture_model, resource_models, run_model, shared_models
 from polyviz.views.fit import fit
 from polyviz.views.nodes import read_tree
 from polyviz.views.notation import affine, constraints, relation
@@ -241,6 +241,7 @@ def device_model(view: DeviceView) -> Json:
         },
         "resources": resource_models(view),
         "compiler": view.compiler,
+        "run": run_model(view),
     }
     return _small(model)
 

@@ -10,6 +10,7 @@ from typing import Any, TypedDict, get_args, get_origin, get_type_hints, is_type
 
 # ``get_type_hints`` looks these up when a schema is derived.
 from polyviz.views.device_schema import (  # noqa: TC001
+    DeviceRunModel,
     KernelCardModel,
     ResourceModel,
     SharedLoopModel,
@@ -305,6 +306,7 @@ class DeviceModel(Model):
     """``kind`` is ``device``: the kernels of a part on blocks and threads, and who runs what.
 
     ``compiler`` tells what ``resources`` come from, or why there are none; it is empty where nobody asked for them.
+    ``run`` is what an emulated run counted.
     """
 
     name: str
@@ -315,6 +317,7 @@ class DeviceModel(Model):
     trees: LevelTreesModel
     resources: list[ResourceModel]
     compiler: str
+    run: DeviceRunModel | None
 
 
 class OmittedModel(Model):

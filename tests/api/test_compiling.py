@@ -322,3 +322,28 @@ def test_a_misspelt_option_is_told_with_the_nearest_one(given: str, meant: str) 
     with pytest.raises(pv.OptionError) as caught:
         pv.compile(function_of(ADD), target="python", **{given: 3})
     assert str(caught.value) == f"Scheduler `pluto` has no option `{given}` (did you mean `{meant}`?)."
+
+
+SMOOTH_ROWS = """
+def smooth(A, B):
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            B[i, j] = 2.0 * A[i, j]
+"""
+
+
+@pytest.mark.parametrize("scheduler", ["isl", "superposition"])
+def test_the_threads_of_a_block_are_given_per_axis(scheduler):
+    made = pv.compile(SMOOTH_ROWS, schedule=scheduler, target="emulated", threads=(32, 4))
+    assert made.program.device.kernels[0].block == (32, 4, 1)
+    with pytest.raises(pv.OptionError, match="4096 threads, and a block holds at most"):
+        pv.compile(SMOOTH_ROWS, schedule=scheduler, target="emulated", threads=(64, 64))
+
+
+def test_threads_of_a_processor_mean_nothing_on_a_device_and_that_is_said():
+    made = pv.compile(SMOOTH_ROWS, schedule="isl", target="emulated", threads=2)
+    assert "threads=2 bounds the threads of a processor and changes nothing here" in made.report()
+    assert (
+        "bounds the threads of a processor"
+        not in pv.compile(SMOOTH_ROWS, target="python", threads=2).report()
+    )

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.codegen.scan import EndlessLoopsError
 from polyviz.gallery import kernel as entry_of
+from polyviz.runtime import kernel as kernel_module
+from polyviz.runtime.variants import Outcome
 
 
 def compiled(name, schedule="superposition"):
@@ -88,3 +91,38 @@ def test_the_simulator_computes_what_the_loops_do(name, schedule):
     sizes = {name: min(value, 5 if name == "tsteps" else 9) for name, value in entry.sizes["mini"].items()}
     arguments = entry.initialise(np.dtype("float64"), *sizes.values())
     simulated(compiled(name, schedule), arguments, entry.function)
+
+
+def gathered(A, B, places):
+    for i in range(B.shape[0]):
+        B[i] = A[places[i]]
+
+
+def test_a_text_without_the_tests_at_run_time_says_so():
+    text = pv.compile(gathered, schedule="isl", target="emulated").teaching_source
+    assert "subscripts and steps; this one does not." in text.partition('"""\n')[0]
+    assert "failed" not in text
+
+
+@pytest.mark.slow
+def test_loops_whose_subscripts_only_the_data_tell_run_in_the_simulator():
+    made = pv.compile(gathered, schedule="isl", target="emulated")
+    simulated(made, (np.arange(9.0), np.zeros(5), np.array([3, 1, 4, 1, 8])), gathered)
+
+
+def test_the_simulator_runs_the_plan_that_isl_can_write_loops_for(monkeypatch):
+    made = pv.compile(small, schedule="isl", target="emulated")
+    other, ran = pv.compile(small, schedule="original", target="emulated").plan, []
+    plain = kernel_module.generate
+
+    def generate(scop, plan, *given):
+        if plan is not other:
+            raise EndlessLoopsError("isl could not generate loops for this schedule.")
+        return plain(scop, plan, *given)
+
+    monkeypatch.setattr(kernel_module, "generate", generate)
+    monkeypatch.setattr(kernel_module, "without_tiles", lambda *_: other)
+    monkeypatch.setattr(kernel_module, "simulate", lambda *given: ran.append(given) or Outcome({}, None, 0.0))
+    made.simulate(np.arange(20.0), np.zeros(20), 0.5)
+    assert made.plan is other
+    assert len(ran) == 1

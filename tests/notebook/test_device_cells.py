@@ -13,8 +13,9 @@ from polyviz.api.targets import _cuda
 from polyviz.errors import ToolchainError
 from polyviz.model.transfers import DeviceTimes
 from polyviz.notebook import session
+from polyviz.runtime.nvrtc import nvrtc_availability
 from polyviz.views.schema import MIME
-from tests.runtime.fake_cupy import FakeGpu
+from tests.runtime.fake_cupy import CUDARuntimeError, FakeGpu
 
 PRODUCT = """\
 for i in range(N):
@@ -28,6 +29,9 @@ for i in range(N):
 @pytest.fixture
 def gpu(monkeypatch):
     """A device that exists in Python only; its kernel doubles the array."""
+    available, reason = nvrtc_availability()
+    if not available:
+        pytest.skip(reason)
 
     def double(arrays, _numbers):
         arrays[0][...] *= 2.0
@@ -139,6 +143,34 @@ def test_a_missing_device_is_a_sentence_and_the_notebook_goes_on(notebook, monke
     assert "Why: CuPy is not installed: pip install cupy-cuda13x" in shown
     np.testing.assert_array_equal(notebook["C"], before)
     assert notebook.run("1 + 1") == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"capacity": 8}, "The device has not enough memory for the arrays."),
+        ({"threads": 32}, "A block of kernel_cell_0 is too large"),
+        (
+            {"failures": {"launch": (0, CUDARuntimeError("cudaErrorLaunchFailure: unspecified"))}},
+            "CUDA cannot be used in this process any more: restart the kernel",
+        ),
+        (
+            {"failures": {"from device": (0, CUDARuntimeError("cudaErrorUnknown"))}},
+            "The device failed while kernels ran.",
+        ),
+    ],
+)
+def test_what_goes_wrong_on_a_device_is_a_sentence_and_the_notebook_goes_on(
+    notebook, gpu, change, sentence
+) -> None:
+    for name, value in change.items():
+        setattr(gpu, name, value)
+    notebook.namespace["there"] = np.ones(12)
+    assert sentence in notebook.error(f"%%polyopt -s isl -t cuda --no-verify\n{DOUBLE}")
+    np.testing.assert_array_equal(notebook["there"], np.ones(12))
+    gpu.capacity, gpu.threads = 10**9, 1024
+    notebook.run(f"%%polyopt -s isl -t cuda --no-verify\n{DOUBLE}")
+    np.testing.assert_array_equal(notebook["there"], np.full(12, 2.0))
 
 
 def test_the_time_in_place_is_told_apart(notebook, monkeypatch) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,10 +12,12 @@ from IPython.core.formatters import DisplayFormatter
 
 import polyviz as pv
 from polyviz.api.shown import inspector_bundle
+from polyviz.api.workbench import Workbench
 from polyviz.errors import ToolchainError
 from polyviz.model import display
 from polyviz.notebook import live, timing, widget
 from polyviz.notebook.timing import Timing
+from polyviz.runtime.worker import CancelledError
 from polyviz.views.schema import MIME
 from tests.views.samples import comparison
 
@@ -91,6 +94,68 @@ def test_a_measurement_ends_with_figures_or_a_reason(monkeypatch):
     assert (kept, told) == (["figures"], ["", "Nothing can be measured. Get a compiler."])
 
 
+def finish_at_once(timing, doing, work, finish):
+    """Stands for the thread beside the notebook."""
+    try:
+        work(None)
+    except ToolchainError as error:
+        finish(error.message)
+    else:
+        finish("")
+    return object()
+
+
+def test_kernels_run_in_the_emulator_beside_the_notebook(shown, monkeypatch):
+    monkeypatch.setattr(Timing, "beside", finish_at_once)
+    run = []
+    monkeypatch.setattr(Workbench, "emulate", lambda _, name, worker: run.append(name))
+    shown._asked(None, {"ask": "emulate", "variant": "original"}, [])
+    page, answer = shown.sent
+    assert run == ["original"]
+    assert answer == {"answer": "emulate", "problem": "", "show": ""}
+    assert page["answer"] == "page"
+    assert page["html"].startswith("<")
+    assert page["text"].startswith("copy")
+
+
+def test_an_emulated_run_that_fails_is_a_sentence_and_the_page_stays(shown, monkeypatch):
+    monkeypatch.setattr(Timing, "beside", finish_at_once)
+
+    def fail(*_):
+        raise ToolchainError("No C++ compiler was found.")
+
+    monkeypatch.setattr(Workbench, "emulate", fail)
+    shown._asked(None, {"ask": "emulate", "variant": "original"}, [])
+    assert shown.sent == [{"answer": "emulate", "problem": "No C++ compiler was found.", "show": ""}]
+
+
+def test_only_one_thing_runs_beside_the_notebook(shown, monkeypatch):
+    monkeypatch.setattr(Timing, "beside", lambda *_: None)
+    assert "Something else is running" in ask(shown, ask="emulate", variant="original")["problem"]
+
+
+def test_what_runs_beside_the_notebook_tells_so_and_can_be_cancelled(monkeypatch):
+    monkeypatch.setattr(timing, "_TICK", 0.01)
+    told, ends, going = [], [], threading.Event()
+
+    def report(doing):
+        told.append(doing)
+        going.set()
+
+    def work(worker):
+        assert going.wait(20)
+        beside.cancel()
+        raise CancelledError("The job was cancelled.")
+
+    beside = Timing(pv.inspect(COPY, schedules=("original",)), report, print)
+    thread = beside.beside("counting", work, ends.append)
+    assert beside.beside("counting", work, ends.append) is None
+    thread.join(20)
+    assert ends == ["Cancelled."]
+    assert told[0] == "counting (0 s)"
+    assert beside.beside("again", lambda _: None, ends.append) is not None
+
+
 @pytest.mark.parametrize(
     "question",
     [
@@ -103,6 +168,7 @@ def test_a_measurement_ends_with_figures_or_a_reason(monkeypatch):
         {"ask": "apply", "variant": "original", "at": "i", "move": "fly", "arguments": {}},
         {"ask": "history", "position": 4},
         {"ask": "device", "variant": "nobody"},
+        {"ask": "emulate", "variant": "nobody"},
     ],
 )
 def test_what_cannot_be_answered_is_a_sentence(shown, question):

@@ -7,7 +7,9 @@ Memory is limited, every transfer is written down, and any step can be made to f
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -72,8 +74,9 @@ class FakeGpu:
     driver: int = 13000
     runtime: int = 13000
     steps: list[tuple[str, int]] = field(default_factory=list)
-    failures: dict[str, tuple[int, Exception]] = field(default_factory=dict)
+    failures: dict[str, tuple[int, BaseException]] = field(default_factory=dict)
     current: int = 0
+    capability: str = "90"
     clock: float = 0.0
 
     def array(self, values: Any, device: int = 0) -> DeviceArray:
@@ -125,10 +128,10 @@ class FakeGpu:
         made.asarray, made.asnumpy = self._asarray, self._asnumpy
         made.empty, made.zeros, made.ones, made.full = map(self._filled, ("empty", "zeros", "ones", "full"))
         made.is_available = lambda: self.devices > 0 and self.driver >= self.runtime // 1000 * 1000
-        made.RawModule = lambda **options: _Module(self, **options)
+        made.RawModule = partial(_Module, self)
         made.cuda = SimpleNamespace(
             Event=lambda: _Event(self),
-            Device=lambda: SimpleNamespace(id=self.current),
+            Device=lambda: SimpleNamespace(id=self.current, compute_capability=self.capability),
             get_elapsed_time=lambda first, second: second.time - first.time,
             memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
             driver=SimpleNamespace(CUDADriverError=CUDADriverError),
@@ -157,28 +160,34 @@ class _Event:
 
 
 class _Module:
-    def __init__(self, gpu: FakeGpu, *, code: str, options: tuple[str, ...], backend: str) -> None:
-        assert backend == "nvrtc"
-        assert "__global__" in code
-        assert all(option.startswith("--") for option in options)
+    """As ``cupy.RawModule`` with a file: machine code that holds the kernels by name."""
+
+    def __init__(self, gpu: FakeGpu, *, path: str) -> None:
         self._gpu = gpu
-        self._code = code
+        self._path = Path(path)
 
     def get_function(self, name: str) -> _Kernel:
-        if f" {name}(" not in self._code:
+        code = self._path.read_bytes()
+        if not code.startswith((b"\x7fELF", b"//")):
+            raise CUDADriverError("CUDA_ERROR_INVALID_IMAGE: device kernel image is invalid")
+        if name.encode() not in code:
             raise CUDADriverError(f"CUDA_ERROR_NOT_FOUND: {name}")
-        return _Kernel(self._gpu, name)
+        return _Kernel(self._gpu, name, self._gpu.current)
 
 
 class _Kernel:
-    def __init__(self, gpu: FakeGpu, name: str) -> None:
+    def __init__(self, gpu: FakeGpu, name: str, device: int) -> None:
         self._gpu = gpu
         self._name = name
+        self._device = device
         self.max_threads_per_block = gpu.threads
 
     def __call__(self, grid: tuple[int, ...], block: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
         assert len(grid) == len(block) == 3
         assert all(isinstance(size, int) and size > 0 for size in (*grid, *block))
+        assert isinstance(arguments, tuple)
+        if self._device != self._gpu.current:
+            raise CUDADriverError("CUDA_ERROR_INVALID_HANDLE: invalid resource handle")
         for value in arguments:
             if not isinstance(value, DeviceArray | np.generic):
                 raise TypeError(f"Unsupported type {type(value)}")

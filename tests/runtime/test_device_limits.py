@@ -97,7 +97,7 @@ def test_the_text_reaches_elements_beyond_two_to_the_31():
     values = [
         pointer(A)
         if argument.kind == "array"
-        else integer(int(scalar_of(argument, bound.given, call, bound.parameters)))
+        else integer(int(scalar_of(argument, bound.given, bound.parameters)))
         for argument in kernel.arguments
     ]
     NativeFunction(library, kernel.name)(*values)

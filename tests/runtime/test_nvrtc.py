@@ -16,6 +16,7 @@ from polyviz.gallery import kernels
 from polyviz.runtime.nvrtc import (
     ARCHITECTURES,
     LIMITS,
+    architecture_of,
     compile_text,
     nvrtc_availability,
     resource_report,
@@ -170,6 +171,40 @@ def test_the_compiler_on_the_path_takes_over_where_the_library_is_missing(only_n
     with pytest.raises(ToolchainError, match="nvcc could not compile") as caught:
         compile_text("nothing();", "sm_80")
     assert 'identifier "nothing" is undefined' in str(caught.value)
+
+
+class Older:
+    """A compiler that knows nothing newer than 9.0."""
+
+    @staticmethod
+    def getSupportedArchs():
+        return (75, 80, 90)
+
+
+def test_a_device_newer_than_the_compiler_gets_portable_code(monkeypatch):
+    monkeypatch.setattr("polyviz.runtime.nvrtc._library", lambda: (Older, ""))
+    assert [architecture_of(one) for one in ("80", "90", "86", "120")] == [
+        "sm_80",
+        "sm_90",
+        "compute_80",
+        "compute_90",
+    ]
+    monkeypatch.setattr("polyviz.runtime.nvrtc._library", lambda: (object(), ""))
+    assert architecture_of("120") == "sm_120"
+
+
+@needs_nvrtc
+def test_portable_code_is_text_for_the_driver():
+    compiled = compile_text('extern "C" __global__ void k(float *a) { a[0] *= 2.0f; }', "compute_90")
+    assert b".target sm_90" in compiled.binary
+    assert b".entry k(" in compiled.binary
+
+
+@needs_nvrtc
+def test_small_float32_numbers_are_not_flushed_to_zero():
+    made = compile_text('extern "C" __global__ void k(float *a) { a[0] *= 2.0f; }', "compute_90")
+    assert b"mul.f32" in made.binary or b"add.f32" in made.binary
+    assert b".ftz" not in made.binary
 
 
 @needs_nvrtc

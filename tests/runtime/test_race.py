@@ -135,7 +135,7 @@ def test_an_original_without_memory_is_not_run_again_as_plain_python(
         engines.append(variant.engine)
         raise NoMemoryError("It was killed.")
 
-    monkeypatch.setattr(Race, "_run", killed)
+    monkeypatch.setattr(Race, "run_once", killed)
     with pytest.raises(NoMemoryError, match=r"^It was killed\.$"):
         race().verify(worker, original(), [])
     assert engines == ["numba"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ import pytest
 import polyviz as pv
 from polyviz.api.targets import _cuda
 from polyviz.errors import ArgumentError, DeviceError, ToolchainError
+from polyviz.runtime import cuda, device_code, device_host
 from polyviz.runtime.cuda import CudaRunner, cuda_availability
+from polyviz.runtime.nvrtc import nvrtc_availability
 from polyviz.runtime.variants import time_variants
 from tests.runtime.fake_cupy import CUDARuntimeError, DeviceArray, FakeGpu
 
@@ -37,7 +40,10 @@ def run_share(arrays, numbers):
 
 @pytest.fixture
 def gpu(monkeypatch):
-    """A device that exists in Python only, with nothing kept on it."""
+    """A device that exists in Python only, with nothing kept on it; the text is compiled for it in earnest."""
+    available, reason = nvrtc_availability()
+    if not available:
+        pytest.skip(reason)
     fake = FakeGpu({"kernel_scale_0": run_scale, "kernel_share_0": run_share})
     monkeypatch.setitem(sys.modules, "cupy", fake.module())
     _cuda.cache_clear()
@@ -219,9 +225,54 @@ def test_a_failing_launch_leaves_the_old_values(gpu):
     with pytest.raises(DeviceError, match="The device failed") as caught:
         compiled(scale)(A, 2.0)
     assert "No host array was changed" in str(caught.value)
+    assert "at the launch of kernel_scale_0, (1, 1, 1) blocks of (256, 1, 1) threads" in str(caught.value)
     np.testing.assert_array_equal(A, np.ones(4))
     compiled(scale)(A, 2.0)
     np.testing.assert_array_equal(A, np.full(4, 2.0))
+
+
+@pytest.mark.parametrize("works", [0, 1, 2])
+def test_a_failure_on_the_way_there_leaves_all_old_values(gpu, works):
+    A, B, C = np.ones(3), np.zeros(3), np.zeros(3)
+    gpu.failures["to device"] = (works, CUDARuntimeError("cudaErrorUnknown"))
+    with pytest.raises(DeviceError, match="No host array was changed"):
+        compiled(share)(A, B, C)
+    assert not any(step == "launch" for step, _ in gpu.steps)
+    assert not B.any()
+    assert not C.any()
+    compiled(share)(A, B, C)
+    np.testing.assert_array_equal(C, np.full(3, 3.0))
+
+
+@pytest.mark.parametrize("works", range(3))
+def test_a_failure_between_launches_leaves_all_old_values(gpu, works):
+    def steps(A, B):
+        for _ in range(3):
+            for i in range(1, A.shape[0]):
+                B[i] = A[i - 1]
+            for i in range(1, A.shape[0]):
+                A[i] = B[i]
+
+    made = compiled(steps)
+    names = [kernel.name for kernel in made.program.device.kernels]
+    gpu.kernels |= dict.fromkeys(names, lambda arrays, numbers: [one.fill(7.0) for one in arrays])
+    A, B = np.arange(300.0), np.zeros(300)
+    gpu.failures["launch"] = (works, CUDARuntimeError("cudaErrorUnknown"))
+    with pytest.raises(DeviceError, match="No host array was changed"):
+        made(A, B)
+    np.testing.assert_array_equal(A, np.arange(300.0))
+    assert not B.any()
+
+
+@pytest.mark.parametrize("step", ["to device", "launch", "from device", "synchronize"])
+def test_an_interrupt_anywhere_leaves_old_or_complete_new_values(gpu, step):
+    A, B, C = np.ones(3), np.zeros(3), np.zeros(3)
+    gpu.failures[step] = (0, KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt) as caught:
+        compiled(share)(A, B, C)
+    assert "No host array was changed." in getattr(caught.value, "__notes__", ["No host array was changed."])
+    assert not B.any()
+    assert not C.any()
 
 
 @pytest.mark.parametrize("step", ["from device", "synchronize"])
@@ -411,3 +462,59 @@ def test_what_is_missing_is_said_in_a_sentence(gpu, change, sentence):
     program = pv.compile(scale, schedule="isl", target="emulated").program
     with pytest.raises(ToolchainError, match="'cuda' cannot run here"):
         CudaRunner(program)
+
+
+@pytest.mark.parametrize("name", ["cudaErrorLaunchTimeout", "CUDA_ERROR_HARDWARE_STACK_ERROR"])
+def test_after_some_failures_only_another_process_helps(gpu, name):
+    gpu.failures["synchronize"] = (0, CUDARuntimeError(f"{name}: something"))
+    with pytest.raises(DeviceError, match="restart the kernel of the notebook"):
+        compiled(scale)(np.ones(4), 2.0)
+
+
+def test_each_device_gets_kernels_of_its_own(gpu):
+    kernel, A = compiled(scale), np.ones(4)
+    kernel(A, 2.0)
+    gpu.current, gpu.capability = 1, "80"
+    kernel(A, 2.0)
+    np.testing.assert_array_equal(A, np.full(4, 4.0))
+
+
+def test_a_kept_array_goes_from_device_to_device_with_its_newest_values(gpu):
+    kernel, A = compiled(scale), np.ones(4)
+    with pv.resident(A, host_noread=True):
+        kernel(A, 2.0)
+        gpu.current = 1
+        kernel(A, 3.0)
+    np.testing.assert_array_equal(A, np.full(4, 6.0))
+    assert any("another device" in row.reason for row in pv.device.log.rows)
+
+
+def test_a_grid_that_no_device_takes_is_told_before_anything_moves(gpu, monkeypatch):
+    monkeypatch.setattr(device_host, "LARGEST_GRID", (1, 1, 1))
+    A = np.ones(600)
+    with pytest.raises(ArgumentError, match="blocks along x"):
+        compiled(scale)(A, 2.0)
+    assert gpu.steps == []
+    np.testing.assert_array_equal(A, np.ones(600))
+
+
+def test_launches_are_worked_out_once_for_the_same_sizes(gpu, monkeypatch):
+    asked = []
+    plain = cuda.launch_calls
+    monkeypatch.setattr(cuda, "launch_calls", lambda *given: asked.append(given) or plain(*given))
+    kernel = compiled(scale)
+    for size in (4, 4, 5):
+        A = np.ones(size)
+        kernel(A, 2.0)
+        np.testing.assert_array_equal(A, np.full(size, 2.0))
+    assert len(asked) == 2
+
+
+def test_code_that_the_device_does_not_take_is_told(gpu, monkeypatch):
+    monkeypatch.setattr(device_code, "compile_text", lambda *_: SimpleNamespace(binary=b"something else"))
+    monkeypatch.setattr(device_code.BuildCache, "binary", lambda _, parts, make: make())
+    with pytest.raises(
+        ToolchainError, match="does not take the kernels, which were compiled for sm_90"
+    ) as caught:
+        compiled(scale)(np.ones(4), 2.0)
+    assert "CUDA_ERROR_INVALID_IMAGE" in caught.value.reason

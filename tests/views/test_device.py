@@ -13,7 +13,7 @@ import pytest
 import polyviz as pv
 from polyviz.gallery import kernel as entry_of
 from polyviz.mapping.thread_pictures import LONGEST
-from polyviz.model.device_view import PlacedIteration, ResourceRow
+from polyviz.model.device_view import DeviceRun, PlacedIteration, ResourceRow
 from polyviz.views.device_picture import draw, sentences
 from polyviz.views.fit import LIMIT, size
 from polyviz.views.schema import MIME, json_schema
@@ -38,6 +38,18 @@ def test_text_of_a_view(golden, schedule):
 
 def test_a_processor_has_no_blocks():
     assert pv.compile(entry_of("gemm").function, target="python").device_view() is None
+
+
+def test_accesses_that_a_run_did_not_make_are_told_from_those_of_no_run():
+    view = view_of("doitgen-expanded")
+    assert "did not run" not in view._repr_mimebundle_()["text/html"]
+    counted = replace(view, run=DeviceRun({"n": 4}, 1, 2, 10, 20, 400, 3))
+    shown = counted._repr_mimebundle_()
+    assert "did not run" in shown["text/html"]
+    assert "20 transactions for 10 requests of global memory (2.00 per request)" in shown["text/html"]
+    assert "Counted in the emulator: n = 4: 1 launch, 2 barriers passed" in shown["text/plain"]
+    assert shown[MIME]["run"]["moved"] == 2560
+    jsonschema.validate(shown[MIME], json_schema("device"))
 
 
 def test_every_iteration_is_drawn_once_with_its_block_and_thread():

@@ -1,6 +1,7 @@
 /** The kernels that a device would run: what `polyviz/views/linked_device.py` writes, and what is read from it. */
 
-import { fieldsOf, listOf, numberOf, numberOrNull, point, textOf, texts } from './values';
+import type { Point } from './model';
+import { fieldsOf, listOf, mapOf, numberOf, numberOrNull, point, textOf, texts } from './values';
 
 export interface DeviceAccess {
   readonly statement: string;
@@ -10,6 +11,18 @@ export interface DeviceAccess {
   readonly kind: string;
   readonly strides: readonly (number | null)[];
   readonly expected: number | null;
+  /** What the emulator counted: transactions per request, threads of a warp at work, rounds per request lost to banks. */
+  readonly counted: number | null;
+  readonly requests: number;
+  readonly lanes: number | null;
+  readonly conflicts: number;
+  readonly bytes: number;
+}
+
+/** What an emulated run counted in all, in words. */
+export interface EmulatedRun {
+  readonly text: string;
+  readonly isVerified: boolean;
 }
 
 export interface Promotion {
@@ -52,8 +65,18 @@ export interface ThreadPicture {
   readonly note: string;
 }
 
+/** When the drawn instances run: each step of a warp (kernel, block, warp), and for each instance its step and lane. */
+export interface Places {
+  readonly steps: readonly Point[];
+  readonly at: ReadonlyMap<string, readonly Point[]>;
+}
+
 export interface Device {
   readonly target: string;
+  /** Null until somebody has run the kernels in the emulator. */
+  readonly run: EmulatedRun | null;
+  /** Empty where it is not known for all drawn instances. */
+  readonly places: Places;
   readonly kernels: readonly Card[];
   /** The loops of both levels with their tiles as they were mapped, in words. */
   readonly shared: readonly string[];
@@ -65,7 +88,17 @@ const MOST_PLACED = 20_000;
 
 export function deviceOf(value: unknown): Device {
   const fields = fieldsOf(value);
-  return { target: textOf(fields['target']), kernels: listOf(fields['kernels'], cardOf), shared: texts(fields['shared']), pictures: listOf(fields['pictures'], pictureOf) };
+  return { target: textOf(fields['target']), run: fields['run'] ? runOf(fields['run']) : null, places: placesOf(fields['places']), kernels: listOf(fields['kernels'], cardOf), shared: texts(fields['shared']), pictures: listOf(fields['pictures'], pictureOf) };
+}
+
+function runOf(value: unknown): EmulatedRun {
+  const fields = fieldsOf(value);
+  return { text: textOf(fields['text']), isVerified: fields['verified'] === true };
+}
+
+function placesOf(value: unknown): Places {
+  const fields = fieldsOf(value);
+  return { steps: listOf(fields['steps'], point), at: mapOf(fields['at'], own => listOf(own, point)) };
 }
 
 function cardOf(value: unknown): Card {
@@ -97,7 +130,12 @@ function cardOf(value: unknown): Card {
         memory: textOf(one['memory']),
         kind: textOf(one['kind']),
         strides: listOf(one['strides'], numberOrNull),
-        expected: numberOrNull(one['expected'])
+        expected: numberOrNull(one['expected']),
+        counted: numberOrNull(one['counted']),
+        requests: numberOf(one['requests']),
+        lanes: numberOrNull(one['lanes']),
+        conflicts: numberOf(one['conflicts']),
+        bytes: numberOf(one['bytes'])
       };
     })
   };

@@ -11,10 +11,12 @@ export function deviceParts(device: Device): readonly HTMLElement[] {
   const drawn = pictures.length === 0 ? [] : [folding('Which thread runs which iteration', true, element('div', { class: 'polyviz-pair' }, ...pictures))];
   const shared = items(device.shared.map(one => `${one}.`));
   const loops = shared === null ? [] : [element('p', { class: 'polyviz-word' }, 'Tiles and threads, as they were mapped'), shared];
-  return [...loops, ...device.kernels.map(cardPart), ...drawn];
+  const { run } = device;
+  const counted = run === null ? [] : [element('p', { class: 'polyviz-counted' }, element('strong', {}, run.isVerified ? '✓ Counted in the emulator: ' : 'Counted in the emulator: '), `${run.text}.`)];
+  return [...counted, ...loops, ...device.kernels.map(card => cardPart(card, run !== null)), ...drawn];
 }
 
-function cardPart(card: Card): HTMLElement {
+function cardPart(card: Card, isCounted: boolean): HTMLElement {
   const [grid, block] = [sizes(card.grid), sizes(card.block.map(String))];
   const barriers = card.barriers.length === 0 ? ['No barrier: no thread has to wait for another.'] : card.barriers.map(one => `Barrier: ${one}`);
   const facts = items([
@@ -30,7 +32,7 @@ function cardPart(card: Card): HTMLElement {
     blockPicture([0, 1, 2].map(axis => Math.max(1, card.block[axis] ?? 1))),
     facts,
     ...(card.promotions.length === 0 ? [] : [promotions(card)]),
-    accesses(card)
+    accesses(card, isCounted)
   );
 }
 
@@ -51,16 +53,29 @@ function promotions(card: Card): HTMLElement {
   return table('Where arrays live', ['array', 'lives in', 'cells', 'size', 'why'], rows);
 }
 
-function accesses(card: Card): HTMLElement {
+function accesses(card: Card, isCounted: boolean): HTMLElement {
   const rows = card.accesses.map(one => [
     one.statement,
     element('code', {}, one.text),
     one.mode,
     one.memory,
     `${one.kind}${strides(one)}`,
-    one.expected === null ? 'not fixed by x alone' : String(one.expected)
+    one.memory === 'shared' ? '' : one.expected === null ? 'not fixed by x alone' : String(one.expected),
+    ...(isCounted ? counts(one) : [])
   ]);
-  return table('How each access meets memory', ['statement', 'access', '', 'memory', 'neighbour along x', 'transactions per request'], rows);
+  const told = ['statement', 'access', '', 'memory', 'neighbour along x', isCounted ? 'transactions expected' : 'transactions per request'];
+  const found = isCounted ? ['counted per request', 'requests', 'threads of 32 at work', 'asked for'] : [];
+  return table('How each access meets memory', [...told, ...found], rows);
+}
+
+/** What the emulator counted of an access: transactions of global memory, or rounds that banks of shared memory cost. */
+function counts(one: DeviceAccess): readonly Child[] {
+  if (one.requests === 0) {
+    return ['did not run', '', '', ''];
+  }
+  const banks = one.conflicts === 0 ? 'no bank conflicts' : `${one.conflicts.toFixed(2)} bank conflicts`;
+  const met = one.memory === 'shared' ? banks : (one.counted ?? 0).toFixed(2);
+  return [element('strong', {}, met), String(one.requests), (one.lanes ?? 0).toFixed(1), bytesText(one.bytes)];
 }
 
 function strides(access: DeviceAccess): string {

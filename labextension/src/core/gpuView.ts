@@ -6,7 +6,7 @@
 import { accessMotions, warpTransactions, WARP } from './coalescing';
 import { blockPicture } from './blockPicture';
 import { deviceParts } from './deviceView';
-import { element, folding, type Child } from './dom';
+import { button, element, folding, keepingFocus, type Child } from './dom';
 import type { Dimension, Model, SuperposedKernel, Superposition, Variant } from './model';
 import type { State } from './state';
 
@@ -27,15 +27,41 @@ export function gpuView(state: State): HTMLDetailsElement {
       state.ask({ ask: 'device', variant: variant.name }, `mapping ${variant.name} to blocks and threads`);
     }
   };
+  const upper = element('div', {});
+  const lower = element('div', {});
+  root.append(upper, lower);
+  const offer = (): void => keepingFocus(upper, () => upper.replaceChildren(...emulator(state)));
   const draw = (): void => {
     part.hidden = !hasBlocks(state);
-    root.replaceChildren(...drawn(state.model, state.variant));
+    lower.replaceChildren(...drawn(state.model, state.variant));
+    offer();
     ask();
   };
   part.addEventListener('toggle', ask);
+  state.on(['busy'], offer);
   state.on(['model', 'variant'], draw);
   draw();
   return part;
+}
+
+/** Buttons that run the kernels in the emulator, beside the notebook, and stop that. */
+function emulator(state: State): readonly HTMLElement[] {
+  const { variant } = state;
+  if (state.host === null || variant === undefined || variant.device === null) {
+    return [];
+  }
+  if (!state.canRun) {
+    return [element('p', { class: 'polyviz-muted' }, 'Inspect the loops with arguments, and the kernels can be run here in the emulator, which counts what each access costs.')];
+  }
+  const again = variant.device.run !== null;
+  const run = button(again ? 'Run again in the emulator' : 'Run in the emulator', () =>
+    state.ask({ ask: 'emulate', variant: variant.name }, `running ${variant.name} in the emulator`)
+  );
+  run.disabled = state.busy !== '';
+  const cancel = button('Cancel', () => state.host?.ask({ ask: 'cancel' }), { 'aria-label': 'Cancel the emulated run' });
+  cancel.disabled = state.busy === '';
+  const told = state.busy === '' ? 'Counts transactions, bank conflicts, barriers and bytes of a run on copies of the arguments; finds races.' : state.busy;
+  return [element('p', { class: 'polyviz-row' }, run, cancel, element('span', { class: 'polyviz-muted' }, told))];
 }
 
 function drawn(model: Model, variant: Variant | undefined): readonly HTMLElement[] {

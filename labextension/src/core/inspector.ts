@@ -5,6 +5,7 @@ import { card } from './card';
 import { codeView, sourceView } from './sourceView';
 import { comparisonView } from './comparisonView';
 import { dependenceView } from './dependenceView';
+import { deviceTimeView } from './deviceTimeView';
 import { domainView } from './domainView';
 import { element, folding, items } from './dom';
 import { gpuView } from './gpuView';
@@ -29,6 +30,9 @@ export interface Live {
 
 /** The event that tells whoever holds the views that another model is shown; its detail is the JSON. */
 export const SHOWN = 'polyviz-shown';
+
+/** The event that tells them how the static page looks now; its detail has its `html` and its `text`. */
+export const PAGE = 'polyviz-page';
 
 /** A drawn inspector: it takes new models of the same loops, and answers of the kernel. */
 export class Inspector {
@@ -57,6 +61,11 @@ export class Inspector {
     this.state.schedulers = this.live?.schedulers ?? [];
     this.state.canRun = this.live?.canRun ?? false;
     this.root.replaceChildren(styles(), ...layout(this.state));
+  }
+
+  /** The kernel has made the static page anew: whoever holds the views keeps it with them. */
+  keepPage(html: string, text: string): void {
+    this.root.dispatchEvent(new CustomEvent(PAGE, { bubbles: true, detail: { html, text } }));
   }
 
   /** Show a variant by name, as after an edit. */
@@ -102,7 +111,7 @@ function layout(state: State): readonly HTMLElement[] {
     'div',
     { class: 'polyviz-columns' },
     element('div', {}, section('Source', sourceView(state)), section('Schedule tree', treeView(state)), section('Generated code', codeView(state)), section('Dependences', dependenceView(state))),
-    element('div', {}, section('Domain', domainView(state), timeView(state)), section('Cache', cacheView(state)))
+    element('div', {}, section('Domain', domainView(state), timeView(state), deviceTimeView(state)), section('Cache', cacheView(state)))
   );
   const all = element('div', {}, body);
   all.addEventListener('keydown', event => {

@@ -31,6 +31,7 @@ export type Question =
   | { readonly ask: 'history'; readonly position: number }
   | { readonly ask: 'measure' }
   | { readonly ask: 'device'; readonly variant: string }
+  | { readonly ask: 'emulate'; readonly variant: string }
   | { readonly ask: 'run' }
   | { readonly ask: 'cancel' };
 
@@ -53,6 +54,8 @@ export class State {
   position = -1;
   moment: ReadonlySet<string> | null = null;
   past: ReadonlySet<string> = new Set();
+  /** Whether the steps are those of a device: the threads of a warp together. */
+  onDevice = false;
   menu: Menu | null = null;
   canRun = false;
   busy = '';

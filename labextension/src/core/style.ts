@@ -140,6 +140,8 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-block { fill: var(--pv-raised); stroke: var(--pv-muted); } .polyviz-block.polyviz-chosen { fill: var(--pv-there); stroke: var(--pv-flow); stroke-width: 2; }
 .polyviz-thread { fill: var(--pv-flow); } .polyviz-thread.polyviz-odd { fill: var(--pv-now); }
 .polyviz-zoom { stroke: var(--pv-muted); stroke-dasharray: 3 2; }
+.polyviz-bank { fill: var(--pv-flow); } .polyviz-bank.polyviz-conflict { fill: var(--pv-anti); stroke: var(--pv-ink); stroke-width: 0.6; }
+.polyviz-banks { display: block; min-width: 165px; } .polyviz-banks svg { display: block; }
 .polyviz-chart { max-width: 860px; margin: 4px 0; } .polyviz-plotly { min-height: 40px; }
 .polyviz-dot { fill: var(--pv-flow); } .polyviz-dot.polyviz-best { fill: var(--pv-output); }
 .polyviz-thread-dot { fill: none; stroke-linecap: round; } .polyviz-thread-ring { fill: none; stroke: var(--pv-ink); stroke-width: 1.4; }

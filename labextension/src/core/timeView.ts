@@ -1,5 +1,6 @@
 /** The execution order as steps: a slider and a play button light the iterations that run at each of them. */
 
+import { deviceMoments } from './deviceSteps';
 import { button, element } from './dom';
 import { momentsOf, type Moment } from './order';
 import { instanceKey, instanceText } from './selection';
@@ -24,11 +25,14 @@ class TimeView {
   private readonly slider = element('input', { type: 'range', min: -1, 'aria-label': 'Step of the execution', class: 'polyviz-wide' });
   private readonly sentence = element('span', { class: 'polyviz-muted' });
   private readonly atOnce = element('input', { type: 'checkbox' });
+  private readonly device = element('input', { type: 'checkbox' });
+  private readonly deviceLabel = element('label', {}, this.device, 'warp by warp, on a GPU');
   private readonly player = button('Play', () => this.toggle());
 
   constructor(private readonly state: State) {
     this.slider.addEventListener('input', () => this.show(Number(this.slider.value)));
     this.atOnce.addEventListener('change', () => this.restart());
+    this.device.addEventListener('change', () => this.restart());
     const back = button('◀', () => this.show(this.state.position - 1), { 'aria-label': 'One step back' });
     const forward = button('▶', () => this.show(this.state.position + 1), { 'aria-label': 'One step forward' });
     const together = element('label', {}, this.atOnce, 'parallel loops at once');
@@ -40,6 +44,7 @@ class TimeView {
       this.slider,
       forward,
       together,
+      this.deviceLabel,
       this.sentence
     );
     state.on(['model', 'variant'], () => this.restart());
@@ -49,10 +54,25 @@ class TimeView {
   private restart(): void {
     const { state } = this;
     this.stop();
-    state.moments = state.variant === undefined ? [] : momentsOf(state.model, state.variant, this.atOnce.checked);
+    state.moments = this.moments();
     this.past = new Set();
     this.slider.max = String(state.moments.length - 1);
     this.show(-1);
+  }
+
+  /** The steps as they are asked for; those of a device need its kernels, which *Blocks and threads* asks for. */
+  private moments(): readonly Moment[] {
+    const { state } = this;
+    const { variant } = state;
+    const device = variant?.device ?? null;
+    const isKnown = device !== null && device.places.steps.length > 0;
+    this.deviceLabel.hidden = !isKnown;
+    state.onDevice = isKnown && this.device.checked;
+    this.atOnce.disabled = state.onDevice;
+    if (variant === undefined) {
+      return [];
+    }
+    return state.onDevice && device !== null ? deviceMoments(state.model, device) : momentsOf(state.model, variant, this.atOnce.checked);
   }
 
   private toggle(): void {

@@ -10,7 +10,7 @@ import type { Message } from '@lumino/messaging';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
 import { button, element } from '../core/dom';
-import { Inspector, SHOWN } from '../core/inspector';
+import { Inspector, PAGE, SHOWN } from '../core/inspector';
 import { fieldsOf, textOf } from '../core/values';
 import { livePictures } from './livePictures';
 import { Plotly } from './plotly';
@@ -18,6 +18,7 @@ import { Plotly } from './plotly';
 export const MIME = 'application/vnd.polyviz.v1+json';
 const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
 const HTML = 'text/html';
+const TEXT = 'text/plain';
 /** When to look whether the widget has come to life: its manager may restore it late after a reload. */
 const ATTEMPTS = [0, 700, 2000, 5000];
 /** After this time no widget is expected any more. */
@@ -57,7 +58,11 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     this.layout = new PanelLayout();
     this.node.append(this.place);
     this.plotly = new Plotly(this.node, others);
-    this.node.addEventListener(SHOWN, event => this.keep((event as CustomEvent<JSONObject>).detail));
+    this.node.addEventListener(SHOWN, event => this.keep({ [MIME]: (event as CustomEvent<JSONObject>).detail }));
+    this.node.addEventListener(PAGE, event => {
+      const { html, text } = (event as CustomEvent<{ html: string; text: string }>).detail;
+      this.keep({ [HTML]: html, [TEXT]: text });
+    });
   }
 
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
@@ -145,9 +150,9 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   }
 
   /** Put what the live view shows now into the output, so that the saved notebook holds the last state. */
-  private keep(value: JSONObject): void {
+  private keep(changed: Readonly<Record<string, JSONObject | string>>): void {
     if (this.model !== null) {
-      const data = { ...this.model.data, [MIME]: value };
+      const data = { ...this.model.data, ...changed };
       this.drawn = contentOf(data);
       this.model.setData({ data });
     }

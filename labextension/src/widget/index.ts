@@ -41,6 +41,10 @@ function render({ model, el }: Context): () => void {
   const hear = (message: unknown): void => {
     const answer = fieldsOf(message);
     const problem = textOf(answer['problem']);
+    if (answer['answer'] === 'page') {
+      inspector.keepPage(textOf(answer['html']), textOf(answer['text']));
+      return;
+    }
     window.clearTimeout(patience);
     if (answer['answer'] === 'progress') {
       inspector.report(textOf(answer['doing']));

@@ -130,6 +130,39 @@ await scenario('a device is asked for its kernels when somebody looks', async ()
   assert.deepEqual(await serious('.polyviz'), []);
 });
 
+await scenario('the kernels are counted in the emulator, and the saved page holds the counts', async () => {
+  const part = view.locator('details:has(> summary:text-is("Blocks and threads"))');
+  await part.locator('button:text-is("Run in the emulator")').click();
+  // The views stay usable while it runs.
+  await view.locator('button[aria-label="One step forward"]').click();
+  await part.locator('.polyviz-counted').waitFor();
+  await settled();
+  assert.equal(await problem(), '');
+  const text = await part.innerText();
+  assert.match(text, /✓ Counted in the emulator: .* barriers passed, .* per request/);
+  assert.match(text, /counted per request/);
+  await part.locator('.polyviz-counted').scrollIntoViewIfNeeded();
+  await picture('device-counted');
+  await execute(page, 'docmanager:save');
+  const saved = await page.evaluate(async at => (await fetch(at)).text(), `${url}/api/contents/gpu.ipynb?content=1`);
+  assert.match(saved, /Counted in the emulator: /);
+  assert.match(saved, /threads at work/);
+});
+
+await scenario('the slider goes warp by warp', async () => {
+  await view.locator('label:has-text("warp by warp") input').check();
+  for (let step = 0; step < 3; step += 1) {
+    await view.locator('button[aria-label="One step forward"]').click();
+  }
+  const told = await view.locator('.polyviz-device-step').innerText();
+  assert.match(told, /kernel_\w+, block \(0, 0, 0\), warp \d+: \d+ of 32 threads at work/);
+  assert.match(told, /banks/);
+  await view.locator('.polyviz-device-step').scrollIntoViewIfNeeded();
+  await picture('device-step');
+  assert.deepEqual(await serious('.polyviz'), []);
+  await view.locator('label:has-text("warp by warp") input').uncheck();
+});
+
 await scenario('a schedule with one order has kernels too', async () => {
   await view.locator('input[aria-label="Schedule pluto"]').check();
   const part = view.locator('details:has(> summary:text-is("Blocks and threads"))');

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 
 import { deviceOf, unfolded } from '../../src/core/device';
-import { Inspector } from '../../src/core/inspector';
+import { Inspector, PAGE } from '../../src/core/inspector';
 import type { Question } from '../../src/core/state';
 import { sample } from './sample';
 
@@ -43,7 +43,7 @@ test('runs unfold to iterations with their block and thread', () => {
 test('runs of a wrong length and without an end are not drawn', () => {
   expect(unfolded([[1, 2, 3]], 2)).toEqual([]);
   expect(unfolded([[0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1e12]], 2)).toHaveLength(20_000);
-  expect(deviceOf({ kernels: 3, pictures: 'x' })).toEqual({ target: '', kernels: [], shared: [], pictures: [] });
+  expect(deviceOf({ kernels: 3, pictures: 'x' })).toEqual({ target: '', run: null, places: { steps: [], at: new Map() }, kernels: [], shared: [], pictures: [] });
 });
 
 test('a card tells the shape, the barriers, where arrays live and how memory is met', () => {
@@ -80,4 +80,65 @@ test('a saved view without kernels has no such part', () => {
   expect(drawn(sample()).hidden).toBe(true);
   document.body.replaceChildren();
   expect(drawn(model(DEVICE)).hidden).toBe(false);
+});
+
+const COUNTED = {
+  ...DEVICE,
+  run: { text: 'n = 8: 1 launch, 2 barriers passed, 24 transactions', verified: true },
+  kernels: [
+    {
+      ...CARD,
+      accesses: [
+        { ...CARD.accesses[0], counted: 1.5, requests: 16, lanes: 30.25, conflicts: 0, bytes: 2048 },
+        { ...CARD.accesses[0], text: 'A_tile[i]', memory: 'shared', expected: null, requests: 8, lanes: 32, conflicts: 0.5, bytes: 1024 },
+        { ...CARD.accesses[0], text: 'A[never]' }
+      ]
+    }
+  ]
+};
+
+function live(value: unknown, asked: Question[], canRun: boolean): [Inspector, HTMLDetailsElement] {
+  const inspector = new Inspector(value, { host: { ask: question => void asked.push(question) }, schedulers: [], canRun });
+  document.body.append(inspector.root);
+  return [inspector, [...document.querySelectorAll('details')].find(one => one.textContent?.startsWith('Blocks and threads'))!];
+}
+
+test('the kernels are run in the emulator from their card, and that can be cancelled', () => {
+  const asked: Question[] = [];
+  const [inspector, part] = live(model(DEVICE), asked, true);
+  const press = (label: string): void => [...part.querySelectorAll('button')].find(one => one.textContent === label)!.click();
+  press('Cancel');
+  expect(asked).toEqual([]);
+  press('Run in the emulator');
+  expect(asked).toEqual([{ ask: 'emulate', variant: 'original' }]);
+  expect(part.textContent).toContain('running original in the emulator');
+  inspector.report('running original in the emulator (3 s)');
+  expect(part.textContent).toContain('(3 s)');
+  press('Run in the emulator');
+  press('Cancel');
+  expect(asked.slice(1)).toEqual([{ ask: 'cancel' }]);
+});
+
+test('what was counted stands beside what the strides let expect', () => {
+  const part = drawn(model(COUNTED));
+  expect(part.textContent).toContain('✓ Counted in the emulator: n = 8: 1 launch, 2 barriers passed, 24 transactions.');
+  const rows = [...part.querySelectorAll('tbody tr')].map(row => [...row.querySelectorAll('td')].slice(5).map(cell => cell.textContent));
+  expect(rows).toContainEqual(['2', '1.50', '16', '30.3', '2 KiB']);
+  expect(rows).toContainEqual(['', '0.50 bank conflicts', '8', '32.0', '1 KiB']);
+  expect(rows).toContainEqual(['2', 'did not run', '', '', '']);
+  expect(part.textContent).not.toContain('Run in the emulator');
+});
+
+test('without arguments it says what is missing', () => {
+  const [, part] = live(model(DEVICE), [], false);
+  expect(part.textContent).toContain('Inspect the loops with arguments');
+  expect(part.querySelector('button')).toBeNull();
+});
+
+test('a new static page is told to whoever keeps the output', () => {
+  const [inspector] = live(model(DEVICE), [], true);
+  const kept: unknown[] = [];
+  document.body.addEventListener(PAGE, event => kept.push((event as CustomEvent).detail));
+  inspector.keepPage('<p>counted</p>', 'counted');
+  expect(kept).toEqual([{ html: '<p>counted</p>', text: 'counted' }]);
 });
