@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import private_name
+from polyviz.codegen.dtypes import type_named
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.ranges import scalar_ranges
-from polyviz.codegen.typing import type_named
 from polyviz.errors import CodegenError
 
 if TYPE_CHECKING:

@@ -84,7 +84,9 @@ def test_strips_run_inside_loops_that_only_add_up():
 
 
 @needs_compiler
-@pytest.mark.parametrize(("shape", "size"), [((1, 1), (1, 1)), ((5, 67), (3, 2)), ((9, 130), (2, 70)), ((3, 4), (0, 2))])
+@pytest.mark.parametrize(
+    ("shape", "size"), [((1, 1), (1, 1)), ((5, 67), (3, 2)), ((9, 130), (2, 70)), ((3, 4), (0, 2))]
+)
 def test_values_of_strips_inside_sums(shape: tuple[int, int], size: tuple[int, int]):
     random = np.random.default_rng(2)
     image = random.standard_normal((shape[0] + size[0], shape[1] + size[1]))
