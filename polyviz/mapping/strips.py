@@ -4,6 +4,9 @@ A recurrence down the columns of a matrix, or sums over its columns, run well on
 text: each step touches another line of memory and uses one number of it. With a strip of neighbouring columns innermost
 every line is used up at once, in vector lanes, and threads share the strips; a strip of all rows often fits the
 second-level cache, so that a second sweep over it does not go to memory.
+
+So do sums over a window of the same matrix: nothing jumps in them, but a window is short, its sum a chain, and a vector
+along it has to be added up in the end, where a strip of cells needs none of that.
 """
 
 from __future__ import annotations
