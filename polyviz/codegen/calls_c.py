@@ -81,8 +81,12 @@ def _widened(value: Value, target: Type) -> Value:
 
 
 def _shortened(computed: Type, values: Sequence[Value]) -> Type | None:
-    """32 bits instead of 64 where ``values``, and their negatives, all fit into them; else None."""
-    short = computed == INT64 and all(within(value.values, (-LARGEST, LARGEST)) for value in values)
+    """32 bits instead of 64 where ``values``, and their negatives, all fit into them; else None.
+
+    Literals alone, as in bounds of loops, gain nothing by it.
+    """
+    computes = computed == INT64 and any(value.constant is None for value in values)
+    short = computes and all(within(value.values, (-LARGEST, LARGEST)) for value in values)
     return INT32 if short else None
 
 
