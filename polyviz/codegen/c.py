@@ -14,8 +14,10 @@ from polyviz.codegen.bodies import bound_expression, placed_body, planned_body, 
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.lifted_c import LiftedPrinter
+from polyviz.codegen.local_ranges import ranges_of_locals
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.lower import lower
+from polyviz.codegen.ranges import narrowest
 from polyviz.codegen.regularity import is_regular
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.row_blocks_c import RowBlockPrinter
@@ -78,6 +80,7 @@ class _CProgram:
             statement.name: planned_body(self.scop, self.plan, statement)
             for statement in self.scop.statements
         }
+        self.printer.ranges = ranges_of_locals(self.scop, self.plan, self.dtypes, self.bodies)
         shown = (self.arrays, self.printer, self.text)
         self.blocks = BlockPrinter(self.scop, self.plan, self.types, *shown, self._node)
         self.folds = AccumulationPrinter(
@@ -218,9 +221,7 @@ class _CProgram:
                 self._team_of_threads(node, indent)
             case Block(children):
                 for copy in self._declared(node):
-                    self.text.add(
-                        indent, f"{C_TYPE_NAMES[self.dtypes[copy]]} {self.arrays.identifier(copy)};"
-                    )
+                    self.text.add(indent, f"{self._kind(copy)} {self.arrays.identifier(copy)};")
                 for child in children:
                     self._child(child, indent)
             case If(condition, then, otherwise):
@@ -247,6 +248,11 @@ class _CProgram:
         }
         copies = [private_name(self.scop, name) for name in block.declares]
         return [copy for copy in copies if copy in used]
+
+    def _kind(self, copy: str) -> str:
+        """The type of a private variable in C."""
+        values = self.printer.ranges.get(copy)
+        return C_TYPE_NAMES[self.dtypes[copy] if values is None else narrowest(values).name]
 
     def _child(self, node: LoopNode, indent: int) -> None:
         """One of several nodes in a row: temporaries it declares get a scope of their own, since isl may write the

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.dtypes import BOOL, FLOAT64, INT32, INT64, ORDERINGS, Signature, Type, unify
 from polyviz.codegen.functions import lookup, signature
+from polyviz.codegen.ranges import absolute_range, chosen_range, within
 from polyviz.codegen.values_c import EQUALITY, PRIMARY, UNARY, Value, convert, literal, truth
 from polyviz.errors import CodegenError
 from polyviz.model.expression import Call, Constant, Element, Expression, Name, Unary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from polyviz.codegen.expressions_c import CExpressionPrinter
 
@@ -28,6 +29,8 @@ INTEGRAL_HELPERS = {
     "floor_quotient": "floor_div", "modulo": "floor_mod",
 }  # fmt: skip
 COMPARISONS = (*ORDERINGS, "==", "!=")
+LARGEST = 2**31 - 1
+"""The greatest whole number of 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,16 @@ def _widened(value: Value, target: Type) -> Value:
     if value.type.is_integral and target.is_integral and unify(value.type, target) == target:
         return replace(value, type=target)
     return convert(value, target)
+
+
+def _shortened(computed: Type, values: Sequence[Value]) -> Type | None:
+    """32 bits instead of 64 where ``values``, and their negatives, all fit into them; else None.
+
+    Literals alone, as in bounds of loops, gain nothing by it.
+    """
+    computes = computed == INT64 and any(value.constant is None for value in values)
+    short = computes and all(within(value.values, (-LARGEST, LARGEST)) for value in values)
+    return INT32 if short else None
 
 
 def _refused(call: TypedCall) -> CodegenError:
@@ -129,7 +142,9 @@ def _absolute(printer: CExpressionPrinter, call: TypedCall) -> Value:
     if computed.kind == "c":
         return _variant("abs", call, result)
     if computed.kind == "i" and call.values[0].type != BOOL:
-        return printer.helper("abs", computed, call.values, result)
+        short = _shortened(computed, call.values)
+        found = printer.helper("abs", short or computed, call.values, result)
+        return replace(found, storage=short, range=absolute_range(call.values[0].values)) if short else found
     return _widened(call.values[0], result)
 
 
@@ -225,7 +240,9 @@ def _extremum(printer: CExpressionPrinter, name: str, call: TypedCall) -> Value:
 
     def pair(left: Value, right: Value) -> Value:
         common = unify(left.type, right.type)
-        return printer.helper(name, common, (left, right), common)
+        short = _shortened(common, (left, right))
+        found = printer.helper(name, short or common, (left, right), common)
+        return replace(found, storage=short, range=chosen_range(name, left.values, right.values)) if short else found
 
     return reduce(pair, call.values)
 

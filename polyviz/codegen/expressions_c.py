@@ -23,6 +23,7 @@ from polyviz.codegen import dtypes
 from polyviz.codegen.calls_c import print_call
 from polyviz.codegen.dtypes import BOOL, FLOAT64, INT64, unify
 from polyviz.codegen.instructions_c import print_instructions
+from polyviz.codegen.ranges import EXACT_IN_DOUBLES, Range, computed_range, narrowest, range_of, within
 from polyviz.codegen.typing import Environment, first_span, infer
 from polyviz.codegen.values_c import (
     AND,
@@ -79,7 +80,8 @@ COMPLEX = {"*": "multiply", "/": "divide"}
 class CExpressionPrinter:
     """Prints expressions and instructions; collects in ``helpers`` the functions of ``runtime_c`` that the text calls.
 
-    ``uses_complex`` tells whether the text needs ``complex.h``.
+    ``uses_complex`` tells whether the text needs ``complex.h``, ``ranges`` holds the values of the variables of whole
+    numbers that C keeps in less than the 64 bits of their type.
     ``types``: dtype names of arrays and scalars. ``names``: C text of iterators and parameters, itself where missing.
     ``element``: C text of an array reference (an lvalue). ``step``: what becomes of the text of a loop's step.
 
@@ -101,6 +103,7 @@ class CExpressionPrinter:
         self.names = names
         self.element = element
         self.step = step or _untested
+        self.ranges: Mapping[str, Range] = {}
         self.helpers: set[str] = set()
         self.uses_complex = False
 
@@ -141,7 +144,9 @@ class CExpressionPrinter:
                 return Value(self.names.get(name, name), PRIMARY, scalar, scalar)
             case Element():
                 scalar = self.environment.array(node.array, node.span)
-                return Value(self.element(node, self), PRIMARY, scalar, scalar)
+                known = self.ranges.get(node.array)
+                storage = scalar if known is None else narrowest(known)
+                return Value(self.element(node, self), PRIMARY, scalar, storage, range=known)
             case Unary(operator, operand):
                 return self._unary_node(operator, operand)
             case Binary():
@@ -227,6 +232,10 @@ class CExpressionPrinter:
             # C shifts in the type of the left operand alone.
             left = left if left.storage == computed else convert(left, computed)
         elif computed.bits >= 32:
+            narrow = _narrow(operator, left, right, computed)
+            if narrow is not None:
+                storage, values = narrow
+                return Value(self._infix(operator, left, right), PRECEDENCE[operator], result, storage, range=values)
             left, right = operands_in(left, right, computed)
         text = self._infix(operator, left, right)
         if computed.is_integral and computed.bits < 32 and computed != BOOL:
@@ -251,7 +260,7 @@ class CExpressionPrinter:
     def compare(self, operator: str, left: Value, right: Value, signature: Signature) -> Value:
         """One comparison; both sides are brought to one type where C would compare in another."""
         computed = signature.operands[0]
-        if not _compares_as(computed, left.storage, right.storage):
+        if not _compares_as(computed, left, right):
             left, right = operands_in(left, right, computed)
         return Value(
             f"{left.within(SHIFT)} {operator} {right.within(SHIFT)}", PRECEDENCE[operator], BOOL, BOOL
@@ -288,6 +297,19 @@ def _holds(storage: Type, *parts: Type) -> bool:
     return storage.is_integral and (storage.kind != "u" or all(part.kind in "bu" for part in parts))
 
 
-def _compares_as(computed: Type, left: Type, right: Type) -> bool:
-    common = usual_conversion(left, right)
-    return common == computed or (computed.is_integral and _holds(common, left, right))
+def _compares_as(computed: Type, left: Value, right: Value) -> bool:
+    common = usual_conversion(left.storage, right.storage)
+    exact = computed.is_integral or all(within(part.values, EXACT_IN_DOUBLES) for part in (left, right))
+    return common == computed or (exact and _holds(common, left.storage, right.storage))
+
+
+def _narrow(operator: str, left: Value, right: Value, computed: Type) -> tuple[Type, Range] | None:
+    """The type less wide than ``computed`` in which C computes ``left operator right`` as they are, and the values,
+    all of which it holds; None where it would compute in another type, or wrap."""
+    if not (computed.is_integral and left.storage.is_integral and right.storage.is_integral):
+        return None
+    values = computed_range(operator, left.values, right.values)
+    storage = usual_conversion(left.storage, right.storage)
+    if values is None or storage.bits >= computed.bits or not _holds(storage, left.storage, right.storage):
+        return None
+    return (storage, values) if within(values, range_of(storage)) and within(values, range_of(computed)) else None

@@ -10,7 +10,8 @@
 
 Each vector of a stream is loaded once. What a load would read beyond the last element that is needed is never read:
 the last columns are loaded neighbour by neighbour, and where an iteration may run twice the last vector overlaps the
-one before it. Other columns, and rows that do not fill a block, run one by one.
+one before it; so does the first one, since the others begin where a vector of the target fits into a cache line. Other
+columns, and rows that do not fill a block, run one by one.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.register_tile_c import vector_types
 from polyviz.codegen.row_blocks import Types, moved_along, row_block
@@ -34,6 +36,10 @@ if TYPE_CHECKING:
     from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType
     from polyviz.model.scop import Scop
+
+
+FEWEST_VECTORS = 8
+"""Vectors in a row from which on one more, at its start, costs less than the misplaced others."""
 
 
 class RowBlockPrinter:
@@ -113,25 +119,51 @@ class RowBlockPrinter:
     def _columns(self, block: RowBlock, names: _Names, indent: int) -> None:
         column = block.columns.iterator
         start, stop = names.of(f"{column}_start"), names.of(f"{column}_stop")
-        lanes = self._lanes(block.dtype)
         self._line(indent, f"int64_t {column} = {start};")
         shifted = self._shifted(block)
-        if shifted:
-            self._shifting_loop(block, names, shifted, indent)
         if block.repeatable:
-            self.printer.helpers.add("min_i64")
-            self._line(indent, f"if ({stop} - {start} >= {lanes})")
-            self._line(indent + 1, f"for (; {column} < {stop}; {column} += {lanes}) {{")
-            self._line(indent + 2, f"{column} = min_i64({column}, {stop} - {lanes});")
-            self._step(block, names, frozenset(), indent + 2)
-            self._line(indent + 1, "}")
+            self._from_lines_on(block, names, shifted, indent)
         else:
-            self._line(indent, f"for (; {column} < {stop} - {lanes - 1}; {column} += {lanes}) {{")
-            self._step(block, names, frozenset(), indent + 1)
-            self._line(indent, "}")
+            self._in_order(block, names, shifted, indent)
         self._line(indent, f"for (; {column} < {stop}; {column}++) {{")
         for update in block.updates:
             self._store(block, self._text(update.target), self._text(update.value), indent + 1)
+        self._line(indent, "}")
+
+    def _in_order(self, block: RowBlock, names: _Names, shifted: frozenset[int], indent: int) -> None:
+        """Whole vectors from the first column on."""
+        column, lanes = block.columns.iterator, self._lanes(block.dtype)
+        if shifted:
+            self._shifting_loop(block, names, shifted, indent)
+        stop = names.of(f"{column}_stop")
+        self._line(indent, f"for (; {column} < {stop} - {lanes - 1}; {column} += {lanes}) {{")
+        self._step(block, names, frozenset(), indent + 1)
+        self._line(indent, "}")
+
+    def _from_lines_on(self, block: RowBlock, names: _Names, shifted: frozenset[int], indent: int) -> None:
+        """The first vector, then those from the address on at which a vector of the target may begin; vectors that lie
+        across cache lines take two accesses each, and twice as many lines wait for the next cache."""
+        column, lanes = block.columns.iterator, self._lanes(block.dtype)
+        start, stop, line, part = (
+            names.of(f"{column}_{end}") for end in ("start", "stop", "line", "part")
+        )
+        self.printer.helpers.add("min_i64")
+        target = f"(uintptr_t)&{self._text(block.updates[0].target)} / sizeof({C_TYPE_NAMES[block.dtype]}) % {lanes}"
+        enough = f"{stop} - {start} >= {FEWEST_VECTORS * lanes}"
+        self._line(indent, f"const int64_t {line} = {enough} ? {start} + {lanes} - (int64_t)({target}) : {start};")
+        self._line(indent, f"for (int64_t {part} = 0; {part} < 2; {part}++) {{")
+        if shifted:
+            self._line(indent + 1, f"if ({part} == 1) {{")
+            self._line(indent + 2, f"{column} = {line};")
+            self._shifting_loop(block, names, shifted, indent + 2)
+            self._line(indent + 1, "}")
+        else:
+            self._line(indent + 1, f"{column} = {part} ? {line} : {start};")
+        self._line(indent + 1, f"if ({stop} - {start} >= {lanes})")
+        self._line(indent + 2, f"for (; {column} < ({part} ? {stop} : {line}); {column} += {lanes}) {{")
+        self._line(indent + 3, f"{column} = min_i64({column}, {stop} - {lanes});")
+        self._step(block, names, frozenset(), indent + 3)
+        self._line(indent + 2, "}")
         self._line(indent, "}")
 
     def _shifted(self, block: RowBlock) -> frozenset[int]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from polyviz.codegen.dtypes import BOOL, C_TYPE_NAMES, FLOAT32, FLOAT64, INT32, INT64, TYPES, UINT64, Type
+from polyviz.codegen.ranges import Range, range_of, within
 
 PRIMARY, UNARY, PRODUCT, SUM, SHIFT, RELATION, EQUALITY = 16, 15, 13, 12, 11, 10, 9
 BIT_AND, BIT_XOR, BIT_OR, AND, OR, CONDITIONAL = 8, 7, 6, 5, 4, 3
@@ -21,13 +22,22 @@ BIT_AND, BIT_XOR, BIT_OR, AND, OR, CONDITIONAL = 8, 7, 6, 5, 4, 3
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A printed C expression; ``constant`` holds the number when it is a literal."""
+    """A printed C expression; ``constant`` holds the number when it is a literal, ``range`` the whole numbers that it
+    can be where more is known than ``storage`` tells."""
 
     text: str
     precedence: int
     type: Type
     storage: Type
     constant: bool | int | float | None = None
+    range: Range | None = None
+
+    @property
+    def values(self) -> Range | None:
+        """The whole numbers that it can be; None for what is no whole number."""
+        if isinstance(self.constant, int):
+            return self.constant, self.constant
+        return self.range or range_of(self.storage)
 
     def within(self, precedence: int) -> str:
         """The text, in parentheses where an operator of at least ``precedence`` is expected."""
@@ -113,7 +123,8 @@ def convert(value: Value, target: Type) -> Value:
         return replace(value, type=target)
     if isinstance(value.constant, int | float) and target.kind == "f" and math.isfinite(value.constant):
         return literal(value.constant, target)
-    return Value(f"({c_name(target)}){value.within(UNARY)}", UNARY, target, target)
+    kept = value.values if within(value.values, range_of(target)) else None
+    return Value(f"({c_name(target)}){value.within(UNARY)}", UNARY, target, target, range=kept)
 
 
 def truth(value: Value) -> Value:

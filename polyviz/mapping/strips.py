@@ -4,6 +4,9 @@ A recurrence down the columns of a matrix, or sums over its columns, run well on
 text: each step touches another line of memory and uses one number of it. With a strip of neighbouring columns innermost
 every line is used up at once, in vector lanes, and threads share the strips; a strip of all rows often fits the
 second-level cache, so that a second sweep over it does not go to memory.
+
+So do sums over a window of the same matrix: nothing jumps in them, but a window is short, its sum a chain, and a vector
+along it has to be added up in the end, where a strip of cells needs none of that.
 """
 
 from __future__ import annotations
@@ -58,14 +61,17 @@ STRIP = 64
 
 @dataclass(frozen=True, slots=True)
 class _Gain:
-    """References that run along memory in the outer loop and jump in the inner one, and those of the opposite kind."""
+    """References that run along memory in the outer loop and jump in the inner one, and those of the opposite kind;
+    ``frees``: none jumps in the outer loop, in which the cells written are neighbours, and the inner loops are serial.
+    """
 
     better: int
     worse: int
+    frees: bool = False
 
     @property
     def pays(self) -> bool:
-        return self.better > 0 and self.worse == 0
+        return self.worse == 0 and (self.better > 0 or self.frees)
 
 
 def make_strips(
@@ -75,7 +81,7 @@ def make_strips(
     decisions: list[Decision] = []
     done: set[tuple[str, ...]] = set()
     while True:
-        path = next((path for path in _candidates(scop, tree) if _names(tree, path) not in done), None)
+        path = next((path for path in _candidates(scop, dependences, tree) if _names(tree, path) not in done), None)
         if path is None:
             return tree, tuple(decisions)
         done.add(_names(tree, path))
@@ -126,7 +132,7 @@ def _names(tree: isl.Schedule, path: Path) -> tuple[str, ...]:
     return statements_under(node_at(tree, path))
 
 
-def _candidates(scop: Scop, tree: isl.Schedule) -> Iterator[Path]:
+def _candidates(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> Iterator[Path]:
     """Bands around further bands, for some statements of which a strip would pay."""
     paths = [path for path, _ in bands(tree)]
     for path in paths:
@@ -134,7 +140,10 @@ def _candidates(scop: Scop, tree: isl.Schedule) -> Iterator[Path]:
         if is_concurrent(band_at(tree, path)):
             continue
         members = range(band_at(tree, path).band_n_member())
-        if any(_gain(scop, tree, path, [one], member).pays for one in inner for member in members):
+        serial = _are_serial(scop, dependences, tree, inner)
+        if any(
+            _gain(scop, tree, path, [one], member, serial=serial).pays for one in inner for member in members
+        ):
             yield path
 
 
@@ -154,8 +163,9 @@ def _stripped(
     found = band_properties(scop, dependences, tree)[walk.index(path)]
     count = len(found.members)
     names = _names(tree, path)
+    serial = _are_serial(scop, dependences, tree, inner)
     for member in _movable(found) if inner else ():
-        if not _gain(scop, tree, path, inner, member).pays:
+        if not _gain(scop, tree, path, inner, member, serial=serial).pays:
             continue
         first = 0 if found.permutable else member
         order = [other for other in range(count) if other != member]
@@ -216,11 +226,21 @@ def _halves(loops: Loops, branches: Branches, cut: int) -> list[Part]:
     return halves
 
 
-def _gain(scop: Scop, tree: isl.Schedule, path: Path, inner: list[Path], member: int) -> _Gain:
+def _are_serial(scop: Scop, dependences: Dependences, tree: isl.Schedule, inner: Sequence[Path]) -> bool:
+    """Whether no innermost loop of the bands at ``inner`` is parallel: vectors of one would be sums, at best."""
+    walk = [path for path, _ in bands(tree)]
+    found = dict(zip(walk, band_properties(scop, dependences, tree), strict=True))
+    return not any(found[path].members[-1].parallel for path in inner if not _below(inner, path))
+
+
+def _gain(
+    scop: Scop, tree: isl.Schedule, path: Path, inner: Sequence[Path], member: int, *, serial: bool
+) -> _Gain:
     """What changes when one loop of the band at ``path`` takes the place of the innermost loops of ``inner``."""
     around = band_at(tree, path)
     position = around.get_prefix_schedule_multi_union_pw_aff().dim(isl.dim_type.out) + member
     better = worse = 0
+    frees = serial
     innermost = [one for one in inner if not _below(inner, one)]
     for band in (band_at(tree, one) for one in innermost):
         prefix = band.get_prefix_schedule_multi_union_pw_aff()
@@ -231,13 +251,16 @@ def _gain(scop: Scop, tree: isl.Schedule, path: Path, inner: list[Path], member:
             for out, into in zip(outside or (), inside or (), strict=False):
                 better += out.locality == "unit" and into.locality == "strided"
                 worse += out.locality == "strided" and into.locality != "strided"
-    return _Gain(better, worse)
+                wanted = ("unit",) if out.access.kind == "write" else ("unit", "temporal")
+                frees = frees and out.locality in wanted
+            frees = frees and bool(outside)
+    return _Gain(better, worse, frees)
 
 
 def _said(names: tuple[str, ...]) -> Decision:
     text = (
         f"strips of {STRIP} iterations of the parallel loop run innermost, along memory, where the loops inside it "
-        "jump from line to line"
+        "jump from line to line or only add up"
     )
     return Decision("strip", text, names, {"strip": STRIP})
 

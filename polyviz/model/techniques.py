@@ -54,7 +54,9 @@ TECHNIQUES: tuple[Technique, ...] = (
     ),
     Technique("private_arrays", "give every iteration its own copy of an array that it fills anew"),
     Technique("fuse_passes", "read a matrix once for all the loops that go through it"),
-    Technique("strips", "run a parallel loop innermost, a strip at a time, where the loops inside it jump"),
+    Technique(
+        "strips", "run a parallel loop innermost, a strip at a time, where the loops inside it jump or only add up"
+    ),
     Technique("array_sums", "let every thread add into its own copy of a small array"),
     Technique("accumulate", "keep the cell that a loop adds to in a register (target c)"),
     Technique("interleave", "run several chains of dependent iterations side by side (target c)"),

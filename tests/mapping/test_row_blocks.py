@@ -102,3 +102,18 @@ def test_results_are_those_of_the_loops_as_written(source: str, contract: Floati
                 assert np.array_equal(one, other), (steps, n, m)
             else:
                 np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12)
+
+
+def test_rows_may_begin_anywhere_in_a_cache_line() -> None:
+    """The first vector overlaps those that fit into lines by every possible number of elements."""
+    function: Callable[..., None] = function_of(TWO_ARRAYS)
+    kernel = pv.compile(function, schedule="pluto", target="c", tile=(3, 6, 200), contract="strict")
+    generator = np.random.default_rng(7)
+    for first in range(8):
+        for m in (66, 74, 104):
+            memory = [generator.random(16 * m + 8) for _ in range(2)]
+            expected, found = ([part.copy() for part in memory] for _ in range(2))
+            for run, parts in ((function, expected), (kernel, found)):
+                run(*(part[first : first + 16 * m].reshape(16, m) for part in parts), 3, 16, m)
+            for one, other in zip(expected, found, strict=True):
+                assert np.array_equal(one, other), (first, m)

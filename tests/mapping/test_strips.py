@@ -48,6 +48,14 @@ PRODUCT = """
                 for p in range(C.shape[1]):
                     A[r, q, p] = T[q, p]
     """
+WINDOW = """
+    def window(image, weights, out):
+        for i in range(out.shape[0]):
+            for j in range(out.shape[1]):
+                for p in range(weights.shape[0]):
+                    for q in range(weights.shape[1]):
+                        out[i, j] += image[i + p, j + q] * weights[p, q]
+    """
 needs_compiler = pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
 
 
@@ -66,6 +74,23 @@ def test_loops_inside_that_stride_make_strips(text: str):
 
 def test_loops_without_strides_stay():
     assert "strip" not in steps(COLUMNS.replace("A[i, j]", "A[j, i]"))
+
+
+def test_strips_run_inside_loops_that_only_add_up():
+    """The window may be small, and vectors along it are sums; along the image they are not."""
+    assert "strip" in steps(WINDOW)
+    assert "strip" not in steps(WINDOW.replace("image[i + p, j + q]", "image[j + q, i + p]"))
+    assert "strip" not in steps(WINDOW.replace("out[i, j]", "out[j, i]"))
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("shape", "size"), [((1, 1), (1, 1)), ((5, 67), (3, 2)), ((9, 130), (2, 70)), ((3, 4), (0, 2))]
+)
+def test_values_of_strips_inside_sums(shape: tuple[int, int], size: tuple[int, int]):
+    random = np.random.default_rng(2)
+    image = random.standard_normal((shape[0] + size[0], shape[1] + size[1]))
+    agree(WINDOW, image, random.standard_normal(size), np.zeros(shape), target="c", contract="strict")
 
 
 def arguments(shape: tuple[int, int]) -> tuple[list[np.ndarray], list[np.ndarray]]:
