@@ -16,12 +16,14 @@ from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.lifted_c import LiftedPrinter
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.lower import lower
+from polyviz.codegen.panels_c import PanelPrinter
 from polyviz.codegen.regularity import is_regular
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.row_blocks_c import RowBlockPrinter
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
+from polyviz.codegen.vectors_c import VectorFunctions
 from polyviz.mapping.blocks import SMALLEST_SHARED_WORK
 from polyviz.model.expression import Binary, Call, Constant, Element, Expression, walk
 from polyviz.model.program import NO_MEMORY, ArrayType, FloatingPoint, Program, ProgramArgument
@@ -84,8 +86,12 @@ class _CProgram:
             self.scop, self.plan, self.dtypes, *shown, self.floating_point, self.bodies
         )
         self.lifted = LiftedPrinter(self.scop, self.plan, self.types, self.dtypes, *shown, self._plain_loop)
+        self.vectors = VectorFunctions(self.plan.vectors)
         self.row_blocks = RowBlockPrinter(
-            self.scop, self.plan, self.types, self.private, *shown, self._node
+            self.scop, self.types, self.private, *shown, self._node, self.vectors
+        )
+        self.panels = PanelPrinter(
+            self.types, self.private, self.dtypes, *shown, self.floating_point, self.folds, self.vectors
         )
         self.array_sums = ArraySumPrinter(
             self.plan, self.types, self.dtypes, *shown, self.floating_point, SMALLEST_PARALLEL_WORK
@@ -97,7 +103,7 @@ class _CProgram:
         self._epilogue()
         arguments = self.arrays.arguments()
         functions = self.blocks.functions()
-        self.row_blocks.functions(functions)
+        self.vectors.write(functions)
         start = self._head()
         between = f"{functions.text()}\n" if functions.lines else ""
         head = f"{start}{between}{self._signature(arguments)}{prologue}"
@@ -116,7 +122,7 @@ class _CProgram:
             written=written_arrays(self.scop),
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
-            notes=(*self.blocks.notes, *self.array_sums.notes, *self.lifted.notes),
+            notes=(*self.blocks.notes, *self.array_sums.notes, *self.lifted.notes, *self.panels.notes),
         )
 
     def _top(self, node: LoopNode) -> None:
@@ -270,17 +276,7 @@ class _CProgram:
         if node.reduced in self.array_sums.sums:
             self._team_with_copies(node, indent)
             return
-        fold = self.folds.fold(node, self.bodies)
-        if fold is not None:
-            self.folds.write(fold, indent)
-            return
-        nest = self.lifted.nest(node, self.bodies)
-        if nest is not None:
-            self.lifted.write(nest, indent)
-            return
-        block = self.row_blocks.block(node, self.bodies)
-        if block is not None:
-            self.row_blocks.write(block, indent)
+        if self._whole_nest(node, indent):
             return
         if node.parallel:
             regular = "static" if is_regular(node) and not marks else "dynamic"
@@ -292,6 +288,20 @@ class _CProgram:
         elif node.interleave > 1:
             self.text.add(indent, f"#pragma GCC unroll {node.interleave}")
         self._plain_loop(node, indent)
+
+    def _whole_nest(self, node: For, indent: int) -> bool:
+        """Print ``node`` with all that is in it in one of the forms that are made for some nests, if it has one."""
+        if (fold := self.folds.fold(node, self.bodies)) is not None:
+            self.folds.write(fold, indent)
+        elif (nest := self.lifted.nest(node, self.bodies)) is not None:
+            self.lifted.write(nest, indent)
+        elif (panel := self.panels.panel(node, self.bodies)) is not None:
+            self.panels.write(panel, indent)
+        elif (block := self.row_blocks.block(node, self.bodies)) is not None:
+            self.row_blocks.write(block, indent)
+        else:
+            return False
+        return True
 
     def _team(self, node: For, marks: Sequence[str], indent: int) -> None:
         """A parallel loop whose threads keep buffers of their own."""

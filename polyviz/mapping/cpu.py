@@ -33,6 +33,7 @@ from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.marked import Mapped, keep_marks
 from polyviz.mapping.memory import MemoryRules
 from polyviz.mapping.outer_loops import OuterLoops
+from polyviz.mapping.panels import make_panels
 from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, prepared, tiles_of_updates
 from polyviz.mapping.row_blocks import block_rows
 from polyviz.mapping.stencil_bands import as_stencil, with_chains_apart, with_strips
@@ -81,6 +82,7 @@ def make_plan(
     interleave: bool = True,
     lift: bool = True,
     row_blocks: bool = True,
+    panels: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
@@ -100,8 +102,11 @@ def make_plan(
     rules = MemoryRules(fuse_passes, strips, array_sums, accumulate, lift, contract).for_target(target)
     chains = interleave and target == "c"
     named = target == "c" and processor is not None and processor.vector_registers
-    vectors = processor if named and row_blocks else None
-    mapped = _mapped(scop, dependences, schedule, tile, registers, rules, vectors, interleave=chains)
+    vectors = processor if named else None
+    blocks = vectors if row_blocks else None
+    mapped = _mapped(scop, dependences, schedule, tile, registers, rules, blocks, interleave=chains)
+    if panels and target == "c" and tile is None and not schedule.by_hand and schedule.scheduler != SOURCE_ORDER:
+        mapped = _with_panels(scop, dependences, mapped)
     storage = place_temporaries(scop, dependences, mapped.tree)
     plan = Plan(
         schedule=schedule,
@@ -119,6 +124,12 @@ def make_plan(
         decisions=(*mapped.decisions, *storage.decisions),
     )
     return rules.placed(scop, plan, processor)
+
+
+def _with_panels(scop: Scop, dependences: Dependences, mapped: Mapped) -> Mapped:
+    found = make_panels(scop, dependences, mapped.tree)
+    work, decisions = (*mapped.work, *found.work), (*mapped.decisions, *found.decisions)
+    return replace(mapped, tree=found.tree, work=work, decisions=decisions)
 
 
 def _shaped(tiles: tuple[RegisterTile, ...], choice: bool | tuple[int, int]) -> tuple[RegisterTile, ...]:
