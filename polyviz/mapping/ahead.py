@@ -118,12 +118,25 @@ class _Blocks:
 
 
 def _without(instances: isl.Set, late: isl.Set, around: Sequence[isl.Map], steps: isl.Map) -> isl.Set:
-    """``instances`` before the first of the ``late`` steps of their block: those with the same values ``around``."""
+    """``instances`` before the first of the ``late`` steps of their block: those with the same values ``around``.
+
+    Where all blocks have a first late step that one inequality gives from their place, it is taken for it even in those
+    at the border that have none: loops with the same bounds everywhere are worth more than a few steps.
+    """
     places = reduce(isl.Map.flat_range_product, (*around[1:], steps), around[0])
     names = ", ".join(f"around{number}" for number in range(len(around)))
     onward = isl.Map(f"{{ [{names}, step] -> [{names}, later] : later >= step }}")
-    left = late.apply(places).apply(onward).apply(places.reverse())
-    return instances.subtract(left).coalesce()
+    exact = late.apply(places).apply(onward).coalesce()
+    early = instances.subtract(_alike(exact, len(around)).apply(places.reverse())).coalesce()
+    return early if not early.is_empty() else instances.subtract(exact.apply(places.reverse())).coalesce()
+
+
+def _alike(places: isl.Set, block: int) -> isl.Set:
+    """A set around ``places`` that is told by the relation between the block and the step alone."""
+    hull = places.simple_hull()
+    for dimension in (block - 1, block):
+        hull = hull.drop_constraints_not_involving_dims(isl.dim_type.set, dimension, 1)
+    return hull.to_set()
 
 
 def _row_inside(tree: isl.Schedule, path: Path, statement: str) -> isl.Map | None:

@@ -2,9 +2,9 @@
 
 In ``x[i] = (b[i] - sum(L[i, j] * x[j] for j < i)) / L[i, i]`` every row waits for the one before, but only with the
 last step of its sum. Of a block of rows all steps with ``j`` above the block have what they need: they come first, in
-a loop over rows that is parallel. Rows that run side by side in it load each ``x[j]`` once and add in registers of their
-own (``polyviz.codegen.panels_c``), threads share the rows of large blocks, and only a small triangle is left to run in
-order. The steps of each sum keep their order. What comes first follows from the dependences, and isl decides.
+a loop over rows that is parallel. Rows that run side by side in it load each ``x[j]`` once and add in registers of
+their own (``polyviz.codegen.panels_c``), threads share the rows of large blocks, and only a small triangle is left to
+run in order. The steps of each sum keep their order. What comes first follows from the dependences, and isl decides.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.analysis import find_reductions
 from polyviz.analysis.order_below import keeps_order_below
+from polyviz.mapping.accumulate import find_accumulations
 from polyviz.mapping.ahead import Ahead, find_ahead
 from polyviz.mapping.work import region_extents
 from polyviz.model.plan import END, JAM, PARALLEL, REDUCED, ParallelWork
@@ -80,7 +80,8 @@ def make_panels(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> Pan
 def _candidates(scop: Scop, tree: isl.Schedule) -> list[tuple[Path, int, tuple[str, ...]]]:
     """The last but one of the loops around each sum, with its path and its place in the band there, and the sums."""
     found: dict[tuple[Path, int], list[str]] = {}
-    for name in (reduction.statement for reduction in find_reductions(scop)):
+    sums, _ = find_accumulations(scop, tree, None)
+    for name in (one.statement for one in sums if one.stride != "scattered"):
         around = [
             (path, member)
             for path, band in bands(tree)
