@@ -120,15 +120,14 @@ class _Blocks:
 def _without(instances: isl.Set, late: isl.Set, around: Sequence[isl.Map], steps: isl.Map) -> isl.Set:
     """``instances`` before the first of the ``late`` steps of their block: those with the same values ``around``.
 
-    Where all blocks have a first late step that one inequality gives from their place, it is taken for it even in those
-    at the border that have none: loops with the same bounds everywhere are worth more than a few steps.
+    Where the first late step is has to follow from the block alone, for all blocks alike: those at the border may have
+    none, but loops with the same bounds everywhere are worth more than a few steps.
     """
     places = reduce(isl.Map.flat_range_product, (*around[1:], steps), around[0])
     names = ", ".join(f"around{number}" for number in range(len(around)))
     onward = isl.Map(f"{{ [{names}, step] -> [{names}, later] : later >= step }}")
-    exact = late.apply(places).apply(onward).coalesce()
-    early = instances.subtract(_alike(exact, len(around)).apply(places.reverse())).coalesce()
-    return early if not early.is_empty() else instances.subtract(exact.apply(places.reverse())).coalesce()
+    left = _alike(late.apply(places).apply(onward).coalesce(), len(around)).apply(places.reverse())
+    return instances.subtract(left).coalesce()
 
 
 def _alike(places: isl.Set, block: int) -> isl.Set:

@@ -105,7 +105,7 @@ def make_plan(
     vectors = processor if named else None
     blocks = vectors if row_blocks else None
     mapped = _mapped(scop, dependences, schedule, tile, registers, rules, blocks, interleave=chains)
-    if panels and target == "c" and tile is None and not schedule.by_hand and schedule.scheduler != SOURCE_ORDER:
+    if panels and target == "c" and not (tile or schedule.by_hand or schedule.scheduler == SOURCE_ORDER):
         mapped = _with_panels(scop, dependences, mapped)
     storage = place_temporaries(scop, dependences, mapped.tree)
     plan = Plan(

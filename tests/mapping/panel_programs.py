@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PROGRAMS = {
     "forward": """
@@ -48,10 +45,10 @@ PROGRAMS = {
         """,
     "several": """
         def several(L, x, b):
-            for m in range(L.shape[1]):
-                for i in range(L.shape[0]):
+            for m in range(len(L)):
+                for i in range(len(x)):
                     for j in range(i):
-                        L[i, m] -= 0.01 * x[i] * b[j] * L[j, m]
+                        L[m, i] -= 0.01 * (b[i] + x[j]) * L[m, j]
         """,
     "coupled": """
         def coupled(L, x, b):
