@@ -174,7 +174,7 @@ class PanelPrinter:
         self.arrays.enter(statement)
         (line,) = self.printer.instructions([assign], 0)
         comment = f"  // line {statement.span.line}: {' '.join(statement.source.split())}"
-        self.text.add(indent, line + comment, statement)
+        self.text.add(indent, line + ("" if row.number else comment), statement)
 
     def _cell(self, row: Row) -> str:
         self.arrays.enter(row.update.statement)
