@@ -122,8 +122,13 @@ class _CProgram:
             written=written_arrays(self.scop),
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
-            notes=(*self.blocks.notes, *self.array_sums.notes, *self.lifted.notes, *self.panels.notes),
+            notes=self._notes(),
         )
+
+    def _notes(self) -> tuple[str, ...]:
+        """What could not be done as planned; complete when everything is printed."""
+        printers = (self.blocks, self.array_sums, self.lifted, self.panels, self.row_blocks)
+        return tuple(note for printer in printers for note in printer.notes)
 
     def _top(self, node: LoopNode) -> None:
         """The loops of the whole function; buffers for blocks that no parallel loop surrounds live as long as these."""

@@ -87,35 +87,35 @@ class Types:
 
 def row_block(
     scop: Scop, loop: For, bodies: Mapping[str, Sequence[Instruction]], types: Types
-) -> RowBlock | None:
-    """``loop`` as a row block; None where it is none or some element cannot be loaded as part of a vector."""
+) -> RowBlock | str:
+    """``loop`` as a row block; else, why it is none."""
     columns = only(loop.body)
     instance = only(columns.body) if isinstance(columns, For) and columns.vector else None
-    if (
-        not isinstance(columns, For)
-        or not isinstance(instance, Instance)
-        or columns.step != 1
-        or loop.step != 1
-    ):
-        return None
-    if any(part == Name(loop.iterator) for bound in (columns.start, columns.stop) for part in walk(bound)):
-        return None
+    if not isinstance(columns, For) or not isinstance(instance, Instance):
+        return "they hold more than a vector loop over one statement"
+    if columns.step != 1 or loop.step != 1 or _is_mentioned(loop.iterator, columns):
+        return "they do not all have the same columns"
     statement = scop.statement(instance.statement)
     body = placed_body(statement, bodies[instance.statement], instance.arguments)
     if len(body) != 1 or not isinstance(body[0], Assign):
-        return None
+        return f"{statement.name} is more than one assignment"
     updates = tuple(written_out(in_row(body[0], loop.iterator, number)) for number in range(loop.jam))
-    dtype = types.arrays[updates[0].target.array].dtype
-    if dtype not in VECTOR_DTYPES or not is_along(updates[0].target, columns.iterator):
-        return None
-    if not all(is_computed(update.value, dtype, columns.iterator, types) for update in updates[:1]):
-        return None
-    if not _is_plain(updates[0].target, types):
-        return None
+    target = updates[0].target
+    known = types.arrays.get(target.array)
+    dtype = known.dtype if known is not None else ""
+    if dtype not in VECTOR_DTYPES:
+        return f"{target.array} does not hold {' or '.join(VECTOR_DTYPES)}"
+    if not is_along(target, columns.iterator) or not _is_plain(target, types):
+        return f"the cells of {target.array} do not lie side by side in memory"
+    if not is_computed(updates[0].value, dtype, columns.iterator, types):
+        return f"not all that {statement.name} computes are {dtype} values side by side in memory"
     streams, places = _streams(updates, columns.iterator)
     read = {element.array for element in elements_of(updates[0].value)}
-    repeatable = updates[0].target.array not in read
-    return RowBlock(loop, columns, statement, dtype, updates, streams, places, repeatable)
+    return RowBlock(loop, columns, statement, dtype, updates, streams, places, target.array not in read)
+
+
+def _is_mentioned(iterator: str, loop: For) -> bool:
+    return any(part == Name(iterator) for bound in (loop.start, loop.stop) for part in walk(bound))
 
 
 def only(node: LoopNode) -> LoopNode:

@@ -20,14 +20,15 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.local_names import LocalNames
-from polyviz.codegen.row_blocks import Types, moved_along, row_block
+from polyviz.codegen.loops import For, instances
+from polyviz.codegen.row_blocks import Types, moved_along, only, row_block
 from polyviz.model.expression import Element, Expression, Name, rebuild
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from polyviz.codegen.arrays_c import ArrayPrinter
-    from polyviz.codegen.loops import For, LoopNode
+    from polyviz.codegen.loops import LoopNode
     from polyviz.codegen.row_blocks import RowBlock
     from polyviz.codegen.text import TextBuilder
     from polyviz.codegen.vectors_c import VectorFunctions
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 
 
 class RowBlockPrinter:
-    """Prints the row blocks of a plan; ``print_loops`` prints loop IR at an indentation."""
+    """Prints the row blocks of a plan; ``print_loops`` prints loop IR at an indentation, ``notes`` tells why rows are
+    left to run one at a time."""
 
     def __init__(
         self,
@@ -57,12 +59,21 @@ class RowBlockPrinter:
         self.text = text
         self.print_loops = print_loops
         self.vectors = vectors
+        self.notes: list[str] = []
 
     def block(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> RowBlock | None:
         """``loop`` as a row block, where its plan and the types of this call let it be one."""
-        if loop.jam < 2 or self.vectors.processor is None:
+        inner = only(loop.body)
+        if loop.jam < 2 or self.vectors.processor is None or not (isinstance(inner, For) and inner.vector):
             return None
-        return row_block(self.scop, loop, bodies, self.types)
+        found = row_block(self.scop, loop, bodies, self.types)
+        if not isinstance(found, str):
+            return found
+        names = " and ".join(sorted({instance.statement for instance in instances(loop)}))
+        note = f"rows of {names} run one at a time, not several in one vector loop: {found}"
+        if note not in self.notes:
+            self.notes.append(note)
+        return None
 
     def write(self, block: RowBlock, indent: int) -> None:
         """The loops of ``block``: whole groups of rows, then those that are left."""

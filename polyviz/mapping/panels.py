@@ -9,7 +9,7 @@ run in order. The steps of each sum keep their order. What comes first follows f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -49,6 +49,7 @@ from polyviz.transform.tree import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from polyviz.mapping.marked import Mapped
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop
     from polyviz.transform.tree import Path
@@ -60,21 +61,11 @@ SHARED = 256
 start threads costs little beside the steps of so many rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Panels:
-    """A tree with panels, the work of its shared loops, and what is said of them."""
-
-    tree: isl.Schedule
-    work: tuple[ParallelWork, ...] = ()
-    decisions: tuple[Decision, ...] = ()
-
-
-def make_panels(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> Panels:
-    """``tree`` with every sum inside a serial loop taken apart, where some of its steps can come before a block."""
-    panels = Panels(tree)
-    for path, member, names in reversed(_candidates(scop, tree)):
-        panels = _with_panels(scop, dependences, panels, path, member, names)
-    return panels
+def make_panels(scop: Scop, dependences: Dependences, mapped: Mapped) -> Mapped:
+    """``mapped`` with every sum inside a serial loop taken apart, where some of its steps can come before a block."""
+    for path, member, names in reversed(_candidates(scop, mapped.tree)):
+        mapped = _with_panels(scop, dependences, mapped, path, member, names)
+    return mapped
 
 
 def _candidates(scop: Scop, tree: isl.Schedule) -> list[tuple[Path, int, tuple[str, ...]]]:
@@ -110,18 +101,18 @@ def _kind(mark: isl.ScheduleNode) -> str:
 
 
 def _with_panels(
-    scop: Scop, dependences: Dependences, panels: Panels, path: Path, member: int, names: tuple[str, ...]
-) -> Panels:
-    """``panels`` with those of the sums ``names`` in the loop ``member`` of the band at ``path``.
+    scop: Scop, dependences: Dependences, mapped: Mapped, path: Path, member: int, names: tuple[str, ...]
+) -> Mapped:
+    """``mapped`` with panels of the sums ``names`` in the loop ``member`` of the band at ``path``.
 
     Threads share the rows only where no loop is around them, which would start the threads again and again.
     """
-    tree = panels.tree
+    tree = mapped.tree
     if member:
         tree, path = split_band(tree, path, member), (*path, 0)
     work: tuple[ParallelWork, ...] = ()
     if node_at(tree, path).get_schedule_depth() == 0:
-        mark = f"{PARALLEL}:panel{len(panels.work)}"
+        mark = f"{PARALLEL}:panel{len(mapped.work)}"
         around = members(band_at(tree, path))[:1]
         shared = _taken_apart(scop, dependences, tree, path, names, SHARED, mark)
         if not isinstance(shared, str):
@@ -130,9 +121,9 @@ def _with_panels(
     beside = _taken_apart(scop, dependences, tree, path, names, ROWS)
     if isinstance(beside, str):
         said = [_refusal(names, beside)] if beside else []
-        return Panels(panels.tree, panels.work, (*panels.decisions, *said))
-    decision = _said(names, shared=bool(work))
-    return Panels(beside[0], (*panels.work, *work), (*panels.decisions, decision))
+        return replace(mapped, decisions=(*mapped.decisions, *said))
+    decisions = (*mapped.decisions, _said(names, shared=bool(work)))
+    return replace(mapped, tree=beside[0], work=(*mapped.work, *work), decisions=decisions)
 
 
 def _taken_apart(
