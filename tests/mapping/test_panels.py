@@ -51,7 +51,7 @@ def said(plan: Plan) -> list[str]:
 def test_rows_run_side_by_side_and_threads_share_them(name: str) -> None:
     plan = plan_of(name)
     assert marks(plan).count(f"{JAM}:{ROWS}") >= 2
-    assert f"{PARALLEL}:panel0" in marks(plan)
+    assert any(mark.startswith(f"{PARALLEL}:panel") for mark in marks(plan))
     (text,) = said(plan)
     assert text.startswith(f"{ROWS} rows run side by side")
     assert f"threads share what {SHARED} rows need" in text
