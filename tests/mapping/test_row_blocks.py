@@ -102,3 +102,13 @@ def test_results_are_those_of_the_loops_as_written(source: str, contract: Floati
                 assert np.array_equal(one, other), (steps, n, m)
             else:
                 np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12)
+
+
+def test_why_rows_run_one_at_a_time_is_said() -> None:
+    source = TWO_ARRAYS.replace("A[i, j - 1] + A[i, 1 + j] + 2 * A[1 + i, j] - A[i - 1, j]", "1.0").replace(
+        "B[i, j] + B[i, j - 1] + B[i, 1 + j] + B[1 + i, j] + B[i - 1, j]", "B[i, j - 1]"
+    )
+    (told,) = (found.text for found in plan_of(source).decisions if found.step == "row-blocks")
+    assert told == (
+        "rows run one at a time, not several in one vector loop: no statement reads neighbours in a row of memory"
+    )
