@@ -135,7 +135,7 @@ class AccumulationPrinter:
         """How many sums run beside each other; 0 where one of the updates is no sum along memory."""
         real = all(type_named(self.dtypes[update.assign.target.array]).is_real for update in fold.updates)
         sums = all(update.accumulation.operator == "+" for update in fold.updates)
-        allowed = self.reorders and real and sums and fold.loop.step == 1 and _one_each(fold)
+        allowed = self.reorders and real and sums and fold.loop.step == 1 and one_each(fold)
         return min(update.accumulation.lanes for update in fold.updates) if allowed else 0
 
     def _cell(self, update: Update) -> str:
@@ -247,5 +247,6 @@ def _mentions(target: Element, iterator: str) -> bool:
     return any(isinstance(part, Name) and part.name == iterator for part in walk(target))
 
 
-def _one_each(fold: Fold) -> bool:
+def one_each(fold: Fold) -> bool:
+    """Whether no two updates are of one cell."""
     return len({repr(update.assign.target) for update in fold.updates}) == len(fold.updates)

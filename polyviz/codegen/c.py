@@ -17,6 +17,7 @@ from polyviz.codegen.lifted_c import LiftedPrinter
 from polyviz.codegen.local_ranges import ranges_of_locals
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.lower import lower
+from polyviz.codegen.panels_c import PanelPrinter
 from polyviz.codegen.ranges import narrowest
 from polyviz.codegen.regularity import is_regular
 from polyviz.codegen.reserved_c import C_RESERVED
@@ -24,6 +25,7 @@ from polyviz.codegen.row_blocks_c import RowBlockPrinter
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
+from polyviz.codegen.vectors_c import VectorFunctions
 from polyviz.mapping.blocks import SMALLEST_SHARED_WORK
 from polyviz.model.expression import Binary, Call, Constant, Element, Expression, walk
 from polyviz.model.program import NO_MEMORY, ArrayType, FloatingPoint, Program, ProgramArgument
@@ -73,9 +75,7 @@ class _CProgram:
         names = {array.name: self.types[array.name].dtype for array in self.scop.arrays}
         self.private = frozenset(self.plan.locals) | {expansion.array for expansion in self.plan.expansions}
         self.dtypes = names | {private_name(self.scop, array): names[array] for array in self.private}
-        self.printer = CExpressionPrinter(
-            self.dtypes, self.arrays.variable_names, self.arrays.element, self.arrays.step
-        )
+        self.printer = CExpressionPrinter(self.dtypes, self.arrays.variable_names, self.arrays.element, self.arrays.step)
         self.bodies: dict[str, Sequence[Instruction]] = {
             statement.name: planned_body(self.scop, self.plan, statement)
             for statement in self.scop.statements
@@ -83,12 +83,12 @@ class _CProgram:
         self.printer.ranges = ranges_of_locals(self.scop, self.plan, self.dtypes, self.bodies)
         shown = (self.arrays, self.printer, self.text)
         self.blocks = BlockPrinter(self.scop, self.plan, self.types, *shown, self._node)
-        self.folds = AccumulationPrinter(
-            self.scop, self.plan, self.dtypes, *shown, self.floating_point, self.bodies
-        )
+        self.folds = AccumulationPrinter(self.scop, self.plan, self.dtypes, *shown, self.floating_point, self.bodies)
         self.lifted = LiftedPrinter(self.scop, self.plan, self.types, self.dtypes, *shown, self._plain_loop)
-        self.row_blocks = RowBlockPrinter(
-            self.scop, self.plan, self.types, self.private, *shown, self._node
+        self.vectors = VectorFunctions(self.plan.vectors)
+        self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
+        self.panels = PanelPrinter(
+            self.types, self.private, self.dtypes, *shown, self.floating_point, self.folds, self.vectors
         )
         self.array_sums = ArraySumPrinter(
             self.plan, self.types, self.dtypes, *shown, self.floating_point, SMALLEST_PARALLEL_WORK
@@ -100,7 +100,7 @@ class _CProgram:
         self._epilogue()
         arguments = self.arrays.arguments()
         functions = self.blocks.functions()
-        self.row_blocks.functions(functions)
+        self.vectors.write(functions)
         start = self._head()
         between = f"{functions.text()}\n" if functions.lines else ""
         head = f"{start}{between}{self._signature(arguments)}{prologue}"
@@ -119,8 +119,13 @@ class _CProgram:
             written=written_arrays(self.scop),
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
-            notes=(*self.blocks.notes, *self.array_sums.notes, *self.lifted.notes),
+            notes=self._notes(),
         )
+
+    def _notes(self) -> tuple[str, ...]:
+        """What could not be done as planned; complete when everything is printed."""
+        printers = (self.blocks, self.array_sums, self.lifted, self.panels, self.row_blocks)
+        return tuple(note for printer in printers for note in printer.notes)
 
     def _top(self, node: LoopNode) -> None:
         """The loops of the whole function; buffers for blocks that no parallel loop surrounds live as long as these."""
@@ -276,17 +281,7 @@ class _CProgram:
         if node.reduced in self.array_sums.sums:
             self._team_with_copies(node, indent)
             return
-        fold = self.folds.fold(node, self.bodies)
-        if fold is not None:
-            self.folds.write(fold, indent)
-            return
-        nest = self.lifted.nest(node, self.bodies)
-        if nest is not None:
-            self.lifted.write(nest, indent)
-            return
-        block = self.row_blocks.block(node, self.bodies)
-        if block is not None:
-            self.row_blocks.write(block, indent)
+        if self._whole_nest(node, indent):
             return
         if node.parallel:
             regular = "static" if is_regular(node) and not marks else "dynamic"
@@ -298,6 +293,20 @@ class _CProgram:
         elif node.interleave > 1:
             self.text.add(indent, f"#pragma GCC unroll {node.interleave}")
         self._plain_loop(node, indent)
+
+    def _whole_nest(self, node: For, indent: int) -> bool:
+        """Print ``node`` with all that is in it in one of the forms that are made for some nests, if it has one."""
+        if (fold := self.folds.fold(node, self.bodies)) is not None:
+            self.folds.write(fold, indent)
+        elif (nest := self.lifted.nest(node, self.bodies)) is not None:
+            self.lifted.write(nest, indent)
+        elif (panel := self.panels.panel(node, self.bodies)) is not None:
+            self.panels.write(panel, indent)
+        elif (block := self.row_blocks.block(node, self.bodies)) is not None:
+            self.row_blocks.write(block, indent)
+        else:
+            return False
+        return True
 
     def _team(self, node: For, marks: Sequence[str], indent: int) -> None:
         """A parallel loop whose threads keep buffers of their own."""

@@ -91,7 +91,7 @@ class Nest:
 
 class LiftedPrinter:
     """Prints the nests of a plan's liftings; ``print_loop`` writes a loop as it is. ``dtypes`` gets the types of the
-    copies; ``notes`` says which rows stay where they are, and why."""
+    copies."""
 
     def __init__(
         self,
@@ -110,12 +110,13 @@ class LiftedPrinter:
         self.printer = printer
         self.text = text
         self.print_loop = print_loop
-        self.notes: list[str] = []
+        self.refused: list[str] = []
+        self.printed: set[tuple[str, ...]] = set()
         self.arrays_of: dict[tuple[str, ...], tuple[str, ...]] = {}
         for lifting in plan.liftings:
             reason = _refusal([types[name] for name in lifting.arrays])
             if reason:
-                self.notes.append(f"{' and '.join(lifting.arrays)} are swept where they are: {reason}")
+                self.refused.append(f"{' and '.join(lifting.arrays)} are swept where they are: {reason}")
             else:
                 self.arrays_of[lifting.statements] = lifting.arrays
         # All names are asked for now, so that no loop variable gets them.
@@ -145,7 +146,15 @@ class LiftedPrinter:
                     distance = _distance(part, sweep)
                     before, behind = reach[part.array]
                     reach[part.array] = (max(before, -distance), max(behind, distance))
+        self.printed.add(names)
         return Nest(loop, found, reach)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Which rows stay where they are, and why; complete when everything is printed."""
+        missed = [arrays for names, arrays in self.arrays_of.items() if names not in self.printed]
+        reason = "their loops have other bounds in each iteration, or do something else besides"
+        return (*self.refused, *(f"{' and '.join(names)} are swept where they are: {reason}" for names in missed))
 
     def write(self, nest: Nest, indent: int) -> None:
         """The nest over lifted rows where there are enough of them, and as it is everywhere else."""

@@ -87,55 +87,60 @@ class Types:
 
 def row_block(
     scop: Scop, loop: For, bodies: Mapping[str, Sequence[Instruction]], types: Types
-) -> RowBlock | None:
-    """``loop`` as a row block; None where it is none or some element cannot be loaded as part of a vector."""
-    columns = _only(loop.body)
-    instance = _only(columns.body) if isinstance(columns, For) and columns.vector else None
-    if (
-        not isinstance(columns, For)
-        or not isinstance(instance, Instance)
-        or columns.step != 1
-        or loop.step != 1
-    ):
-        return None
-    if any(part == Name(loop.iterator) for bound in (columns.start, columns.stop) for part in walk(bound)):
-        return None
+) -> RowBlock | str:
+    """``loop`` as a row block; else, why it is none."""
+    columns = only(loop.body)
+    instance = only(columns.body) if isinstance(columns, For) and columns.vector else None
+    if not isinstance(columns, For) or not isinstance(instance, Instance):
+        return "they hold more than a vector loop over one statement"
+    if columns.step != 1 or loop.step != 1 or _is_mentioned(loop.iterator, columns):
+        return "they do not all have the same columns"
     statement = scop.statement(instance.statement)
     body = placed_body(statement, bodies[instance.statement], instance.arguments)
     if len(body) != 1 or not isinstance(body[0], Assign):
-        return None
-    updates = tuple(_in_row(body[0], loop.iterator, number) for number in range(loop.jam))
-    dtype = types.arrays[updates[0].target.array].dtype
-    if dtype not in VECTOR_DTYPES or not _is_along(updates[0].target, columns.iterator):
-        return None
-    if not all(_is_computed(update.value, dtype, columns.iterator, types) for update in updates[:1]):
-        return None
-    if not _is_plain(updates[0].target, types):
-        return None
+        return f"{statement.name} is more than one assignment"
+    updates = tuple(written_out(in_row(body[0], loop.iterator, number)) for number in range(loop.jam))
+    target = updates[0].target
+    known = types.arrays.get(target.array)
+    dtype = known.dtype if known is not None else ""
+    if dtype not in VECTOR_DTYPES:
+        return f"{target.array} does not hold {' or '.join(VECTOR_DTYPES)}"
+    if not is_along(target, columns.iterator) or not _is_plain(target, types):
+        return f"the cells of {target.array} do not lie side by side in memory"
+    if not is_computed(updates[0].value, dtype, columns.iterator, types):
+        return f"not all that {statement.name} computes are {dtype} values side by side in memory"
     streams, places = _streams(updates, columns.iterator)
-    read = {element.array for element in _elements(updates[0].value)}
-    repeatable = updates[0].target.array not in read
-    return RowBlock(loop, columns, statement, dtype, updates, streams, places, repeatable)
+    read = {element.array for element in elements_of(updates[0].value)}
+    return RowBlock(loop, columns, statement, dtype, updates, streams, places, target.array not in read)
 
 
-def _only(node: LoopNode) -> LoopNode:
+def _is_mentioned(iterator: str, loop: For) -> bool:
+    return any(part == Name(iterator) for bound in (loop.start, loop.stop) for part in walk(bound))
+
+
+def only(node: LoopNode) -> LoopNode:
     """What is left of blocks that hold one node and declare nothing."""
     while isinstance(node, Block) and len(node.children) == 1 and not node.declares:
         node = node.children[0]
     return node
 
 
-def _in_row(assign: Assign, iterator: str, number: int) -> Assign:
-    """``assign`` so many rows further, its operator written out and its numbers those that vectors are made of."""
+def in_row(assign: Assign, iterator: str, number: int) -> Assign:
+    """``assign`` so many rows further."""
+    row = Binary("+", Name(iterator), Constant(number))
+    moved = simplify_subscripts(substitute(assign, {iterator: row}))
+    assert isinstance(moved, Assign)
+    return moved
+
+
+def written_out(assign: Assign) -> Assign:
+    """``assign`` with its operator written out, and with the numbers that vectors are made of."""
     value = assign.value
     if assign.operator is not None:
         value = Binary(assign.operator, assign.target, value)
-    row = Binary("+", Name(iterator), Constant(number))
-    moved = simplify_subscripts(substitute(Assign(assign.target, value), {iterator: row}))
-    assert isinstance(moved, Assign)
-    numbered = _with_floats(moved.value)
+    numbered = _with_floats(value)
     assert isinstance(numbered, Expression)
-    return replace(moved, value=numbered)
+    return Assign(assign.target, numbered)
 
 
 def _with_floats(node: Node) -> Node:
@@ -148,19 +153,24 @@ def _with_floats(node: Node) -> Node:
     return rebuild(node, _with_floats)
 
 
-def _is_computed(node: Expression, dtype: str, column: str, types: Types) -> bool:
-    """Whether vectors compute ``node`` as its elements are computed one by one."""
+def is_computed(
+    node: Expression, dtype: str, column: str, types: Types, sum_in: Element | None = None
+) -> bool:
+    """Whether vectors compute ``node`` as its elements are computed one by one; ``sum_in`` is in one already."""
     environment = Environment({name: found.dtype for name, found in types.arrays.items()})
     match node:
         case Element():
-            fits = types.arrays[node.array].dtype == dtype and _is_plain(node, types)
-            return fits and (_is_along(node, column) or _is_fixed(node, column))
+            if node == sum_in:
+                return True
+            known = types.arrays.get(node.array)
+            fits = known is not None and known.dtype == dtype and _is_plain(node, types)
+            return fits and (is_along(node, column) or _is_fixed(node, column))
         case Constant(float()):
             return infer(node, environment).name == dtype
         case Unary("-", operand):
-            return _is_computed(operand, dtype, column, types)
+            return is_computed(operand, dtype, column, types, sum_in)
         case Binary(operator, left, right) if operator in _OPERATORS:
-            return all(_is_computed(part, dtype, column, types) for part in (left, right))
+            return all(is_computed(part, dtype, column, types, sum_in) for part in (left, right))
     return False
 
 
@@ -174,7 +184,7 @@ def _is_plain(element: Element, types: Types) -> bool:
     )
 
 
-def _is_along(element: Element, column: str) -> bool:
+def is_along(element: Element, column: str) -> bool:
     """Whether the next column has the next element in memory."""
     terms = [linear_terms(subscript) for subscript in element.subscripts]
     factors = [None if found is None else found.get(column, 0) for found in terms]
@@ -186,7 +196,8 @@ def _is_fixed(element: Element, column: str) -> bool:
     return not any(part == Name(column) for subscript in element.subscripts for part in walk(subscript))
 
 
-def _elements(value: Expression) -> Iterator[Element]:
+def elements_of(value: Expression) -> Iterator[Element]:
+    """The elements that ``value`` reads."""
     return (part for part in walk(value) if isinstance(part, Element))
 
 
@@ -196,8 +207,8 @@ def _streams(
     """The streams that ``updates`` read, and the stream and the offset of each element in them."""
     found: dict[Element, dict[Element, int]] = {}
     for update in updates:
-        for element in _elements(update.value):
-            if _is_along(element, column):
+        for element in elements_of(update.value):
+            if is_along(element, column):
                 line, offset = _line_and_offset(element)
                 found.setdefault(line, {})[element] = offset
     streams, places = [], {}

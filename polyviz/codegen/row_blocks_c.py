@@ -21,19 +21,20 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.expressions_c import CExpressionPrinter
-from polyviz.codegen.register_tile_c import vector_types
-from polyviz.codegen.row_blocks import Types, moved_along, row_block
-from polyviz.model.expression import Element, Expression, Name, rebuild, walk
+from polyviz.codegen.local_names import LocalNames
+from polyviz.codegen.loops import For, instances
+from polyviz.codegen.row_blocks import Types, moved_along, only, row_block
+from polyviz.model.expression import Element, Expression, Name, rebuild
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from polyviz.codegen.arrays_c import ArrayPrinter
-    from polyviz.codegen.loops import For, LoopNode
+    from polyviz.codegen.loops import LoopNode
     from polyviz.codegen.row_blocks import RowBlock
     from polyviz.codegen.text import TextBuilder
+    from polyviz.codegen.vectors_c import VectorFunctions
     from polyviz.model.expression import Instruction, Node
-    from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType
     from polyviz.model.scop import Scop
 
@@ -43,54 +44,46 @@ FEWEST_VECTORS = 8
 
 
 class RowBlockPrinter:
-    """Prints the row blocks of a plan; ``print_loops`` prints loop IR at an indentation."""
+    """Prints the row blocks of a plan; ``print_loops`` prints loop IR at an indentation, ``notes`` tells why rows are
+    left to run one at a time."""
 
     def __init__(
         self,
         scop: Scop,
-        plan: Plan,
         types: Mapping[str, ArrayType],
         private: frozenset[str],
         arrays: ArrayPrinter,
         printer: CExpressionPrinter,
         text: TextBuilder,
         print_loops: Callable[[LoopNode, int], None],
+        vectors: VectorFunctions,
     ) -> None:
         self.scop = scop
-        self.processor = plan.vectors
         self.types = Types(types, private)
         self.arrays = arrays
         self.printer = printer
         self.text = text
         self.print_loops = print_loops
-        self.shifts: dict[str, set[int]] = {}
+        self.vectors = vectors
+        self.notes: list[str] = []
 
     def block(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> RowBlock | None:
         """``loop`` as a row block, where its plan and the types of this call let it be one."""
-        if loop.jam < 2 or self.processor is None:
+        inner = only(loop.body)
+        if loop.jam < 2 or self.vectors.processor is None or not (isinstance(inner, For) and inner.vector):
             return None
-        return row_block(self.scop, loop, bodies, self.types)
-
-    def functions(self, text: TextBuilder) -> None:
-        """The types and functions that stand before the kernel, added to those that are there."""
-        assert self.processor is not None or not self.shifts
-        for dtype, distances in sorted(self.shifts.items()):
-            assert self.processor is not None
-            lines = vector_types(dtype, self.processor)
-            for line in lines:
-                if line not in text.lines:
-                    text.add(0, line)
-            lanes = self._lanes(dtype)
-            if distances:
-                whole = "int64_t" if dtype == "float64" else "int32_t"
-                size = self.processor.vector_bytes
-                text.add(0, f"typedef {whole} places_{dtype} __attribute__((vector_size({size})));")
-            for distance in sorted(distances):
-                _print_shift(dtype, distance, lanes, text)
+        found = row_block(self.scop, loop, bodies, self.types)
+        if not isinstance(found, str):
+            return found
+        names = " and ".join(sorted({instance.statement for instance in instances(loop)}))
+        note = f"rows of {names} run one at a time, not several in one vector loop: {found}"
+        if note not in self.notes:
+            self.notes.append(note)
+        return None
 
     def write(self, block: RowBlock, indent: int) -> None:
         """The loops of ``block``: whole groups of rows, then those that are left."""
-        self.shifts.setdefault(block.dtype, set())
+        self.vectors.use(block.dtype)
         names = _Names(self.arrays, block)
         row, column = block.rows.iterator, block.columns.iterator
         stop, start_column, stop_column = (
@@ -132,7 +125,7 @@ class RowBlockPrinter:
 
     def _in_order(self, block: RowBlock, names: _Names, shifted: frozenset[int], indent: int) -> None:
         """Whole vectors from the first column on."""
-        column, lanes = block.columns.iterator, self._lanes(block.dtype)
+        column, lanes = block.columns.iterator, self.vectors.lanes(block.dtype)
         if shifted:
             self._shifting_loop(block, names, shifted, indent)
         stop = names.of(f"{column}_stop")
@@ -143,7 +136,7 @@ class RowBlockPrinter:
     def _from_lines_on(self, block: RowBlock, names: _Names, shifted: frozenset[int], indent: int) -> None:
         """The first vector, then those from the address on at which a vector of the target may begin; vectors that lie
         across cache lines take two accesses each, and twice as many lines wait for the next cache."""
-        column, lanes = block.columns.iterator, self._lanes(block.dtype)
+        column, lanes = block.columns.iterator, self.vectors.lanes(block.dtype)
         start, stop, line, part = (
             names.of(f"{column}_{end}") for end in ("start", "stop", "line", "part")
         )
@@ -168,12 +161,12 @@ class RowBlockPrinter:
 
     def _shifted(self, block: RowBlock) -> frozenset[int]:
         """The streams of which several neighbours come from two registers."""
-        lanes = self._lanes(block.dtype)
+        lanes = self.vectors.lanes(block.dtype)
         return frozenset(number for number, stream in enumerate(block.streams) if 0 < stream.span < lanes)
 
     def _shifting_loop(self, block: RowBlock, names: _Names, shifted: frozenset[int], indent: int) -> None:
         """The columns for which two whole vectors of every shifted stream are needed elements."""
-        column, lanes = block.columns.iterator, self._lanes(block.dtype)
+        column, lanes = block.columns.iterator, self.vectors.lanes(block.dtype)
         stop = names.of(f"{column}_stop")
         missing = 2 * lanes - 1 - min(block.streams[number].span for number in shifted)
         self._line(indent, f"if ({column} < {stop} - {missing}) {{")
@@ -195,15 +188,14 @@ class RowBlockPrinter:
             name = names.stream(number)
             following = names.of(f"{name}_next")
             if number in shifted:
-                load = self._load(block, moved_along(stream.first, self._lanes(block.dtype)))
+                load = self._load(block, moved_along(stream.first, self.vectors.lanes(block.dtype)))
                 self._line(indent, f"{vector} {following} = {load};")
             for offset in stream.offsets:
                 if number not in shifted:
                     load = self._load(block, moved_along(stream.first, offset))
                     self._line(indent, f"{vector} {names.element(number, offset)} = {load};")
                 elif offset:
-                    self.shifts[block.dtype].add(offset)
-                    shift = f"shifted_{offset}_{block.dtype}({name}, {following})"
+                    shift = f"{self.vectors.shift(block.dtype, offset)}({name}, {following})"
                     self._line(indent, f"{vector} {names.element(number, offset)} = {shift};")
         inner = CExpressionPrinter(
             {**self.printer.environment.types, **dict.fromkeys(names.vectors, block.dtype)},
@@ -227,33 +219,20 @@ class RowBlockPrinter:
     def _text(self, node: Expression) -> str:
         return self.printer.expression(node)
 
-    def _lanes(self, dtype: str) -> int:
-        assert self.processor is not None
-        return self.processor.lanes(8 if dtype == "float64" else 4)
-
     def _line(self, indent: int, line: str) -> None:
         self.text.add(indent, line)
 
 
-class _Names:
+class _Names(LocalNames):
     """What the variables of one block are called: nothing that its loops or its updates mention."""
 
     def __init__(self, arrays: ArrayPrinter, block: RowBlock) -> None:
-        self.arrays = arrays
-        self.block = block
         bounds = (block.rows.start, block.rows.stop, block.columns.start, block.columns.stop)
-        nodes: tuple[Expression | Instruction, ...] = (*bounds, *block.updates)
-        parts = [part for node in nodes for part in walk(node)]
-        self.mentioned = {part.name for part in parts if isinstance(part, Name)}
+        super().__init__(arrays, (*bounds, *block.updates))
+        self.block = block
         self.vectors = [
             self.element(number, offset) for number, offset in dict.fromkeys(block.places.values())
         ]
-
-    def of(self, name: str) -> str:
-        """``name``, or something like it that is not taken."""
-        while name in self.mentioned:
-            name += "_"
-        return self.arrays.added(name)
 
     def stream(self, number: int) -> str:
         """The register with the first elements of a stream; streams of one array are counted."""
@@ -273,19 +252,3 @@ def _with_names(node: Node, block: RowBlock, names: _Names) -> Node:
         place = block.places.get(node)
         return node if place is None else Name(names.element(*place))
     return rebuild(node, lambda part: _with_names(part, block, names))
-
-
-def _print_shift(dtype: str, distance: int, lanes: int, text: TextBuilder) -> None:
-    """The function that takes ``lanes`` elements out of two vectors, from ``distance`` on."""
-    kind = f"vector_{dtype}"
-    places = ", ".join(map(str, range(distance, distance + lanes)))
-    text.add(0, "")
-    text.add(0, f"/* The {lanes} elements that begin at place {distance} of the first vector. */")
-    text.add(0, f"static inline {kind} shifted_{distance}_{dtype}({kind} first, {kind} next)")
-    text.add(0, "{")
-    text.add(0, "#ifdef __clang__")
-    text.add(1, f"return __builtin_shufflevector(first, next, {places});")
-    text.add(0, "#else")
-    text.add(1, f"return __builtin_shuffle(first, next, (places_{dtype}){{{places}}});")
-    text.add(0, "#endif")
-    text.add(0, "}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.mapping.array_sums import explain
 from polyviz.mapping.interleave import interleave_decision
-from polyviz.mapping.row_blocks import row_block_decision
+from polyviz.mapping.row_blocks import no_row_block_decision, row_block_decision
 from polyviz.mapping.work import region_extents, rows_of
 from polyviz.model.plan import PARALLEL, REDUCED, ParallelWork
 from polyviz.model.schedule import Decision
@@ -29,7 +29,8 @@ class BandPlan:
     the tile band), ``vector`` tells that its innermost loop may use vector instructions, ``separable`` that each
     statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time. A tile of
     ``rows`` is long in its vector loop, whose ends may be cut off. Chains run side by side in ``strips`` of the
-    innermost loop, or along ``diagonals`` of the two innermost; ``row_block`` rows run in one vector loop."""
+    innermost loop, or along ``diagonals`` of the two innermost; ``row_block`` rows run in one vector loop, or
+    ``row_by_row`` says why there are none."""
 
     path: Path
     order: tuple[int, ...]
@@ -48,6 +49,7 @@ class BandPlan:
     strips: bool = False
     diagonals: bool = False
     row_block: int = 0
+    row_by_row: str = ""
 
     @property
     def is_plain(self) -> bool:
@@ -91,6 +93,8 @@ def explain_band(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
         decisions.append(interleave_decision(statements, diagonals=plan.diagonals))
     if plan.row_block:
         decisions.append(row_block_decision(statements, plan.row_block))
+    elif plan.row_by_row:
+        decisions.append(no_row_block_decision(statements, plan.row_by_row))
     if plan.sums:
         decisions.append(explain(plan.sums, statements))
     elif plan.parallel is not None and not (plan.block and plan.block.team):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError
 from polyviz.mapping.band_plan import BandPlan, explain_band, mark_of, shared_work
-from polyviz.mapping.block_tiles import tile_sizes
+from polyviz.mapping.for_c import left_to_the_compiler
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import (
     distribute_innermost,
@@ -33,7 +33,15 @@ from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.marked import Mapped, keep_marks
 from polyviz.mapping.memory import MemoryRules
 from polyviz.mapping.outer_loops import OuterLoops
-from polyviz.mapping.registers import Choice, Registers, choose_register_tiles, prepared, tiles_of_updates
+from polyviz.mapping.panels import make_panels
+from polyviz.mapping.registers import (
+    Registers,
+    choose_register_tiles,
+    prepared,
+    shaped,
+    tiles_of_updates,
+    with_registers,
+)
 from polyviz.mapping.row_blocks import block_rows
 from polyviz.mapping.stencil_bands import as_stencil, with_chains_apart, with_strips
 from polyviz.mapping.storage import place_temporaries
@@ -51,7 +59,7 @@ if TYPE_CHECKING:
 
     from polyviz.analysis import BandProperties
     from polyviz.model.dependences import Dependences
-    from polyviz.model.plan import ArraySum, RegisterTile
+    from polyviz.model.plan import ArraySum
     from polyviz.model.processor import Processor
     from polyviz.model.program import FloatingPoint
     from polyviz.model.schedule import Decision, Schedule
@@ -81,6 +89,7 @@ def make_plan(
     interleave: bool = True,
     lift: bool = True,
     row_blocks: bool = True,
+    panels: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
@@ -100,8 +109,15 @@ def make_plan(
     rules = MemoryRules(fuse_passes, strips, array_sums, accumulate, lift, contract).for_target(target)
     chains = interleave and target == "c"
     named = target == "c" and processor is not None and processor.vector_registers
-    vectors = processor if named and row_blocks else None
-    mapped = _mapped(scop, dependences, schedule, tile, registers, rules, vectors, interleave=chains)
+    vectors = processor if named else None
+    blocks = vectors if row_blocks else None
+    mapped = _mapped(scop, dependences, schedule, tile, registers, rules, blocks, interleave=chains)
+    in_order = schedule.by_hand or schedule.scheduler == SOURCE_ORDER
+    if panels and target == "c" and not (tile or in_order):
+        mapped = make_panels(scop, dependences, mapped)
+    if target == "numba" and not in_order:
+        wanted = {"accumulate": accumulate, "interleave": interleave, "lift": lift}
+        mapped = left_to_the_compiler(scop, dependences, mapped, target, **wanted)
     storage = place_temporaries(scop, dependences, mapped.tree)
     plan = Plan(
         schedule=schedule,
@@ -112,18 +128,13 @@ def make_plan(
         final_values=storage.final_values,
         full_tiles=mapped.full_tiles,
         work=mapped.work,
-        register_tiles=_shaped(mapped.register_tiles, register_tile),
+        register_tiles=shaped(mapped.register_tiles, register_tile),
         block_tiles=mapped.block_tiles,
         array_sums=mapped.array_sums,
         vectors=vectors,
         decisions=(*mapped.decisions, *storage.decisions),
     )
     return rules.placed(scop, plan, processor)
-
-
-def _shaped(tiles: tuple[RegisterTile, ...], choice: bool | tuple[int, int]) -> tuple[RegisterTile, ...]:
-    """``tiles`` in the shape of ``choice``, if it is one."""
-    return tiles if isinstance(choice, bool) else tuple(replace(tile, shape=choice) for tile in tiles)
 
 
 def _mapped(
@@ -193,7 +204,7 @@ def _transform(
                 tiled=bool(plan.sizes),
                 sizes=given,
             )
-            plan = _by_registers(plan, choice, tile)
+            plan = with_registers(plan, choice, tile)
             decisions.extend(filter(None, (choice.decision,)))
         if plan.parallel is None and not (around or plan.sizes or plan.concurrent or plan.updates):
             ordered, _ = permute_members(tree, path, plan.order)
@@ -219,27 +230,6 @@ def _is_free(around: Sequence[BandPlan]) -> bool:
 def _with_sums(plan: BandPlan, sums: tuple[ArraySum, ...]) -> BandPlan:
     """``plan`` with threads on its first loop, which add into copies of the arrays in ``sums``."""
     return replace(plan, parallel=0, serial_members=0, sums=sums) if sums else plan
-
-
-def _by_registers(plan: BandPlan, choice: Choice, tile: Tile) -> BandPlan:
-    """``plan`` cut for register tiles, where there are some."""
-    if choice.updates and tile is None:
-        return replace(plan, updates=choice.updates, sizes=tile_sizes(choice.updates))
-    if choice.whole is None:
-        return replace(plan, updates=choice.updates)
-    whole = choice.whole
-    return replace(
-        plan,
-        order=whole.order,
-        tile_order=whole.tile_order,
-        sizes=whole.sizes,
-        parallel=whole.parallel,
-        wavefront=False,
-        vector=whole.tile.parallel_columns,
-        separable=False,
-        serial_members=len(whole.order) if whole.parallel is None else whole.parallel,
-        block=whole.tile,
-    )
 
 
 def _is_innermost(tree: isl.Schedule, path: Path) -> bool:

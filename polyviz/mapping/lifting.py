@@ -10,6 +10,7 @@ Compiler Construction 2011, section 3). No operation changes, so results stay wh
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -33,14 +34,20 @@ FARTHEST = 8
 
 
 def find_liftings(scop: Scop, tree: isl.Schedule) -> tuple[tuple[Lifting, ...], tuple[Decision, ...]]:
-    """The loops of ``tree`` that hold nothing but sweeps over rows in one place of memory, and what is said of them."""
-    found = []
+    """The loops of ``tree`` that hold nothing but sweeps over rows in one place of memory, and what is said of them
+    and of those that look alike."""
+    found: list[Lifting] = []
+    decisions: list[Decision] = []
     for _, band in bands(tree):
         sweeps = _sweeps(band.child(0))
         lifting = _lifting(scop, sweeps) if sweeps else None
-        if lifting is not None:
+        if isinstance(lifting, Lifting):
             found.append(lifting)
-    return tuple(found), tuple(map(_said, found))
+            decisions.append(_said(lifting))
+        elif lifting is not None:
+            names = tuple(statements_under(sweep)[0] for sweep in sweeps)
+            decisions.append(Decision("lift", f"rows are swept where they are: {lifting}", names))
+    return tuple(found), tuple(decisions)
 
 
 def _sweeps(node: isl.ScheduleNode) -> list[isl.ScheduleNode]:
@@ -64,50 +71,63 @@ def _sweep(node: isl.ScheduleNode) -> isl.ScheduleNode | None:
     return band if ends and kind_of(end.child(0)) == "leaf" else None
 
 
-def _lifting(scop: Scop, sweeps: Sequence[isl.ScheduleNode]) -> Lifting | None:
+def _lifting(scop: Scop, sweeps: Sequence[isl.ScheduleNode]) -> Lifting | str | None:
+    """The lifting of ``sweeps``; where only something else in them forbids it, what that is. None where they do not
+    go over the same cells again and again, or read no neighbours."""
     statements = [scop.statement(statements_under(band)[0]) for band in sweeps]
-    moving: list[Access] = []
-    fixed: list[Access] = []
-    farthest = 0
-    for band, statement in zip(sweeps, statements, strict=True):
-        parted = _parted(band, statement)
-        if parted is None:
-            return None
-        moving += parted[0]
-        fixed += parted[1]
-        farthest = max(farthest, parted[2])
+    parted = [_parted(band, statement) for band, statement in zip(sweeps, statements, strict=True)]
+    found = [part for part in parted if part is not None]
+    farthest = max((part.farthest for part in found), default=0)
+    if len(found) < len(parted) or not farthest:
+        return None
+    moving = [access for part in found for access in part.moving]
+    fixed = [access for part in found for access in part.fixed]
     rows = {access.array for access in moving}
     written = {access.array for access in (*moving, *fixed) if access.kind == "write"}
+    reason = next((part.reason for part in found if part.reason), "")
+    if reason:
+        return reason
+    if farthest > FARTHEST:
+        return f"a neighbour is {farthest} cells away, and the ends of stretches are passed on for {FARTHEST} at most"
     # What stays where it is must not change under the sweeps, and must not be part of a row.
-    if not farthest or not written <= rows or any(access.array in rows | written for access in fixed):
-        return None
+    if not written <= rows or any(access.array in rows | written for access in fixed):
+        return "a cell that all iterations read or write is part of a row, or changes"
     return Lifting(tuple(statement.name for statement in statements), tuple(sorted(rows)))
 
 
-def _parted(band: isl.ScheduleNode, statement: Statement) -> tuple[list[Access], list[Access], int] | None:
-    """The accesses of ``statement`` that move by one cell of a row in the loop of ``band``, those that stay, and the
-    distance of the farthest neighbour.
+@dataclass(frozen=True, slots=True)
+class _Parted:
+    """The accesses of a statement that move by one cell of a row, those that stay, the distance of the farthest
+    neighbour, and what forbids a lifting."""
 
-    None where there are others, where it does not write the same cells each time, or where its iterator is used
-    otherwise than in subscripts.
-    """
+    moving: tuple[Access, ...]
+    fixed: tuple[Access, ...]
+    farthest: int
+    reason: str
+
+
+def _parted(band: isl.ScheduleNode, statement: Statement) -> _Parted | None:
+    """The accesses of ``statement`` in the loop of ``band``; None where it does not write the same cells each time."""
     prefix = band.get_prefix_schedule_multi_union_pw_aff()
     rows = prefix.flat_range_product(band.band_get_partial_schedule())
     own = statement_rows(rows, statement)
     along, found = direction(own, len(own) - 1), motions(statement, own, len(own) - 1)
-    if along is None or found is None or not _is_plain(statement, along):
+    if along is None or found is None:
         return None
-    moving = [motion.access for motion in found if motion.locality != "temporal"]
-    if any(list(motion.change) != [1] for motion in found if motion.locality != "temporal"):
-        return None
+    moving = tuple(motion.access for motion in found if list(motion.change) == [1])
     target = next((access for access in moving if access.kind == "write"), None)
     if target is None or not _is_steady(prefix, target):
         return None
     distances = [_distance(access, target) for access in moving]
-    farthest = max(abs(distance or 0) for distance in distances)
-    if None in distances or farthest > FARTHEST:
-        return None
-    return moving, [access for access in statement.accesses if access not in moving], farthest
+    reason = ""
+    if any(motion.locality != "temporal" and motion.access not in moving for motion in found):
+        reason = f"{statement.name} reads or writes something that does not move by one cell of a row"
+    elif None in distances:
+        reason = f"{statement.name} reads a neighbour at a distance that is no number"
+    elif not _is_plain(statement, along):
+        reason = f"{statement.name} is more than one assignment whose loop variable stands in subscripts only"
+    fixed = tuple(access for access in statement.accesses if access not in moving)
+    return _Parted(moving, fixed, max(abs(distance or 0) for distance in distances), reason)
 
 
 def _is_plain(statement: Statement, along: Sequence[object]) -> bool:

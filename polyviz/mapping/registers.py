@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from polyviz.mapping.block_tiles import coordinate_names, decision, find_block_tiles, find_updates
+from polyviz.mapping.block_tiles import coordinate_names, decision, find_block_tiles, find_updates, tile_sizes
 from polyviz.mapping.products import with_whole_products
 from polyviz.mapping.register_tile import (
     LOOPS,
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     import islpy as isl
 
     from polyviz.analysis import BandProperties
+    from polyviz.mapping.band_plan import BandPlan
     from polyviz.mapping.block_tiles import Update
     from polyviz.mapping.register_tile import BlockedBand, Roles
+    from polyviz.mapping.tile_sizes import Tile
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import BlockTiles, RegisterTile
     from polyviz.model.processor import Processor
@@ -196,3 +198,29 @@ def tiles_of_updates(
 def refused(reason: RefusedError, statements: tuple[str, ...]) -> Decision:
     """What is said where there are no register tiles."""
     return Decision("register-tile", f"no tiles in registers: {reason}", statements)
+
+
+def with_registers(plan: BandPlan, choice: Choice, tile: Tile) -> BandPlan:
+    """``plan`` cut for register tiles, where there are some."""
+    if choice.updates and tile is None:
+        return replace(plan, updates=choice.updates, sizes=tile_sizes(choice.updates))
+    if choice.whole is None:
+        return replace(plan, updates=choice.updates)
+    whole = choice.whole
+    return replace(
+        plan,
+        order=whole.order,
+        tile_order=whole.tile_order,
+        sizes=whole.sizes,
+        parallel=whole.parallel,
+        wavefront=False,
+        vector=whole.tile.parallel_columns,
+        separable=False,
+        serial_members=len(whole.order) if whole.parallel is None else whole.parallel,
+        block=whole.tile,
+    )
+
+
+def shaped(tiles: tuple[RegisterTile, ...], choice: bool | tuple[int, int]) -> tuple[RegisterTile, ...]:
+    """``tiles`` in the shape of ``choice``, if it is one."""
+    return tiles if isinstance(choice, bool) else tuple(replace(tile, shape=choice) for tile in tiles)

@@ -43,25 +43,29 @@ def rows_together(
     path: Path,
     order: Sequence[int],
     processor: Processor,
-) -> int:
-    """How many rows of the permutable band at ``path``, its members in ``order``, run together; 0 for none.
+) -> int | str:
+    """How many rows of the permutable band at ``path``, its members in ``order``, run together; else, why none do.
 
     That takes rows and columns which are parallel once each statement has loops of its own, in an order that isl finds
     legal, and a statement that reads neighbouring elements.
     """
     if len(order) < 3:
-        return 0
+        return "it takes loops over rows and columns inside the one over time"
     tree, _ = permute_members(tree, path, order)
     if not any(_has_neighbours(scop, tree, path, name) for name in statements_under(band_at(tree, path))):
-        return 0
+        return "no statement reads neighbours in a row of memory"
     count = 4 if processor.vector_registers >= MANY_REGISTERS else 2
     blocks = _taking_turns(tree, path, count)
-    if not keeps_order_below(scop, dependences, blocks, path) or scatters(scop, dependences, tree, blocks):
-        return 0
+    if not keeps_order_below(scop, dependences, blocks, path):
+        return "statements that take turns would compute something before what it needs"
+    if scatters(scop, dependences, tree, blocks):
+        return "a temporary of one iteration would need an array"
     inner = _inner(blocks, path)
     walk = zip(bands(blocks), band_properties(scop, dependences, blocks), strict=True)
     found = [properties for (place, _), properties in walk if place in inner]
-    return count if all(member.coincident for band in found for member in band.members) else 0
+    if not all(member.coincident for band in found for member in band.members):
+        return "rows or columns wait for each other"
+    return count
 
 
 def block_rows(tree: isl.Schedule, points: Path, count: int) -> isl.Schedule:
@@ -80,6 +84,11 @@ def row_block_decision(statements: tuple[str, ...], count: int) -> Decision:
         "neighbours in a row come from shifted vector registers"
     )
     return Decision("row-blocks", text, statements)
+
+
+def no_row_block_decision(statements: tuple[str, ...], reason: str) -> Decision:
+    """What is said of a stencil whose rows run one by one."""
+    return Decision("row-blocks", f"rows run one at a time, not several in one vector loop: {reason}", statements)
 
 
 def _taking_turns(tree: isl.Schedule, path: Path, count: int) -> isl.Schedule:

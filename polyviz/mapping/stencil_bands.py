@@ -57,7 +57,7 @@ def as_stencil(
     rows = not chains and len(plan.order) >= LONG_ROWS
     if vectors is not None and not chains:
         together = rows_together(scop, dependences, tree, plan.path, plan.order, vectors)
-        plan = replace(plan, row_block=together)
+        plan = replace(plan, row_by_row=together) if isinstance(together, str) else replace(plan, row_block=together)
     if not chains and not rows and not plan.row_block:
         return plan
     sizes = (

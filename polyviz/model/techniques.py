@@ -64,6 +64,9 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique(
         "row_blocks", "run several rows of a stencil together, neighbours in vector registers (target c)"
     ),
+    Technique(
+        "panels", "run rows of a recurrence side by side as far as they do not need each other (target c)"
+    ),
     Technique("threads", "share parallel loops between the cores", off=1, is_switch=False),
     Technique("tuned", "use what pv.tune found out about the same loops on this machine", is_switch=False),
     _device("stage", "copy what a block reads again, or reads across rows, to shared memory"),

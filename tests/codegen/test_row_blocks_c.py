@@ -16,6 +16,8 @@ from tests.running import function_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from polyviz.model.program import Program
+
 CROSS = """
 def cross(A, B, steps, n):
     for t in range(steps):
@@ -28,7 +30,7 @@ def cross(A, B, steps, n):
 """
 
 
-def c_of(source: str, dtype: str = "float64", layout: Literal["C", "A"] = "C") -> str:
+def program_of(source: str, dtype: str = "float64", layout: Literal["C", "A"] = "C") -> Program:
     scop = pv.extract(function_of(source))
     dependences = pv.dependences(scop)
     schedule = pv.schedule(scop, "pluto", dependences=dependences)
@@ -36,7 +38,11 @@ def c_of(source: str, dtype: str = "float64", layout: Literal["C", "A"] = "C") -
         scop, dependences, schedule, "c", processor=Processor(16, 16, 32768, 262144, 2), tile=(4, 8, 64)
     )
     types = {array.name: ArrayType(dtype, array.rank, layout if array.rank else "C") for array in scop.arrays}
-    return print_c(scop, plan, types).text
+    return print_c(scop, plan, types)
+
+
+def c_of(source: str, dtype: str = "float64", layout: Literal["C", "A"] = "C") -> str:
+    return program_of(source, dtype, layout).text
 
 
 def test_rows_share_what_they_load(golden: Callable[..., None]) -> None:
@@ -51,3 +57,10 @@ def test_elements_that_no_vector_loads_run_one_by_one(
     text = c_of(CROSS, dtype, layout)
     assert "vector_" not in text
     assert "#pragma omp simd" in text
+
+
+def test_why_elements_run_one_by_one_is_said() -> None:
+    whole, gaps = program_of(CROSS, "int64").notes, program_of(CROSS, "float64", "A").notes
+    start = "rows of S0 run one at a time, not several in one vector loop: "
+    assert f"{start}B does not hold float64 or float32" in whole
+    assert f"{start}the cells of B do not lie side by side in memory" in gaps

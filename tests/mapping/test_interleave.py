@@ -109,12 +109,20 @@ def test_what_need_not_wait_stays(text: str) -> None:
     assert not said(plan)
 
 
-@pytest.mark.parametrize("options", [{"interleave": False}, {"target": "numba"}], ids=["switch", "target"])
+@pytest.mark.parametrize("target", ["c", "numba"])
 @pytest.mark.parametrize("text", [SWEEP, COLUMNS], ids=["sweep", "columns"])
-def test_interleaving_can_be_absent(text: str, options: dict[str, Any]) -> None:
-    plan = plan_of(text, **options)[2]
+def test_interleaving_can_be_switched_off(text: str, target: str) -> None:
+    plan = plan_of(text, target=target, interleave=False)[2]
     assert not {INTERLEAVE, VECTOR} & set(marks(plan))
     assert not said(plan)
+
+
+@pytest.mark.parametrize("text", [SWEEP, COLUMNS], ids=["sweep", "columns"])
+def test_numba_says_that_it_leaves_chains_as_they_are(text: str) -> None:
+    plan = plan_of(text, target="numba")[2]
+    assert not {INTERLEAVE, VECTOR} & set(marks(plan))
+    (decision,) = said(plan)
+    assert "numba leaves it at that: c may run several of its kind side by side" in decision.text
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

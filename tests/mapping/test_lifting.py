@@ -136,3 +136,26 @@ def test_rows_that_cannot_be_lifted_are_swept_where_they_are(kind: str) -> None:
     assert all(np.array_equal(one, other) for one, other in zip(arrays, expected, strict=True))
     notes = kernel.program_for(kernel.bind((*arrays, 600, 9), {})).notes
     assert any(note.startswith("A and B are swept where they are: ") for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (ITERATOR, "S1 is more than one assignment whose loop variable stands in subscripts only"),
+        (FIXED, "a cell that all iterations read or write is part of a row, or changes"),
+        (TABLE, "S0 reads or writes something that does not move by one cell of a row"),
+        (FAR.replace("i + 3", "i + 30"), "a neighbour is 28 cells away"),
+        (APART, None),
+    ],
+    ids=["iterator", "fixed", "table", "far", "apart"],
+)
+def test_why_rows_are_swept_where_they_are_is_said(text: str, reason: str | None) -> None:
+    told = [decision.text for decision in compiled(text).plan.decisions if decision.step == "lift"]
+    assert len(told) == (reason is not None)
+    assert all(one.startswith(f"rows are swept where they are: {reason}") for one in told)
+
+
+def test_numba_says_that_it_sweeps_rows_where_they_are() -> None:
+    plan = pv.compile(function_of(JACOBI), schedule="pluto", target="numba").plan
+    (told,) = (decision for decision in plan.decisions if decision.step == "lift")
+    assert told.text.startswith("A and B are swept where they are: only c")

@@ -133,3 +133,11 @@ def test_tiles_of_the_user_leave_no_room_for_strips() -> None:
     dependences = pv.dependences(scop)
     schedule = pv.schedule(scop, "pluto", dependences=dependences)
     assert "strip" not in steps(make_plan(scop, dependences, schedule, "c", tile=(8,)))
+
+
+def test_numba_says_that_cells_are_left_to_its_compiler() -> None:
+    (told,) = (found for found in memory_plan("smallest", "numba")[1].decisions if found.step == "accumulate")
+    assert told.text == (
+        "the cell that an innermost loop updates is left to the compiler of numba: c keeps it in a register"
+    )
+    assert "accumulate" not in steps(memory_plan("smallest", "numba", accumulate=False)[1])

@@ -117,3 +117,11 @@ def test_rows_may_begin_anywhere_in_a_cache_line() -> None:
                 run(*(part[first : first + 16 * m].reshape(16, m) for part in parts), 3, 16, m)
             for one, other in zip(expected, found, strict=True):
                 assert np.array_equal(one, other), (first, m)
+
+
+def test_why_rows_run_one_at_a_time_is_said() -> None:
+    plan = plan_of(SWEEP, interleave=False)
+    (told,) = (found.text for found in plan.decisions if found.step == "row-blocks")
+    start = "rows run one at a time, not several in one vector loop: "
+    assert told == start + "rows or columns wait for each other"
+    assert not any(found.step == "row-blocks" for found in plan_of(SWEEP, row_blocks=False).decisions)

@@ -51,6 +51,7 @@ def test_keywords_switch_techniques_off() -> None:
         "interleave": False,
         "lift": False,
         "row_blocks": False,
+        "panels": False,
         "threads": 1,
         "tuned": False,
         "stage": False,

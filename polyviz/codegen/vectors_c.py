@@ -1,0 +1,94 @@
+"""Vector types and functions in C that printers of vector loops share: shifted registers, and sums over lanes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from polyviz.codegen.dtypes import C_TYPE_NAMES
+from polyviz.codegen.register_tile_c import vector_types
+
+if TYPE_CHECKING:
+    from polyviz.codegen.text import TextBuilder
+    from polyviz.model.processor import Processor
+
+
+@dataclass
+class VectorFunctions:
+    """What the text of one function has used so far, by type, for the vector registers of ``processor``."""
+
+    processor: Processor | None
+    shifts: dict[str, set[int]] = field(default_factory=dict)
+    totals: set[str] = field(default_factory=set)
+
+    def lanes(self, dtype: str) -> int:
+        """How many numbers a vector holds."""
+        assert self.processor is not None
+        return self.processor.lanes(8 if dtype == "float64" else 4)
+
+    def use(self, dtype: str) -> None:
+        """Let there be vectors of ``dtype``."""
+        self.shifts.setdefault(dtype, set())
+
+    def shift(self, dtype: str, distance: int) -> str:
+        """The function that takes a vector out of two, from the place ``distance`` of the first one on."""
+        self.use(dtype)
+        self.shifts[dtype].add(distance)
+        return f"shifted_{distance}_{dtype}"
+
+    def total(self, dtype: str) -> str:
+        """The function that adds up the lanes of a vector."""
+        self.totals.add(dtype)
+        for half in _halves(self.lanes(dtype)):
+            self.shift(dtype, half)
+        return f"total_{dtype}"
+
+    def write(self, text: TextBuilder) -> None:
+        """The types and functions that stand before the kernel, added to those that are there."""
+        for dtype, distances in sorted(self.shifts.items()):
+            assert self.processor is not None
+            for line in vector_types(dtype, self.processor):
+                if line not in text.lines:
+                    text.add(0, line)
+            lanes = self.lanes(dtype)
+            if distances:
+                whole = "int64_t" if dtype == "float64" else "int32_t"
+                size = self.processor.vector_bytes
+                text.add(0, f"typedef {whole} places_{dtype} __attribute__((vector_size({size})));")
+            for distance in sorted(distances):
+                _print_shift(dtype, distance, lanes, text)
+            if dtype in self.totals:
+                _print_total(dtype, lanes, text)
+
+
+def _halves(lanes: int) -> list[int]:
+    """Half as many lanes, half of these, and so on."""
+    return [lanes >> step for step in range(1, lanes.bit_length())]
+
+
+def _print_shift(dtype: str, distance: int, lanes: int, text: TextBuilder) -> None:
+    """The function that takes ``lanes`` elements out of two vectors, from ``distance`` on."""
+    kind = f"vector_{dtype}"
+    places = ", ".join(map(str, range(distance, distance + lanes)))
+    text.add(0, "")
+    text.add(0, f"/* The {lanes} elements that begin at place {distance} of the first vector. */")
+    text.add(0, f"static inline {kind} shifted_{distance}_{dtype}({kind} first, {kind} next)")
+    text.add(0, "{")
+    text.add(0, "#ifdef __clang__")
+    text.add(1, f"return __builtin_shufflevector(first, next, {places});")
+    text.add(0, "#else")
+    text.add(1, f"return __builtin_shuffle(first, next, (places_{dtype}){{{places}}});")
+    text.add(0, "#endif")
+    text.add(0, "}")
+
+
+def _print_total(dtype: str, lanes: int, text: TextBuilder) -> None:
+    """The function that adds up the lanes of a vector, half of them onto the other half again and again."""
+    text.add(0, "")
+    text.add(0, "/* The sum of all lanes. */")
+    text.add(0, f"static inline {C_TYPE_NAMES[dtype]} total_{dtype}(vector_{dtype} lanes)")
+    text.add(0, "{")
+    for half in _halves(lanes):
+        text.add(1, f"lanes += shifted_{half}_{dtype}(lanes, lanes);")
+    text.add(1, "return lanes[0];")
+    text.add(0, "}")

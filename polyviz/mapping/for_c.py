@@ -1,0 +1,69 @@
+"""What only the target c does, said where another compiled target leaves it out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from polyviz.mapping.accumulate import find_accumulations
+from polyviz.mapping.interleave import has_chains
+from polyviz.mapping.lifting import find_liftings
+from polyviz.model.plan import VECTOR
+from polyviz.model.schedule import Decision
+from polyviz.transform.tree import bands, kind_of, node_at, statements_under
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+    from polyviz.mapping.marked import Mapped
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.scop import Scop
+
+
+def left_to_the_compiler(
+    scop: Scop,
+    dependences: Dependences,
+    mapped: Mapped,
+    target: str,
+    *,
+    accumulate: bool,
+    interleave: bool,
+    lift: bool,
+) -> Mapped:
+    """``mapped`` that says what would be done for its innermost loops in c, of the techniques that are wanted."""
+    tree = mapped.tree
+    decisions = list(mapped.decisions)
+    sums = find_accumulations(scop, tree, None)[0] if accumulate else ()
+    if sums:
+        text = f"the cell that an innermost loop updates is left to the compiler of {target}: c keeps it in a register"
+        decisions.append(Decision("accumulate", text, tuple(found.statement for found in sums)))
+    for names in _chains(scop, dependences, tree) if interleave else ():
+        text = (
+            f"the innermost loop waits for its own values, and {target} leaves it at that: c may run several of its "
+            "kind side by side"
+        )
+        decisions.append(Decision("interleave", text, names))
+    for found in find_liftings(scop, tree)[0] if lift else ():
+        text = (
+            f"{' and '.join(found.arrays)} are swept where they are: only c keeps rows in stretches side by side, and "
+            f"{target} does not"
+        )
+        decisions.append(Decision("lift", text, found.statements))
+    return replace(mapped, decisions=tuple(decisions))
+
+
+def _chains(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> list[tuple[str, ...]]:
+    """The statements of each innermost loop that waits for its own values."""
+    paths = [path for path, _ in bands(tree)]
+    innermost = [path for path in paths if not any(other != path and other[: len(path)] == path for other in paths)]
+    marked = [path for path in innermost if _is_vector(tree, path)]
+    return [
+        statements_under(node_at(tree, path))
+        for path in innermost
+        if path not in marked and has_chains(scop, dependences, tree, (path,))
+    ]
+
+
+def _is_vector(tree: isl.Schedule, path: tuple[int, ...]) -> bool:
+    above = node_at(tree, path).parent()
+    return kind_of(above) == "mark" and bool(above.mark_get_id().get_name() == VECTOR)
