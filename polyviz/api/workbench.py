@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.api.compiling import build_kernel, choose_schedule
 from polyviz.api.menu import menu
+from polyviz.api.reasons import reasons_of
 from polyviz.api.rooflines import roofline_of
 from polyviz.editing import recover_steps, start_edit
 from polyviz.editing.script import START
@@ -141,6 +142,18 @@ class Workbench:
         found, schedule = self.inspector, self.schedule(name)
         kernel = build_kernel(found.scop, found.dependences, found.scop, schedule=schedule, target=DEVICE)
         self._variants[name] = replace(self._variant(name, schedule), device=kernel.device_view())
+
+    def explain(self, name: str) -> None:
+        """Find out why the loops and statements of the schedule ``name``, and of its program, are what they are."""
+        found, schedule = self.inspector, self.schedule(name)
+        try:
+            plan = build_kernel(
+                found.scop, found.dependences, found.scop, schedule=schedule, target="auto"
+            ).plan
+        except PolyvizError:
+            plan = None
+        edit = start_edit(found.scop, schedule, {START: name}, found.dependences)
+        self._variants[name] = replace(self._variant(name, schedule), reasons=reasons_of(edit, plan))
 
     def schedule(self, name: str) -> Schedule:
         """The schedule shown under ``name``; raises ``OptionError`` when there is none."""

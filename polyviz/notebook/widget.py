@@ -95,6 +95,10 @@ class InspectorWidget(anywidget.AnyWidget):
         self.workbench.map_to_device(str(question["variant"]))
         return self._redrawn()
 
+    def _why(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        self.workbench.explain(str(question["variant"]))
+        return self._redrawn()
+
     def _measure(self, _: Mapping[str, Any]) -> None:
         self._timing.measure(self._measured)
 
@@ -128,6 +132,7 @@ _ANSWERS: Mapping[str, Callable[[InspectorWidget, Mapping[str, Any]], dict[str, 
     "moves": InspectorWidget._moves,
     "history": InspectorWidget._history,
     "device": InspectorWidget._device,
+    "why": InspectorWidget._why,
     "measure": InspectorWidget._measure,
     "run": InspectorWidget._run,
     "cancel": InspectorWidget._cancel,
