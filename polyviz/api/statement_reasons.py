@@ -153,8 +153,8 @@ class StatementReasons:
                 tied.append((details["loop"], others))
         if not freed and not tied:
             return ""
-        free = f"makes loop {' and '.join(freed)} parallel" if freed else "makes no loop parallel"
-        text = f"{name} accumulates into {array}. Adding up in any order, which the contract `strict` forbids, {free}."
+        loops = f"loop{'s' if len(freed) > 1 else ''} {listed(freed)}" if freed else "no loop of this schedule"
+        text = f"{name} accumulates into {array}. Adding up in any order, which the contract `strict` forbids, makes {loops} parallel."
         return text + "".join(_still_tied(loop, others) for loop, others in tied)
 
 
