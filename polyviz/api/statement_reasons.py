@@ -154,7 +154,8 @@ class StatementReasons:
         if not freed and not tied:
             return ""
         loops = f"loop{'s' if len(freed) > 1 else ''} {listed(freed)}" if freed else "no loop of this schedule"
-        text = f"{name} accumulates into {array}. Adding up in any order, which the contract `strict` forbids, makes {loops} parallel."
+        freedom = "Adding up in any order, which the contract `strict` forbids"
+        text = f"{name} accumulates into {array}. {freedom}, makes {loops} parallel."
         return text + "".join(_still_tied(loop, others) for loop, others in tied)
 
 
