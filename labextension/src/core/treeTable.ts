@@ -37,7 +37,8 @@ function entriesOf(node: TreeNode, depth: number): readonly Entry[] {
   );
   const inside = depth + loops.length;
   if (node.children.length === 0) {
-    return [...loops, { kind: 'statement', text: statements.join(', '), flags: [], statements, depth: inside }];
+    const leaves = statements.map((name): Entry => ({ kind: 'statement', text: name, flags: [], statements: [name], depth: inside }));
+    return [...loops, ...leaves];
   }
   if (node.kind !== 'sequence' && node.kind !== 'set') {
     return [...loops, ...node.children.flatMap(child => entriesOf(child, inside))];

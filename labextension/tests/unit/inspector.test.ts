@@ -285,3 +285,10 @@ test('without a dependence there is no filter', () => {
   draw({ ...sample(), relations: [] });
   expect(all('legend').map(one => one.textContent)).not.toContain('Kinds');
 });
+
+test('trees side by side: every node in a row, what has no partner beside a dash', () => {
+  draw(sample());
+  const side = all('details').find(one => one.querySelector('summary')?.textContent === 'Side by side')!;
+  const rows = [...side.querySelectorAll('tbody tr')].slice(0, 4).map(row => [...row.children].map(one => one.textContent!.trim()).join(' | '));
+  expect(rows).toEqual(['loop | – | ≠ i + j parallel', 'loop | i | i', 'loop | j parallel | ≠ –', 'statement | S0 | S0']);
+});
