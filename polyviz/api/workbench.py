@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 from polyviz.api.compiling import build_kernel, choose_schedule
 from polyviz.api.emulating import EMULATED, emulated_view
 from polyviz.api.menu import menu
+from polyviz.api.reasons import reasons_of
 from polyviz.api.rooflines import roofline_of
 from polyviz.editing import recover_steps, start_edit
+from polyviz.editing.places import TOP
 from polyviz.editing.script import START
+from polyviz.editing.steps import rows_of
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.model.exclusion import exclusive
 from polyviz.runtime.binding import Binder
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from polyviz.api.inspecting import Inspector
     from polyviz.editing import Edit
     from polyviz.editing.edit import Step
+    from polyviz.editing.steps import Steps
     from polyviz.model.measurement import ComparisonData
     from polyviz.model.program import Program
     from polyviz.model.schedule import Schedule
@@ -105,14 +109,16 @@ class Workbench:
     def as_moves(self, variant: str) -> None:
         """Make the order of a variant by named moves from the original order, which becomes the history.
 
-        Raises ``LegalityError`` where an order in between is illegal: then there is nothing to replay step by step.
+        Where they would pass through an illegal order, one move at the end makes all that is left at once.
         """
-        found = self.inspector
-        steps = recover_steps(found.scop, found.dependences, self.schedule(variant)).steps
+        found, target = self.inspector, self.schedule(variant)
+        steps = recover_steps(found.scop, found.dependences, target)
         start = choose_schedule(found.scop, found.dependences, _ORIGINAL, {})
         edit = start_edit(found.scop, start, {START: _ORIGINAL}, found.dependences)
-        for step in steps:
+        for step in steps.legal_steps:
             edit = edit.apply(step.name, step.at, **step.arguments)
+        if not steps.is_legal:
+            edit = _at_once(edit.apply("rows", TOP, rows=rows_of(target), whole=True), steps)
         self.edit = edit
 
     def go_to(self, position: int) -> None:
@@ -150,6 +156,18 @@ class Workbench:
         schedule = self.schedule(name)
         view = emulated_view(self.inspector, schedule, worker)
         self.inspector.handiwork.emulated[name] = (schedule, view)
+
+    def explain(self, name: str) -> None:
+        """Find out why the loops and statements of the schedule ``name``, and of its program, are what they are."""
+        found, schedule = self.inspector, self.schedule(name)
+        try:
+            plan = build_kernel(
+                found.scop, found.dependences, found.scop, schedule=schedule, target="auto"
+            ).plan
+        except PolyvizError:
+            plan = None
+        edit = start_edit(found.scop, schedule, {START: name}, found.dependences)
+        self._variants[name] = replace(self._variant(name, schedule), reasons=reasons_of(edit, plan))
 
     def schedule(self, name: str) -> Schedule:
         """The schedule shown under ``name``; raises ``OptionError`` when there is none."""
@@ -229,3 +247,16 @@ class Workbench:
             "script": edit.script(),
             "python": edit.python(),
         }
+
+
+def _at_once(edit: Edit, steps: Steps) -> Edit:
+    """``edit`` with the reason why its last move makes several others at once."""
+    made = len(steps.legal_steps)
+    left, first = len(steps.steps) - made, steps.steps[made]
+    text = (
+        f"What is left is made at once. By named moves there are {left} more, but the first of them, {first}, leads "
+        f"through an illegal order: {first.legality.violations[0].explanation}."
+    )
+    last = edit.done[-1]
+    told = replace(last, decision=replace(last.decision, text=text))
+    return replace(edit, done=(*edit.done[:-1], told))

@@ -75,7 +75,9 @@ class _CProgram:
         names = {array.name: self.types[array.name].dtype for array in self.scop.arrays}
         self.private = frozenset(self.plan.locals) | {expansion.array for expansion in self.plan.expansions}
         self.dtypes = names | {private_name(self.scop, array): names[array] for array in self.private}
-        self.printer = CExpressionPrinter(self.dtypes, self.arrays.variable_names, self.arrays.element, self.arrays.step)
+        self.printer = CExpressionPrinter(
+            self.dtypes, self.arrays.variable_names, self.arrays.element, self.arrays.step
+        )
         self.bodies: dict[str, Sequence[Instruction]] = {
             statement.name: planned_body(self.scop, self.plan, statement)
             for statement in self.scop.statements

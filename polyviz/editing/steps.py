@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import islpy as isl
@@ -72,6 +73,11 @@ class Steps(Displayable):
         return all(step.legality for step in self.steps)
 
     @property
+    def legal_steps(self) -> tuple[RecoveredStep, ...]:
+        """The first moves, as long as every order in between is legal."""
+        return tuple(takewhile(lambda step: step.legality, self.steps))
+
+    @property
     def tree(self) -> isl.Schedule:
         """The tree after the last move."""
         return self.steps[-1].tree if self.steps else self.scop.schedule
@@ -122,7 +128,7 @@ def recover_steps(scop: Scop, dependences: Dependences, target: Schedule) -> Ste
     if not residual and not refines(found, target.map.intersect_params(scop.context)):
         residual = "the moves that were found lead to another order"
     if residual:
-        recovery.do("rows", TOP, rows=_rows(target.map, target.tree.get_domain()), whole=True)
+        recovery.do("rows", TOP, rows=rows_of(target), whole=True)
     return Steps(scop, target, tuple(_judged(scop, dependences, recovery.steps)), residual)
 
 
@@ -210,8 +216,10 @@ def _tile(recovery: Recovery, tile: _Tiles) -> None:
     recovery.do("interchange", order=order)
 
 
-def _rows(times: isl.UnionMap, domain: isl.UnionSet) -> tuple[str, ...]:
-    maps = union_of(times_by_statement(times).values(), domain.get_space())
+def rows_of(schedule: Schedule) -> tuple[str, ...]:
+    """All rows of an order as the move ``rows`` takes them."""
+    domain = schedule.tree.get_domain()
+    maps = union_of(times_by_statement(schedule.map).values(), domain.get_space())
     rows = isl.MultiUnionPwAff.from_union_map(maps.intersect_domain(domain))
     return tuple(str(rows.get_at(place).gist(domain)) for place in range(rows.dim(isl.dim_type.out)))
 

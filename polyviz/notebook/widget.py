@@ -123,6 +123,10 @@ class InspectorWidget(anywidget.AnyWidget):
         forms = inspector_bundle(self.workbench.inspector, self.model)
         return {"html": str(forms["text/html"]), "text": str(forms["text/plain"])}
 
+    def _why(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        self.workbench.explain(str(question["variant"]))
+        return self._redrawn()
+
     def _measure(self, _: Mapping[str, Any]) -> None:
         self._timing.measure(self._measured)
 
@@ -157,6 +161,7 @@ _ANSWERS: Mapping[str, Callable[[InspectorWidget, Mapping[str, Any]], dict[str, 
     "history": InspectorWidget._history,
     "device": InspectorWidget._device,
     "emulate": InspectorWidget._emulate,
+    "why": InspectorWidget._why,
     "measure": InspectorWidget._measure,
     "run": InspectorWidget._run,
     "cancel": InspectorWidget._cancel,

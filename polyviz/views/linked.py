@@ -15,6 +15,7 @@ from polyviz.views.linked_points import (
     pairs_of,
     times_of,
 )
+from polyviz.views.linked_reasons import loop_reasons, reason_models
 from polyviz.views.linked_schema import InspectorModel
 from polyviz.views.models import Json, decision_models, loop_model, member_model
 from polyviz.views.notation import constraints
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from polyviz.model.device_view import DeviceView
     from polyviz.model.measurement import ComparisonData
     from polyviz.model.program import Program
+    from polyviz.model.reason import Reason
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop, Statement
     from polyviz.views.linked_points import Instances
@@ -63,7 +65,7 @@ _BUDGETS = ((4000, 1500), (2000, 600), (1000, 250), (400, 100), (150, 40), (0, 0
 class Variant:
     """A schedule to show, its program, and the address of each of its loops in depth-first order.
 
-    ``device`` are its kernels, where somebody wants to see them.
+    ``device`` are its kernels and ``reasons`` what was found out about its loops and statements, where somebody asked.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Variant:
     addresses: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     device: DeviceView | None = None
+    reasons: tuple[Reason, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +259,8 @@ class _Drawing:
             **_ordering(schedule, self.bound, drawn, variant.addresses),
             "name": variant.name,
             "decisions": decision_models(schedule),
+            "loops": loop_reasons(schedule),
+            "reasons": None if variant.reasons is None else reason_models(variant.reasons),
             "carried": [carrying_dimensions(one.relation, order, one.source, one.sink) for one in relations],
             "program": _program(variant.program),
             "superposition": _superposition(schedule),

@@ -159,15 +159,33 @@ class OrderingModel(TypedDict):
     times: dict[str, list[list[int]]]
 
 
+class LoopReasonModel(TypedDict):
+    """Why one loop is parallel or not, in one sentence, with the pair of iterations that forbids it."""
+
+    text: str
+    violation: ViolationModel | None
+
+
+class ReasonModel(LoopReasonModel):
+    """Why a loop (``address``), or statements where that is empty, are what they are with respect to ``topic``."""
+
+    topic: str
+    address: str
+    statements: list[str]
+
+
 class VariantModel(OrderingModel):
     """One schedule; for each relation the dimensions of time that carry it.
 
+    ``loops`` has one entry per loop, in depth-first order; ``reasons`` is null until somebody asked for more.
     ``superposition`` holds the order of blocks and that of threads where they are two; ``device`` is null until
     somebody asked for the kernels.
     """
 
     name: str
     decisions: list[DecisionModel]
+    loops: list[LoopReasonModel]
+    reasons: list[ReasonModel] | None
     carried: list[list[int]]
     program: LinkedProgramModel | None
     superposition: SuperpositionModel | None

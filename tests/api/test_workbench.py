@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz import gallery
 from polyviz.api.menu import menu
 from polyviz.api.workbench import EDITED, Workbench
 from polyviz.errors import OptionError
@@ -193,3 +194,13 @@ def test_the_history_names_the_lines_of_loops_that_change_places(bench):
     bench.apply("original", "skew", "j", {"by": "i", "factor": 1})
     bench.apply("by hand", "interchange", None, {"order": ("j", "i")})
     assert bench.model()["edit"]["steps"][-1]["decision"].endswith("(lines 4, 5).")
+
+
+def test_moves_that_would_pass_through_an_illegal_order_are_made_at_once():
+    bench = Workbench(pv.inspect(gallery.kernel("doitgen").function, schedules=("feautrier",)))
+    bench.as_moves("feautrier")
+    assert bench.edit.done[-1].name == "rows"
+    assert bench.edit.schedule.map.is_equal(bench.schedules["feautrier"].map)
+    assert "leads through an illegal order: S" in bench.model()["edit"]["steps"][-1]["decision"]
+    bench.go_to(len(bench.edit.done) - 1)
+    assert pv.check(bench.inspector.scop, bench.edit.schedule)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 from types import SimpleNamespace
@@ -274,3 +275,15 @@ def test_an_exported_page_shows_the_static_pictures(script):
     assert 'alt="Iteration domain of S0 over i' in page
     assert "data:image/svg+xml" in page
     assert forms[VIEW]["model_id"] not in page
+
+
+@pytest.mark.parametrize(("metadata", "is_live"), [({}, False), ({"cellId": "a"}, True)])
+def test_where_nobody_watches_there_is_no_widget(script, monkeypatch, metadata, is_live):
+    for name in [one for one in os.environ if one.startswith("VSCODE_")]:
+        monkeypatch.delenv(name)
+    request = {"msg_type": "execute_request", "metadata": metadata}
+    shell = SimpleNamespace(kernel=SimpleNamespace(get_parent=lambda _: request))
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    forms = live.live_bundle(pv.inspect(COPY, schedules=("original",)))
+    assert (VIEW in forms) is is_live
+    assert "data:image/svg+xml" in forms["text/html"]

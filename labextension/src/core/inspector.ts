@@ -19,7 +19,7 @@ import { State, type Host } from './state';
 import { STYLE } from './style';
 import { timeView } from './timeView';
 import { treeView } from './treeView';
-import { whyView } from './whyView';
+import { whyAsked, whyView } from './whyView';
 
 /** What a live kernel offers beside the model. */
 export interface Live {
@@ -141,7 +141,9 @@ function folded(state: State): readonly HTMLElement[] {
   const history = folding('History and script', state.model.edit !== null, historyView(state));
   state.on(['model'], () => (history.open ||= state.model.edit !== null));
   const timing = folding('Timing', state.model.comparison !== null, element('section', { 'aria-label': 'Timing of the schedules' }, comparisonView(state)));
-  const parts = [history, folding('Why?', false, whyView(state)), folding('Side by side', false, sideView(state)), gpuView(state), timing];
+  const why = folding('Why?', false, whyView(state));
+  why.addEventListener('toggle', whyAsked(state, () => why.open));
+  const parts = [history, why, folding('Side by side', false, sideView(state)), gpuView(state), timing];
   const notes = items(notesOf(state.model));
   return notes === null ? parts : [...parts, folding('Notes', false, notes)];
 }

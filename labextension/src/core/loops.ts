@@ -78,34 +78,18 @@ export function carriersText(model: Model, variant: Variant, relation: number): 
   return [...rows.map(row => `loop ${row}`), ...rest].join(', ') || '–';
 }
 
-/** One sentence: why a loop is, or is not, parallel. */
+/** One sentence: why a loop is, or is not, parallel. What only private variables seem to tie is no reason. */
 export function whyOf(model: Model, variant: Variant, loop: Loop): string {
-  const name = rowText(loop.member);
-  if (/^-?\d+$/.test(name)) {
-    return 'This loop has a single iteration: nothing is there to run beside it.';
-  }
   const carried = model.relations.filter((one, number) => one.kind !== INPUT && carries(loop, variant, model, number));
-  const ordering = carried.filter(one => one.kind !== 'reduction');
-  if (loop.member.coincident) {
-    return carried.length === 0
-      ? `Loop ${name} is parallel: it carries no dependence.`
-      : `Loop ${name} is parallel: what it seems to carry, ${described(carried)}, goes through private copies.`;
-  }
-  if (loop.member.reductionParallel) {
-    const arrays = [...new Set(carried.map(one => one.array))].join(', ');
-    return `Loop ${name} is parallel as a reduction: it carries only the accumulation into ${arrays || 'its result'}, whose steps may be reordered.`;
-  }
-  return ordering.length === 0
-    ? `Loop ${name} stays in order.`
-    : `Loop ${name} is not parallel: it carries ${described(ordering)}.`;
+  const isFree = loop.member.coincident && carried.length > 0;
+  const names = [...new Set(carried.map(one => one.array))].join(', ');
+  const copies = isFree ? ` Every iteration gets ${names} for itself: what seems to tie them goes through private copies.` : '';
+  const known = variant.loops[loopsOf(variant).findIndex(one => one.id === loop.id)];
+  return (known?.text || flagText(loop)) + copies;
 }
 
-function described(relations: readonly Relation[]): string {
-  const shown = relations.slice(0, 3).map(one => {
-    const ends = one.source === one.sink ? `of ${one.source} on itself` : `from ${one.source} to ${one.sink}`;
-    const distance = one.distances[0] === undefined ? '' : `, distance ${one.distances[0]}`;
-    return `the ${one.kind} dependence ${ends} through ${one.array}${distance}`;
-  });
-  const more = relations.length > 3 ? `, and ${relations.length - 3} more` : '';
-  return shown.join('; ') + more;
+/** What the flags alone tell, for a view that was saved without sentences. */
+function flagText({ member }: Loop): string {
+  const verdict = member.coincident ? 'parallel' : member.reductionParallel ? 'parallel as a reduction' : 'not parallel';
+  return `Loop ${rowText(member)} is ${verdict}.`;
 }

@@ -91,9 +91,26 @@ export interface Ordering {
   readonly times: ReadonlyMap<string, readonly Point[]>;
 }
 
+/** A sentence, with the pair of instances that it is about where there is one. */
+export interface Sentence {
+  readonly text: string;
+  readonly violation: Violation | null;
+}
+
+/** Why a loop, or statements where `address` is empty, are what they are with respect to `topic`. */
+export interface Reason extends Sentence {
+  readonly topic: string;
+  readonly address: string;
+  readonly statements: readonly string[];
+}
+
 export interface Variant extends Ordering {
   readonly name: string;
   readonly decisions: readonly Decision[];
+  /** Whether each loop is parallel and why, in the order of `loopsOf`. */
+  readonly loops: readonly Sentence[];
+  /** Null until somebody asked. */
+  readonly reasons: readonly Reason[] | null;
   readonly carried: readonly Point[];
   readonly program: Program | null;
   readonly superposition: Superposition | null;

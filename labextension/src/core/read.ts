@@ -12,7 +12,9 @@ import {
   type Model,
   type Ordering,
   type Program,
+  type Reason,
   type Relation,
+  type Sentence,
   type SourceLoop,
   type Statement,
   type TreeNode,
@@ -141,12 +143,25 @@ function variantOf(value: unknown): Variant {
       const one = fieldsOf(item);
       return { step: textOf(one['step']), text: textOf(one['text']), statements: texts(one['statements']) };
     }),
+    loops: listOf(fields['loops'], sentenceOf),
+    reasons: Array.isArray(fields['reasons']) ? listOf(fields['reasons'], reasonOf) : null,
     carried: listOf(fields['carried'], point),
     program: fields['program'] ? programOf(fields['program']) : null,
     superposition: fields['superposition'] ? superpositionOf(fields['superposition']) : null,
     device: fields['device'] ? deviceOf(fields['device']) : null,
     notes: texts(fields['notes'])
   };
+}
+
+function sentenceOf(value: unknown): Sentence {
+  const fields = fieldsOf(value);
+  return { text: textOf(fields['text']), violation: fields['violation'] ? violationOf(fields['violation']) : null };
+}
+
+function reasonOf(value: unknown): Reason {
+  const fields = fieldsOf(value);
+  const { topic, address, statements } = fields;
+  return { ...sentenceOf(value), topic: textOf(topic), address: textOf(address), statements: texts(statements) };
 }
 
 function orderingOf(fields: Fields): Ordering {

@@ -3,13 +3,14 @@
  * as measured, and their programs line by line. They are verified and timed from here.
  */
 
-import { aligned, alignedRows, type Pair } from './align';
+import { aligned, type Pair } from './align';
 import { bytesText, cacheText, totalsOf } from './cache';
 import { runner, seconds } from './comparisonView';
 import { element, keepingFocus, type Child } from './dom';
-import { flagsOf, loopsOf, rowText, type Loop } from './loops';
-import type { ComparisonRow, Model, TreeNode, Variant } from './model';
+import { loopsOf } from './loops';
+import type { ComparisonRow, Model, Variant } from './model';
 import type { State } from './state';
+import { treeRows } from './treeTable';
 
 /** More columns than these cannot be read beside each other. */
 const MOST_COLUMNS = 4;
@@ -65,56 +66,12 @@ function table(state: State): HTMLElement {
   const body = element(
     'tbody',
     {},
-    ...model.statements.flatMap(statement => statementRows(statement.name, variants)),
-    ...(model.statements.length > 1 ? [factRow('statements', variants.map(one => structureText(one.tree)), 'which share loops, and which follow')] : []),
+    ...treeRows(variants),
     ...facts.map(([name, texts, meaning]) => factRow(name, texts, meaning))
   );
-  const head = element('tr', {}, element('th', { scope: 'col' }, 'loops around'), ...names);
+  const head = element('tr', {}, element('th', { scope: 'col' }, 'node'), ...names);
   const caption = left > 0 ? [element('caption', { class: 'polyviz-muted' }, `${left} more are not shown: ${MOST_COLUMNS} fit beside each other.`)] : [];
   return element('table', { class: 'polyviz-table' }, ...caption, element('thead', {}, head), body);
-}
-
-/** One row per loop of a statement: a cell that differs from the first schedule is marked with a sign and a word. */
-function statementRows(name: string, variants: readonly Variant[]): readonly HTMLElement[] {
-  const nests = variants.map(one => loopsOf(one).filter(loop => loop.statements.includes(name)));
-  const rows = alignedRows(nests.map(nest => nest.map(loop => rowOf(loop, name))));
-  return rows.map((places, level) => {
-    const loops = places.map((place, column) => (place === null ? undefined : nests[column]?.[place]));
-    const first = cellText(loops[0], name);
-    const cells = loops.map((loop, column) => loopCell(loop, name, column > 0 && cellText(loop, name) !== first));
-    return element('tr', {}, element('th', { scope: 'row' }, level === 0 ? name : ''), ...cells);
-  });
-}
-
-function cellText(loop: Loop | undefined, statement: string): string {
-  return loop === undefined ? '' : [rowOf(loop, statement), ...flagsOf(loop.member)].join(' ');
-}
-
-function rowOf(loop: Loop, statement: string): string {
-  return loop.member.rows.get(statement) ?? rowText(loop.member);
-}
-
-function loopCell(loop: Loop | undefined, statement: string, isOther: boolean): HTMLElement {
-  const sign = isOther ? element('span', { class: 'polyviz-differs', title: 'differs from the first schedule' }, '≠ ') : null;
-  if (loop === undefined) {
-    return element('td', {}, sign, '–');
-  }
-  const flags = flagsOf(loop.member).map(flag => element('span', { class: 'polyviz-badge' }, flag));
-  return element('td', {}, sign, element('code', {}, rowOf(loop, statement)), ' ', ...flags);
-}
-
-/** Which statements share loops, and which run one after the other: `{S0, S1} then {S2}`. */
-function structureText(node: TreeNode): string {
-  const parts = outermostParts(node).map(names => (names.length > 3 ? `${names[0]} … ${names.at(-1)}` : names.join(', ')));
-  return parts.length === 1 ? `${parts[0]} together` : parts.join(', then ');
-}
-
-function outermostParts(node: TreeNode): readonly (readonly string[])[] {
-  if (node.kind === 'sequence' || node.kind === 'set') {
-    return node.children.map(child => child.statements);
-  }
-  const [only] = node.children;
-  return node.members.length > 0 || only === undefined ? [node.statements] : outermostParts(only);
 }
 
 function factRow(name: string, texts: readonly Child[], meaning: string): HTMLElement {

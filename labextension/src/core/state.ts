@@ -29,6 +29,7 @@ export type Question =
     }
   | { readonly ask: 'moves'; readonly variant: string }
   | { readonly ask: 'history'; readonly position: number }
+  | { readonly ask: 'why'; readonly variant: string }
   | { readonly ask: 'measure' }
   | { readonly ask: 'device'; readonly variant: string }
   | { readonly ask: 'emulate'; readonly variant: string }
@@ -162,6 +163,8 @@ const EMPTY: Variant = {
   name: '',
   tree: { kind: '', label: '', statements: [], members: [], permutable: false, time: -1, children: [] },
   decisions: [],
+  loops: [],
+  reasons: null,
   times: new Map(),
   carried: [],
   program: null,

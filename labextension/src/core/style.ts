@@ -44,6 +44,8 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz button:disabled { opacity: 0.55; cursor: default; }
 .polyviz button.polyviz-small { padding: 0 6px; margin-inline-start: 8px; font-size: 12px; }
 .polyviz button.polyviz-link { border: 0; background: none; padding: 0; text-align: start; text-decoration: underline dotted; }
+.polyviz .polyviz-kind { font-weight: 400; color: var(--pv-muted); }
+.polyviz-why li { margin: 3px 0; } .polyviz .polyviz-why button.polyviz-small { margin-inline-start: 0; min-height: 0; line-height: 1.35; }
 .polyviz :focus-visible { outline: 2px solid var(--pv-flow); outline-offset: 1px; }
 .polyviz-status { background: var(--pv-raised); border-inline-start: 4px solid var(--pv-flow); padding: 3px 10px; margin: 6px 0; min-height: 30px; }
 .polyviz-busy:empty, .polyviz-problem:empty { display: none; }

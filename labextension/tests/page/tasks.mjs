@@ -51,12 +51,14 @@ await scenario('somebody asks why lu is not parallel', async () => {
   await run('lu.ipynb');
   await unfold('Why?');
   const why = view.locator('details:has(> summary:text-is("Why?"))');
-  assert.match(await why.innerText(), /not parallel: it carries the flow dependence/);
-  await why.locator('button:has-text("iteration i=1 writes")').first().click();
+  assert.match(await why.innerText(), /not parallel: iteration i=1 writes A\[1, 1\]/);
+  await why.locator('li:has-text("iteration i=1 writes") >> button:has-text("Show the pair")').first().click();
   assert.equal(await view.locator('.polyviz-ring').count(), 2);
   await picture('task-lu-witness');
-  await why.locator('button:has-text("not parallel: it carries")').first().click();
-  assert.match(await sentence(), /not parallel: it carries/);
+  await settled();
+  assert.match(await why.innerText(), /Fusion\s+S0, S1 and S2 share loop i[^]*Reduction\s+S0 accumulates into A/);
+  await why.locator('button[aria-label^="Select the loop of: Loop i is not parallel"]').first().click();
+  assert.match(await sentence(), /Loop i is not parallel: iteration/);
   await why.scrollIntoViewIfNeeded();
   await picture('task-lu-why');
   await (await move('i', 'Parallel')).click();

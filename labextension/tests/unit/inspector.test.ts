@@ -49,6 +49,38 @@ test('a point lights its line, its loops, its dependence and its program', () =>
   expect(all('.polyviz-point.polyviz-lit')).toHaveLength(3);
 });
 
+const why = (): HTMLDetailsElement => find('.polyviz-why').closest('details')!;
+
+test('unfolding the reasons asks for them once, and again for another schedule', () => {
+  const asked: Question[] = [];
+  const view = draw(sample(), asked);
+  why().open = true;
+  why().dispatchEvent(new Event('toggle'));
+  expect(asked).toEqual([{ ask: 'why', variant: 'original' }]);
+  view.answered('The kernel could not.');
+  expect(asked).toHaveLength(1);
+  view.choose('skewed');
+  expect(asked.at(-1)).toEqual({ ask: 'why', variant: 'skewed' });
+});
+
+test('reasons stand below their loop and statement, and those of a selected loop come first', () => {
+  const plain = sample();
+  const [original, skewed] = plain['variants'] as Record<string, unknown>[];
+  const pair = (original!['loops'] as Record<string, unknown>[])[0]!['violation'];
+  const reasons = [
+    { topic: 'tiles', address: 'i', statements: ['S0'], text: 'i and j make no tiles.', violation: pair },
+    { topic: 'tiles', address: 'j', statements: ['S0'], text: 'i and j make no tiles.', violation: pair },
+    { topic: 'vectors', address: '', statements: ['S0'], text: `${HOSTILE} in vectors.`, violation: null }
+  ];
+  draw({ ...plain, variants: [{ ...original, reasons }, skewed] });
+  expect(why().textContent!.match(/make no tiles/g)).toHaveLength(1);
+  expect(why().textContent).toContain('Vectors <img src=x');
+  all('.polyviz-why button').find(one => one.textContent === 'j')!.click();
+  expect(why().textContent).toMatch(/^Why\?What is selectedj Loop j is parallel.*Tiles I and j make no tiles/);
+  all('.polyviz-why button').find(one => one.textContent === 'Show the pair')!.click();
+  expect(sentence()).toBe('S0[0, 1] before S0[1, 0]');
+});
+
 test('a saved view has no moves, a live one asks for them', () => {
   draw(sample());
   expect(all('button').some(one => one.textContent === 'Moves…')).toBe(false);
@@ -252,4 +284,11 @@ test('dependences between reads wait until their box is ticked', () => {
 test('without a dependence there is no filter', () => {
   draw({ ...sample(), relations: [] });
   expect(all('legend').map(one => one.textContent)).not.toContain('Kinds');
+});
+
+test('trees side by side: every node in a row, what has no partner beside a dash', () => {
+  draw(sample());
+  const side = all('details').find(one => one.querySelector('summary')?.textContent === 'Side by side')!;
+  const rows = [...side.querySelectorAll('tbody tr')].slice(0, 4).map(row => [...row.children].map(one => one.textContent!.trim()).join(' | '));
+  expect(rows).toEqual(['loop | – | ≠ i + j parallel', 'loop | i | i', 'loop | j parallel | ≠ –', 'statement | S0 | S0']);
 });

@@ -54,7 +54,7 @@ export function sample(): Record<string, unknown> {
       { kind: 'flow', array: 'A', source: 'S0', sink: 'S0', distances: ['(1, -1)'], relation: 'S0[i, j] → S0[i + 1, j - 1]', count: 4, pairs: down }
     ],
     variants: [
-      variant('original', node('domain', { children: [band] }), points, [0]),
+      { ...variant('original', node('domain', { children: [band] }), points, [0]), loops: sentences() },
       variant('skewed', node('domain', { children: [swapped] }), points.map(([i, j]) => [i! + j!, i!]), [1])
     ],
     refusals: [{ name: 'feautrier', reason: 'too many rows' }],
@@ -65,6 +65,14 @@ export function sample(): Record<string, unknown> {
     edit: null,
     notes: []
   };
+}
+
+function sentences(): unknown[] {
+  const pair = { kind: 'flow', array: 'A', source: 'S0', source_instance: [0, 1], sink: 'S0', sink_instance: [1, 0], parameters: {}, explanation: 'S0[0, 1] before S0[1, 0]' };
+  return [
+    { text: 'Loop i is not parallel: S0[0, 1] before S0[1, 0].', violation: pair },
+    { text: 'Loop j is parallel: no dependence ties its iterations.', violation: null }
+  ];
 }
 
 function variant(name: string, tree: unknown, times: unknown, carried: readonly number[]): Record<string, unknown> {

@@ -1,0 +1,99 @@
+"""Why loops and statements are tiled, fused, vectorised and promoted, or not."""
+
+import json
+
+import jsonschema
+import pytest
+
+import polyviz as pv
+from polyviz import gallery
+from polyviz.api.reasons import reasons_of
+from polyviz.api.workbench import Workbench
+from polyviz.editing import start_edit
+from polyviz.editing.script import START
+from polyviz.mapping.cpu import make_plan
+from polyviz.views.schema import json_schema
+from tests.blocked import WIDE
+
+KERNELS = {entry.name: entry for entry in gallery.polybench()}
+SWEEP = """
+def sweep(A, B, x, n):
+    for i in range(1, n):
+        for j in range(n - 1):
+            A[i, j] = A[i - 1, j + 1] + 1.0
+    for i in range(n):
+        t = B[i, 0]
+        for j in range(n):
+            x[i] += t * A[i, j]
+"""
+
+
+def workbench(source, *schedules):
+    return Workbench(pv.inspect(source, schedules=schedules))
+
+
+def told(source, name):
+    """The reasons of a program for a machine that is always the same."""
+    part = pv.extract(source)
+    found, schedule = pv.dependences(part), pv.schedule(part, name)
+    plan = make_plan(part, found, schedule, "c", processor=WIDE)
+    return "\n".join(
+        f"{one.topic}, {one.loop or ', '.join(one.statements)}: {one.text}{' [pair]' if one.pair else ''}"
+        for one in reasons_of(start_edit(part, schedule, {START: name}, found), plan)
+    )
+
+
+@pytest.mark.parametrize("name", ["original", "pluto"])
+def test_of_a_factorisation(name, golden):
+    golden(told(KERNELS["lu"].function, name))
+
+
+def test_of_loops_that_forbid_tiles_and_of_a_private_variable(golden):
+    golden(told(SWEEP, "original"))
+
+
+def test_nobody_asked():
+    model = workbench(SWEEP, "original").model()
+    assert model["variants"][0]["reasons"] is None
+    assert [one["violation"] is None for one in model["variants"][0]["loops"]] == [False, True, True, False]
+
+
+def test_private_variables_are_no_obstacle():
+    sentences = [one["text"] for one in workbench(SWEEP, "original").model()["variants"][0]["loops"]]
+    assert sentences[2] == "Loop i is parallel: no dependence ties its iterations."
+    assert not any("of t (" in one for one in sentences)
+
+
+@pytest.mark.parametrize("kernel", ["gemver", "jacobi-2d", "doitgen", "seidel-2d"])
+def test_moves_that_are_said_to_be_legal_can_be_made_and_others_cannot(kernel):
+    part = pv.extract(KERNELS[kernel].function)
+    edit = start_edit(part, pv.schedule(part, "original"), {START: "original"})
+    tiles = [one for one in reasons_of(edit, None) if one.topic == "tiles"]
+    assert tiles
+    for one in tiles:
+        together = one.text.partition(" may be tiled together")[0].removeprefix("Loops ")
+        loops = together.replace(" and ", ", ").split(", ") if " may be tiled" in one.text else []
+        assert (one.pair is None) == (" may not be tiled" not in one.text)
+        if loops:
+            assert edit.apply("tile", loops[0], sizes=(32,) * len(loops))
+        if one.pair is not None:
+            with pytest.raises(pv.LegalityError):
+                edit.apply("tile", loops[0] if loops else one.loop, sizes=(32,) * max(2, len(loops) + 1))
+
+
+def test_of_moves_made_by_hand():
+    bench = workbench(SWEEP, "original")
+    bench.apply("original", "parallel", "S1.i", {})
+    assert "Loop i is parallel" in bench.model()["variants"][1]["loops"][2]["text"]
+    bench.explain("by hand")
+    assert {one["topic"] for one in bench.model()["variants"][1]["reasons"]} > {"tiles", "promotion", "reduction"}
+
+
+def test_the_document_is_small_with_all_reasons():
+    bench = workbench(KERNELS["lu"].function, "original", "pluto")
+    for name in bench.shown():
+        bench.explain(name)
+    model = bench.model()
+    jsonschema.validate(model, json_schema("inspector"))
+    assert all(one["reasons"] for one in model["variants"])
+    assert len(json.dumps(model)) < 200_000
