@@ -13,14 +13,14 @@ import { button, element } from '../core/dom';
 import { Inspector, SHOWN } from '../core/inspector';
 import { fieldsOf, textOf } from '../core/values';
 import { livePictures } from './livePictures';
-import { Plotly } from './plotly';
+import { Plotly, type Turn } from './plotly';
 
 export const MIME = 'application/vnd.polyviz.v1+json';
 const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
 const HTML = 'text/html';
-/** When to look whether the widget has come to life: its manager may restore it late after a reload. */
-const ATTEMPTS = [0, 700, 2000, 5000];
-/** After this time no widget is expected any more. */
+/** When to look whether the widget has come to life: its manager restores it late after a reload, once the kernel has time. */
+const ATTEMPTS = [0, 700, 2000, 5000, 10_000, 20_000, 40_000, 80_000];
+/** After this time a person is told that the views are saved ones, while the widget may still come. */
 const PATIENCE = 7000;
 const SAVED = 'Saved views: everything but moves and timing works without the kernel.';
 const GONE = 'The kernel is gone; this is the last state.';
@@ -33,6 +33,7 @@ export type Others = Pick<IRenderMime.IRenderer, never> & {
 
 /** The notebook around an output: it can run the cell again, and remembers which widgets died with their kernel. */
 export interface Home {
+  readonly turn: Turn;
   readonly gone: Set<string>;
   again(node: HTMLElement): Promise<void>;
 }
@@ -56,7 +57,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     this.addClass('polyviz-output');
     this.layout = new PanelLayout();
     this.node.append(this.place);
-    this.plotly = new Plotly(this.node, others);
+    this.plotly = new Plotly(this.node, others, home?.turn ?? { holder: null });
     this.node.addEventListener(SHOWN, event => this.keep((event as CustomEvent<JSONObject>).detail));
   }
 
