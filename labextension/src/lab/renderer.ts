@@ -20,6 +20,8 @@ const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
 const HTML = 'text/html';
 /** When to look whether the widget has come to life: its manager restores it late after a reload, once the kernel has time. */
 const ATTEMPTS = [0, 700, 2000, 5000, 10_000, 20_000, 40_000, 80_000];
+/** How long one attempt may take. */
+const ANSWER = 1500;
 /** After this time a person is told that the views are saved ones, while the widget may still come. */
 const PATIENCE = 7000;
 const SAVED = 'Saved views: everything but moves and timing works without the kernel.';
@@ -190,7 +192,8 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     const live = this.others.createRenderer(WIDGET_VIEW);
     live.node.style.display = 'none';
     Widget.attach(live, this.node);
-    await live.renderModel(model).catch(() => undefined);
+    // While the widgets of a kernel are being restored the answer may never come; then a later attempt has to be free.
+    await Promise.race([live.renderModel(model).catch(() => undefined), pause(ANSWER)]);
     const isAlive = await appears(live.node);
     this.isReviving = false;
     if (isAlive && this.model === model && !this.home?.gone.has(widgetOf(model))) {
@@ -220,7 +223,11 @@ async function appears(node: HTMLElement): Promise<boolean> {
     if (node.querySelector('.polyviz') !== null) {
       return true;
     }
-    await new Promise(resolve => window.setTimeout(resolve, 50));
+    await pause(50);
   }
   return false;
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise(resolve => window.setTimeout(resolve, milliseconds));
 }
