@@ -47,7 +47,8 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   private timers: number[] = [];
   private live: IRenderMime.IRenderer | null = null;
   private page: Widget | null = null;
-  private isReviving = false;
+  /** A widget out of sight that may come to life. */
+  private attempt: IRenderMime.IRenderer | null = null;
   private readonly plotly: Plotly;
 
   constructor(
@@ -84,6 +85,13 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   protected override onAfterAttach(message: Message): void {
     super.onAfterAttach(message);
     this.lookForLife();
+  }
+
+  /** What is attached to a node has to go before the node does. */
+  protected override onBeforeDetach(message: Message): void {
+    this.attempt?.dispose();
+    this.attempt = null;
+    super.onBeforeDetach(message);
   }
 
   /** Wait a while for the live widget, where there may be one; out of sight nothing could be drawn yet. */
@@ -185,17 +193,20 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
 
   /** Swap the live widget in when it draws itself; when there is none, what is drawn stays. */
   private async revive(model: IRenderMime.IMimeModel): Promise<void> {
-    if (this.isReviving || this.live !== null || this.isDisposed || !this.isAttached || !this.others?.mimeTypes.includes(WIDGET_VIEW)) {
+    if (this.attempt !== null || this.live !== null || this.isDisposed || !this.isAttached || !this.others?.mimeTypes.includes(WIDGET_VIEW)) {
       return;
     }
-    this.isReviving = true;
     const live = this.others.createRenderer(WIDGET_VIEW);
+    this.attempt = live;
     live.node.style.display = 'none';
     Widget.attach(live, this.node);
     // While the widgets of a kernel are being restored the answer may never come; then a later attempt has to be free.
     await Promise.race([live.renderModel(model).catch(() => undefined), pause(ANSWER)]);
     const isAlive = await appears(live.node);
-    this.isReviving = false;
+    if (this.attempt !== live) {
+      return;
+    }
+    this.attempt = null;
     if (isAlive && this.model === model && !this.home?.gone.has(widgetOf(model))) {
       this.stop();
       this.live = live;
