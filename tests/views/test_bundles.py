@@ -87,9 +87,8 @@ def test_a_forbidden_pair_of_two_nests_is_ringed_in_each_of_them():
 
 
 def test_the_picture_of_a_pair_keeps_sizes_for_which_it_is_one():
-    part = pv.extract(
-        "for i in range(n):\n    for j in range(i):\n        B[i, j] = A[i, j]\nfor i in range(n):\n    C[i] = B[n - 1, i]"
-    )
+    first = "for i in range(n):\n    for j in range(i):\n        B[i, j] = A[i, j]\n"
+    part = pv.extract(f"{first}for i in range(n):\n    C[i] = B[n - 1, i]")
     source, _ = refused(part, "{ S0[i, j] -> [1, i, j]; S1[i] -> [0, i, 0] }")
     assert "S0[1, 0]" in texts(source)
     assert "line 3 · n = 2 · 1 instance" in texts(source)
