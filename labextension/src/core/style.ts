@@ -156,5 +156,5 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-table caption { text-align: start; caption-side: top; padding: 4px 0 0 4px; color: var(--pv-ink); }
 .polyviz-bar { fill: var(--pv-flow); } .polyviz-whisker { stroke: var(--pv-ink); fill: none; stroke-width: 1.4; }
 @media (prefers-reduced-motion: no-preference) { .polyviz-point { transition: fill-opacity 80ms, stroke-width 80ms; } }
-@media (forced-colors: active) { .polyviz [aria-selected=true] > .polyviz-node, .polyviz-line[aria-selected=true] { outline: 2px solid Highlight; } }
+@media (forced-colors: active) { .polyviz-line, .polyviz-node { border-inline-start-color: Canvas; } .polyviz [aria-selected=true] > .polyviz-node, .polyviz-line[aria-selected=true] { outline: 2px solid Highlight; } }
 `;
