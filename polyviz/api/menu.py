@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from polyviz.model.exclusion import exclusive
 from polyviz.views.linked import ordering_model
 from polyviz.views.models import violation_model
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from polyviz.editing import Choice, Edit
     from polyviz.model.schedule import Schedule
@@ -20,19 +21,23 @@ if TYPE_CHECKING:
     from polyviz.views.linked_schema import ChoiceModel
 
 
-def menu(edit: Edit, address: str, sketch: Sketch | None = None) -> list[ChoiceModel]:
-    """What can be done with the loop ``address`` of ``edit``; raises ``OptionError`` when there is no such loop.
+def menu(edit: Edit, address: str, sketch: Sketch | None = None) -> Iterator[ChoiceModel]:
+    """What can be done with the loop ``address`` of ``edit``, as it is found.
 
     With ``sketch``, the drawing that the menu belongs to, a legal move says when each drawn instance would run.
+    Raises ``OptionError`` when there is no such loop.
     """
-    before = edit.schedule
-    return [_model(edit, choice, before, sketch) for choice in edit.choices(address)]
+    before = edit.outline
+    for choice, after in edit.offers(address):
+        yield _model(edit, choice, before, before if after is None else after.outline, sketch)
 
 
-def _model(edit: Edit, choice: Choice, before: Schedule, sketch: Sketch | None) -> ChoiceModel:
+@exclusive
+def _model(
+    edit: Edit, choice: Choice, before: Schedule, after: Schedule, sketch: Sketch | None
+) -> ChoiceModel:
     words = dict(choice.arguments)
     violations = () if choice.is_legal else edit.check(choice.name, choice.at, **words).violations
-    after = edit.apply(choice.name, choice.at, **words).schedule if choice.is_legal else before
     return {
         "move": choice.name,
         "label": move_label(choice.name, choice.arguments),

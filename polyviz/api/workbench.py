@@ -96,8 +96,11 @@ class Workbench:
         found = self.inspector
         self.schedules[name] = choose_schedule(found.scop, found.dependences, name, {})
 
-    def choices(self, variant: str, address: str) -> list[ChoiceModel]:
-        """The moves at ``address`` of a variant; raises ``OptionError`` when there is no such variant or place."""
+    def choices(self, variant: str, address: str) -> Iterator[ChoiceModel]:
+        """The moves at ``address`` of a variant, as they are found.
+
+        Raises ``OptionError`` when there is no such variant or place.
+        """
         if not self._sketch.shown:
             self.model()
         return menu(self._editing(variant), address, self._sketch)

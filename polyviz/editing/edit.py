@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.editing.binding import Address, Bound, bind
-from polyviz.editing.menu import Choice, choices_at
+from polyviz.editing.menu import Choice, offers_at
 from polyviz.editing.places import places_of
 from polyviz.editing.script import call_text, python_text, script_text
 from polyviz.errors import LegalityError, OptionError, PolyvizError
 from polyviz.model.display import Displayable
 from polyviz.model.exclusion import exclusive
-from polyviz.scheduling.described import described, flagged
+from polyviz.scheduling.described import described, flagged, outlined
 from polyviz.scheduling.problem import SchedulingProblem
 from polyviz.transform.nest import apart, gathered
 from polyviz.transform.proof import promises
 from polyviz.transform.registry import move_class, moves
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import islpy as isl
 
@@ -80,6 +80,11 @@ class Edit(Displayable):
         name = self.start.scheduler.removesuffix(EDITED) + EDITED
         decisions = (*self.start.decisions, *(step.decision for step in self.done))
         return replace(described(self._problem, name, self.tree, decisions), by_hand=True)
+
+    @property
+    def outline(self) -> Schedule:
+        """The order as it is now without its log, which takes as long to write as all the rest."""
+        return outlined(self._problem, self.start.scheduler, self.tree) if self.done else self.start
 
     @property
     def loops(self) -> tuple[str, ...]:
@@ -146,7 +151,11 @@ class Edit(Displayable):
     @exclusive
     def choices(self, at: Address) -> tuple[Choice, ...]:
         """What can be done with the loop ``at``, with likely arguments; illegal moves say which pair forbids them."""
-        return choices_at(self._places, at, self.apply)
+        return tuple(choice for choice, _ in self.offers(at))
+
+    def offers(self, at: Address) -> Iterator[tuple[Choice, Edit | None]]:
+        """The choices at the loop ``at`` as they are found, each with the edit after it; None where it is illegal."""
+        return offers_at(self._places, at, self.apply)
 
     def script(self) -> str:
         """The edit as text, one line per move, which ``polyviz.replay`` makes again."""

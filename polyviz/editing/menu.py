@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from polyviz.editing.script import call_text
 from polyviz.errors import LegalityError, OptionError
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from polyviz.editing.binding import Address
     from polyviz.editing.places import Loop, Places
 
+Outcome = TypeVar("Outcome")
 SIZE = 32
 """The tile size that is proposed."""
 SMALL_SIZE = 4
@@ -40,21 +41,24 @@ class Choice:
         return f"{words}   # {self.reason}" if self.reason else words
 
 
-def choices_at(places: Places, address: Address, attempt: Callable[..., object]) -> tuple[Choice, ...]:
-    """The moves that make sense at the loop ``address``; ``attempt`` makes one, or raises as ``Edit.apply`` does."""
+def offers_at(
+    places: Places, address: Address, attempt: Callable[..., Outcome]
+) -> Iterator[tuple[Choice, Outcome | None]]:
+    """The moves that make sense at the loop ``address``, one after the other, with what they lead to.
+
+    ``attempt`` makes one, or raises as ``Edit.apply`` does; an illegal one leads to None.
+    """
     loop = places.loop(address)
-    found = []
     for name in moves():
         for at, arguments in _proposals(name, places, loop):
             try:
-                attempt(name, at, **arguments)
+                outcome = attempt(name, at, **arguments)
             except OptionError:
                 continue
             except LegalityError as error:
-                found.append(Choice(name, at, arguments, error.reason or error.message))
+                yield Choice(name, at, arguments, error.reason or error.message), None
             else:
-                found.append(Choice(name, at, arguments))
-    return tuple(found)
+                yield Choice(name, at, arguments), outcome
 
 
 def _proposals(name: str, places: Places, loop: Loop) -> Iterator[tuple[str | None, dict[str, Any]]]:

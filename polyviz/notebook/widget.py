@@ -74,8 +74,10 @@ class InspectorWidget(anywidget.AnyWidget):
         return self._redrawn()
 
     def _choices(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        address = str(question["address"])
-        return {"address": address, "choices": self.workbench.choices(str(question["variant"]), address)}
+        number = int(question["number"])
+        for choice in self.workbench.choices(str(question["variant"]), str(question["address"])):
+            self.send({"answer": "choice", "number": number, "choice": choice})
+        return {"number": number}
 
     def _apply(self, question: Mapping[str, Any]) -> dict[str, Any]:
         arguments = {str(name): value for name, value in question["arguments"].items()}

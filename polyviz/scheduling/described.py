@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from polyviz.analysis.parallelism import BandProperties, band_properties, parallelism
@@ -28,13 +29,23 @@ def described(
     The log gets one entry per loop; entries of that kind in ``decisions`` are of an earlier tree and left out.
     """
     properties = band_properties(problem.scop, problem.dependences, tree)
+    found = _outline(scheduler, tree, properties)
+    loops = parallelism(problem.scop, problem.dependences, found.tree)
+    log = (*(one for one in decisions if one.step != LOOP), *loop_decisions(properties, loops))
+    return replace(found, decisions=log)
+
+
+def outlined(problem: SchedulingProblem, scheduler: str, tree: isl.Schedule) -> Schedule:
+    """``tree`` like :func:`described`, without a log: the reasons of its loops take longer than all the rest."""
+    return _outline(scheduler, tree, band_properties(problem.scop, problem.dependences, tree))
+
+
+def _outline(scheduler: str, tree: isl.Schedule, properties: Sequence[BandProperties]) -> Schedule:
     known_tree = _flagged(tree, properties)
     described_bands = tuple(
         _band(node, known) for (_, node), known in zip(bands(known_tree), properties, strict=True)
     )
-    loops = parallelism(problem.scop, problem.dependences, known_tree)
-    log = (*(one for one in decisions if one.step != LOOP), *loop_decisions(properties, loops))
-    return Schedule(scheduler, known_tree, common_times(known_tree), described_bands, log)
+    return Schedule(scheduler, known_tree, common_times(known_tree), described_bands)
 
 
 def flagged(problem: SchedulingProblem, tree: isl.Schedule) -> isl.Schedule:

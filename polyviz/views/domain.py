@@ -21,7 +21,7 @@ from polyviz.views.drawing import (
 )
 from polyviz.views.geometry import Oblique, hull, hull_edges
 from polyviz.views.instances import Arrow, Instance, Pane, outstanding, span_of
-from polyviz.views.palette import BLUE, FAINT, HULL, INK, MUTED
+from polyviz.views.palette import BLUE, FAINT, HULL, INK, MUTED, ORANGE
 from polyviz.views.svg import Canvas, Point
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ def _draw_line(pane: Pane) -> str:
     ]
     curves(canvas, arcs, width=1.6)
     canvas.dots([place(point) for point in pane.points], DOT + 0.6)
+    _ring(canvas, pane, place)
     return canvas.render()
 
 
@@ -145,6 +146,7 @@ def _draw_plane(pane: Pane) -> str:
     _outline(canvas, outline)
     _arrows(canvas, pane, place)
     canvas.dots([place(point) for point in pane.points], min(DOT, unit / 4))
+    _ring(canvas, pane, place)
     return canvas.render()
 
 
@@ -241,7 +243,17 @@ def _draw_space(pane: Pane) -> str:
     _arrows(canvas, pane, place)
     _deep_dots(canvas, pane, place)
     _edges(canvas, place, pane, project, near=True)
+    _ring(canvas, pane, place)
     return canvas.render()
+
+
+def _ring(canvas: Canvas, pane: Pane, place: Callable[[Instance], Point]) -> None:
+    if pane.ringed is not None:
+        x, y = place(pane.ringed)
+        name = f"{pane.statement}[{', '.join(map(str, pane.ringed))}]"
+        canvas.dots([(x, y)], 2.4 * DOT, ORANGE)
+        canvas.dots([(x, y)], DOT + 0.6)
+        canvas.text(x + 10, y - 9, name, size=11, bold=True)
 
 
 def _deep_dots(canvas: Canvas, pane: Pane, place: Callable[[Sequence[float]], Point]) -> None:

@@ -48,6 +48,7 @@ class Pane:
 
     ``iterators`` name the drawn dimensions (at most three). ``complete`` tells that every instance is shown;
     ``notes`` say in sentences what is not. ``analysed`` is False where nobody has asked for dependences yet.
+    ``ringed`` is an instance to point at.
     """
 
     statement: str
@@ -60,6 +61,7 @@ class Pane:
     complete: bool
     notes: tuple[str, ...] = ()
     analysed: bool = True
+    ringed: Instance | None = None
 
 
 def integer_points(domain: isl.Set, most: int = MOST_POINTS) -> tuple[list[Instance], int]:

@@ -40,7 +40,7 @@ def labels(choices, *, legal):
 
 
 def test_legal_moves_and_others_with_their_pair(bench):
-    choices = bench.choices("original", "i")
+    choices = list(bench.choices("original", "i"))
     assert {"Skew by i", "Tile by 4", "Unroll"} <= labels(bench.choices("original", "j"), legal=True)
     assert {"Parallel", "Interchange to j, i", "Tile by 4 × 4"} <= labels(choices, legal=False)
     [interchange] = [choice for choice in choices if choice["label"] == "Interchange to j, i"]
@@ -145,7 +145,7 @@ def test_an_automatic_schedule_as_moves():
 
 def test_loops_side_by_side_are_fused_and_reordered():
     bench = Workbench(pv.inspect(TWO, schedules=("original",)))
-    choices = bench.choices("original", "S0.i")
+    choices = list(bench.choices("original", "S0.i"))
     assert "Fuse S0, S1" in labels(choices, legal=True)
     assert "Reorder to S1, S0" in labels(choices, legal=False)
 
@@ -161,7 +161,7 @@ def test_unknown_schedules_and_places(bench):
     with pytest.raises(OptionError, match="No schedule is shown as `pluto`"):
         bench.choices("pluto", "i")
     with pytest.raises(OptionError, match="no loop `k`"):
-        bench.choices("original", "k")
+        list(bench.choices("original", "k"))
     with pytest.raises(OptionError, match="nothing to undo"):
         bench.go_to(1)
 

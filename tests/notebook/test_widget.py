@@ -53,9 +53,12 @@ def test_questions_change_the_model(shown):
     assert len(shown.model["statements"][0]["points"]) == 3
     assert ask(shown, ask="schedule", name="isl")["show"] == "isl"
     assert [one["name"] for one in shown.model["variants"]] == ["original", "isl"]
-    offered = ask(shown, ask="choices", variant="original", address="i")
-    assert any(choice["move"] == "reversal" and choice["legal"] for choice in offered["choices"])
-    assert json.dumps(offered)
+    before = len(shown.sent)
+    assert ask(shown, ask="choices", variant="original", address="i", number=7)["answer"] == "choices"
+    *offers, _ = shown.sent[before:]
+    assert {(one["answer"], one["number"]) for one in offers} == {("choice", 7)}
+    assert any(one["choice"]["move"] == "reversal" and one["choice"]["legal"] for one in offers)
+    assert json.dumps(offers)
     ask(shown, ask="apply", variant="original", at="i", move="reversal", arguments={})
     assert shown.model["edit"]["steps"][0]["text"] == 'reversal(at="i")'
     ask(shown, ask="history", position=0)
@@ -165,7 +168,7 @@ def test_what_runs_beside_the_notebook_tells_so_and_can_be_cancelled(monkeypatch
         {"ask": "values", "values": {"A_shape_0": "many"}},
         {"ask": "values"},
         {"ask": "values", "values": [3]},
-        {"ask": "choices", "variant": "original", "address": "k"},
+        {"ask": "choices", "variant": "original", "address": "k", "number": 1},
         {"ask": "apply", "variant": "original", "at": "i", "move": "fly", "arguments": {}},
         {"ask": "history", "position": 4},
         {"ask": "device", "variant": "nobody"},

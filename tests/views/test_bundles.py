@@ -71,10 +71,33 @@ def test_a_forbidden_order_shows_its_pair():
     part = pv.extract("for i in range(1, n):\n    for j in range(n - 1):\n        A[j, i] = A[j + 1, i - 1]")
     [svg] = pictures_in(checked(pv.check(part, "{ S0[i, j] -> [j, i] }")._repr_mimebundle_())["text/html"])
     assert "flow" in texts(svg)
-    between = pv.extract("for i in range(n):\n    B[i] = A[i]\nfor i in range(n):\n    C[i] = B[i]")
-    verdict = pv.check(between, "{ S0[i] -> [1, i]; S1[i] -> [0, i] }")
+
+
+def test_a_forbidden_pair_of_two_statements_is_an_arrow_where_a_loop_is_around_both():
+    part = pv.extract("for i in range(1, n):\n    B[i] = A[i]\n    C[i] = B[i - 1]")
+    [svg] = refused(part, "{ S0[i] -> [-i, 0]; S1[i] -> [-i, 1] }")
+    assert {"S0 → S1", "flow"} <= set(texts(svg))
+
+
+def test_a_forbidden_pair_of_two_nests_is_ringed_in_each_of_them():
+    part = pv.extract("for i in range(n):\n    B[i] = A[i]\nfor i in range(n):\n    C[i] = B[i]")
+    source, sink = refused(part, "{ S0[i] -> [1, i]; S1[i] -> [0, i] }")
+    assert "S0[0]" in texts(source)
+    assert "S1[0]" in texts(sink)
+
+
+def test_the_picture_of_a_pair_keeps_sizes_for_which_it_is_one():
+    first = "for i in range(n):\n    for j in range(i):\n        B[i, j] = A[i, j]\n"
+    part = pv.extract(f"{first}for i in range(n):\n    C[i] = B[n - 1, i]")
+    source, _ = refused(part, "{ S0[i, j] -> [1, i, j]; S1[i] -> [0, i, 0] }")
+    assert "S0[1, 0]" in texts(source)
+    assert "line 3 · n = 2 · 1 instance" in texts(source)
+
+
+def refused(part, order):
+    verdict = pv.check(part, order)
     assert not verdict
-    assert pictures_in(checked(verdict._repr_mimebundle_())["text/html"]) == []
+    return pictures_in(checked(verdict._repr_mimebundle_())["text/html"])
 
 
 def test_what_is_preformatted_has_letters_of_one_width():

@@ -84,7 +84,7 @@ class CacheView {
     svg.append(...memory.plots.map(plot => shape('text', { x: plot.x, y: plot.y - 5, class: 'polyviz-title' }, plot.title)));
     this.lines = lines;
     const save = saveButtons(() => `${this.state.model.name}-cache`, () => this.root.querySelector('svg.polyviz-picture'));
-    return [element('div', {}, svg), element('div', { class: 'polyviz-row' }, ...LEGEND.flatMap(legendEntry), ...save)];
+    return [element('div', { class: 'polyviz-memory', tabindex: 0, role: 'group', 'aria-label': 'Arrays in memory' }, svg), element('div', { class: 'polyviz-row' }, ...LEGEND.flatMap(legendEntry), save)];
   }
 
   /** Light the lines of the step that is shown, and say what they are. */

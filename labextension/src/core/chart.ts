@@ -3,21 +3,22 @@
  * place keeps what stood in it.
  */
 
-import { element, setAttribute } from './dom';
+import { button, element, setAttribute } from './dom';
 import type { Colours, Figure } from './figures';
 
-/** The event that asks for a figure; whoever draws it sets `isTaken`. */
+/** The event that asks for a figure; whoever draws it sets `isTaken`, and calls `release` when it is taken away again. */
 export const CHART = 'polyviz-chart';
 
 export interface ChartRequest {
   readonly figure: Figure;
   readonly place: HTMLElement;
+  readonly release: () => void;
   isTaken: boolean;
 }
 
 /** Ask for a figure at `place`, which has to be in the page; whether somebody draws it. */
-export function requestChart(place: HTMLElement, figure: Figure): boolean {
-  const request: ChartRequest = { figure, place, isTaken: false };
+export function requestChart(place: HTMLElement, figure: Figure, release: () => void): boolean {
+  const request: ChartRequest = { figure, place, release, isTaken: false };
   place.dispatchEvent(new CustomEvent(CHART, { bubbles: true, detail: request }));
   return request.isTaken;
 }
@@ -47,6 +48,8 @@ export class ChartPlace {
   readonly root = element('div', { class: 'polyviz-chart' });
   private readonly drawing = element('div', { role: 'img', class: 'polyviz-plotly' });
   private figure: ((colours: Colours) => Figure | null) | null = null;
+  private otherwise: readonly Node[] = [];
+  private released: (() => void) | null = null;
   private isDrawn = false;
   private colours = '';
 
@@ -58,8 +61,11 @@ export class ChartPlace {
     new MutationObserver(follow).observe(document.body, { attributeFilter: ['data-jp-theme-light', 'class'] });
   }
 
-  show(figure: (colours: Colours) => Figure | null, otherwise: readonly Node[]): void {
+  /** `released` is what happens when another chart becomes the live one; without it this one can be asked for again. */
+  show(figure: (colours: Colours) => Figure | null, otherwise: readonly Node[], released: (() => void) | null = null): void {
     this.figure = figure;
+    this.otherwise = otherwise;
+    this.released = released;
     this.drawing.replaceChildren();
     this.root.replaceChildren(...otherwise);
     this.redraw();
@@ -87,11 +93,16 @@ export class ChartPlace {
     if (figure === null) {
       return;
     }
-    const before = [...this.root.childNodes];
     setAttribute(this.drawing, 'aria-label', figure.words);
     this.root.replaceChildren(this.drawing);
-    if (!requestChart(this.drawing, figure)) {
-      this.root.replaceChildren(...before);
+    if (!requestChart(this.drawing, figure, () => this.giveUp())) {
+      this.root.replaceChildren(...this.otherwise);
     }
+  }
+
+  private giveUp(): void {
+    const again = button('Live chart', () => this.redraw(), { class: 'polyviz-small' });
+    this.root.replaceChildren(...this.otherwise, ...(this.released === null ? [again] : []));
+    this.released?.();
   }
 }

@@ -76,7 +76,9 @@ const HEADINGS = ['kind', 'array', 'source → sink', 'distance', 'carried by', 
 
 function tableOf(state: State): [HTMLElement, () => void] {
   const rows = state.model.relations.map((relation, number) => rowOf(state, relation, number));
-  const head = element('tr', {}, ...HEADINGS.map(name => element('th', { scope: 'col' }, name)));
+  const isSplit = state.model.relations.some(one => one.distances.some(distance => distance.includes('|')));
+  const meaning = element('span', { class: 'polyviz-meaning' }, 'loops around both | loops of each');
+  const head = element('tr', {}, ...HEADINGS.map(name => element('th', { scope: 'col' }, name, name === 'distance' && isSplit ? meaning : null)));
   const body = element('tbody', {}, ...rows);
   rove(body, 'tr');
   const table = element('table', { class: 'polyviz-table', role: 'grid', 'aria-multiselectable': 'true', 'aria-label': 'Dependences' }, element('thead', {}, head), body);

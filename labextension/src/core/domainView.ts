@@ -1,11 +1,13 @@
 /** Iterations as points, with the exact hull per statement, tiles as outlines, and dependences as arrows. */
 
 import { CloudCanvas, MOST_SHAPES } from './cloudCanvas';
-import { firstSlices, panesOf, type Pane, type Slices } from './clouds';
+import { firstSlices, panesOf, slicesAround, type Pane, type Slices } from './clouds';
 import { isShown } from './dependenceView';
 import { element, freshId, items, keepingFocus, shape } from './dom';
-import { arrow, arrowHead, axisShapes, polygon, round } from './drawing';
+import { keyOf, partsDrawn } from './domainNotes';
+import { arrow, arrowHead, axisShapes, laneShape, polygon, round } from './drawing';
 import type { Position } from './geometry';
+import type { Model, Violation } from './model';
 import { KINDS, markerOf, markerPath } from './palette';
 import { layOut, type PlacedMark, type Sheet } from './plot';
 import { instanceKey, instanceNumber, instanceText, NOTHING, statementNumber } from './selection';
@@ -41,6 +43,7 @@ class DomainView {
 
   constructor(private readonly state: State) {
     state.on(['model', 'variant', 'space'], () => this.restart());
+    state.on(['selection', 'moment'], () => this.follow());
     state.on(['selection', 'filter', 'moment'], () => this.mark());
     this.restart();
   }
@@ -67,13 +70,31 @@ class DomainView {
     };
     const isOpen = this.root.querySelector('details')?.open ?? false;
     const controls = sliceControls(panes, this.slices, isOpen, slice);
-    const notes = [...new Set([...panes.flatMap(pane => pane.notes), ...this.hiddenPairs()])];
+    const notes = [...partsDrawn(this.state.model), ...this.hiddenPairs()];
     const drawing = panes.length > 0 ? this.picture(sheet) : element('p', {}, 'No instance to draw for these values.');
     const save = saveButtons(() => this.state.model.name, () => this.root.querySelector<SVGSVGElement>('svg.polyviz-picture'));
-    const bottom = element('div', { class: 'polyviz-row' }, this.caption, ...save);
-    this.root.replaceChildren(this.spaces(), drawing, bottom, controls);
-    this.root.append(...[items(notes)].filter(one => one !== null));
+    const bottom = element('div', { class: 'polyviz-row' }, this.caption, save);
+    const below = [keyOf(this.state.model, panes), controls, items(notes)];
+    this.root.replaceChildren(this.spaces(), drawing, bottom, ...below.filter(one => one !== null));
     this.mark();
+  }
+
+  /** Move slices to where something happens: a pair that forbids a move, or the step of the execution. */
+  private follow(): void {
+    const { selection, model, moment } = this.state;
+    const pair = selection.what === 'violation' ? pairOf(model, selection.violation) : [];
+    const [first = null] = moment ?? [];
+    const wanted = pair.length > 0 ? pair : first === null ? [] : [first];
+    let isMoved = false;
+    for (const pane of wanted.length > 0 ? this.panes() : []) {
+      const slices = this.slices.get(pane.key) ?? new Map<number, number>();
+      const better = slicesAround(pane, new Set(wanted), slices);
+      isMoved ||= better !== slices;
+      this.slices.set(pane.key, better);
+    }
+    if (isMoved) {
+      keepingFocus(this.root, () => this.draw());
+    }
   }
 
   /** Arrows from statement to statement would cover everything, so they wait until somebody asks for them. */
@@ -134,7 +155,8 @@ class DomainView {
     for (const plot of sheet.plots) {
       svg.append(
         ...plot.outlines.map(corners => polygon(corners, 'polyviz-hull', sheet.radius)),
-        ...plot.tiles.map(corners => polygon(corners, 'polyviz-tile', 0)),
+        ...plot.tiles.map(({ corners, isOdd }) => polygon(corners, isOdd ? 'polyviz-tile polyviz-odd' : 'polyviz-tile', 0)),
+        ...plot.lanes.map(laneShape),
         ...plot.axes.flatMap(axisShapes),
         shape('text', { x: plot.title.x, y: plot.title.y, class: 'polyviz-title' }, plot.pane.title)
       );
@@ -217,10 +239,10 @@ class DomainView {
       return;
     }
     const { violation } = selection;
-    const keyOf = (name: string, instance: readonly number[]): string =>
-      instanceKey(statementNumber(model, name), instanceNumber(model, name, instance));
-    const source = this.placed.get(keyOf(violation.source, violation.sourceInstance));
-    const sink = this.placed.get(keyOf(violation.sink, violation.sinkInstance));
+    const [source, sink] = pairOf(model, violation).map(key => this.placed.get(key));
+    if (source === undefined || sink === undefined) {
+      this.caption.textContent = 'Not both iterations of the pair are in what is drawn.';
+    }
     const rings = [source, sink].flatMap(one =>
       one === undefined ? [] : [shape('circle', { cx: one.position.x, cy: one.position.y, r: 9, class: 'polyviz-ring' })]
     );
@@ -299,6 +321,15 @@ class DomainView {
     }
     return best;
   }
+}
+
+/** The two instances in the wrong order. */
+function pairOf(model: Model, violation: Violation): readonly string[] {
+  const ends: readonly (readonly [string, readonly number[]])[] = [
+    [violation.source, violation.sourceInstance],
+    [violation.sink, violation.sinkInstance]
+  ];
+  return ends.map(([name, instance]) => instanceKey(statementNumber(model, name), instanceNumber(model, name, instance)));
 }
 
 const DIRECTIONS: ReadonlyMap<string, Position> = new Map([

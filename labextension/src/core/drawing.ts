@@ -14,6 +14,10 @@ export function polygon(corners: readonly Position[], name: string, padding: num
   return shape('polygon', { points, class: name, 'stroke-width': padding > 0 ? padding * 4 : null });
 }
 
+export function laneShape(lane: Position & { readonly text: string }): SVGElement {
+  return shape('text', { x: round(lane.x), y: round(lane.y + 4), class: 'polyviz-lane' }, lane.text);
+}
+
 export function axisShapes(axis: AxisLine): readonly SVGElement[] {
   const numbers = axis.ticks.map(tick => shape('text', { x: round(tick.x), y: round(tick.y + 3), class: 'polyviz-tick' }, tick.text));
   const isUpright = Math.abs(axis.to.x - axis.from.x) < 1;

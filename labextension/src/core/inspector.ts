@@ -86,10 +86,11 @@ export class Inspector {
     this.state?.answered(problem);
   }
 
-  /** The kernel's list of moves on a loop. */
-  offer(address: string, choices: unknown): void {
-    if (this.state !== null) {
-      this.state.menu = { address, choices: readChoices(choices) };
+  /** Moves that the kernel found for the menu with this number; `isComplete` when there are no others. */
+  offer(number: number, choices: unknown, isComplete: boolean): void {
+    const menu = this.state?.menu ?? null;
+    if (this.state !== null && menu?.number === number) {
+      this.state.menu = { ...menu, choices: [...menu.choices, ...readChoices(choices)], isComplete };
       this.state.tell('choices');
     }
   }
@@ -110,8 +111,8 @@ function layout(state: State): readonly HTMLElement[] {
   const body = element(
     'div',
     { class: 'polyviz-columns' },
-    element('div', {}, section('Source', sourceView(state)), section('Schedule tree', treeView(state)), section('Generated code', codeView(state)), section('Dependences', dependenceView(state))),
-    element('div', {}, section('Domain', domainView(state), timeView(state), deviceTimeView(state)), section('Cache', cacheView(state)))
+    element('div', {}, section('Source', sourceView(state)), section('Schedule tree', treeView(state)), section('Generated code', codeView(state))),
+    element('div', {}, section('Domain', domainView(state), timeView(state), deviceTimeView(state)), section('Cache', cacheView(state)), section('Dependences', dependenceView(state)))
   );
   const all = element('div', {}, body);
   all.addEventListener('keydown', event => {

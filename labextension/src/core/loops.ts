@@ -54,7 +54,23 @@ export function flagsOf(member: Member): readonly string[] {
   if (member.coincident) {
     return [...role, 'parallel'];
   }
-  return member.reductionParallel ? [...role, 'parallel reduction'] : role;
+  return [...role, member.reductionParallel ? 'parallel reduction' : 'in order'];
+}
+
+/**
+ * What the scheduler said when it decided on a loop: the entry with its row where there is one, else the last that is
+ * about all of its statements, as of a move that was made by hand.
+ */
+export function decisionOf(variant: Variant, loop: Loop): string {
+  const about = variant.decisions.filter(one => one.step !== 'loop' && loop.statements.every(name => one.statements.includes(name)));
+  const rows = [...loop.member.rows].map(([statement, row]) => `${statement}: ${row}`);
+  const own = about.filter(one => one.step === 'row' && rows.every(row => isEntry(one.text, row)));
+  return (own.at(-1) ?? about.filter(one => one.step !== 'row').at(-1))?.text ?? '';
+}
+
+/** Whether a list in `text` has `row` as one of its entries, and not as the beginning of another one. */
+function isEntry(text: string, row: string): boolean {
+  return text.includes(`${row},`) || text.includes(`${row}.`);
 }
 
 /** Whether `loop` carries the relation with this number: whether its order is what keeps source before sink. */

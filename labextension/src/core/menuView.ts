@@ -1,6 +1,6 @@
 /**
  * The moves at one place: legal ones can be made, and say what they would cost; the others say why not, and draw the pair
- * of instances that forbids them.
+ * of instances that forbids them. The menu is there at once, and moves are added to it as the kernel finds them.
  */
 
 import { bytesText, cacheText, totalsOf, type Totals } from './cache';
@@ -9,55 +9,114 @@ import type { Choice } from './model';
 import { NOTHING } from './selection';
 import type { Menu, State } from './state';
 
-export function menuView(state: State, menu: Menu): HTMLElement {
-  const legal = menu.choices.filter(choice => choice.legal);
-  const illegal = menu.choices.filter(choice => !choice.legal);
-  const now = state.variant === undefined ? null : totalsOf(state.model, state.variant, state.cache);
-  const reason = element('p', { class: 'polyviz-reason', 'aria-live': 'polite' });
-  const root = element(
-    'div',
-    { class: 'polyviz-menu', role: 'group', 'aria-label': `Moves at ${menu.address}` },
-    element('p', { class: 'polyviz-word' }, `Moves at ${menu.address}`, button('Close', () => closeMenu(state), { class: 'polyviz-small' })),
-    now === null || legal.length === 0 ? null : element('p', { class: 'polyviz-muted' }, prediction(state, now)),
-    legal.length > 0 ? group('Legal', legal.map(choice => allowed(state, choice, now))) : element('p', {}, 'No move is legal here.'),
-    illegal.length > 0 ? group('They would change the result; pick one to see why', illegal.map(choice => forbidden(state, choice, reason))) : null,
-    reason
-  );
-  root.addEventListener('keydown', event => {
-    if (event.key === 'Escape') {
-      event.stopPropagation();
-      closeMenu(state);
+const WORSE = '▲';
+const BETTER = '▼';
+
+export class MenuView {
+  readonly root: HTMLElement;
+  readonly address: string;
+  readonly number: number;
+  private readonly now: Totals | null;
+  private readonly legal = new Group('Legal');
+  private readonly illegal = new Group('They would change the result; pick one to see why');
+  private readonly waiting = element('p', { class: 'polyviz-muted', role: 'status' });
+  private readonly reason = element('p', { class: 'polyviz-reason', 'aria-live': 'polite' });
+  private shown = 0;
+
+  constructor(
+    private readonly state: State,
+    { address, number }: Menu
+  ) {
+    this.address = address;
+    this.number = number;
+    this.now = state.variant === undefined ? null : totalsOf(state.model, state.variant, state.cache);
+    this.root = element(
+      'div',
+      { class: 'polyviz-menu', role: 'group', tabindex: -1, 'aria-label': `Moves at ${address}` },
+      element('p', { class: 'polyviz-word' }, `Moves at ${address}`, button('Close', () => this.close(), { class: 'polyviz-small' })),
+      this.now === null ? null : element('p', { class: 'polyviz-muted' }, prediction(state, this.now)),
+      this.legal.root,
+      this.illegal.root,
+      this.waiting,
+      this.reason
+    );
+    this.root.addEventListener('keydown', event => {
+      if (event.key === 'Escape') {
+        event.stopPropagation();
+        this.close();
+      }
+    });
+  }
+
+  /** Add what was found since the last time; what is there already keeps its place, and the focus. */
+  update(menu: Menu): void {
+    for (const choice of menu.choices.slice(this.shown)) {
+      if (choice.legal) {
+        this.legal.add(this.allowed(choice));
+      } else {
+        this.illegal.add(this.forbidden(choice));
+      }
     }
-  });
-  return root;
+    this.shown = menu.choices.length;
+    const hasLegal = menu.choices.some(choice => choice.legal);
+    this.waiting.textContent = !menu.isComplete ? 'Looking for moves …' : hasLegal ? '' : 'No move is legal here.';
+    this.waiting.hidden = this.waiting.textContent === '';
+  }
+
+  private close(): void {
+    this.state.menu = null;
+    this.state.tell('choices');
+  }
+
+  private allowed(choice: Choice): HTMLElement {
+    const { state } = this;
+    const apply = (): void => {
+      const variant = state.variant?.name ?? '';
+      const { move, at } = choice;
+      state.ask({ ask: 'apply', variant, at, move, arguments: choice.arguments }, `making the move “${choice.label}”`);
+    };
+    const made = button(choice.label, apply, { class: 'polyviz-move' });
+    for (const effect of effects(state, choice, this.now)) {
+      const tone = effect.startsWith(WORSE) ? 'polyviz-worse' : effect.startsWith(BETTER) ? 'polyviz-better' : '';
+      made.append(' ', element('span', { class: `polyviz-effect ${tone}` }, effect));
+    }
+    return made;
+  }
+
+  /** Still a button that works: what it does is show why the move cannot be made. */
+  private forbidden(choice: Choice): HTMLElement {
+    const { violation } = choice;
+    const show = (): void => {
+      this.reason.textContent = `${choice.label}: ${choice.reason}`;
+      this.state.select(violation === null ? NOTHING : { what: 'violation', violation });
+    };
+    return button(choice.label, show, {
+      class: 'polyviz-move polyviz-illegal',
+      'aria-label': `${choice.label}: not possible, show why`,
+      title: choice.reason
+    });
+  }
 }
 
-function group(name: string, buttons: readonly HTMLElement[]): HTMLElement {
-  return element('div', {}, element('p', { class: 'polyviz-muted' }, name), element('div', { class: 'polyviz-offers' }, ...buttons));
-}
+/** Buttons below a heading; nothing while there are none. */
+class Group {
+  readonly root: HTMLElement;
+  private readonly offers = element('div', { class: 'polyviz-offers' });
 
-function closeMenu(state: State): void {
-  state.menu = null;
-  state.tell('choices');
+  constructor(name: string) {
+    this.root = element('div', { hidden: true }, element('p', { class: 'polyviz-muted' }, name), this.offers);
+  }
+
+  add(offer: HTMLElement): void {
+    this.root.hidden = false;
+    this.offers.append(offer);
+  }
 }
 
 /** What the numbers on the moves mean, and where they stand now. */
 function prediction(state: State, now: Totals): string {
   const order = `Now ${now.steps} steps for ${now.instances} iterations (those of parallel loops at once)`;
-  return now.accesses === 0 ? `${order}.` : `${order}, ${bytesText(now.bytes)} moved through a cache of ${cacheText(state.cache)}. ▼ less, ▲ more:`;
-}
-
-function allowed(state: State, choice: Choice, now: Totals | null): HTMLElement {
-  const apply = (): void => {
-    const variant = state.variant?.name ?? '';
-    const { move, at } = choice;
-    state.ask({ ask: 'apply', variant, at, move, arguments: choice.arguments }, `making the move “${choice.label}”`);
-  };
-  const made = button(choice.label, apply, { class: 'polyviz-move' });
-  for (const effect of effects(state, choice, now)) {
-    made.append(element('span', { class: `polyviz-effect ${effect.startsWith(WORSE) ? 'polyviz-worse' : ''}` }, effect));
-  }
-  return made;
+  return now.accesses === 0 ? `${order}.` : `${order}, ${bytesText(now.bytes)} moved through a cache of ${cacheText(state.cache)}. ${BETTER} less, ${WORSE} more:`;
 }
 
 /** The numbers that a move would change; a sign tells better from worse. */
@@ -73,22 +132,6 @@ function effects(state: State, choice: Choice, now: Totals | null): readonly str
   return changed.length > 0 ? changed : ['same steps and bytes'];
 }
 
-const WORSE = '▲';
-
 function signOf(now: number, then: number): string {
-  return then < now ? '▼' : WORSE;
-}
-
-/** Still a button that works: what it does is show why the move cannot be made. */
-function forbidden(state: State, choice: Choice, reason: HTMLElement): HTMLElement {
-  const { violation } = choice;
-  const show = (): void => {
-    reason.textContent = `${choice.label}: ${choice.reason}`;
-    state.select(violation === null ? NOTHING : { what: 'violation', violation });
-  };
-  return button(choice.label, show, {
-    class: 'polyviz-move polyviz-illegal',
-    'aria-label': `${choice.label}: not possible, show why`,
-    title: choice.reason
-  });
+  return then < now ? BETTER : WORSE;
 }

@@ -24,7 +24,9 @@ export interface Plot {
   readonly title: Position;
   readonly marks: readonly PlacedMark[];
   readonly outlines: readonly (readonly Position[])[];
-  readonly tiles: readonly (readonly Position[])[];
+  readonly tiles: readonly { readonly corners: readonly Position[]; readonly isOdd: boolean }[];
+  /** The names of statements that have a line of their own. */
+  readonly lanes: readonly (Position & { readonly text: string })[];
   readonly axes: readonly AxisLine[];
 }
 
@@ -36,6 +38,10 @@ export interface Sheet {
 }
 
 const WIDEST = 680;
+/** How far the lines of statements are apart that share a single dimension. */
+const LANE = 15;
+/** The least room for the number at a tick. */
+const TICK = 26;
 const MARGIN = { left: 44, right: 28, top: 30, bottom: 40 };
 
 interface Box {
@@ -70,7 +76,7 @@ export function layOut(
     left += sketch.width;
     rowHeight = Math.max(rowHeight, sketch.height);
     width = Math.max(width, left);
-    radius = Math.min(radius, Math.max(2.2, sketch.unit * 0.2));
+    radius = Math.min(radius, sketch.lift > 0 ? LANE / 3 : radius, Math.max(2.2, sketch.unit * 0.2));
   }
   return { plots, width: Math.max(width, 160), height: Math.max(top + rowHeight, 60), radius };
 }
@@ -81,6 +87,8 @@ interface Sketch {
   readonly unit: number;
   readonly width: number;
   readonly height: number;
+  /** The room above the last lane. */
+  readonly lift: number;
 }
 
 /** The size of a pane: wide ones are drawn with a smaller unit. */
@@ -88,16 +96,18 @@ function sketchOf(pane: Pane, slices: Slices, count: number): Sketch {
   const shown = drawnAxes(pane, slices);
   const corners = cornersOf(shown.map(number => pane.axes[number]!)).map(project);
   const box = boxOf(corners);
-  const room = count > 1 ? 250 : 420;
+  const [room, tall] = count > 1 ? [250, 260] : [520, 320];
+  const lift = shown.length === 1 ? (pane.statements.length - 1) * LANE : 0;
   // Points that are painted need less room than those that are elements.
   const least = pane.marks.length > MOST_SHAPES ? 1 : 4;
-  const unit = Math.max(least, Math.min(38, room / Math.max(1, box.width), 260 / Math.max(1, box.height)));
+  const unit = Math.max(least, Math.min(38, room / Math.max(1, box.width), tall / Math.max(1, box.height)));
   return {
     shown,
     box,
     unit,
     width: Math.max(box.width * unit + MARGIN.left + MARGIN.right, 110),
-    height: box.height * unit + MARGIN.top + MARGIN.bottom
+    height: box.height * unit + lift + MARGIN.top + MARGIN.bottom,
+    lift
   };
 }
 
@@ -128,17 +138,26 @@ function plotOf(
     const flat = project(place);
     return {
       x: origin.x + MARGIN.left + (flat.x - sketch.box.left) * sketch.unit,
-      y: origin.y + MARGIN.top + (flat.y - sketch.box.top) * sketch.unit
+      y: origin.y + MARGIN.top + sketch.lift + (flat.y - sketch.box.top) * sketch.unit
     };
   };
   const count = model.statements.length;
-  const isShared = new Set(pane.marks.map(mark => mark.statement)).size > 1;
+  const isShared = pane.statements.length > 1;
+  const upwards = new Map(pane.statements.map((number, place) => [number, (pane.statements.length - 1 - place) * LANE]));
   const positionOf = (mark: Mark): Position => {
     const at = pixel(sketch.shown.map(axis => mark.place[axis] ?? 0));
+    if (sketch.shown.length === 1) {
+      return { x: at.x, y: at.y - (upwards.get(mark.statement) ?? 0) };
+    }
     // Statements may share a point of the schedule's space: beside each other they can all be seen.
     const shift = isShared ? (mark.statement - (count - 1) / 2) * Math.min(0.24, 0.8 / count) * sketch.unit : 0;
     return { x: at.x + shift, y: at.y };
   };
+  const laneOf = (number: number): Position & { readonly text: string } => ({
+    x: origin.x + MARGIN.left - 12,
+    y: origin.y + MARGIN.top + sketch.lift - (upwards.get(number) ?? 0),
+    text: model.statements[number]?.name ?? ''
+  });
   const inside = pane.marks.filter(mark => isInSlice(mark, slices));
   const outlineOf = (marks: readonly Mark[]): readonly Position[] => hull(marks.map(positionOf));
   const statements = [...new Set(inside.map(mark => mark.statement))];
@@ -148,7 +167,8 @@ function plotOf(
     title: { x: origin.x + MARGIN.left + 14, y: origin.y + 13 },
     marks: inside.map(mark => ({ key: instanceKey(mark.statement, mark.instance), mark, position: positionOf(mark) })),
     outlines: statements.map(number => outlineOf(inside.filter(mark => mark.statement === number))),
-    tiles: tiles.map(outlineOf),
+    tiles: tiles.map(({ marks, isOdd }) => ({ corners: outlineOf(marks), isOdd })),
+    lanes: sketch.shown.length === 1 && isShared ? pane.statements.map(laneOf) : [],
     axes: sketch.shown.map((number, order) => axisLine(pane, sketch.shown, number, order, pixel))
   };
 }
@@ -178,12 +198,14 @@ function axisLine(
     const moved = pixel(start.map((low, place) => (place === order ? value : low)));
     return { x: moved.x + offset.x, y: moved.y + offset.y };
   };
-  const step = Math.max(1, Math.ceil((axis.high - axis.low) / 6));
+  const [from, to] = [at(axis.low), at(axis.high)];
+  const room = Math.max(1, Math.min(6, Math.floor(Math.hypot(to.x - from.x, to.y - from.y) / TICK)));
+  const step = Math.max(1, Math.ceil((axis.high - axis.low) / room));
   const values = Array.from({ length: Math.floor((axis.high - axis.low) / step) + 1 }, (_, place) => axis.low + place * step);
   return {
     label: axis.label,
-    from: at(axis.low),
-    to: at(axis.high),
+    from,
+    to,
     ticks: values.map(value => ({ ...at(value), text: String(value) }))
   };
 }

@@ -9,7 +9,7 @@ const STEPS: ReadonlyMap<string, number> = new Map([
 
 /** Let the keyboard move between the elements that match `selector` below `container`. */
 export function rove(container: HTMLElement, selector: string): void {
-  const all = (): HTMLElement[] => [...container.querySelectorAll<HTMLElement>(selector)];
+  const all = (): HTMLElement[] => [...container.querySelectorAll<HTMLElement>(selector)].filter(item => !item.hidden);
   all().forEach((item, place) => (item.tabIndex = place === 0 ? 0 : -1));
   container.addEventListener('keydown', event => {
     const step = STEPS.get(event.key);

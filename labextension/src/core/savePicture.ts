@@ -1,21 +1,23 @@
 /** A picture as a file of its own: colours of the theme are written into a copy, since a file has no theme. */
 
-import { button, shape } from './dom';
+import { button, element, shape } from './dom';
 
 const PROPERTIES = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'display', 'font-family', 'font-size', 'font-weight', 'text-anchor'];
 
 /** Buttons that save the picture which `find` gives. */
-export function saveButtons(name: () => string, find: () => SVGSVGElement | null): readonly HTMLElement[] {
+export function saveButtons(name: () => string, find: () => SVGSVGElement | null): HTMLElement {
   const save = (act: (picture: SVGSVGElement) => void) => (): void => {
     const picture = find();
     if (picture !== null) {
       act(picture);
     }
   };
-  return [
+  return element(
+    'span',
+    { class: 'polyviz-saves' },
     button('Save SVG', save(picture => download(`${name()}.svg`, textOf(picture), 'image/svg+xml')), { class: 'polyviz-small' }),
     button('Save PNG', save(picture => savePng(name(), picture)), { class: 'polyviz-small' })
-  ];
+  );
 }
 
 /** The picture as SVG text that looks the same without the page around it. */

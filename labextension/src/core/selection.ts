@@ -1,6 +1,6 @@
 /** One selection, and all that it lights in every view. */
 
-import { carries, loopsOf, rowText, whyOf, type Loop } from './loops';
+import { carries, decisionOf, loopsOf, rowText, whyOf, type Loop } from './loops';
 import type { Model, Variant, Violation } from './model';
 import { INPUT } from './palette';
 
@@ -188,7 +188,7 @@ function ofLoop(model: Model, variant: Variant, id: string): Light {
     relations: relations.filter(number => carries(loop, variant, model, number)),
     loops: [id],
     lines: [...linesOf(model, numbers), ...sourceLinesOfLoop(model, loop)],
-    sentence: whyOf(model, variant, loop)
+    sentence: `${whyOf(model, variant, loop)} ${decisionOf(variant, loop)}`.trim()
   });
 }
 

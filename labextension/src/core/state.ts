@@ -19,7 +19,7 @@ export interface Host {
 export type Question =
   | { readonly ask: 'schedule'; readonly name: string }
   | { readonly ask: 'values'; readonly values: Readonly<Record<string, number>> }
-  | { readonly ask: 'choices'; readonly variant: string; readonly address: string }
+  | { readonly ask: 'choices'; readonly variant: string; readonly address: string; readonly number: number }
   | {
       readonly ask: 'apply';
       readonly variant: string;
@@ -36,9 +36,12 @@ export type Question =
   | { readonly ask: 'run' }
   | { readonly ask: 'cancel' };
 
+/** The moves at one place, asked for under a `number`; more of them may still be found while it is not `isComplete`. */
 export interface Menu {
+  readonly number: number;
   readonly address: string;
   readonly choices: readonly Choice[];
+  readonly isComplete: boolean;
 }
 
 export class State {
@@ -61,6 +64,7 @@ export class State {
   canRun = false;
   busy = '';
   problem = '';
+  private menus = 0;
   private chosenCache: CacheShape | null = null;
   private known: Light | null = null;
   private readonly listeners: { readonly changes: readonly Change[]; readonly act: () => void }[] = [];
@@ -113,6 +117,14 @@ export class State {
     this.selection = NOTHING;
     this.menu = null;
     this.tell('variant', 'selection', 'choices');
+  }
+
+  /** Open an empty menu at a loop, and ask for the moves there. */
+  openMenu(address: string): void {
+    this.menus += 1;
+    this.menu = { number: this.menus, address, choices: [], isComplete: false };
+    this.tell('choices');
+    this.ask({ ask: 'choices', variant: this.variant?.name ?? '', address, number: this.menus }, 'looking for moves');
   }
 
   ask(question: Question, busy: string): void {

@@ -29,6 +29,8 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-heading, .polyviz-word { font-weight: 600; }
 .polyviz-muted, .polyviz-caption { color: var(--pv-muted); }
 .polyviz-columns { display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; }
+.polyviz-saves { margin-inline-start: auto; white-space: nowrap; }
+.polyviz-memory { max-height: 340px; overflow: auto; }
 @container (min-width: 820px) { .polyviz-columns { grid-template-columns: minmax(300px, 5fr) minmax(0, 7fr); } }
 .polyviz-section { border: 1px solid var(--pv-border); border-radius: 4px; padding: 6px 8px; margin-bottom: 10px; }
 .polyviz-row, .polyviz-filter { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: center; }
@@ -43,6 +45,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 }
 .polyviz button:disabled { opacity: 0.55; cursor: default; }
 .polyviz button.polyviz-small { padding: 0 6px; margin-inline-start: 8px; font-size: 12px; }
+.polyviz-node > button.polyviz-small { margin-inline-start: 0; }
 .polyviz button.polyviz-link { border: 0; background: none; padding: 0; text-align: start; text-decoration: underline dotted; }
 .polyviz .polyviz-kind { font-weight: 400; color: var(--pv-muted); }
 .polyviz-why li { margin: 3px 0; } .polyviz .polyviz-why button.polyviz-small { margin-inline-start: 0; min-height: 0; line-height: 1.35; }
@@ -59,16 +62,17 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-tree { max-height: 460px; overflow: auto; }
 .polyviz-tree:has(.polyviz-menu) { max-height: none; }
 .polyviz-tree, .polyviz-tree ul { list-style: none; margin: 0; padding-inline-start: 0; }
-.polyviz-tree ul { padding-inline-start: 16px; border-inline-start: 1px solid var(--pv-border); margin-inline-start: 6px; }
+.polyviz-tree ul { padding-inline-start: 8px; border-inline-start: 1px solid var(--pv-border); margin-inline-start: 8px; }
 .polyviz-node { display: inline-flex; flex-wrap: wrap; gap: 2px 7px; align-items: center; padding: 1px 5px; border-radius: 3px; border-inline-start: 3px solid transparent; cursor: pointer; }
 .polyviz-badge { border: 1px solid var(--pv-muted); border-radius: 8px; padding: 0 6px; font-size: 11px; white-space: nowrap; }
+.polyviz-badge-in-order { border-color: var(--pv-border); color: var(--pv-muted); }
 .polyviz-badge-parallel { border-color: var(--pv-output); color: var(--pv-output); }
 .polyviz-badge-parallel-reduction { border-color: var(--pv-reduction); color: var(--pv-reduction); }
 .polyviz-menu { border: 1px solid var(--pv-muted); background: var(--pv-raised); border-radius: 4px; padding: 6px 8px; margin: 4px 0; display: grid; gap: 4px; justify-items: start; }
 .polyviz-offers { display: flex; flex-wrap: wrap; gap: 4px; }
 .polyviz button.polyviz-move { font-size: 12px; text-align: start; padding: 1px 7px; background: var(--pv-paper); }
-.polyviz-effect { margin-inline-start: 6px; color: var(--pv-output); font-size: 11px; }
-.polyviz-effect.polyviz-worse { color: var(--pv-anti); }
+.polyviz-effect { margin-inline-start: 3px; color: var(--pv-muted); font-size: 11px; }
+.polyviz-effect.polyviz-better { color: var(--pv-output); } .polyviz-effect.polyviz-worse { color: var(--pv-anti); }
 .polyviz button.polyviz-illegal { color: var(--pv-muted); text-decoration: line-through; border-style: dashed; }
 .polyviz-reason:empty { display: none; }
 .polyviz-reason { border-inline-start: 3px solid var(--pv-violation); padding-inline-start: 8px; }
@@ -97,7 +101,9 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-cloud { position: absolute; inset: 0; width: 100%; height: 100%; }
 .polyviz-stack .polyviz-hull { fill-opacity: 0.35; }
 .polyviz-hull { fill: var(--pv-hull); stroke: var(--pv-hull); stroke-linejoin: round; }
-.polyviz-tile { fill: none; stroke: var(--pv-muted); stroke-width: 1; stroke-dasharray: 2 2; }
+.polyviz-tile { fill: var(--pv-flow); fill-opacity: 0.1; stroke: var(--pv-muted); stroke-width: 1; stroke-linejoin: round; }
+.polyviz-tile.polyviz-odd { fill: var(--pv-now); fill-opacity: 0.2; }
+.polyviz-picture text.polyviz-lane { fill: var(--pv-muted); font-size: 10px; text-anchor: end; }
 .polyviz-point { fill: var(--pv-ink); stroke: var(--pv-paper); stroke-width: 0.5; cursor: pointer; }
 .polyviz-point.polyviz-past { fill: var(--pv-muted); fill-opacity: 0.45; }
 .polyviz-point.polyviz-dim { fill-opacity: 0.3; }
@@ -154,5 +160,5 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-table caption { text-align: start; caption-side: top; padding: 4px 0 0 4px; color: var(--pv-ink); }
 .polyviz-bar { fill: var(--pv-flow); } .polyviz-whisker { stroke: var(--pv-ink); fill: none; stroke-width: 1.4; }
 @media (prefers-reduced-motion: no-preference) { .polyviz-point { transition: fill-opacity 80ms, stroke-width 80ms; } }
-@media (forced-colors: active) { .polyviz [aria-selected=true] > .polyviz-node, .polyviz-line[aria-selected=true] { outline: 2px solid Highlight; } }
+@media (forced-colors: active) { .polyviz-line, .polyviz-node { border-inline-start-color: Canvas; } .polyviz [aria-selected=true] > .polyviz-node, .polyviz-line[aria-selected=true] { outline: 2px solid Highlight; } }
 `;

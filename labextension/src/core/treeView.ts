@@ -2,7 +2,7 @@
 
 import { button, element } from './dom';
 import { flagsOf, loopId, rowText } from './loops';
-import { menuView } from './menuView';
+import { MenuView } from './menuView';
 import type { Member, TreeNode } from './model';
 import { onPick, rove } from './roving';
 import { statementNumber, type Selection } from './selection';
@@ -13,7 +13,11 @@ export function treeView(state: State): HTMLElement {
   let loops = new Map<string, HTMLElement>();
   let places = new Map<string, HTMLElement>();
   let parts = new Map<HTMLElement, readonly string[]>();
+  let menuView: MenuView | null = null;
+  /** The place of the last menu: whoever made a move there goes on there. */
+  let opened = '';
   const draw = (): void => {
+    const hadFocus = root.contains(document.activeElement);
     const drawing = new Drawing(state);
     const variant = state.variant;
     const tree = element('ul', {
@@ -28,7 +32,11 @@ export function treeView(state: State): HTMLElement {
     loops = drawing.loops;
     parts = drawing.parts;
     places = drawing.places;
+    menuView = null;
     mark();
+    if (hadFocus) {
+      (places.get(opened) ?? tree.querySelector<HTMLElement>('[role=treeitem]'))?.focus();
+    }
   };
   const mark = (): void => {
     const light = state.light;
@@ -39,12 +47,24 @@ export function treeView(state: State): HTMLElement {
     });
   };
   const showMenu = (): void => {
-    root.querySelector('.polyviz-menu')?.remove();
     const menu = state.menu;
+    if (menuView !== null && menuView.number !== menu?.number) {
+      const wasInside = menuView.root.contains(document.activeElement);
+      menuView.root.remove();
+      if (wasInside) {
+        places.get(menuView.address)?.querySelector<HTMLElement>(':scope > .polyviz-node button')?.focus();
+      }
+      menuView = null;
+    }
     const item = menu === null ? undefined : places.get(menu.address);
-    if (menu !== null && item !== undefined) {
-      item.querySelector(':scope > .polyviz-node')?.after(menuView(state, menu));
-      item.querySelector<HTMLElement>('.polyviz-menu button')?.focus();
+    if (menu !== null && item !== undefined && menuView === null) {
+      menuView = new MenuView(state, menu);
+      opened = menu.address;
+      item.querySelector(':scope > .polyviz-node')?.after(menuView.root);
+      menuView.root.focus();
+    }
+    if (menu !== null) {
+      menuView?.update(menu);
     }
   };
   state.on(['model', 'variant'], draw);
@@ -113,11 +133,7 @@ class Drawing {
     if (this.state.host === null || address === '') {
       return null;
     }
-    const open = (): void => {
-      const variant = this.state.variant?.name ?? '';
-      this.state.ask({ ask: 'choices', variant, address }, 'looking for moves');
-    };
-    return button('Moves…', open, { 'aria-label': `Moves at ${address}`, class: 'polyviz-small' });
+    return button('Moves…', () => this.state.openMenu(address), { 'aria-label': `Moves at ${address}`, class: 'polyviz-small' });
   }
 
   private item(label: HTMLElement, children: HTMLElement[], selection: Selection): HTMLElement {

@@ -52,7 +52,10 @@ class LivePictures {
     this.shown = picture;
     picture.image.hidden = picture.press.hidden = true;
     picture.image.before(this.frame);
-    this.place.show(picture.figure, []);
+    this.place.show(picture.figure, [], () => {
+      picture.image.hidden = picture.press.hidden = false;
+      this.shown = null;
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-/** Figures by plotly's own renderer, where the host has one: one figure at a time for all that is shown below a node. */
+/** Figures by plotly's own renderer, where the host has one: one at a time for all outputs that share a `Turn`. */
 
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
@@ -9,13 +9,24 @@ import type { Others } from './renderer';
 
 export const PLOTLY = 'application/vnd.plotly.v1+json';
 
+/** Whose figure is live. */
+export interface Turn {
+  holder: Plotly | null;
+}
+
 export class Plotly {
   private live: IRenderMime.IRenderer | null = null;
+  private release: (() => void) | null = null;
 
-  constructor(node: HTMLElement, private readonly others: Others | null) {
+  constructor(
+    node: HTMLElement,
+    private readonly others: Others | null,
+    private readonly turn: Turn
+  ) {
     node.addEventListener(CHART, event => {
       const request = (event as CustomEvent<ChartRequest>).detail;
       request.isTaken = this.draw(request.place, request.figure);
+      this.release = request.isTaken ? request.release : null;
     });
   }
 
@@ -29,6 +40,9 @@ export class Plotly {
     if (this.others === null || !this.isThere) {
       return false;
     }
+    // Never its own: that was cleared, and its place is drawn in again.
+    this.turn.holder?.giveUp();
+    this.turn.holder = this;
     const live = this.others.createRenderer(PLOTLY);
     this.live = live;
     place.replaceChildren();
@@ -44,5 +58,16 @@ export class Plotly {
   clear(): void {
     this.live?.dispose();
     this.live = null;
+    this.release = null;
+    if (this.turn.holder === this) {
+      this.turn.holder = null;
+    }
+  }
+
+  /** Another output has its turn: what stood in the place of the figure comes back. */
+  private giveUp(): void {
+    const { release } = this;
+    this.clear();
+    release?.();
   }
 }

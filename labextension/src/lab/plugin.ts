@@ -118,7 +118,7 @@ function addRenderers(app: JupyterFrontEnd, panel: NotebookPanel): void {
       await app.commands.execute('notebook:run-cell');
     }
   };
-  const home = { gone: new Set<string>(), again };
+  const home = { turn: { holder: null }, gone: new Set<string>(), again };
   const createRenderer = (): PolyvizRenderer => {
     const made = new PolyvizRenderer(panel.content.rendermime, null, home);
     drawn.add(made);

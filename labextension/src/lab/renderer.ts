@@ -13,15 +13,17 @@ import { button, element } from '../core/dom';
 import { Inspector, PAGE, SHOWN } from '../core/inspector';
 import { fieldsOf, textOf } from '../core/values';
 import { livePictures } from './livePictures';
-import { Plotly } from './plotly';
+import { Plotly, type Turn } from './plotly';
 
 export const MIME = 'application/vnd.polyviz.v1+json';
 const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
 const HTML = 'text/html';
 const TEXT = 'text/plain';
-/** When to look whether the widget has come to life: its manager may restore it late after a reload. */
-const ATTEMPTS = [0, 700, 2000, 5000];
-/** After this time no widget is expected any more. */
+/** When to look whether the widget has come to life: its manager restores it late after a reload, once the kernel has time. */
+const ATTEMPTS = [0, 700, 2000, 5000, 10_000, 20_000, 40_000, 80_000];
+/** How long one attempt may take. */
+const ANSWER = 1500;
+/** After this time a person is told that the views are saved ones, while the widget may still come. */
 const PATIENCE = 7000;
 const SAVED = 'Saved views: everything but moves and timing works without the kernel.';
 const GONE = 'The kernel is gone; this is the last state.';
@@ -34,6 +36,7 @@ export type Others = Pick<IRenderMime.IRenderer, never> & {
 
 /** The notebook around an output: it can run the cell again, and remembers which widgets died with their kernel. */
 export interface Home {
+  readonly turn: Turn;
   readonly gone: Set<string>;
   again(node: HTMLElement): Promise<void>;
 }
@@ -45,7 +48,8 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   private timers: number[] = [];
   private live: IRenderMime.IRenderer | null = null;
   private page: Widget | null = null;
-  private isReviving = false;
+  /** A widget out of sight that may come to life. */
+  private attempt: IRenderMime.IRenderer | null = null;
   private readonly plotly: Plotly;
 
   constructor(
@@ -57,7 +61,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     this.addClass('polyviz-output');
     this.layout = new PanelLayout();
     this.node.append(this.place);
-    this.plotly = new Plotly(this.node, others);
+    this.plotly = new Plotly(this.node, others, home?.turn ?? { holder: null });
     this.node.addEventListener(SHOWN, event => this.keep({ [MIME]: (event as CustomEvent<JSONObject>).detail }));
     this.node.addEventListener(PAGE, event => {
       const { html, text } = (event as CustomEvent<{ html: string; text: string }>).detail;
@@ -86,6 +90,13 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   protected override onAfterAttach(message: Message): void {
     super.onAfterAttach(message);
     this.lookForLife();
+  }
+
+  /** What is attached to a node has to go before the node does. */
+  protected override onBeforeDetach(message: Message): void {
+    this.attempt?.dispose();
+    this.attempt = null;
+    super.onBeforeDetach(message);
   }
 
   /** Wait a while for the live widget, where there may be one; out of sight nothing could be drawn yet. */
@@ -187,16 +198,20 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
 
   /** Swap the live widget in when it draws itself; when there is none, what is drawn stays. */
   private async revive(model: IRenderMime.IMimeModel): Promise<void> {
-    if (this.isReviving || this.live !== null || this.isDisposed || !this.isAttached || !this.others?.mimeTypes.includes(WIDGET_VIEW)) {
+    if (this.attempt !== null || this.live !== null || this.isDisposed || !this.isAttached || !this.others?.mimeTypes.includes(WIDGET_VIEW)) {
       return;
     }
-    this.isReviving = true;
     const live = this.others.createRenderer(WIDGET_VIEW);
+    this.attempt = live;
     live.node.style.display = 'none';
     Widget.attach(live, this.node);
-    await live.renderModel(model).catch(() => undefined);
+    // While the widgets of a kernel are being restored the answer may never come; then a later attempt has to be free.
+    await Promise.race([live.renderModel(model).catch(() => undefined), pause(ANSWER)]);
     const isAlive = await appears(live.node);
-    this.isReviving = false;
+    if (this.attempt !== live) {
+      return;
+    }
+    this.attempt = null;
     if (isAlive && this.model === model && !this.home?.gone.has(widgetOf(model))) {
       this.stop();
       this.live = live;
@@ -224,7 +239,11 @@ async function appears(node: HTMLElement): Promise<boolean> {
     if (node.querySelector('.polyviz') !== null) {
       return true;
     }
-    await new Promise(resolve => window.setTimeout(resolve, 50));
+    await pause(50);
   }
   return false;
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise(resolve => window.setTimeout(resolve, milliseconds));
 }

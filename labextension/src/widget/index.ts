@@ -51,8 +51,13 @@ function render({ model, el }: Context): () => void {
       wait();
       return;
     }
-    if (answer['answer'] === 'choices' && problem === '') {
-      inspector.offer(textOf(answer['address']), answer['choices']);
+    if (answer['answer'] === 'choice') {
+      inspector.offer(Number(answer['number']), [answer['choice']], false);
+      wait();
+      return;
+    }
+    if (answer['answer'] === 'choices') {
+      inspector.offer(Number(answer['number']), [], true);
     }
     inspector.choose(textOf(answer['show']));
     inspector.answered(problem);

@@ -168,14 +168,14 @@ await scenario('reload with the kernel alive', async () => {
   await execute(page, 'docmanager:save');
   await page.waitForTimeout(500);
   await openFile(page, url, 'live.ipynb');
-  await view.first().waitFor();
-  await page.waitForTimeout(4000);
+  // By itself, without Reconnect.
+  await view.locator('button:has-text("Moves…")').first().waitFor();
   assert.equal(await view.count(), 1);
+  assert.equal(await page.locator('.polyviz-reconnect').count(), 0);
   assert.equal(await page.locator('text=Error displaying widget >> visible=true').count(), 0);
   await view.locator('.polyviz-point').nth(3).click();
   assert.match(await sentence(), /^S0\[/);
   assert.equal(await view.locator('input[aria-label="Schedule by hand"]').count(), 1);
-  console.log(`      moves offered after the reload: ${await view.locator('button:has-text("Moves")').count()}`);
   await picture('reloaded');
 });
 

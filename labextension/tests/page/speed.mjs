@@ -73,9 +73,11 @@ for (const name of names) {
       document.querySelector('.jp-NotebookPanel button[aria-label^="Add the schedule"]').click();
     })
   );
-  const menu = await until(`document.querySelector('.jp-NotebookPanel .polyviz-move') && ${IDLE}`, () =>
-    page.evaluate(() => document.querySelector('.jp-NotebookPanel button[aria-label^="Moves at"]').click())
-  );
+  const open = () => page.evaluate(() => document.querySelector('.jp-NotebookPanel button[aria-label^="Moves at"]').click());
+  const menu = await until("document.querySelector('.jp-NotebookPanel .polyviz-menu')", open);
+  await until(IDLE, () => Promise.resolve());
+  await page.locator('.jp-NotebookPanel .polyviz-menu button:has-text("Close")').click();
+  const moves = await until(`document.querySelector('.jp-NotebookPanel .polyviz-move') && ${IDLE}`, open);
   const legal = await page.locator('.jp-NotebookPanel .polyviz-move:not(.polyviz-illegal)').count();
   const move =
     legal === 0
@@ -85,6 +87,6 @@ for (const name of names) {
         );
   await execute(page, 'notebook:clear-cell-output');
   await execute(page, 'notebook:move-cursor-down');
-  console.log(JSON.stringify({ name, first, repaints, schedule, menu, move }));
+  console.log(JSON.stringify({ name, first, repaints, schedule, menu, moves, move }));
 }
 await browser.close();

@@ -88,17 +88,19 @@ test('a saved view has no moves, a live one asks for them', () => {
   const asked: Question[] = [];
   draw(sample(), asked);
   find('[aria-label="Moves at i"]').click();
-  expect(asked).toEqual([{ ask: 'choices', variant: 'original', address: 'i' }]);
+  expect(asked).toEqual([{ ask: 'choices', variant: 'original', address: 'i', number: 1 }]);
 });
 
 test('the menu makes legal moves and explains the others', () => {
   const asked: Question[] = [];
   const view = draw(sample(), asked);
   const violation = { kind: 'flow', array: 'A', source: 'S0', source_instance: [0, 1], sink: 'S0', sink_instance: [1, 0], explanation: 'S0[0, 1] must come first' };
-  view.offer('i', [
+  find('[aria-label="Moves at i"]').click();
+  asked.length = 0;
+  view.offer(1, [
     { move: 'skew', label: 'Skew', at: 'j', arguments: { by: 'i' }, legal: true, effect: '', reason: '' },
     { move: 'reversal', label: 'Reverse', at: 'i', arguments: {}, legal: false, effect: '', reason: 'it would change the result', violation }
-  ]);
+  ], true);
   const [legal, illegal] = all('.polyviz-move');
   illegal!.click();
   expect(asked).toEqual([]);
@@ -110,6 +112,52 @@ test('the menu makes legal moves and explains the others', () => {
   expect(find('.polyviz-busy').textContent).toContain('Skew');
   view.answered('The move is not possible any more.');
   expect(find('.polyviz-problem').textContent).toContain('not possible any more');
+});
+
+test('the menu is there at once, and moves are added as they are found', () => {
+  const view = draw(sample(), []);
+  find('[aria-label="Moves at i"]').click();
+  const menu = find('.polyviz-menu');
+  expect(document.activeElement).toBe(menu);
+  expect(menu.textContent).toContain('Looking for moves');
+  const legal = { move: 'unroll', label: 'Unroll', at: 'i', arguments: {}, legal: true, effect: '', reason: '' };
+  view.offer(1, [legal], false);
+  const unroll = find('.polyviz-move');
+  unroll.focus();
+  view.offer(1, [{ ...legal, move: 'parallel', label: 'Parallel', legal: false, reason: 'no' }], false);
+  view.offer(1, [], true);
+  expect(document.activeElement).toBe(unroll);
+  expect(all('.polyviz-move').map(one => one.firstChild?.textContent)).toEqual(['Unroll', 'Parallel']);
+  expect(menu.textContent).not.toContain('Looking for moves');
+});
+
+test('a menu takes no moves of one that was closed before it', () => {
+  const view = draw(sample(), []);
+  const open = find('[aria-label="Moves at i"]');
+  open.click();
+  find('.polyviz-menu button').focus();
+  find('.polyviz-menu button').click();
+  expect(document.activeElement).toBe(open);
+  const offer = { move: 'unroll', label: 'Unroll', at: 'i', arguments: {}, legal: true, effect: '', reason: '' };
+  view.offer(1, [offer], false);
+  expect(all('.polyviz-menu')).toHaveLength(0);
+  open.click();
+  view.offer(1, [offer], true);
+  expect(all('.polyviz-move')).toHaveLength(0);
+  view.offer(2, [offer], true);
+  expect(all('.polyviz-move')).toHaveLength(1);
+});
+
+test('the arrow keys pass rows that a filter took away', () => {
+  const value = sample();
+  const [flow] = value['relations'] as Record<string, unknown>[];
+  draw({ ...value, relations: [flow, { ...flow, kind: 'anti' }, { ...flow, array: 'B' }] });
+  const [, anti] = all('.polyviz-filter input[type=checkbox]') as HTMLInputElement[];
+  anti!.click();
+  const rows = all('table[aria-label="Dependences"] tbody tr');
+  rows[0]!.focus();
+  rows[0]!.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true }));
+  expect(document.activeElement).toBe(rows[2]);
 });
 
 test('a hidden kind takes its arrows and its rows away', () => {
@@ -143,9 +191,10 @@ test('the keyboard moves between points and between lines', () => {
 });
 
 test('markup in any text is shown as text', () => {
-  const view = draw({ ...(poisoned(sample()) as object), v: 1 }, []);
-  view.answered(HOSTILE);
-  view.offer(HOSTILE, poisoned([{ move: 'a', label: 'b', at: 'c', reason: 'd', legal: false }]));
+  draw({ ...(poisoned(sample()) as object), v: 1 }, []).answered(HOSTILE);
+  const view = draw(sample(), []);
+  find('[aria-label="Moves at i"]').click();
+  view.offer(1, poisoned([{ move: 'a', label: 'b', at: 'c', reason: 'd', legal: false }]), true);
   expect(all('img, script')).toEqual([]);
   expect((window as unknown as { hacked?: number }).hacked).toBeUndefined();
   expect(document.body.textContent).toContain(HOSTILE);
@@ -190,10 +239,11 @@ test('legal moves say what they would cost', () => {
   const view = draw(sample(), []);
   const [original, skewed] = sample()['variants'] as Record<string, unknown>[];
   const legal = { move: 'skew', at: 'j', arguments: {}, legal: true, effect: '', reason: '' };
-  view.offer('i', [
+  find('[aria-label="Moves at i"]').click();
+  view.offer(1, [
     { ...legal, label: 'Skew', after: { tree: {}, times: skewed!['times'] } },
     { ...legal, label: 'Nothing', after: { tree: original!['tree'], times: original!['times'] } }
-  ]);
+  ], true);
   const [skew, nothing] = all('.polyviz-move');
   expect(skew!.textContent).toContain('▲ 9 steps');
   expect(nothing!.textContent).toContain('same steps and bytes');
@@ -290,5 +340,5 @@ test('trees side by side: every node in a row, what has no partner beside a dash
   draw(sample());
   const side = all('details').find(one => one.querySelector('summary')?.textContent === 'Side by side')!;
   const rows = [...side.querySelectorAll('tbody tr')].slice(0, 4).map(row => [...row.children].map(one => one.textContent!.trim()).join(' | '));
-  expect(rows).toEqual(['loop | – | ≠ i + j parallel', 'loop | i | i', 'loop | j parallel | ≠ –', 'statement | S0 | S0']);
+  expect(rows).toEqual(['loop | – | ≠ i + j parallel', 'loop | i in order | i in order', 'loop | j parallel | ≠ –', 'statement | S0 | S0']);
 });
