@@ -14,6 +14,7 @@ from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, plus_one
 from polyviz.codegen.run_cuda import RunText
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
+from polyviz.mapping.gpu_elements import BLOCKS_PER_MULTIPROCESSOR, MOST_REGISTERS
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import AccessSite, KernelText, Promotion
 from polyviz.model.expression import Assign, Binary, Compare, Constant, Expression, Name, walk
@@ -39,7 +40,7 @@ class Writing:
     """What all kernels of a program share while they are printed.
 
     ``names`` holds the text of coordinates, which each kernel fills in; ``trees`` the shared accumulations by
-    statement, ``width`` the variable of their rounds; ``runs`` the names in staged runs; ``like`` kernels printed
+    statement, ``width`` the variable of their rounds; ``reorder`` allows another order of sums; ``runs`` the names in staged runs; ``like`` kernels printed
     before whose arguments are taken over.
     """
 
@@ -50,6 +51,7 @@ class Writing:
     bodies: Mapping[str, tuple[Instruction, ...]]
     trees: Mapping[str, TreeText]
     width: str
+    reorder: bool
     runs: Mapping[str, RunNames]
     like: tuple[KernelText, ...]
 
@@ -142,8 +144,16 @@ class KernelBody:
         comment = f"// Kernel {kernel.number}: blocks {blocks}; threads {threads}.\n"
         declared = [arrays.declaration(argument) for argument in self.arguments()]
         signature = ",\n    ".join(declared)
-        bounds = f"__launch_bounds__({kernel.threads_per_block}) "
+        bounds = f"__launch_bounds__({', '.join(map(str, self._bounds()))}) "
         return f'{comment}extern "C" __global__ void {bounds}{self.name}(\n    {signature})\n{{\n'
+
+    def _bounds(self) -> tuple[int, ...]:
+        """Threads of a block; and where registers are planned, how many blocks share a multiprocessor."""
+        runs = self.kernel.runs
+        wide = any(size > 1 for run in runs for _, size in run.elements)
+        if wide and all(run.registers <= MOST_REGISTERS for run in runs):
+            return self.kernel.threads_per_block, BLOCKS_PER_MULTIPROCESSOR
+        return (self.kernel.threads_per_block,)
 
     @property
     def name(self) -> str:

@@ -57,6 +57,7 @@ class CopyText:
         out.add(indent, "#pragma unroll")
         out.add(indent, f"for (int {cell} = {start}; {cell} < {total}; {cell} += {vector * threads}) {{")
         places = self._places(indent + 1, out, box.extents)
+        slots = self._slots(indent + 1, out, places)
         subscripts = [
             simplified(Binary("+", run.bound(low), place))
             for low, place in zip(box.lower, places, strict=True)
@@ -66,7 +67,7 @@ class CopyText:
         if tests:
             out.add(inner, f"if ({' && '.join(tests)}) {{")
             inner += 1
-        self._line(inner, out, (self.buffer, *places), tuple(subscripts), vector)
+        self._line(inner, out, (self.buffer, *slots), tuple(subscripts), vector)
         if tests:
             out.add(indent + 1, "}")
         out.add(indent, "}")
@@ -86,6 +87,24 @@ class CopyText:
             out.add(indent, f"const int {name} = {text};")
             places.append(Name(name))
         return places
+
+    def _slots(self, indent: int, out: TextBuilder, places: Sequence[Expression]) -> tuple[Expression, ...]:
+        """The subscripts in shared memory of the cell at ``places`` of the box."""
+        dealt = self.tile.dealt
+        if dealt is None:
+            return tuple(places)
+        cell = self.run.body.owner.printer.value(places[dealt.subscript]).within(PRODUCT)
+        inside = f"{cell} % {dealt.threads} * {dealt.vector}"
+        if dealt.cells == dealt.vector:
+            text = f"{inside} + {cell} / {dealt.threads}"
+        else:
+            piece = dealt.threads * dealt.vector
+            text = f"{cell} / {piece} * {piece} + {inside} + {cell} / {dealt.threads} % {dealt.vector}"
+        name = self.run.variable("spot")
+        out.add(indent, f"const int {name} = {text};")
+        kept: list[Expression] = list(places)
+        kept[dealt.subscript] = Name(name)
+        return self.tile.in_order(kept)
 
     def _inside(self, subscripts: Sequence[Expression]) -> list[str]:
         """The tests that a cell is one that the launch may read, without those that always hold."""

@@ -149,7 +149,7 @@ class DevicePlan:
     """All kernels of a part, and when the host launches each: a map from the values of its host loops to a time.
 
     ``decisions`` say what the mapping had to do beyond its rules, ``options`` what it was allowed to do.
-    ``plain`` are the kernels before anything was staged.
+    ``plain`` are the kernels before anything was staged; the largest cells take ``cell`` bytes.
     """
 
     kernels: tuple[DeviceKernel, ...]
@@ -157,3 +157,4 @@ class DevicePlan:
     decisions: tuple[Decision, ...] = ()
     options: DeviceOptions = field(default_factory=DeviceOptions)
     plain: tuple[DeviceKernel, ...] = ()
+    cell: int = 8

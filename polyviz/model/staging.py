@@ -96,7 +96,8 @@ class StagedRun:
     """A run: its statements in their order, at the times ``times`` of the kernel, whose first ``prefix`` values count.
 
     ``first`` and ``last`` bound the steps of the loop, None where there is no loop; ``depth`` steps make a tile. A tile
-    is ``full`` where all its instances exist. ``elements`` are the cells of one thread along each axis of threads.
+    is ``full`` where all its instances exist. ``elements`` are the cells of one thread along each axis of threads,
+    ``registers`` what it will need of registers of four bytes, estimated.
     """
 
     name: str
@@ -109,6 +110,7 @@ class StagedRun:
     full: isl.Set
     boxes: tuple[StagedBox, ...]
     elements: tuple[tuple[Axis, int], ...]
+    registers: int
 
     @property
     def statements(self) -> tuple[str, ...]:
