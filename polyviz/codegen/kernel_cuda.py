@@ -10,14 +10,25 @@ from typing import TYPE_CHECKING, Literal
 from polyviz.analysis.footprints import operations_of
 from polyviz.codegen.bodies import bound_expression, placed_body
 from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN, thread_values
+from polyviz.codegen.index_width import SIZE, WIDE, IndexWidth, Magnitude, widened
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, plus_one
+from polyviz.codegen.preamble_cuda import as_index
 from polyviz.codegen.run_cuda import RunText
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.mapping.gpu_elements import BLOCKS_PER_MULTIPROCESSOR, MOST_REGISTERS
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import AccessSite, KernelText, Promotion
-from polyviz.model.expression import Assign, Binary, Compare, Constant, Expression, Name, walk
+from polyviz.model.expression import (
+    Assign,
+    Binary,
+    Compare,
+    Constant,
+    Expression,
+    Instruction,
+    Name,
+    walk,
+)
 from polyviz.model.program import ProgramArgument
 
 if TYPE_CHECKING:
@@ -30,9 +41,12 @@ if TYPE_CHECKING:
     from polyviz.codegen.run_cuda import RunNames
     from polyviz.codegen.trees_cuda import TreeText
     from polyviz.model.device import DeviceKernel
-    from polyviz.model.expression import Instruction
     from polyviz.model.scop import Scop, Statement
     from polyviz.model.staging import StagedRun
+
+
+LARGEST_Y = 65536
+"""More than the blocks along y of any grid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +85,29 @@ class KernelBody:
         self.protects = {barrier.name: barrier.protects for barrier in self.kernel.barriers}
         lane = {coordinate("thread", "x")} | {p.parameter for p in self.kernel.points if p.thread == "x"}
         self.lane = frozenset(lane)
+        self.width = IndexWidth(self._magnitudes())
+
+    def _magnitudes(self) -> Mapping[str, Magnitude]:
+        """How large sizes and coordinates can be, by name."""
+        found = {parameter.name: SIZE for parameter in self.owner.scop.parameters}
+        found |= {coordinate("host", str(place)): SIZE for place in range(len(self.kernel.host_names))}
+        known = IndexWidth(found)
+        for axis, (first, last) in zip(self.kernel.blocks, self.kernel.grid, strict=True):
+            # Along y a block goes on by the whole grid, once beyond the last one.
+            beyond = 0 if axis.axis == "x" else LARGEST_Y
+            name = coordinate("block", axis.axis)
+            known.name(name, bound_expression(first), bound_expression(last), beyond=beyond)
+        for axis in self.kernel.threads:
+            known.name(coordinate("thread", axis.axis), Constant(axis.size))
+        for point in self.kernel.points:
+            block = Binary("*", Constant(point.size), Name(coordinate("block", point.block)))
+            known.name(point.parameter, block, beyond=point.size)
+        return known.known
+
+    def index(self, node: Expression) -> str:
+        """``node``, a bound of a loop or a condition on coordinates, as text."""
+        self.width.note(node)
+        return as_index(self.owner.printer.expression(node))
 
     def print(self, node: LoopNode) -> None:
         """The body: coordinates first, then the loops of a thread."""
@@ -97,18 +134,18 @@ class KernelBody:
         name = self.coordinates[coordinate("block", axis)]
         start = "" if first == Constant(0) else f" + {self._value(first)}"
         if axis == "x":
-            self.text.add(indent, f"const int64_t {name} = (int64_t)blockIdx.{axis}{start};")
+            self.text.add(indent, f"const Index {name} = (Index)blockIdx.{axis}{start};")
             return indent
         stop = self._value(last)
         header = (
-            f"int64_t {name} = (int64_t)blockIdx.{axis}{start}; {name} <= {stop}; {name} += gridDim.{axis}"
+            f"Index {name} = (Index)blockIdx.{axis}{start}; {name} <= {stop}; {name} += gridDim.{axis}"
         )
         self.text.add(indent, f"for ({header}) {{")
         return indent + 1
 
     def _thread_lines(self, used: set[str]) -> list[str]:
         values = thread_values(self.kernel, self.coordinates, used)
-        return [f"const int64_t {name} = {value};" for name, value in values]
+        return [f"const Index {name} = {value};" for name, value in values]
 
     @property
     def trees(self) -> list[TreeText]:
@@ -197,6 +234,7 @@ class KernelBody:
             phases=kernel.phases,
             sites=tuple(self._sites(first)),
             promotions=tuple(self._promotions()),
+            index=self.width.bound,
         )
 
     def _promotions(self) -> Iterator[Promotion]:
@@ -255,7 +293,8 @@ class KernelBody:
         )
 
     def _value(self, node: Expression) -> str:
-        return self.owner.printer.value(node).within(13)
+        self.width.note(node)
+        return as_index(self.owner.printer.value(node).within(13))
 
     def _node(self, node: LoopNode, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
         match node:
@@ -263,7 +302,7 @@ class KernelBody:
                 for child in children:
                     self._node(child, indent, lane, out)
             case If(condition, then, otherwise):
-                out.add(indent, f"if ({self.owner.printer.expression(condition)}) {{")
+                out.add(indent, f"if ({self.index(condition)}) {{")
                 alone = None if _is_one_lane(condition) else lane
                 self._node(then, indent + 1, alone, out)
                 if otherwise is not None:
@@ -285,8 +324,9 @@ class KernelBody:
     def _loop(self, node: For, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
         name = node.iterator
         advance = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
-        start, stop = (self.owner.printer.expression(bound) for bound in (node.start, node.stop))
-        header = f"int64_t {name} = {start}; {name} < {stop}; {advance}"
+        start, stop = self.index(node.start), self.index(node.stop)
+        self.width.name(name, node.start, node.stop, beyond=node.step)
+        header = f"Index {name} = {start}; {name} < {stop}; {advance}"
         out.add(indent, f"for ({header}) {{")
         moves = any(isinstance(part, Name) and part.name in self.lane for part in walk(node.start))
         self._node(node.body, indent + 1, lane | {name} if moves and lane is not None else lane, out)
@@ -313,10 +353,25 @@ class KernelBody:
         first = body[0]
         assigns = isinstance(first, Assign) and self.owner.arrays.is_watched(first.target.array)
 
+        for instruction in body:
+            self.width.note_subscripts(instruction)
+        wide = [self._wide(instruction) for instruction in body]
+
         def printed() -> list[str]:
-            return self.owner.printer.instructions(body, 0)
+            return self.owner.printer.instructions(wide, 0)
 
         self.recorded(statement, printed, indent, lane, out, comment, assigns=assigns)
+
+    def _wide(self, instruction: Instruction) -> Instruction:
+        """``instruction`` with 64 bits for the iterators that its arithmetic uses."""
+        names = self.owner.names
+
+        def spelled(name: str) -> None:
+            names[f"{WIDE}{name}"] = f"(int64_t){names.get(name, name)}"
+
+        found = widened(instruction, spelled)
+        assert isinstance(found, Instruction)
+        return found
 
     def recorded(
         self,
@@ -357,7 +412,7 @@ class KernelBody:
         width = self.owner.width
         self.lines(tree.statement, [tree.store()], indent, lane, out, "")
         out.add(indent, "__syncthreads();  // every part is in shared memory")
-        out.add(indent, f"for (int64_t {width} = {tree.size // 2}; {width} > 0; {width} /= 2) {{")
+        out.add(indent, f"for (int {width} = {tree.size // 2}; {width} > 0; {width} /= 2) {{")
         out.add(indent + 1, f"if ({self.coordinates[tree.coordinate]} < {width}) {{")
         self.lines(tree.statement, [tree.step(width)], indent + 2, lane, out, "")
         out.add(indent + 1, "}")

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from polyviz.codegen.reserved_c import C_RESERVED
+from typing import TYPE_CHECKING
 
+from polyviz.codegen.reserved_c import C_RESERVED
+from polyviz.codegen.runtime_c import helper_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_OF_INDICES = ("min_i64", "max_i64", "floor_div_i64", "floor_mod_i64")
+_OF_64, _OF_INDEX = "_i64(", "_index("
 CUDA_RESERVED = C_RESERVED | {
     *(
         "blockIdx",
@@ -55,6 +63,8 @@ CUDA_RESERVED = C_RESERVED | {
         "wait_for_copies",
         "is_aligned",
         "take",
+        "Index",
+        "INDEX_BITS",
     ),
 }
 PREAMBLE = """\
@@ -71,6 +81,15 @@ typedef unsigned long long uint64_t;
 #else
 #include <math.h>
 #include <stdint.h>
+#endif"""
+
+INDEX_WIDTH = """\
+// Subscripts have 32 bits; the host compiles 64 of them for larger sizes.
+#define INDEX_BITS 32
+#if INDEX_BITS == 32
+typedef int32_t Index;
+#else
+typedef int64_t Index;
 #endif"""
 
 NEAR_MEMORY = """\
@@ -110,3 +129,27 @@ static __device__ inline bool is_aligned(const void *array)
 {
     return (unsigned long long)array % 16 == 0;
 }"""
+
+
+def with_wide_indices(text: str) -> str:
+    """A CUDA text whose subscripts have 64 bits.
+
+    >>> with_wide_indices("#define INDEX_BITS 32")
+    '#define INDEX_BITS 64'
+    """
+    return text.replace("#define INDEX_BITS 32", "#define INDEX_BITS 64", 1)
+
+
+def index_helpers(names: Iterable[str]) -> str:
+    """The definitions of those helpers among ``names`` that subscripts need, for their numbers: ``min_index``."""
+    whole = helper_source(name for name in names if name in _OF_INDICES)
+    return whole.replace(_OF_64, _OF_INDEX).replace("int64_t", "Index").replace("INT64_MIN", "-2147483647 - 1")
+
+
+def as_index(text: str) -> str:
+    """Printed bounds of loops with the helpers for subscripts.
+
+    >>> as_index("min_i64(n, 4)")
+    'min_index(n, 4)'
+    """
+    return text.replace(_OF_64, _OF_INDEX)

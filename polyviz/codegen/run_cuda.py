@@ -75,6 +75,17 @@ class RunText:
         self.values: dict[str, Expression] = {**times, **self._rows()}
         self.values[TILE] = Name(names.variables["tile"])
         self.values[STEP] = Name(names.variables["step"])
+        self._watch()
+
+    def _watch(self) -> None:
+        """How large the variables of the run can be."""
+        width, depth = self.body.width, self.run.depth
+        for axis in self.elements:
+            width.name(self._element(axis), Constant(self.elements[axis]))
+        if self.run.first is not None and self.run.last is not None:
+            ends = self.bound(self.run.first), self.bound(self.run.last)
+            width.name(self.variable("tile"), *ends, beyond=2 * depth)
+            width.name(self.variable("step"), *ends, beyond=2 * depth)
 
     def _rows(self) -> dict[str, Expression]:
         """The rows of a thread by block, element and thread."""
@@ -213,7 +224,7 @@ class RunText:
         if wanted.is_equal(isl.Set.universe(wanted.get_space())):
             return None
         build = isl.AstBuild.from_context(self.kernel.context)
-        return self.body.owner.printer.expression(self._at(expression(build.expr_from_set(wanted))))
+        return self.body.index(self._at(expression(build.expr_from_set(wanted))))
 
     def _at(self, node: Expression) -> Expression:
         placed = substitute(node, self.values)
@@ -238,10 +249,10 @@ class RunText:
         depth = self.run.depth
         out.add(
             indent,
-            f"const int64_t {first} = {self.text(self.run.first)}, {last} = {self.text(self.run.last)};",
+            f"const Index {first} = {self.text(self.run.first)}, {last} = {self.text(self.run.last)};",
         )
         out.add(indent, f"int {buffer} = 1;")
-        header = f"int64_t {tile} = {first} - {depth}; {tile} <= {last}; {tile} += {depth}"
+        header = f"Index {tile} = {first} - {depth}; {tile} <= {last}; {tile} += {depth}"
         out.add(indent, f"for ({header}) {{")
         out.add(indent + 1, f"if ({tile} + {depth} <= {last}) {{")
         self.values[TILE] = Binary("+", Name(tile), Constant(depth))
@@ -258,8 +269,8 @@ class RunText:
 
     def _one_by_one(self, indent: int, out: TextBuilder) -> None:
         tile, last = self.variable("tile"), self.variable("last")
-        out.add(indent, f"const int64_t {last} = {self.text(self.run.last)};")
-        header = f"int64_t {tile} = {self.text(self.run.first)}; {tile} <= {last}; {tile} += {self.run.depth}"
+        out.add(indent, f"const Index {last} = {self.text(self.run.last)};")
+        header = f"Index {tile} = {self.text(self.run.first)}; {tile} <= {last}; {tile} += {self.run.depth}"
         out.add(indent, f"for ({header}) {{")
         self._copies(indent + 1, out, Constant(0))
         self._arrived(indent + 1, out)
@@ -270,7 +281,7 @@ class RunText:
     def text(self, value: isl.PwAff | None) -> str:
         """``value`` at the coordinates of the run, as text."""
         assert value is not None
-        return self.body.owner.printer.expression(self.bound(value))
+        return self.body.index(self.bound(value))
 
     def _arrived(self, indent: int, out: TextBuilder) -> None:
         out.add(indent, "wait_for_copies();")
@@ -305,7 +316,7 @@ class RunText:
             return
         step, tile = self.variable("step"), self.variable("tile")
         out.add(indent, "#pragma unroll" if whole and not self._loops_inside() else "#pragma unroll 1")
-        out.add(indent, f"for (int64_t {step} = {tile}; {step} < {tile} + {self.run.depth}; {step}++) {{")
+        out.add(indent, f"for (Index {step} = {tile}; {step} < {tile} + {self.run.depth}; {step}++) {{")
         if whole:
             self._take(indent + 1, out, buffer)
         self._cells(indent + 1, out, lambda inner: self._members(inner, out, buffer, whole=whole))

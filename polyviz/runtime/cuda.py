@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polyviz.codegen.preamble_cuda import with_wide_indices
 from polyviz.errors import ArgumentError, DeviceError, ToolchainError
 from polyviz.model.transfers import DeviceTimes
 from polyviz.runtime.device_errors import explained_failures, told
-from polyviz.runtime.device_host import launch_calls, raise_failure, scalar_of
+from polyviz.runtime.device_host import is_narrow, largest_size, launch_calls, raise_failure, scalar_of
 from polyviz.runtime.evaluate import evaluate
 from polyviz.runtime.execute import plain_arrays, result_of, write_back
 from polyviz.runtime.residency import device as device_memory
@@ -81,20 +82,24 @@ class CudaRunner:
         self.memory = memory
         self.times: DeviceTimes | None = None
         self._launched = False
-        contract = "true" if program.floating_point == "reassociate" else "false"
         started = time.perf_counter()
+        self._kernels = self._compiled(program.text)
+        self._wide: list[Any] | None = None
+        self._check_blocks()
+        self.compile_seconds = time.perf_counter() - started
+        self.notes: tuple[str, ...] = (reason,)
+
+    def _compiled(self, text: str) -> list[Any]:
+        import cupy
+
+        contract = "true" if self.program.floating_point == "reassociate" else "false"
         try:
-            module = cupy.RawModule(
-                code=program.text, options=("--std=c++17", f"--fmad={contract}"), backend="nvrtc"
-            )
-            self._kernels = [module.get_function(kernel.name) for kernel in self.device.kernels]
+            module = cupy.RawModule(code=text, options=("--std=c++17", f"--fmad={contract}"), backend="nvrtc")
+            return [module.get_function(kernel.name) for kernel in self.device.kernels]
         except Exception as error:
             raise ToolchainError(
                 "The device's compiler refuses the generated text.", reason=str(error)
             ) from error
-        self._check_blocks()
-        self.compile_seconds = time.perf_counter() - started
-        self.notes: tuple[str, ...] = (reason,)
 
     def _check_blocks(self) -> None:
         """Registers and shared memory may leave room for fewer threads than a block can hold in general."""
@@ -151,8 +156,10 @@ class CudaRunner:
         marks[0].record()
         there = {name: self._there(name, host, parameters) for name in self.device.arrays}
         marks[1].record()
+        values = {**host, **there}
+        largest = largest_size(self.device, values, parameters)
         for call in launch_calls(self.device, parameters):
-            self._launch(call, {**host, **there}, parameters)
+            self._launch(call, values, parameters, largest)
         marks[2].record()
         raise_failure(self.program, there)
         back = {name: cupy.asnumpy(there[name]) for name in self._returning(host)}
@@ -212,16 +219,26 @@ class CudaRunner:
             if name in back:
                 self.memory.write(host[name], back[name])
 
-    def _launch(self, call: LaunchCall, values: Mapping[str, Any], parameters: Mapping[str, int]) -> None:
+    def _launch(
+        self, call: LaunchCall, values: Mapping[str, Any], parameters: Mapping[str, int], largest: int
+    ) -> None:
         kernel = self.device.kernels[call.kernel]
+        narrow = is_narrow(kernel, call, largest)
         arguments = tuple(
             values[argument.name]
             if argument.kind in ("array", "cell")
-            else scalar_of(argument, values, call, parameters)
+            else scalar_of(argument, values, call, parameters, narrow=narrow)
             for argument in kernel.arguments
         )
         self._launched = True
-        self._kernels[call.kernel](call.grid, kernel.block, arguments)
+        kernels = self._kernels if narrow else self._with_wide_indices()
+        kernels[call.kernel](call.grid, kernel.block, arguments)
+
+    def _with_wide_indices(self) -> list[Any]:
+        """The same kernels with subscripts of 64 bits, compiled when sizes ask for them."""
+        if self._wide is None:
+            self._wide = self._compiled(with_wide_indices(self.program.text))
+        return self._wide
 
 
 def _made(local: LocalArray, values: Mapping[str, Any]) -> Any:

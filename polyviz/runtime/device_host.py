@@ -73,6 +73,22 @@ def _walk(step: HostStep, values: dict[str, int]) -> Iterator[tuple[Launch, dict
             yield step, values
 
 
+def largest_size(device: DeviceProgram, values: Mapping[str, Any], parameters: Mapping[str, int]) -> int:
+    """The largest number that bounds of loops and places in arrays are made of in one call."""
+    found = [abs(value) for value in parameters.values()]
+    for name in device.arrays:
+        array = values[name]
+        steps = [abs(step) // array.itemsize for step in array.strides]
+        found += [*array.shape, *steps, sum((size - 1) * step for size, step in zip(array.shape, steps, strict=True))]
+    return max(found, default=0)
+
+
+def is_narrow(kernel: KernelText, call: LaunchCall, largest: int) -> bool:
+    """Whether 32 bits hold every subscript of a launch, where no size of the call is above ``largest``."""
+    most = max([largest, *map(abs, call.host)])
+    return kernel.index is not None and kernel.index.fits(most)
+
+
 def raise_failure(program: Program, values: Mapping[str, Any]) -> None:
     """Raise what a kernel told: a subscript out of range, a step of 0; ``values`` hold its cell."""
     assert program.device is not None
@@ -82,16 +98,25 @@ def raise_failure(program: Program, values: Mapping[str, Any]) -> None:
 
 
 def scalar_of(
-    argument: ProgramArgument, values: Mapping[str, Any], call: LaunchCall, parameters: Mapping[str, int]
+    argument: ProgramArgument,
+    values: Mapping[str, Any],
+    call: LaunchCall,
+    parameters: Mapping[str, int],
+    *,
+    narrow: bool = False,
 ) -> Any:
-    """The number passed for an argument that is neither array nor cell, in the type the kernel takes."""
+    """The number passed for an argument that is neither array nor cell, in the type the kernel takes.
+
+    Sizes have 32 bits for a ``narrow`` kernel, 64 otherwise.
+    """
+    size = np.int32 if narrow else np.int64
     if argument.kind == "parameter":
-        return np.int64(parameters[argument.name])
+        return size(parameters[argument.name])
     if argument.kind == "host":
-        return np.int64(call.host[argument.axis])
+        return size(call.host[argument.axis])
     if argument.kind == "extent":
-        return np.int64(values[argument.name].shape[argument.axis])
+        return size(values[argument.name].shape[argument.axis])
     if argument.kind == "stride":
         array = values[argument.name]
-        return np.int64(array.strides[argument.axis] // array.itemsize)
+        return size(array.strides[argument.axis] // array.itemsize)
     return np.dtype(argument.dtype).type(values[argument.name])
