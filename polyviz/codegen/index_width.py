@@ -90,8 +90,11 @@ class IndexWidth:
     def note(self, node: Expression) -> Magnitude | None:
         """The magnitude of ``node``, which counts; names that are not known have 64 bits and count nothing."""
         found = self._of(node)
-        self._largest = None if found is None or self._largest is None else largest([self._largest, found])
+        self._count(found)
         return found
+
+    def _count(self, found: Magnitude | None) -> None:
+        self._largest = None if found is None or self._largest is None else largest([self._largest, found])
 
     def note_subscripts(self, node: Node) -> None:
         """Let the linear subscripts inside ``node`` count."""
@@ -142,9 +145,11 @@ class IndexWidth:
             case ("*", Constant(int(factor)), _):
                 return sides[1].times(factor)
             case ("//", _, Constant(int(divisor))) if divisor:
-                return largest([sides[0], sides[0].over(divisor)])
+                self._count(sides[0])
+                return sides[0].over(divisor)
             case ("%", _, Constant(int(divisor))) if divisor:
-                return largest([sides[0], Magnitude(constant=abs(divisor))])
+                self._count(sides[0])
+                return Magnitude(constant=abs(divisor))
         return None
 
 

@@ -18,7 +18,7 @@ from polyviz.codegen.index import common_factor, simplified
 from polyviz.codegen.run_copies_cuda import CopyText
 from polyviz.codegen.scan import expression
 from polyviz.codegen.typing import C_TYPE_NAMES
-from polyviz.mapping.gpu_runs import STEP, TILE, row_coordinate
+from polyviz.mapping.gpu_runs import STEP, TILE, row_coordinate, tile_of
 from polyviz.model.device import coordinate
 from polyviz.model.expression import (
     Assign,
@@ -72,7 +72,7 @@ class RunText:
         self.names = names
         self.elements: dict[str, int] = dict(run.elements)
         times = {coordinate("time", str(place)): arguments[place] for place in range(run.prefix)}
-        self.values: dict[str, Expression] = {**times, **self._rows()}
+        self.values: dict[str, Expression] = {**times, **self._rows(times)}
         self.values[TILE] = Name(names.variables["tile"])
         self.values[STEP] = Name(names.variables["step"])
         self._watch()
@@ -87,13 +87,12 @@ class RunText:
             width.name(self.variable("tile"), *ends, beyond=2 * depth)
             width.name(self.variable("step"), *ends, beyond=2 * depth)
 
-    def _rows(self) -> dict[str, Expression]:
-        """The rows of a thread by block, element and thread."""
+    def _rows(self, times: Mapping[str, Expression]) -> dict[str, Expression]:
+        """The rows of a thread by its tile, a block or a strip, by element and thread."""
         rows: dict[str, Expression] = {}
-        name = self.run.statements[0]
         for thread in self.kernel.threads:
-            block = next(one for one in self.kernel.blocks if one.texts.get(name) == thread.texts.get(name))
-            row: Expression = Binary("*", Constant(block.size), Name(coordinate("block", block.axis)))
+            tile, size = tile_of(self.kernel, self.run.statements, thread)
+            row: Expression = Binary("*", Constant(size), times.get(tile, Name(tile)))
             if self.elements[thread.axis] > 1:
                 step = Binary("*", Constant(thread.size), Name(self._element(thread.axis)))
                 row = Binary("+", row, step)
@@ -114,6 +113,8 @@ class RunText:
         out.add(indent, f"{{  // {names}: {self._manner()}")
         self._registers(indent + 1, out)
         threads: dict[str, int] = {axis.axis: axis.size for axis in self.kernel.threads}
+        if any(box.fresh for box in self.run.boxes):
+            out.add(indent + 1, "__syncthreads();  // what the block wrote is there to be copied")
         out.add(indent + 1, f"const int {self.variable('worker')} = {_linear(threads)};")
         if self.run.first is None:
             self._single_tile(indent + 1, out)

@@ -15,9 +15,11 @@ import islpy as isl
 
 from polyviz.mapping.gpu_boxes import NoBoxError, Tile
 from polyviz.mapping.gpu_elements import MOST_REGISTERS, register_estimate, wider_kernels
-from polyviz.mapping.gpu_runs import NoRunError, Run, find_run, is_after, prefix_times
+from polyviz.mapping.gpu_runs import NoRunError, Run, find_run, is_after, prefix_times, tile_of
 from polyviz.mapping.gpu_space import thread_instances
+from polyviz.mapping.gpu_strips import with_place, with_strips
 from polyviz.mapping.gpu_tiles import bounds_of, full_tiles, kept_boxes, members_of, register_writes
+from polyviz.model.device import coordinate
 from polyviz.model.isl_limits import at_most
 from polyviz.model.schedule import Decision
 from polyviz.model.staging import StagedRun, Unstaged
@@ -25,7 +27,7 @@ from polyviz.model.staging import StagedRun, Unstaged
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from polyviz.model.device import DeviceBarrier, DeviceKernel, SpaceAxis
+    from polyviz.model.device import DeviceKernel
     from polyviz.model.scop import Access, Scop
     from polyviz.model.staging import DeviceOptions, StagedBox
     from polyviz.model.superposition import Axis
@@ -79,7 +81,8 @@ class _Stager:
 
     def result(self) -> tuple[DeviceKernel, list[Decision]]:
         """The kernel with cells spread over fewer threads where that pays, otherwise as it is."""
-        first = self._runs(self.kernel)
+        striped = with_strips(self.kernel)
+        first = self._runs(striped)
         kept = self.decisions, self.unstaged
         for wider in wider_kernels(self.scop, self.kernel, self.options) if self._may_be_wider(first) else ():
             self.decisions, self.unstaged = [], {}
@@ -89,7 +92,7 @@ class _Stager:
             if self.options.elements is not None or all(run.registers <= MOST_REGISTERS for run in runs):
                 return self._told(_rebuilt(wider, runs)), self.decisions
         self.decisions, self.unstaged = kept
-        return self._told(_rebuilt(self.kernel, first)), self.decisions
+        return self._told(_rebuilt(striped, first) if first else self.kernel), self.decisions
 
     def _told(self, kernel: DeviceKernel) -> DeviceKernel:
         """``kernel`` with the reasons for what it does not stage, equal ones together."""
@@ -223,20 +226,14 @@ def elements_of(kernel: DeviceKernel, run: Run) -> dict[Axis, int]:
     found: dict[Axis, int] = {}
     matched = set()
     for thread in kernel.threads:
-        block = next((one for one in kernel.blocks if _same_rows(one, thread, run)), None)
-        if block is None:
-            raise NoRunError("threads move in a loop that is none of blocks")
-        if block.size % thread.size:
+        tile, size = tile_of(kernel, run.statements, thread)
+        if size % thread.size:
             raise NoRunError("the tile of a block is no multiple of its threads")
-        found[thread.axis] = block.size // thread.size
-        matched.add(block.axis)
-    if len(matched) != len(kernel.blocks):
+        found[thread.axis] = size // thread.size
+        matched.add(tile)
+    if any(coordinate("block", block.axis) not in matched for block in kernel.blocks):
         raise NoRunError("blocks move in a loop that is none of threads")
     return found
-
-
-def _same_rows(block: SpaceAxis, thread: SpaceAxis, run: Run) -> bool:
-    return all(block.texts.get(name) == thread.texts.get(name) for name in run.statements)
 
 
 def _times(run: Run) -> isl.Set:
@@ -255,23 +252,13 @@ def _rebuilt(kernel: DeviceKernel, runs: Sequence[StagedRun]) -> DeviceKernel:
     if not runs:
         return kernel
     uniform = kernel.uniform
-    order = {name: _inserted(old, uniform, places.get(name, 0)) for name, old in kernel.order.items()}
-    length = next(iter(order.values())).dim(isl.dim_type.out)
-    barriers = tuple(_moved_barrier(one, uniform) for one in kernel.barriers)
-    trees = tuple(
-        replace(
-            tree,
-            begin=_widened(tree.begin, uniform),
-            join=_widened(tree.join, uniform),
-            finish_order=_inserted(tree.finish_order, uniform, 0),
-        )
-        for tree in kernel.trees
-    )
+    kernel = with_place(kernel, places)
+    length = next(iter(kernel.order.values())).dim(isl.dim_type.out)
     placed = tuple(
         replace(run, times=_at_place(run.times, uniform, 2 * number + 1, length))
         for number, run in enumerate(runs)
     )
-    return replace(kernel, order=order, barriers=barriers, trees=trees, uniform=uniform + 1, runs=placed)
+    return replace(kernel, runs=placed)
 
 
 def _placed(kernel: DeviceKernel, runs: Sequence[StagedRun]) -> tuple[list[StagedRun], dict[str, int]]:
@@ -302,18 +289,6 @@ def _follows(kernel: DeviceKernel, run: StagedRun, other: StagedRun) -> bool:
     if len(found) > 1:
         raise NoRunError("two loops alternate")
     return found.pop()
-
-
-def _moved_barrier(barrier: DeviceBarrier, place: int) -> DeviceBarrier:
-    return replace(barrier, times=_widened(barrier.times, place))
-
-
-def _inserted(order: isl.Map, place: int, value: int) -> isl.Map:
-    return order.insert_dims(isl.dim_type.out, place, 1).fix_val(isl.dim_type.out, place, isl.Val(value))
-
-
-def _widened(times: isl.Set, place: int) -> isl.Set:
-    return times.insert_dims(isl.dim_type.set, place, 1).fix_val(isl.dim_type.set, place, isl.Val(0))
 
 
 def _at_place(times: isl.Set, uniform: int, place: int, length: int) -> isl.Set:

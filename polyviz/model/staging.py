@@ -51,7 +51,7 @@ class StagedBox:
 
     ``lower`` is its first cell, a function of sizes, blocks and the first iteration of the tile; only cells from
     ``first`` to ``last`` in each subscript are copied, all of which the original loops read or lie between such.
-    ``before`` and ``after`` are the transactions of global memory per tile that it takes without and with the copy, for
+    With ``fresh`` the block itself writes some of it at other times. ``before`` and ``after`` are the transactions of global memory per tile that it takes without and with the copy, for
     cells of eight bytes.
     """
 
@@ -64,6 +64,7 @@ class StagedBox:
     before: int
     after: int
     reason: str
+    fresh: bool
 
 
 @dataclass(frozen=True, slots=True)
