@@ -127,6 +127,7 @@ class KernelBody:
             (begin, end, name, line + shift, writes) for begin, end, name, line, writes in self.sites
         ]
         for level in range(len(wrapped), 0, -1):
+            self.text.add(level + 1, "if (INDEX_BITS == 32) break;  // the grid is not larger than a device's")
             self.text.add(level, "}")
 
     def _block(self, axis: str, first: Expression, last: Expression, indent: int) -> int:

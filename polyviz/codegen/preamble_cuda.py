@@ -84,7 +84,7 @@ typedef unsigned long long uint64_t;
 #endif"""
 
 INDEX_WIDTH = """\
-// Subscripts have 32 bits; the host compiles 64 of them for larger sizes.
+// Subscripts have 32 bits; for larger sizes, and grids above a device's, the host compiles 64 of them.
 #define INDEX_BITS 32
 #if INDEX_BITS == 32
 typedef int32_t Index;

@@ -5,7 +5,7 @@ Source: Volkov, Demmel, *Benchmarking GPUs to tune dense linear algebra* (SC 200
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from polyviz.mapping.gpu_runs import row_coordinate
 from polyviz.mapping.gpu_space import context_of, grid_of, points_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from polyviz.mapping.gpu_boxes import Tile
     from polyviz.model.device import DeviceKernel
@@ -41,41 +41,67 @@ _REGISTER_BYTES = 4
 _AXES: tuple[Axis, ...] = ("x", "y", "z")
 
 
-def register_estimate(
-    scop: Scop, tile: Tile, kept: Collection[tuple[str, Access]], boxes: Sequence[StagedBox], cell: int
-) -> int:
-    """Registers of one thread: its accumulators, what it reads in a step from ``boxes``, and everything else.
+@dataclass(frozen=True, slots=True)
+class RegisterNeed:
+    """What one thread of a run keeps in registers: ``accumulators`` per cell, and cells that it reads in a step.
 
-    Cells take ``cell`` bytes.
+    ``operands``: per reference to a tile the axes of threads along which it moves.
     """
-    cells = prod(tile.elements.values()) * len(kept)
-    for box in boxes:
-        moves = {
-            tuple(strides_of(tile.run, name, access).items())
-            for name in tile.run.statements
-            for access in scop.statement(name).accesses
-            if access.span in box.spans and access.array == box.array and access.kind == "read"
-        }
-        cells += sum(_cells_of_step(tile, dict(one)) for one in moves)
-    return _BESIDE + cells * -(-cell // _REGISTER_BYTES)
+
+    accumulators: int
+    operands: frozenset[tuple[str, frozenset[Axis]]]
+
+    def estimate(self, elements: Mapping[Axis, int], cell: int) -> int:
+        """Registers of one thread with so many ``elements``, whose cells take ``cell`` bytes.
+
+        >>> RegisterNeed(1, frozenset([("A", frozenset("y")), ("B", frozenset("x"))])).estimate({"x": 8, "y": 8}, 4)
+        120
+        """
+        cells = prod(elements.values()) * self.accumulators
+        # One value serves all cells of a thread along axes where its reference does not move.
+        cells += sum(prod(elements.get(axis, 1) for axis in axes) for _, axes in self.operands)
+        return _BESIDE + cells * -(-cell // _REGISTER_BYTES)
 
 
-def _cells_of_step(tile: Tile, moves: Mapping[str, tuple[int, ...]]) -> int:
-    """What one reference reads in a step: one cell serves all those of a thread along axes where it does not move."""
-    return prod(size for axis, size in tile.elements.items() if any(moves[row_coordinate(axis)]))
+def register_need(
+    scop: Scop, tile: Tile, kept: Collection[tuple[str, Access]], boxes: Sequence[StagedBox]
+) -> RegisterNeed:
+    """What a thread of a run keeps in registers: the cells of ``kept``, and what it reads of ``boxes``."""
+    operands = set()
+    for number, box in enumerate(boxes):
+        for name in tile.run.statements:
+            for access in scop.statement(name).accesses:
+                if access.span in box.spans and access.array == box.array and access.kind == "read":
+                    moves = strides_of(tile.run, name, access)
+                    axes = (axis for axis in tile.elements if any(moves[row_coordinate(axis)]))
+                    operands.add((f"{number} {moves}", frozenset(axes)))
+    return RegisterNeed(len(kept), frozenset(operands))
 
 
-def wider_kernels(scop: Scop, kernel: DeviceKernel, options: DeviceOptions) -> Iterator[DeviceKernel]:
-    """``kernel`` with several cells per thread: as the user asks, or with fewer and fewer of them."""
+def best_elements(needs: Sequence[RegisterNeed], cell: int) -> Mapping[Axis, int] | None:
+    """The most cells per thread with which all of ``needs`` fit into registers; None where one cell is all."""
+    for elements in ELEMENTS:
+        if all(need.estimate(elements, cell) <= MOST_REGISTERS for need in needs):
+            return elements
+    return None
+
+
+def wider_kernel(
+    scop: Scop, kernel: DeviceKernel, options: DeviceOptions, needs: Sequence[RegisterNeed], cell: int
+) -> DeviceKernel | None:
+    """``kernel`` with several cells per thread, as the user asks or as registers allow; None where one is enough."""
     sizes = {axis.axis: axis.size for axis in kernel.threads}
-    if options.elements is None and (len(sizes) != 2 or min(sizes.values()) < min(THREADS.values())):
-        return
+    if options.elements is not None:
+        elements: Mapping[Axis, int] | None = dict(zip(_AXES, options.elements, strict=False))
+    elif len(sizes) != 2 or min(sizes.values()) < min(THREADS.values()):
+        return None
+    else:
+        elements = best_elements(needs, cell)
+    if elements is None or all(elements.get(axis, 1) == 1 for axis in sizes):
+        return None
     most = max(THREADS.values()) if len(sizes) > 1 else max(sizes.values())
     threads = {axis: min(size, most) for axis, size in sizes.items()}
-    asked = None if options.elements is None else dict(zip(_AXES, options.elements, strict=False))
-    for elements in ELEMENTS if asked is None else (asked,):
-        if any(elements.get(axis, 1) > 1 for axis in sizes):
-            yield _spread(scop, kernel, threads, elements)
+    return _spread(scop, kernel, threads, elements)
 
 
 def _spread(

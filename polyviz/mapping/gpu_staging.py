@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.mapping.gpu_boxes import NoBoxError, Tile
-from polyviz.mapping.gpu_elements import MOST_REGISTERS, register_estimate, wider_kernels
+from polyviz.mapping.gpu_elements import register_need, wider_kernel
 from polyviz.mapping.gpu_runs import NoRunError, Run, find_run, is_after, prefix_times, tile_of
 from polyviz.mapping.gpu_space import thread_instances
 from polyviz.mapping.gpu_strips import with_place, with_strips
@@ -27,6 +27,7 @@ from polyviz.model.staging import StagedRun, Unstaged
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from polyviz.mapping.gpu_elements import RegisterNeed
     from polyviz.model.device import DeviceKernel
     from polyviz.model.scop import Access, Scop
     from polyviz.model.staging import DeviceOptions, StagedBox
@@ -71,6 +72,7 @@ class _Stager:
         self.cell = cell
         self.decisions: list[Decision] = []
         self.unstaged: dict[tuple[str, str], str] = {}
+        self.needs: dict[tuple[str, ...], RegisterNeed] = {}
 
     def nothing(self, reason: str) -> DeviceKernel:
         """The kernel as it is, since ``reason`` holds for everything."""
@@ -84,15 +86,23 @@ class _Stager:
         striped = with_strips(self.kernel)
         first = self._runs(striped)
         kept = self.decisions, self.unstaged
-        for wider in wider_kernels(self.scop, self.kernel, self.options) if self._may_be_wider(first) else ():
+        wider = self._wider(first)
+        if wider is not None:
             self.decisions, self.unstaged = [], {}
             runs = self._runs(wider)
-            if not any(run.boxes for run in runs):
-                break
-            if self.options.elements is not None or all(run.registers <= MOST_REGISTERS for run in runs):
+            if any(run.boxes for run in runs):
                 return self._told(_rebuilt(wider, runs)), self.decisions
         self.decisions, self.unstaged = kept
         return self._told(_rebuilt(striped, first) if first else self.kernel), self.decisions
+
+    def _wider(self, runs: Sequence[StagedRun]) -> DeviceKernel | None:
+        """The kernel with several cells per thread, where cells live in registers while tiles pass by."""
+        for run in runs:
+            tiled = run.first is not None and any(member.register for member in run.members)
+            if tiled and all(size == 1 for _, size in run.elements):
+                needs = [*self.needs.values()]
+                return wider_kernel(self.scop, self.kernel, self.options, needs, self.cell)
+        return None
 
     def _told(self, kernel: DeviceKernel) -> DeviceKernel:
         """``kernel`` with the reasons for what it does not stage, equal ones together."""
@@ -101,16 +111,6 @@ class _Stager:
             found.setdefault((array, reason), []).append(name)
         rows = (Unstaged(array, tuple(names), reason) for (array, reason), names in found.items())
         return replace(kernel, unstaged=tuple(rows))
-
-    def _may_be_wider(self, runs: Sequence[StagedRun]) -> bool:
-        """Whether cells of a run live in registers while tiles pass by, so that several of them would share a tile."""
-        return any(
-            run.first is not None
-            and run.boxes
-            and any(member.register for member in run.members)
-            and all(size == 1 for _, size in run.elements)
-            for run in runs
-        )
 
     def _runs(self, kernel: DeviceKernel) -> list[StagedRun]:
         found: list[StagedRun] = []
@@ -151,6 +151,7 @@ class _Stager:
                 one, f"{access.array}: {cells} cells of each thread live in registers during its loop"
             )
         first, last = bounds_of(run)
+        need = self.needs[run.statements] = register_need(self.scop, tile, writes.items(), boxes)
         return StagedRun(
             name=f"run{kernel.number}_{len(known)}",
             members=members_of(tile, writes),
@@ -162,7 +163,7 @@ class _Stager:
             full=full_tiles(tile),
             boxes=boxes,
             elements=tuple(elements.items()),
-            registers=register_estimate(self.scop, tile, writes.items(), boxes, self.cell),
+            registers=need.estimate(elements, self.cell),
         )
 
     def _tiles(

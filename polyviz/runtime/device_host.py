@@ -84,9 +84,13 @@ def largest_size(device: DeviceProgram, values: Mapping[str, Any], parameters: M
 
 
 def is_narrow(kernel: KernelText, call: LaunchCall, largest: int) -> bool:
-    """Whether 32 bits hold every subscript of a launch, where no size of the call is above ``largest``."""
+    """Whether 32 bits hold every subscript of a launch, and no block has to go on beyond the grid.
+
+    No size of the call is above ``largest``.
+    """
     most = max([largest, *map(abs, call.host)])
-    return kernel.index is not None and kernel.index.fits(most)
+    whole = all(count < limit for count, limit in zip(call.grid[1:], LARGEST_GRID[1:], strict=True))
+    return whole and kernel.index is not None and kernel.index.fits(most)
 
 
 def raise_failure(program: Program, values: Mapping[str, Any]) -> None:
