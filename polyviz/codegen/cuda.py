@@ -13,6 +13,7 @@ from polyviz.codegen.device_loops import host_steps, kernel_loops
 from polyviz.codegen.emulated import entry_point
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.kernel_cuda import KernelBody, Writing
+from polyviz.codegen.kernel_data_cuda import described
 from polyviz.codegen.preamble_cuda import CUDA_RESERVED, INDEX_WIDTH, NEAR_MEMORY, PREAMBLE, index_helpers
 from polyviz.codegen.run_cuda import RunNames
 from polyviz.codegen.runtime_c import helper_source
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
     from polyviz.model.staging import StagedRun
+
 
 def print_cuda(
     scop: Scop, plan: Plan, types: Mapping[str, ArrayType], floating_point: FloatingPoint = "reassociate"
@@ -225,7 +227,7 @@ class CudaText:
             first = len(self.arrays.references)
             builder.print(node)
             bodies.append(builder)
-            kernels.append(builder.described(first))
+            kernels.append(described(builder, first))
         text = self._head()
         for builder in bodies:
             text += "\n" + builder.head()

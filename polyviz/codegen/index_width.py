@@ -70,7 +70,8 @@ def largest(found: Iterable[Magnitude]) -> Magnitude:
     """
     known = list(found)
     return Magnitude(
-        max((one.scale for one in known), default=Fraction(0)), max((one.constant for one in known), default=0)
+        max((one.scale for one in known), default=Fraction(0)),
+        max((one.constant for one in known), default=0),
     )
 
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from math import prod
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from polyviz.analysis.footprints import operations_of
 from polyviz.codegen.bodies import bound_expression, placed_body
 from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN, thread_values
 from polyviz.codegen.index_width import SIZE, WIDE, IndexWidth, Magnitude, widened
-from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, plus_one
+from polyviz.codegen.kernel_data_cuda import statement_rows
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
 from polyviz.codegen.preamble_cuda import as_index
 from polyviz.codegen.run_cuda import RunText
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.mapping.gpu_elements import BLOCKS_PER_MULTIPROCESSOR, MOST_REGISTERS
 from polyviz.model.device import coordinate
-from polyviz.model.device_program import AccessSite, KernelText, Promotion
 from polyviz.model.expression import (
     Assign,
     Binary,
@@ -32,17 +30,15 @@ from polyviz.model.expression import (
 from polyviz.model.program import ProgramArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    import islpy as isl
+    from collections.abc import Callable, Mapping, Sequence
 
     from polyviz.codegen.arrays_cuda import DeviceArrays
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.run_cuda import RunNames
     from polyviz.codegen.trees_cuda import TreeText
     from polyviz.model.device import DeviceKernel
+    from polyviz.model.device_program import KernelText
     from polyviz.model.scop import Scop, Statement
-    from polyviz.model.staging import StagedRun
 
 
 LARGEST_Y = 65536
@@ -54,8 +50,8 @@ class Writing:
     """What all kernels of a program share while they are printed.
 
     ``names`` holds the text of coordinates, which each kernel fills in; ``trees`` the shared accumulations by
-    statement, ``width`` the variable of their rounds; ``reorder`` allows another order of sums; ``runs`` the names in staged runs; ``like`` kernels printed
-    before whose arguments are taken over.
+    statement, ``width`` the variable of their rounds; ``reorder`` allows another order of sums; ``runs`` holds the
+    names in staged runs; ``like`` kernels printed before whose arguments are taken over.
     """
 
     scop: Scop
@@ -127,7 +123,9 @@ class KernelBody:
             (begin, end, name, line + shift, writes) for begin, end, name, line, writes in self.sites
         ]
         for level in range(len(wrapped), 0, -1):
-            self.text.add(level + 1, "if (INDEX_BITS == 32) break;  // the grid is not larger than a device's")
+            self.text.add(
+                level + 1, "if (INDEX_BITS == 32) break;  // the grid is not larger than a device's"
+            )
             self.text.add(level, "}")
 
     def _block(self, axis: str, first: Expression, last: Expression, indent: int) -> int:
@@ -138,9 +136,7 @@ class KernelBody:
             self.text.add(indent, f"const Index {name} = (Index)blockIdx.{axis}{start};")
             return indent
         stop = self._value(last)
-        header = (
-            f"Index {name} = (Index)blockIdx.{axis}{start}; {name} <= {stop}; {name} += gridDim.{axis}"
-        )
+        header = f"Index {name} = (Index)blockIdx.{axis}{start}; {name} <= {stop}; {name} += gridDim.{axis}"
         self.text.add(indent, f"for ({header}) {{")
         return indent + 1
 
@@ -176,9 +172,10 @@ class KernelBody:
         kernel = self.kernel
         arrays = self.owner.arrays
         blocks = (
-            ", ".join(f"{a.axis}: {_texts(a.texts)} / {a.size}" for a in reversed(kernel.blocks)) or "one"
+            ", ".join(f"{a.axis}: {statement_rows(a.texts)} / {a.size}" for a in reversed(kernel.blocks))
+            or "one"
         )
-        threads = ", ".join(f"{a.axis}: {_texts(a.texts)}" for a in reversed(kernel.threads)) or "one"
+        threads = ", ".join(f"{a.axis}: {statement_rows(a.texts)}" for a in reversed(kernel.threads)) or "one"
         comment = f"// Kernel {kernel.number}: blocks {blocks}; threads {threads}.\n"
         declared = [arrays.declaration(argument) for argument in self.arguments()]
         signature = ",\n    ".join(declared)
@@ -210,88 +207,6 @@ class KernelBody:
             for place in range(len(self.kernel.host_names))
         ]
         return (*found, *host)
-
-    def described(self, first: int) -> KernelText:
-        """The kernel as data."""
-        kernel = self.kernel
-        by_axis = {axis.axis: axis.size for axis in kernel.threads}
-        grid = {
-            axis.axis: _count(low, high) for axis, (low, high) in zip(kernel.blocks, kernel.grid, strict=True)
-        }
-        one: Expression = Constant(1)
-        return KernelText(
-            name=self.name,
-            statements=kernel.statements,
-            arguments=self.arguments(),
-            host=tuple(coordinate("host", str(place)) for place in range(len(kernel.host_names))),
-            block=(by_axis.get("x", 1), by_axis.get("y", 1), by_axis.get("z", 1)),
-            grid=(grid.get("x", one), grid.get("y", one), grid.get("z", one)),
-            axes=tuple(f"{axis.axis}: {_texts(axis.texts)}" for axis in reversed(kernel.threads)),
-            barriers=(
-                *(barrier.protects for barrier in kernel.barriers),
-                *(f"the tiles of {', '.join(b.array for b in run.boxes)} are copied" for run in kernel.runs),
-                *(f"the parts of {tree.tree.array} are joined by a tree" for tree in self.trees),
-            ),
-            phases=kernel.phases,
-            sites=tuple(self._sites(first)),
-            promotions=tuple(self._promotions()),
-            index=self.width.bound,
-        )
-
-    def _promotions(self) -> Iterator[Promotion]:
-        arrays = self.owner.arrays
-        for run in self.kernel.runs:
-            names = self.owner.runs[run.name]
-            for tile in names.tiles:
-                size = prod(tile.extents) * arrays.itemsize(tile.box.array) * names.buffers
-                yield Promotion(tile.box.array, "shared", tile.extents, size, tile.box.reason)
-            for statement, register in names.registers.items():
-                cells = tuple(size for _, size in run.elements)
-                array = next(
-                    a.array for a in self.owner.scop.statement(statement).accesses if a.kind == "write"
-                )
-                size = prod(cells) * arrays.itemsize(register)
-                reason = f"one cell stays the same in the whole loop; {self._estimate(run)}"
-                yield Promotion(array, "register", cells, size, reason)
-        for left in self.kernel.unstaged:
-            yield Promotion(left.array, "global", (), 0, f"{', '.join(left.statements)}: {left.reason}")
-
-    def _estimate(self, run: StagedRun) -> str:
-        """How much one thread computes in a step for what it reads from shared memory, by counting."""
-        scop, arrays = self.owner.scop, self.owner.arrays
-        cells = prod(size for _, size in run.elements)
-        operations = cells * sum(operations_of(scop.statement(name)).total() for name in run.statements)
-        tiles = self.owner.runs[run.name].tiles
-        read = sum(tile.cells_per_step * arrays.itemsize(tile.box.array) for tile in tiles)
-        return f"a step of a thread is {operations} operations on {read} bytes of shared memory"
-
-    def _sites(self, first: int) -> list[AccessSite]:
-        """The accesses from number ``first`` on; the first of an instruction is what it assigns."""
-        return [
-            self._site(
-                number,
-                statement,
-                _mode(self.text.lines[line - 1].lstrip()) if assigns and number == begin else "read",
-            )
-            for begin, end, statement, line, assigns in self.sites
-            for number in range(max(begin, first), end)
-        ]
-
-    def _site(self, number: int, statement: str, mode: Literal["read", "write", "update"]) -> AccessSite:
-        reference = self.owner.arrays.references[number]
-        return AccessSite(
-            number=number,
-            kernel=self.kernel.number,
-            statement=statement,
-            line=self.owner.scop.statement(statement).span.line,
-            array=reference.array,
-            text=reference.text,
-            mode=mode,
-            memory=reference.memory,
-            strides=reference.strides,
-            kind=reference.kind,
-            itemsize=self.owner.arrays.itemsize(reference.array),
-        )
 
     def _value(self, node: Expression) -> str:
         self.width.note(node)
@@ -421,14 +336,6 @@ class KernelBody:
         out.add(indent, "}")
 
 
-def _count(low: isl.PwAff, high: isl.PwAff) -> Expression:
-    """How many blocks there are; functions of several pieces are subtracted as text, since isl would cut them up."""
-    if low.n_piece() == high.n_piece() == 1:
-        return bound_expression((high - low + 1).coalesce())
-    first, beyond = bound_expression(low), plus_one(bound_expression(high))
-    return beyond if first == Constant(0) else Binary("-", beyond, first)
-
-
 def _one_line(statement: Statement) -> str:
     return " ".join(statement.source.split())
 
@@ -438,20 +345,7 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"\w+", re.sub(r"//.*|\b(?:threadIdx|blockIdx|gridDim)\.\w", "", text)))
 
 
-def _texts(texts: Mapping[str, str]) -> str:
-    return " | ".join(dict.fromkeys(texts.values())) or "none"
-
-
 def _is_one_lane(condition: Expression) -> bool:
     """Whether ``condition`` asks for the first thread along x."""
     first = Compare(("==",), (Name(coordinate("thread", "x")), Constant(0)))
     return any(part == first for part in walk(condition))
-
-
-def _mode(line: str) -> Literal["read", "write", "update"]:
-    if line.startswith("copy_later"):
-        return "write"
-    found = re.match(r"[\w.<>]+(?:\[.*?\]|\(.*?\)) (.?)= ", line)
-    if found is None:
-        return "read"
-    return "update" if found[1] else "write"

@@ -143,7 +143,9 @@ def with_wide_indices(text: str) -> str:
 def index_helpers(names: Iterable[str]) -> str:
     """The definitions of those helpers among ``names`` that subscripts need, for their numbers: ``min_index``."""
     whole = helper_source(name for name in names if name in _OF_INDICES)
-    return whole.replace(_OF_64, _OF_INDEX).replace("int64_t", "Index").replace("INT64_MIN", "-2147483647 - 1")
+    return (
+        whole.replace(_OF_64, _OF_INDEX).replace("int64_t", "Index").replace("INT64_MIN", "-2147483647 - 1")
+    )
 
 
 def as_index(text: str) -> str:

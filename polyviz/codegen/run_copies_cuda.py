@@ -47,7 +47,11 @@ class CopyText:
         rank = len(box.extents)
         last = Binary("+", self.run.bound(box.last[-1]), Constant(1))
         values = [self.run.bound(box.lower[-1]), self.run.bound(box.first[-1]), simplified(last)]
-        texts = [as_index(printer.value(one).within(PRODUCT)) for one in values if not _is_multiple(one, tile.vector)]
+        texts = [
+            as_index(printer.value(one).within(PRODUCT))
+            for one in values
+            if not _is_multiple(one, tile.vector)
+        ]
         texts += [arrays.extent_name(box.array, rank - 1)] if rank > 1 else []
         tests = [f"{text} % {tile.vector} == 0" for text in dict.fromkeys(texts)]
         return " && ".join([f"is_aligned({arrays.identifier(box.array)})", *tests])

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.codegen.bodies import bound_expression, placed_body
-from polyviz.codegen.index import common_factor, simplified
+from polyviz.codegen.index import simplified
 from polyviz.codegen.run_copies_cuda import CopyText
+from polyviz.codegen.run_reads_cuda import RunReads
 from polyviz.codegen.scan import expression
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.mapping.gpu_runs import STEP, TILE, row_coordinate, tile_of
@@ -31,8 +32,6 @@ from polyviz.model.expression import (
     Logical,
     Loop,
     Name,
-    Node,
-    rebuild,
     substitute,
     walk,
 )
@@ -76,12 +75,13 @@ class RunText:
         self.values[TILE] = Name(names.variables["tile"])
         self.values[STEP] = Name(names.variables["step"])
         self._watch()
+        self.reads = RunReads(self)
 
     def _watch(self) -> None:
         """How large the variables of the run can be."""
         width, depth = self.body.width, self.run.depth
         for axis in self.elements:
-            width.name(self._element(axis), Constant(self.elements[axis]))
+            width.name(self.element(axis), Constant(self.elements[axis]))
         if self.run.first is not None and self.run.last is not None:
             ends = self.bound(self.run.first), self.bound(self.run.last)
             width.name(self.variable("tile"), *ends, beyond=2 * depth)
@@ -94,12 +94,13 @@ class RunText:
             tile, size = tile_of(self.kernel, self.run.statements, thread)
             row: Expression = Binary("*", Constant(size), times.get(tile, Name(tile)))
             if self.elements[thread.axis] > 1:
-                step = Binary("*", Constant(thread.size), Name(self._element(thread.axis)))
+                step = Binary("*", Constant(thread.size), Name(self.element(thread.axis)))
                 row = Binary("+", row, step)
             rows[row_coordinate(thread.axis)] = Binary("+", row, Name(coordinate("thread", thread.axis)))
         return rows
 
-    def _element(self, axis: str) -> str:
+    def element(self, axis: str) -> str:
+        """The variable for the cell of a thread along ``axis``."""
         return self.names.variables[f"element_{axis}"]
 
     @cached_property
@@ -154,7 +155,7 @@ class RunText:
     def _cells(self, indent: int, out: TextBuilder, inner: Inner) -> None:
         """``inner`` for every cell of a thread; the loops are unrolled, so that cells have registers."""
         for depth, axis in enumerate(self.wide):
-            name = self._element(axis)
+            name = self.element(axis)
             out.add(indent + depth, "#pragma unroll")
             out.add(indent + depth, f"for (int {name} = 0; {name} < {self.elements[axis]}; {name}++) {{")
         inner(indent + len(self.wide))
@@ -163,9 +164,9 @@ class RunText:
 
     def _load(self, indent: int, out: TextBuilder, member: StagedMember) -> None:
         """One cell from memory to its register, or nothing yet where a sum is multiplied when it is complete."""
-        own, (instruction,) = self._own(member), self._placed(member)
+        own, (instruction,) = self.own(member), self.placed(member)
         assert isinstance(instruction, Assign)
-        if self._factor(member, instruction) is not None:
+        if self.reads.factor(member, instruction) is not None:
             out.add(indent, f"{self.body.owner.printer.expression(own)} = 0;")
             return
         inner = self._guarded(indent, out, member.alive)
@@ -176,9 +177,9 @@ class RunText:
     def _store(self, indent: int, out: TextBuilder, member: StagedMember) -> None:
         """One cell from its register to memory, where the statement has an instance at all."""
         statement = self.body.owner.scop.statement(member.statement)
-        own, (instruction,) = self._own(member), self._placed(member)
+        own, (instruction,) = self.own(member), self.placed(member)
         assert isinstance(instruction, Assign)
-        factor = self._factor(member, instruction)
+        factor = self.reads.factor(member, instruction)
         step = Assign(instruction.target, own)
         if factor is not None:
             step = Assign(instruction.target, Binary("*", factor, own), instruction.operator)
@@ -186,27 +187,6 @@ class RunText:
         comment = f"line {statement.span.line}: the result"
         self.body.lines(statement, [step], inner, self.body.lane, out, comment)
         self._close(indent, inner, out)
-
-    def _factor(self, member: StagedMember, instruction: Assign) -> Expression | None:
-        """What all terms of a sum are multiplied by, where sums may be reordered; None where there is no such factor."""
-        if not self.body.owner.reorder or instruction.operator not in ("+", "-"):
-            return None
-        kept, _ = common_factor(instruction.value, self._is_fixed)
-        return kept
-
-    def _is_fixed(self, node: Expression) -> bool:
-        """Whether ``node`` is the same in the whole run: a number, or a scalar that the part does not assign."""
-        written = self.body.owner.arrays.cells
-        names = (Constant, Name)
-        if isinstance(node, Element):
-            return not node.subscripts and node.array not in written
-        return isinstance(node, names) and not any(
-            isinstance(part, Name) and part in self.values.values() for part in walk(node)
-        )
-
-    def _own(self, member: StagedMember) -> Element:
-        cells = tuple(Name(self._element(axis)) for axis in self.wide)
-        return Element(self.names.registers[member.statement], cells)
 
     def _guarded(self, indent: int, out: TextBuilder, guard: isl.Set) -> int:
         """Open a condition where there is one; the indentation inside."""
@@ -235,6 +215,17 @@ class RunText:
     def bound(self, value: isl.PwAff) -> Expression:
         """``value`` at the coordinates of the run."""
         return self._at(bound_expression(value))
+
+    def own(self, member: StagedMember) -> Element:
+        """The register for the cell of ``member``."""
+        cells = tuple(Name(self.element(axis)) for axis in self.wide)
+        return Element(self.names.registers[member.statement], cells)
+
+    def placed(self, member: StagedMember) -> list[Instruction]:
+        """The body of a statement at the coordinates of the run."""
+        statement = self.body.owner.scop.statement(member.statement)
+        iterators = [self.bound(value) for value in member.iterators]
+        return placed_body(statement, self.body.owner.bodies[member.statement], iterators)
 
     # Tiles.
 
@@ -319,46 +310,9 @@ class RunText:
         out.add(indent, "#pragma unroll" if whole and not self._loops_inside() else "#pragma unroll 1")
         out.add(indent, f"for (Index {step} = {tile}; {step} < {tile} + {self.run.depth}; {step}++) {{")
         if whole:
-            self._take(indent + 1, out, buffer)
+            self.reads.take(indent + 1, out, buffer)
         self._cells(indent + 1, out, lambda inner: self._members(inner, out, buffer, whole=whole))
         out.add(indent, "}")
-
-    def _take(self, indent: int, out: TextBuilder, buffer: Expression) -> None:
-        """What a thread reads of dealt tiles in one step, in pieces, to registers."""
-        for tile in self.names.tiles:
-            dealt = tile.dealt
-            if dealt is None:
-                continue
-            near = self.names.near[tile.name]
-            kind = C_TYPE_NAMES[self.body.owner.arrays.dtypes[near]]
-            out.add(indent, f"{kind} {near}[{dealt.cells}];")
-            name, element = self._reader(tile)
-            for number in range(0, dealt.cells, dealt.vector):
-                first = dealt.place(number * dealt.threads)
-                thread = Binary("*", Constant(dealt.vector), Name(coordinate("thread", dealt.axis)))
-                place = thread if first == 0 else Binary("+", Constant(first), thread)
-                source = self._dealt_cell(tile, element, buffer, place)
-                self._piece(indent, out, name, f"{near}[{number}]", source, dealt.vector)
-
-    def _piece(
-        self, indent: int, out: TextBuilder, name: str, near: str, source: Element, vector: int
-    ) -> None:
-        owner = self.body.owner
-
-        def lines() -> list[str]:
-            return [f"take<{vector}>(&{near}, &{owner.printer.expression(source)});"]
-
-        statement = owner.scop.statement(name)
-        self.body.recorded(statement, lines, indent, self.body.lane, out, "", assigns=False)
-
-    def _reader(self, tile: StagedTile) -> tuple[str, Element]:
-        """The statement that reads ``tile``, and how."""
-        for member in self.run.members:
-            for instruction in self._placed(member):
-                for node in walk(instruction):
-                    if isinstance(node, Element) and self._tile_of(node) is tile:
-                        return member.statement, node
-        raise AssertionError(tile.name)
 
     def _loops_inside(self) -> bool:
         """Whether a statement has loops of its own, whose copies would cost the compiler more than they give."""
@@ -368,87 +322,14 @@ class RunText:
     def _members(self, indent: int, out: TextBuilder, buffer: Expression, *, whole: bool) -> None:
         scop = self.body.owner.scop
         if not whole:
-            self._dealt_places(indent, out)
+            self.reads.dealt_places(indent, out)
         for member in self.run.members:
             statement = scop.statement(member.statement)
-            body = [self._staged(one, member, buffer, whole=whole) for one in self._placed(member)]
+            body = [self.reads.staged(one, member, buffer, whole=whole) for one in self.placed(member)]
             inner = indent if whole else self._guarded(indent, out, member.guard)
             comment = f"line {statement.span.line}: {' '.join(statement.source.split())}"
             self.body.lines(statement, body, inner, self.body.lane, out, comment)
             self._close(indent, inner, out)
-
-    def _dealt_places(self, indent: int, out: TextBuilder) -> None:
-        """Where the cell of an element stands in tiles that are dealt along its axis."""
-        texts = {}
-        for dealt in (tile.dealt for tile in self.names.tiles if tile.dealt is not None):
-            element = self._element(dealt.axis)
-            thread = self.body.coordinates[coordinate("thread", dealt.axis)]
-            text = f"{dealt.vector} * (int){thread} + {element} % {dealt.vector}"
-            if dealt.cells > dealt.vector:
-                text = f"{element} / {dealt.vector} * {dealt.threads * dealt.vector} + {text}"
-            texts[dealt.axis] = text
-        for axis, text in texts.items():
-            out.add(indent, f"const int {self.variable(f'near_{axis}')} = {text};")
-
-    def _placed(self, member: StagedMember) -> list[Instruction]:
-        """The body of a statement at the coordinates of the run."""
-        statement = self.body.owner.scop.statement(member.statement)
-        iterators = [self.bound(value) for value in member.iterators]
-        return placed_body(statement, self.body.owner.bodies[member.statement], iterators)
-
-    def _staged(
-        self, instruction: Instruction, member: StagedMember, buffer: Expression, *, whole: bool
-    ) -> Instruction:
-        """``instruction`` with tiles and registers in the place of arrays."""
-        target = instruction.target if isinstance(instruction, Assign) and member.register else None
-        if isinstance(instruction, Assign) and member.register:
-            kept, rest = common_factor(instruction.value, self._is_fixed)
-            if self._factor(member, instruction) is not None and kept is not None:
-                # The sum itself grows, whatever its sign in the end.
-                instruction = Assign(instruction.target, rest, "+")
-
-        def place(node: Node) -> Node:
-            if target is not None and node == target:
-                return self._own(member)
-            if isinstance(node, Element):
-                tile = self._tile_of(node)
-                return node if tile is None else self._cell(tile, node, buffer, whole=whole)
-            return rebuild(node, place)
-
-        placed = place(instruction)
-        assert isinstance(placed, Instruction)
-        return placed
-
-    def _tile_of(self, node: Element) -> StagedTile | None:
-        return next(
-            (one for one in self.names.tiles if one.box.array == node.array and node.span in one.box.spans),
-            None,
-        )
-
-    def _cell(self, tile: StagedTile, node: Element, buffer: Expression, *, whole: bool) -> Element:
-        if tile.dealt is None:
-            places = self._places(tile, node)
-            return Element(tile.name, (buffer, *places) if self.names.buffers == 2 else tuple(places))
-        element = Name(self._element(tile.dealt.axis))
-        if whole:
-            return Element(self.names.near[tile.name], (element,))
-        return self._dealt_cell(tile, node, buffer, Name(self.variable(f"near_{tile.dealt.axis}")))
-
-    def _places(self, tile: StagedTile, node: Element) -> list[Expression]:
-        return [
-            simplified(Binary("-", subscript, self.bound(low)))
-            for subscript, low in zip(node.subscripts, tile.box.lower, strict=True)
-        ]
-
-    def _dealt_cell(
-        self, tile: StagedTile, node: Element, buffer: Expression, place: Expression
-    ) -> Element:
-        """The cell of a dealt tile that stands at ``place`` of its row."""
-        places = self._places(tile, node)
-        assert tile.dealt is not None
-        places[tile.dealt.subscript] = place
-        ordered = tile.in_order(places)
-        return Element(tile.name, (buffer, *ordered) if self.names.buffers == 2 else ordered)
 
 
 def _without_truths(condition: Expression) -> Expression:

@@ -128,7 +128,11 @@ def _dealt(
     if len(moved) != 1 or along[moved[0]] != 1 or box.extents[moved[0]] != thread.size * cells:
         return None
     vector = min(VECTOR_BYTES // itemsize, cells)
-    if vector < 2 or cells % vector or any(move[moved[0]] for axis, move in moves[0].items() if axis != thread.axis):
+    if (
+        vector < 2
+        or cells % vector
+        or any(move[moved[0]] for axis, move in moves[0].items() if axis != thread.axis)
+    ):
         return None
     return Dealt(moved[0], thread.axis, thread.size, cells, vector)
 

@@ -1,4 +1,4 @@
-"""How many cells one thread computes: as many as its registers hold, so that what it reads from shared memory serves many.
+"""How many cells one thread computes: as many as registers hold, so that what it reads of a tile serves many.
 
 Source: Volkov, Demmel, *Benchmarking GPUs to tune dense linear algebra* (SC 2008).
 """

@@ -48,7 +48,7 @@ def _by_other_blocks(run: Run, other: str, write: Access, copied: isl.Set) -> bo
     instances = thread_instances(kernel.instances[other], other, kernel.blocks, (), ())
     written = _elsewhere(instances.apply(write.relation), kernel)
     both = written.intersect(_of_block(copied, kernel))
-    return any(not both.intersect(_differ(axis.axis)).is_empty() for axis in kernel.blocks)
+    return any(not both.intersect_params(_differ(axis.axis)).is_empty() for axis in kernel.blocks)
 
 
 def _of_block(cells: isl.Set, kernel: DeviceKernel) -> isl.Set:
@@ -85,5 +85,7 @@ def _differ(axis: str) -> isl.Set:
     for place, name in enumerate((here, there)):
         space = space.set_dim_id(isl.dim_type.param, place, isl.Id(name))
     local = isl.LocalSpace.from_space(space)
-    values = [isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.param, place)) for place in range(2)]
+    values = [
+        isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.param, place)) for place in range(2)
+    ]
     return values[0].ne_set(values[1])

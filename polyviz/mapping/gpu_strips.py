@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 def with_strips(kernel: DeviceKernel) -> DeviceKernel:
     """``kernel`` with the number of a strip in its time, for every axis of threads whose loop is none of blocks."""
     for axis in kernel.threads:
-        if any(block.texts == axis.texts for block in kernel.blocks) or len(axis.texts) < len(kernel.statements):
+        if any(block.texts == axis.texts for block in kernel.blocks) or len(axis.texts) < len(
+            kernel.statements
+        ):
             continue
         strips = {**kernel.strips, axis.axis: kernel.uniform}
         kernel = replace(_with_strip(kernel, axis), strips=strips)
@@ -44,7 +46,7 @@ def _with_strip(kernel: DeviceKernel, axis: SpaceAxis) -> DeviceKernel:
 
 
 def with_place(kernel: DeviceKernel, places: Mapping[str, int]) -> DeviceKernel:
-    """``kernel`` with one more value that is the same for all threads, at the end of those; 0 where ``places`` has none."""
+    """``kernel`` with one more value that is the same for all threads, after those: that of ``places``, or 0."""
     place = kernel.uniform
     order = {name: _inserted(old, place, places.get(name, 0)) for name, old in kernel.order.items()}
     barriers = tuple(replace(one, times=_widened(one.times, place)) for one in kernel.barriers)

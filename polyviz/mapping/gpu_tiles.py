@@ -20,7 +20,6 @@ from polyviz.mapping.gpu_boxes import (
 from polyviz.mapping.gpu_freshness import is_written
 from polyviz.mapping.gpu_runs import STEP, TILE, NoRunError, component, row_coordinate, tile_of
 from polyviz.mapping.gpu_space import floor_of, parameter, thread_instances, with_value, within_tile
-from polyviz.model.device import coordinate
 from polyviz.model.expression import Assign
 from polyviz.model.staging import StagedMember
 

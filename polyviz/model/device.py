@@ -114,8 +114,8 @@ class DeviceKernel:
     at a barrier. ``trees`` are the accumulations that threads may share where sums may be reordered; otherwise one
     thread along that axis makes them. ``grid`` holds the first and the last block along each axis of ``blocks``, over
     sizes and host loops. ``strips`` are the axes of threads whose loop is none of blocks, each with the place in the
-    time of its tile of as many iterations as there are threads. ``runs`` replace what their statements do in ``order``; ``unstaged`` tells why other arrays
-    have no tile.
+    time of its tile of as many iterations as there are threads. ``runs`` replace what their statements do in
+    ``order``; ``unstaged`` tells why other arrays have no tile.
     """
 
     number: int

@@ -51,8 +51,8 @@ class StagedBox:
 
     ``lower`` is its first cell, a function of sizes, blocks and the first iteration of the tile; only cells from
     ``first`` to ``last`` in each subscript are copied, all of which the original loops read or lie between such.
-    With ``fresh`` the block itself writes some of it at other times. ``before`` and ``after`` are the transactions of global memory per tile that it takes without and with the copy, for
-    cells of eight bytes.
+    With ``fresh`` the block itself writes some of it at other times. ``before`` and ``after`` are the transactions of
+    global memory per tile that it takes without and with the copy, for cells of eight bytes.
     """
 
     array: str

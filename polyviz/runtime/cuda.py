@@ -74,8 +74,6 @@ class CudaRunner:
         available, reason = cuda_availability()
         if not available:
             raise ToolchainError("The target 'cuda' cannot run here.", reason=reason)
-        import cupy
-
         assert program.device is not None
         self.program = program
         self.device: DeviceProgram = program.device

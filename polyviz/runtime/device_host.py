@@ -79,7 +79,11 @@ def largest_size(device: DeviceProgram, values: Mapping[str, Any], parameters: M
     for name in device.arrays:
         array = values[name]
         steps = [abs(step) // array.itemsize for step in array.strides]
-        found += [*array.shape, *steps, sum((size - 1) * step for size, step in zip(array.shape, steps, strict=True))]
+        found += [
+            *array.shape,
+            *steps,
+            sum((size - 1) * step for size, step in zip(array.shape, steps, strict=True)),
+        ]
     return max(found, default=0)
 
 
