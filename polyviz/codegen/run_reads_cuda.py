@@ -42,7 +42,7 @@ class RunReads:
                 continue
             near = self.run.names.near[tile.name]
             kind = C_TYPE_NAMES[self.run.body.owner.arrays.dtypes[near]]
-            out.add(indent, f"{kind} {near}[{dealt.cells}];")
+            out.add(indent, f"__align__(16) {kind} {near}[{dealt.cells}];")
             name, element = self._reader(tile)
             for number in range(0, dealt.cells, dealt.vector):
                 first = dealt.place(number * dealt.threads)

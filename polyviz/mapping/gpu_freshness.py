@@ -66,7 +66,7 @@ def _without(cells: isl.Set, names: Sequence[str]) -> isl.Set:
 
 
 def _parameters(cells: isl.Set) -> list[str]:
-    return [cells.get_dim_name(isl.dim_type.param, place) for place in range(cells.dim(isl.dim_type.param))]
+    return [str(cells.get_dim_name(isl.dim_type.param, place)) for place in range(cells.dim(isl.dim_type.param))]
 
 
 def _elsewhere(cells: isl.Set, kernel: DeviceKernel) -> isl.Set:

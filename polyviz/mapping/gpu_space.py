@@ -126,8 +126,8 @@ def context_of(
     for thread in threads:
         context = context.intersect(_between(coordinate("thread", thread.axis), thread.size))
     for point in points:
-        block = coordinate("block", point.block)
-        context = context.intersect(within_tile(block, point.parameter, point.size))
+        number = coordinate("block", point.block)
+        context = context.intersect(within_tile(number, point.parameter, point.size))
     return context
 
 
