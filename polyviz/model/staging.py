@@ -29,8 +29,9 @@ class DeviceOptions:
     thread computes along x, y, and how its accumulators become a register tile; None chooses, ``(1, 1)`` is one cell.
     ``depth``: iterations of the loop per tile; None chooses. ``prefetch``: copy the next tile while this one is used.
     ``padding``: longer rows of tiles where that avoids bank conflicts. ``vectors``: copies of 16 bytes where rows
-    start at such addresses, which the kernel tests. ``trees``: threads share accumulations. ``shared_bytes``: what the
-    tiles of a block may take. ``threads``: how many a block has along x, y, z under an order without a second level;
+    start at such addresses, which the kernel tests, and loads of as many bytes to registers, for which the cells of a
+    thread stand beside each other in tiles. ``trees``: threads share accumulations. ``shared_bytes``: what the tiles
+    of a block may take. ``threads``: how many a block has along x, y, z under an order without a second level;
     None chooses. A superposition has threads of its own.
     """
 
