@@ -198,7 +198,7 @@ class DeviceArrays(ArrayPrinter):
         """How ``argument`` stands in the parameter list of a kernel."""
         name = self.argument_name(argument)
         if argument.kind in ("parameter", "extent", "stride", "host"):
-            return f"const int64_t {name}"
+            return f"const Index {name}"
         kind = C_TYPE_NAMES[argument.dtype]
         if argument.kind == "scalar":
             return f"const {kind} {name}"

@@ -13,12 +13,12 @@ from polyviz.codegen.device_loops import host_steps, kernel_loops
 from polyviz.codegen.emulated import entry_point
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.kernel_cuda import KernelBody, Writing
-from polyviz.codegen.reserved_c import C_RESERVED
+from polyviz.codegen.kernel_data_cuda import described
+from polyviz.codegen.preamble_cuda import CUDA_RESERVED, INDEX_WIDTH, NEAR_MEMORY, PREAMBLE, index_helpers
 from polyviz.codegen.run_cuda import RunNames
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.staged_tiles import make_tile
 from polyviz.codegen.trees_cuda import TreeText, can_be_joined
-from polyviz.mapping.gpu_boxes import CELL
 from polyviz.mapping.gpu_runs import STEP
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import DeviceProgram, KernelText
@@ -28,107 +28,11 @@ from polyviz.model.program import ArrayType, FloatingPoint, LocalArray, Program,
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from polyviz.codegen.staged_tiles import StagedTile
     from polyviz.model.device import DeviceKernel
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
     from polyviz.model.staging import StagedRun
-
-CUDA_RESERVED = C_RESERVED | {
-    *(
-        "blockIdx",
-        "blockDim",
-        "gridDim",
-        "threadIdx",
-        "warpSize",
-        "dim3",
-        "class",
-        "template",
-        "typename",
-        "this",
-    ),
-    *(
-        "new",
-        "delete",
-        "operator",
-        "namespace",
-        "using",
-        "private",
-        "public",
-        "protected",
-        "friend",
-        "virtual",
-    ),
-    *(
-        "try",
-        "catch",
-        "throw",
-        "and",
-        "or",
-        "not",
-        "xor",
-        "bitand",
-        "bitor",
-        "compl",
-        "export",
-        "mutable",
-        "explicit",
-    ),
-    *(
-        "failure",
-        "Global",
-        "Shared",
-        "launch",
-        "slot",
-        "emulate",
-        "copy_later",
-        "wait_for_copies",
-        "is_aligned",
-    ),
-}
-PREAMBLE = """\
-#ifdef __CUDACC_RTC__
-typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;
-typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned uint32_t;
-typedef unsigned long long uint64_t;
-#define INT8_MIN (-128)
-#define INT16_MIN (-32768)
-#define INT32_MIN (-2147483647 - 1)
-#define INT64_MIN (-9223372036854775807LL - 1)
-#define INFINITY __int_as_float(0x7f800000)
-#define NAN __int_as_float(0x7fffffff)
-#else
-#include <math.h>
-#include <stdint.h>
-#endif"""
-
-COPIES = """\
-// A copy to shared memory that goes on while the thread does other things; 16, 8 or 4 bytes at once.
-template <int CELLS = 1, class T> static __device__ inline void copy_later(T *to, const T *from)
-{
-    const int bytes = CELLS * sizeof(T);
-#if __CUDA_ARCH__ >= 800
-    const unsigned place = (unsigned)__cvta_generic_to_shared(to);
-    if constexpr (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
-    else if constexpr (bytes == 8 || bytes == 4)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(bytes) : "memory");
-    else
-#endif
-    for (int cell = 0; cell < CELLS; cell++)
-        to[cell] = from[cell];
-}
-
-static __device__ inline void wait_for_copies()
-{
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
-
-static __device__ inline bool is_aligned(const void *array)
-{
-    return (unsigned long long)array % 16 == 0;
-}"""
 
 
 def print_cuda(
@@ -258,8 +162,8 @@ class CudaText:
         assert device is not None
         arrays = self.arrays
         ahead = device.options.prefetch and run.first is not None
-        # The budget of the mapping holds two buffers of cells of eight bytes, or one of longer ones.
-        buffers = 2 if ahead and all(arrays.itemsize(box.array) <= CELL for box in run.boxes) else 1
+        # The budget of the mapping holds two buffers of the cells that it knew of, or one of longer ones.
+        buffers = 2 if ahead and all(arrays.itemsize(box.array) <= device.cell for box in run.boxes) else 1
         tiles = []
         for number, box in enumerate(run.boxes):
             same = sum(other.array == box.array for other in run.boxes[:number])
@@ -273,6 +177,7 @@ class CudaText:
         registers = {
             one.statement: self._register(one.statement, ending) for one in run.members if one.register
         }
+        near = {tile.name: self._near(tile) for tile in tiles if tile.dealt is not None}
         names = (
             "tile",
             "first",
@@ -281,12 +186,22 @@ class CudaText:
             "worker",
             "cell",
             "column",
+            "spot",
             *(f"place{axis}" for axis in range(8)),
         )
         variables = {name: arrays.added(name) for name in names}
         variables |= {f"element_{axis}": arrays.added(f"element_{axis}") for axis in "xyz"}
+        variables |= {f"near_{axis}": arrays.added(f"near_{axis}") for axis in "xyz"}
         variables["step"] = arrays.added(step_name(self.scop, run))
-        return RunNames(tuple(tiles), registers, variables, buffers)
+        return RunNames(tuple(tiles), registers, near, variables, buffers)
+
+    def _near(self, tile: StagedTile) -> str:
+        """The name of the registers for what a thread reads of ``tile`` in one step."""
+        array = tile.box.array
+        name = self.arrays.added(tile.name.replace(f"{array}_tile", f"{array}_near", 1))
+        self.arrays.registers.add(name)
+        self.arrays.dtypes[name] = self.arrays.dtypes[tile.name]
+        return name
 
     def _register(self, statement: str, ending: str) -> str:
         """The name of the registers for the cells that ``statement`` assigns."""
@@ -312,7 +227,7 @@ class CudaText:
             first = len(self.arrays.references)
             builder.print(node)
             bodies.append(builder)
-            kernels.append(builder.described(first))
+            kernels.append(described(builder, first))
         text = self._head()
         for builder in bodies:
             text += "\n" + builder.head()
@@ -334,6 +249,7 @@ class CudaText:
             self.bodies,
             self.trees,
             self.width,
+            self.reorder,
             self.runs,
             self.like,
         )
@@ -353,11 +269,12 @@ class CudaText:
 
     def _head(self) -> str:
         helpers = helper_source(self.printer.helpers | self.arrays.helpers)
+        helpers += index_helpers(self.printer.helpers)
         device_helpers = helpers.replace("static inline", "static __device__ inline")
         title = f"/* {self.scop.name}: schedule {self.plan.schedule.scheduler}, generated by polyviz. */\n"
-        copies = COPIES if self.runs and not self.like else ""
+        copies = NEAR_MEMORY if self.runs and not self.like else ""
         numbers = complex_text() if self._uses_complex() else ""
-        parts = (title + PREAMBLE, numbers, copies, device_helpers.rstrip("\n"))
+        parts = (title + PREAMBLE, INDEX_WIDTH, numbers, copies, device_helpers.rstrip("\n"))
         return "\n\n".join(part for part in parts if part) + "\n"
 
 

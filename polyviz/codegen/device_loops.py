@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from polyviz.model.device import DeviceKernel, DevicePlan
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
+    from polyviz.model.staging import StagedRun
 
 _LAUNCH = "launch"
 BEGIN, JOIN, FINISH = "begin ", "join ", "finish "
@@ -66,10 +67,17 @@ def kernel_loops(
     named = []
     for kernel, loops, taken in zip(plan.device.kernels, known[trees], reserved, strict=True):
         labels: dict[str, tuple[str, ...]] = dict.fromkeys(_markers(kernel, trees=True), ())
-        labels |= {run.name: ("",) * run.times.dim(isl.dim_type.set) for run in kernel.runs}
+        labels |= {run.name: tuple(_time_names(kernel, run)) for run in kernel.runs}
         labels |= {f"{FINISH}{tree.statement}": iterators[tree.statement] for tree in kernel.trees}
         named.append(name_loops(loops, {**iterators, **labels}, taken))
     return tuple(named)
+
+
+def _time_names(kernel: DeviceKernel, run: StagedRun) -> Iterator[str]:
+    """What the values of the time of a run are called in loops of their own."""
+    strips = {place: f"strip_{axis}" for axis, place in kernel.strips.items()}
+    for place in range(run.times.dim(isl.dim_type.set)):
+        yield strips.get(place, "turn")
 
 
 def _markers(kernel: DeviceKernel, *, trees: bool) -> dict[str, isl.Set]:

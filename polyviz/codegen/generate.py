@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from polyviz.codegen.c import print_c
 from polyviz.codegen.cuda import print_cuda
 from polyviz.codegen.definitions import unsure_note
@@ -53,6 +55,15 @@ def all_types(scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType
             types[array.name] = known
     types.update({name: ArrayType(dtype, 0) for name, dtype in _assigned_scalars(scop, types).items()})
     return {array.name: types.get(array.name, ArrayType("float64", array.rank)) for array in scop.arrays}
+
+
+def largest_cell(types: Mapping[str, ArrayType]) -> int:
+    """Bytes of the largest cell of any array; eight where there is none.
+
+    >>> largest_cell({"A": ArrayType("float32", 2), "n": ArrayType("float64", 0)})
+    4
+    """
+    return max((np.dtype(kind.dtype).itemsize for kind in types.values() if kind.rank), default=8)
 
 
 def _assigned_scalars(scop: Scop, types: Mapping[str, ArrayType]) -> dict[str, str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from typing import TYPE_CHECKING
+
 from polyviz.model.expression import (
     Binary,
     Compare,
@@ -13,6 +16,9 @@ from polyviz.model.expression import (
     Unary,
     rebuild,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Terms = dict[str, int]
 """Coefficients by name; the empty name stands for the constant."""
@@ -79,6 +85,34 @@ def linear_terms(node: Expression) -> Terms | None:
         case Binary("*", Constant(int(factor)), operand) | Binary("*", operand, Constant(int(factor))):
             return scaled(linear_terms(operand), factor)
     return None
+
+
+def common_factor(
+    value: Expression, is_fixed: Callable[[Expression], bool]
+) -> tuple[Expression | None, Expression]:
+    """``value``, a product, as its factors that are fixed, None without any, and the product of the others.
+
+    >>> product = Binary("*", Binary("*", Name("a"), Name("x")), Name("y"))
+    >>> common_factor(product, lambda one: one == Name("a"))
+    (Name(name='a'), Binary(operator='*', left=Name(name='x'), right=Name(name='y')))
+    """
+    factors = _factors(value)
+    fixed = [one for one in factors if is_fixed(one)]
+    rest = [one for one in factors if not is_fixed(one)]
+    if not fixed or not rest:
+        return None, value
+    return reduce(_times, fixed), reduce(_times, rest)
+
+
+def _factors(value: Expression) -> list[Expression]:
+    match value:
+        case Binary("*", left, right):
+            return [*_factors(left), *_factors(right)]
+    return [value]
+
+
+def _times(left: Expression, right: Expression) -> Expression:
+    return Binary("*", left, right)
 
 
 def scaled(terms: Terms | None, factor: int) -> Terms | None:

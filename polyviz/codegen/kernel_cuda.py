@@ -4,34 +4,45 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from math import prod
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from polyviz.analysis.footprints import operations_of
 from polyviz.codegen.bodies import bound_expression, placed_body
 from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN, thread_values
-from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, plus_one
+from polyviz.codegen.index_width import SIZE, WIDE, IndexWidth, Magnitude, widened
+from polyviz.codegen.kernel_data_cuda import statement_rows
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
+from polyviz.codegen.preamble_cuda import as_index
 from polyviz.codegen.run_cuda import RunText
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
+from polyviz.mapping.gpu_elements import BLOCKS_PER_MULTIPROCESSOR, MOST_REGISTERS
 from polyviz.model.device import coordinate
-from polyviz.model.device_program import AccessSite, KernelText, Promotion
-from polyviz.model.expression import Assign, Binary, Compare, Constant, Expression, Name, walk
+from polyviz.model.expression import (
+    Assign,
+    Binary,
+    Compare,
+    Constant,
+    Expression,
+    Instruction,
+    Name,
+    walk,
+)
 from polyviz.model.program import ProgramArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    import islpy as isl
+    from collections.abc import Callable, Mapping, Sequence
 
     from polyviz.codegen.arrays_cuda import DeviceArrays
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.run_cuda import RunNames
     from polyviz.codegen.trees_cuda import TreeText
     from polyviz.model.device import DeviceKernel
-    from polyviz.model.expression import Instruction
+    from polyviz.model.device_program import KernelText
     from polyviz.model.scop import Scop, Statement
-    from polyviz.model.staging import StagedRun
+
+
+LARGEST_Y = 65536
+"""More than the blocks along y of any grid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +50,8 @@ class Writing:
     """What all kernels of a program share while they are printed.
 
     ``names`` holds the text of coordinates, which each kernel fills in; ``trees`` the shared accumulations by
-    statement, ``width`` the variable of their rounds; ``runs`` the names in staged runs; ``like`` kernels printed
-    before whose arguments are taken over.
+    statement, ``width`` the variable of their rounds; ``reorder`` allows another order of sums; ``runs`` holds the
+    names in staged runs; ``like`` kernels printed before whose arguments are taken over.
     """
 
     scop: Scop
@@ -50,6 +61,7 @@ class Writing:
     bodies: Mapping[str, tuple[Instruction, ...]]
     trees: Mapping[str, TreeText]
     width: str
+    reorder: bool
     runs: Mapping[str, RunNames]
     like: tuple[KernelText, ...]
 
@@ -69,6 +81,29 @@ class KernelBody:
         self.protects = {barrier.name: barrier.protects for barrier in self.kernel.barriers}
         lane = {coordinate("thread", "x")} | {p.parameter for p in self.kernel.points if p.thread == "x"}
         self.lane = frozenset(lane)
+        self.width = IndexWidth(self._magnitudes())
+
+    def _magnitudes(self) -> Mapping[str, Magnitude]:
+        """How large sizes and coordinates can be, by name."""
+        found = {parameter.name: SIZE for parameter in self.owner.scop.parameters}
+        found |= {coordinate("host", str(place)): SIZE for place in range(len(self.kernel.host_names))}
+        known = IndexWidth(found)
+        for axis, (first, last) in zip(self.kernel.blocks, self.kernel.grid, strict=True):
+            # Along y a block goes on by the whole grid, once beyond the last one.
+            beyond = 0 if axis.axis == "x" else LARGEST_Y
+            name = coordinate("block", axis.axis)
+            known.name(name, bound_expression(first), bound_expression(last), beyond=beyond)
+        for axis in self.kernel.threads:
+            known.name(coordinate("thread", axis.axis), Constant(axis.size))
+        for point in self.kernel.points:
+            block = Binary("*", Constant(point.size), Name(coordinate("block", point.block)))
+            known.name(point.parameter, block, beyond=point.size)
+        return known.known
+
+    def index(self, node: Expression) -> str:
+        """``node``, a bound of a loop or a condition on coordinates, as text."""
+        self.width.note(node)
+        return as_index(self.owner.printer.expression(node))
 
     def print(self, node: LoopNode) -> None:
         """The body: coordinates first, then the loops of a thread."""
@@ -88,6 +123,9 @@ class KernelBody:
             (begin, end, name, line + shift, writes) for begin, end, name, line, writes in self.sites
         ]
         for level in range(len(wrapped), 0, -1):
+            self.text.add(
+                level + 1, "if (INDEX_BITS == 32) break;  // the grid is not larger than a device's"
+            )
             self.text.add(level, "}")
 
     def _block(self, axis: str, first: Expression, last: Expression, indent: int) -> int:
@@ -95,18 +133,16 @@ class KernelBody:
         name = self.coordinates[coordinate("block", axis)]
         start = "" if first == Constant(0) else f" + {self._value(first)}"
         if axis == "x":
-            self.text.add(indent, f"const int64_t {name} = (int64_t)blockIdx.{axis}{start};")
+            self.text.add(indent, f"const Index {name} = (Index)blockIdx.{axis}{start};")
             return indent
         stop = self._value(last)
-        header = (
-            f"int64_t {name} = (int64_t)blockIdx.{axis}{start}; {name} <= {stop}; {name} += gridDim.{axis}"
-        )
+        header = f"Index {name} = (Index)blockIdx.{axis}{start}; {name} <= {stop}; {name} += gridDim.{axis}"
         self.text.add(indent, f"for ({header}) {{")
         return indent + 1
 
     def _thread_lines(self, used: set[str]) -> list[str]:
         values = thread_values(self.kernel, self.coordinates, used)
-        return [f"const int64_t {name} = {value};" for name, value in values]
+        return [f"const Index {name} = {value};" for name, value in values]
 
     @property
     def trees(self) -> list[TreeText]:
@@ -136,14 +172,23 @@ class KernelBody:
         kernel = self.kernel
         arrays = self.owner.arrays
         blocks = (
-            ", ".join(f"{a.axis}: {_texts(a.texts)} / {a.size}" for a in reversed(kernel.blocks)) or "one"
+            ", ".join(f"{a.axis}: {statement_rows(a.texts)} / {a.size}" for a in reversed(kernel.blocks))
+            or "one"
         )
-        threads = ", ".join(f"{a.axis}: {_texts(a.texts)}" for a in reversed(kernel.threads)) or "one"
+        threads = ", ".join(f"{a.axis}: {statement_rows(a.texts)}" for a in reversed(kernel.threads)) or "one"
         comment = f"// Kernel {kernel.number}: blocks {blocks}; threads {threads}.\n"
         declared = [arrays.declaration(argument) for argument in self.arguments()]
         signature = ",\n    ".join(declared)
-        bounds = f"__launch_bounds__({kernel.threads_per_block}) "
+        bounds = f"__launch_bounds__({', '.join(map(str, self._bounds()))}) "
         return f'{comment}extern "C" __global__ void {bounds}{self.name}(\n    {signature})\n{{\n'
+
+    def _bounds(self) -> tuple[int, ...]:
+        """Threads of a block; and where registers are planned, how many blocks share a multiprocessor."""
+        runs = self.kernel.runs
+        wide = any(size > 1 for run in runs for _, size in run.elements)
+        if wide and all(run.registers <= MOST_REGISTERS for run in runs):
+            return self.kernel.threads_per_block, BLOCKS_PER_MULTIPROCESSOR
+        return (self.kernel.threads_per_block,)
 
     @property
     def name(self) -> str:
@@ -163,89 +208,9 @@ class KernelBody:
         ]
         return (*found, *host)
 
-    def described(self, first: int) -> KernelText:
-        """The kernel as data."""
-        kernel = self.kernel
-        by_axis = {axis.axis: axis.size for axis in kernel.threads}
-        grid = {
-            axis.axis: _count(low, high) for axis, (low, high) in zip(kernel.blocks, kernel.grid, strict=True)
-        }
-        one: Expression = Constant(1)
-        return KernelText(
-            name=self.name,
-            statements=kernel.statements,
-            arguments=self.arguments(),
-            host=tuple(coordinate("host", str(place)) for place in range(len(kernel.host_names))),
-            block=(by_axis.get("x", 1), by_axis.get("y", 1), by_axis.get("z", 1)),
-            grid=(grid.get("x", one), grid.get("y", one), grid.get("z", one)),
-            axes=tuple(f"{axis.axis}: {_texts(axis.texts)}" for axis in reversed(kernel.threads)),
-            barriers=(
-                *(barrier.protects for barrier in kernel.barriers),
-                *(f"the tiles of {', '.join(b.array for b in run.boxes)} are copied" for run in kernel.runs),
-                *(f"the parts of {tree.tree.array} are joined by a tree" for tree in self.trees),
-            ),
-            phases=kernel.phases,
-            sites=tuple(self._sites(first)),
-            promotions=tuple(self._promotions()),
-        )
-
-    def _promotions(self) -> Iterator[Promotion]:
-        arrays = self.owner.arrays
-        for run in self.kernel.runs:
-            names = self.owner.runs[run.name]
-            for tile in names.tiles:
-                size = prod(tile.extents) * arrays.itemsize(tile.box.array) * names.buffers
-                yield Promotion(tile.box.array, "shared", tile.extents, size, tile.box.reason)
-            for statement, register in names.registers.items():
-                cells = tuple(size for _, size in run.elements)
-                array = next(
-                    a.array for a in self.owner.scop.statement(statement).accesses if a.kind == "write"
-                )
-                size = prod(cells) * arrays.itemsize(register)
-                reason = f"one cell stays the same in the whole loop; {self._estimate(run)}"
-                yield Promotion(array, "register", cells, size, reason)
-        for left in self.kernel.unstaged:
-            yield Promotion(left.array, "global", (), 0, f"{', '.join(left.statements)}: {left.reason}")
-
-    def _estimate(self, run: StagedRun) -> str:
-        """How much one thread computes in a step for what it reads from shared memory, by counting."""
-        scop, arrays = self.owner.scop, self.owner.arrays
-        cells = prod(size for _, size in run.elements)
-        operations = cells * sum(operations_of(scop.statement(name)).total() for name in run.statements)
-        tiles = self.owner.runs[run.name].tiles
-        read = sum(tile.cells_per_step * arrays.itemsize(tile.box.array) for tile in tiles)
-        return f"a step of a thread is {operations} operations on {read} bytes of shared memory"
-
-    def _sites(self, first: int) -> list[AccessSite]:
-        """The accesses from number ``first`` on; the first of an instruction is what it assigns."""
-        return [
-            self._site(
-                number,
-                statement,
-                _mode(self.text.lines[line - 1].lstrip()) if assigns and number == begin else "read",
-            )
-            for begin, end, statement, line, assigns in self.sites
-            for number in range(max(begin, first), end)
-        ]
-
-    def _site(self, number: int, statement: str, mode: Literal["read", "write", "update"]) -> AccessSite:
-        reference = self.owner.arrays.references[number]
-        return AccessSite(
-            number=number,
-            kernel=self.kernel.number,
-            statement=statement,
-            line=self.owner.scop.statement(statement).span.line,
-            array=reference.array,
-            text=reference.text,
-            mode=mode,
-            memory=reference.memory,
-            strides=reference.strides,
-            kind=reference.kind,
-            itemsize=self.owner.arrays.itemsize(reference.array),
-        )
-
     def _value(self, node: Expression) -> str:
-        return self.owner.printer.value(node).within(13)
+        self.width.note(node)
+        return as_index(self.owner.printer.value(node).within(13))
 
     def _node(self, node: LoopNode, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
         match node:
@@ -253,7 +218,7 @@ class KernelBody:
                 for child in children:
                     self._node(child, indent, lane, out)
             case If(condition, then, otherwise):
-                out.add(indent, f"if ({self.owner.printer.expression(condition)}) {{")
+                out.add(indent, f"if ({self.index(condition)}) {{")
                 alone = None if _is_one_lane(condition) else lane
                 self._node(then, indent + 1, alone, out)
                 if otherwise is not None:
@@ -275,8 +240,9 @@ class KernelBody:
     def _loop(self, node: For, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
         name = node.iterator
         advance = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
-        start, stop = (self.owner.printer.expression(bound) for bound in (node.start, node.stop))
-        header = f"int64_t {name} = {start}; {name} < {stop}; {advance}"
+        start, stop = self.index(node.start), self.index(node.stop)
+        self.width.name(name, node.start, node.stop, beyond=node.step)
+        header = f"Index {name} = {start}; {name} < {stop}; {advance}"
         out.add(indent, f"for ({header}) {{")
         moves = any(isinstance(part, Name) and part.name in self.lane for part in walk(node.start))
         self._node(node.body, indent + 1, lane | {name} if moves and lane is not None else lane, out)
@@ -303,10 +269,25 @@ class KernelBody:
         first = body[0]
         assigns = isinstance(first, Assign) and self.owner.arrays.is_watched(first.target.array)
 
+        for instruction in body:
+            self.width.note_subscripts(instruction)
+        wide = [self._wide(instruction) for instruction in body]
+
         def printed() -> list[str]:
-            return self.owner.printer.instructions(body, 0)
+            return self.owner.printer.instructions(wide, 0)
 
         self.recorded(statement, printed, indent, lane, out, comment, assigns=assigns)
+
+    def _wide(self, instruction: Instruction) -> Instruction:
+        """``instruction`` with 64 bits for the iterators that its arithmetic uses."""
+        names = self.owner.names
+
+        def spelled(name: str) -> None:
+            names[f"{WIDE}{name}"] = f"(int64_t){names.get(name, name)}"
+
+        found = widened(instruction, spelled)
+        assert isinstance(found, Instruction)
+        return found
 
     def recorded(
         self,
@@ -347,20 +328,12 @@ class KernelBody:
         width = self.owner.width
         self.lines(tree.statement, [tree.store()], indent, lane, out, "")
         out.add(indent, "__syncthreads();  // every part is in shared memory")
-        out.add(indent, f"for (int64_t {width} = {tree.size // 2}; {width} > 0; {width} /= 2) {{")
+        out.add(indent, f"for (int {width} = {tree.size // 2}; {width} > 0; {width} /= 2) {{")
         out.add(indent + 1, f"if ({self.coordinates[tree.coordinate]} < {width}) {{")
         self.lines(tree.statement, [tree.step(width)], indent + 2, lane, out, "")
         out.add(indent + 1, "}")
         out.add(indent + 1, "__syncthreads();  // parts are joined pair by pair")
         out.add(indent, "}")
-
-
-def _count(low: isl.PwAff, high: isl.PwAff) -> Expression:
-    """How many blocks there are; functions of several pieces are subtracted as text, since isl would cut them up."""
-    if low.n_piece() == high.n_piece() == 1:
-        return bound_expression((high - low + 1).coalesce())
-    first, beyond = bound_expression(low), plus_one(bound_expression(high))
-    return beyond if first == Constant(0) else Binary("-", beyond, first)
 
 
 def _one_line(statement: Statement) -> str:
@@ -372,20 +345,7 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"\w+", re.sub(r"//.*|\b(?:threadIdx|blockIdx|gridDim)\.\w", "", text)))
 
 
-def _texts(texts: Mapping[str, str]) -> str:
-    return " | ".join(dict.fromkeys(texts.values())) or "none"
-
-
 def _is_one_lane(condition: Expression) -> bool:
     """Whether ``condition`` asks for the first thread along x."""
     first = Compare(("==",), (Name(coordinate("thread", "x")), Constant(0)))
     return any(part == first for part in walk(condition))
-
-
-def _mode(line: str) -> Literal["read", "write", "update"]:
-    if line.startswith("copy_later"):
-        return "write"
-    found = re.match(r"[\w.<>]+(?:\[.*?\]|\(.*?\)) (.?)= ", line)
-    if found is None:
-        return "read"
-    return "update" if found[1] else "write"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
-from polyviz.codegen.cuda import CUDA_RESERVED, CudaText, private_copies
+from polyviz.codegen.cuda import CudaText, private_copies
 from polyviz.codegen.device_loops import host_steps, kernel_loops
 from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
@@ -19,6 +19,7 @@ from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.index import simplified
 from polyviz.codegen.loops_python import range_text, words
 from polyviz.codegen.numba_cuda_kernel import NumbaCudaKernel
+from polyviz.codegen.preamble_cuda import CUDA_RESERVED
 from polyviz.codegen.python import PYTHON_RESERVED
 from polyviz.codegen.text import TextBuilder
 from polyviz.errors import CodegenError

@@ -7,11 +7,14 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.index import linear_terms, simplified
+from polyviz.codegen.preamble_cuda import as_index
 from polyviz.codegen.values_c import PRODUCT
 from polyviz.model.expression import Binary, Constant, Element, Expression, Name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import islpy as isl
 
     from polyviz.codegen.run_cuda import RunText
     from polyviz.codegen.staged_tiles import StagedTile
@@ -44,7 +47,11 @@ class CopyText:
         rank = len(box.extents)
         last = Binary("+", self.run.bound(box.last[-1]), Constant(1))
         values = [self.run.bound(box.lower[-1]), self.run.bound(box.first[-1]), simplified(last)]
-        texts = [printer.value(one).within(PRODUCT) for one in values if not _is_multiple(one, tile.vector)]
+        texts = [
+            as_index(printer.value(one).within(PRODUCT))
+            for one in values
+            if not _is_multiple(one, tile.vector)
+        ]
         texts += [arrays.extent_name(box.array, rank - 1)] if rank > 1 else []
         tests = [f"{text} % {tile.vector} == 0" for text in dict.fromkeys(texts)]
         return " && ".join([f"is_aligned({arrays.identifier(box.array)})", *tests])
@@ -54,9 +61,15 @@ class CopyText:
         cell, worker = run.variable("cell"), run.variable("worker")
         total, threads = prod(box.extents), run.kernel.threads_per_block
         start = worker if vector == 1 else f"{vector} * {worker}"
-        out.add(indent, "#pragma unroll")
+        # Addresses of copies side by side would take registers that several cells of a thread need.
+        wide = any(size > 1 for size in run.elements.values())
+        out.add(indent, "#pragma unroll 1" if wide else "#pragma unroll")
         out.add(indent, f"for (int {cell} = {start}; {cell} < {total}; {cell} += {vector * threads}) {{")
         places = self._places(indent + 1, out, box.extents)
+        for place in places:
+            assert isinstance(place, Name)
+            run.body.width.name(place.name, Constant(total))
+        slots = self._slots(indent + 1, out, places)
         subscripts = [
             simplified(Binary("+", run.bound(low), place))
             for low, place in zip(box.lower, places, strict=True)
@@ -66,7 +79,7 @@ class CopyText:
         if tests:
             out.add(inner, f"if ({' && '.join(tests)}) {{")
             inner += 1
-        self._line(inner, out, (self.buffer, *places), tuple(subscripts), vector)
+        self._line(inner, out, (self.buffer, *slots), tuple(subscripts), vector)
         if tests:
             out.add(indent + 1, "}")
         out.add(indent, "}")
@@ -87,17 +100,40 @@ class CopyText:
             places.append(Name(name))
         return places
 
+    def _slots(self, indent: int, out: TextBuilder, places: Sequence[Expression]) -> tuple[Expression, ...]:
+        """The subscripts in shared memory of the cell at ``places`` of the box."""
+        dealt = self.tile.dealt
+        if dealt is None:
+            return tuple(places)
+        cell = self.run.body.owner.printer.value(places[dealt.subscript]).within(PRODUCT)
+        inside = f"{cell} % {dealt.threads} * {dealt.vector}"
+        if dealt.cells == dealt.vector:
+            text = f"{inside} + {cell} / {dealt.threads}"
+        else:
+            piece = dealt.threads * dealt.vector
+            text = f"{cell} / {piece} * {piece} + {inside} + {cell} / {dealt.threads} % {dealt.vector}"
+        name = self.run.variable("spot")
+        out.add(indent, f"const int {name} = {text};")
+        kept: list[Expression] = list(places)
+        kept[dealt.subscript] = Name(name)
+        return self.tile.in_order(kept)
+
     def _inside(self, subscripts: Sequence[Expression]) -> list[str]:
         """The tests that a cell is one that the launch may read, without those that always hold."""
-        printer, tile = self.run.body.owner.printer, self.tile
+        tile = self.tile
         tests = []
         for axis, subscript in enumerate(subscripts):
-            text = printer.expression(subscript)
+            text = self.run.body.index(subscript)
             if axis in tile.tested_first:
-                tests.append(f"{text} >= {printer.value(self.run.bound(tile.box.first[axis])).within(10)}")
+                tests.append(f"{text} >= {self._end(tile.box.first[axis])}")
             if axis in tile.tested_last:
-                tests.append(f"{text} <= {printer.value(self.run.bound(tile.box.last[axis])).within(10)}")
+                tests.append(f"{text} <= {self._end(tile.box.last[axis])}")
         return tests
+
+    def _end(self, bound: isl.PwAff) -> str:
+        value = self.run.bound(bound)
+        self.run.body.width.note(value)
+        return as_index(self.run.body.owner.printer.value(value).within(10))
 
     def _line(
         self,

@@ -16,9 +16,10 @@ import islpy as isl
 from polyviz.codegen.bodies import bound_expression, placed_body
 from polyviz.codegen.index import simplified
 from polyviz.codegen.run_copies_cuda import CopyText
+from polyviz.codegen.run_reads_cuda import RunReads
 from polyviz.codegen.scan import expression
 from polyviz.codegen.typing import C_TYPE_NAMES
-from polyviz.mapping.gpu_runs import STEP, TILE, row_coordinate
+from polyviz.mapping.gpu_runs import STEP, TILE, row_coordinate, tile_of
 from polyviz.model.device import coordinate
 from polyviz.model.expression import (
     Assign,
@@ -31,8 +32,6 @@ from polyviz.model.expression import (
     Logical,
     Loop,
     Name,
-    Node,
-    rebuild,
     substitute,
     walk,
 )
@@ -48,10 +47,14 @@ Inner = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class RunNames:
-    """The identifiers of a run: tiles by number of their box, registers by statement, and its variables."""
+    """The identifiers of a run: tiles by number of their box, registers by statement, and its variables.
+
+    ``near`` are the registers for what a thread reads of a tile in one step, by the name of the tile.
+    """
 
     tiles: tuple[StagedTile, ...]
     registers: Mapping[str, str]
+    near: Mapping[str, str]
     variables: Mapping[str, str]
     buffers: int
 
@@ -68,24 +71,36 @@ class RunText:
         self.names = names
         self.elements: dict[str, int] = dict(run.elements)
         times = {coordinate("time", str(place)): arguments[place] for place in range(run.prefix)}
-        self.values: dict[str, Expression] = {**times, **self._rows()}
+        self.values: dict[str, Expression] = {**times, **self._rows(times)}
         self.values[TILE] = Name(names.variables["tile"])
         self.values[STEP] = Name(names.variables["step"])
+        self._watch()
+        self.reads = RunReads(self)
 
-    def _rows(self) -> dict[str, Expression]:
-        """The rows of a thread by block, element and thread."""
+    def _watch(self) -> None:
+        """How large the variables of the run can be."""
+        width, depth = self.body.width, self.run.depth
+        for axis in self.elements:
+            width.name(self.element(axis), Constant(self.elements[axis]))
+        if self.run.first is not None and self.run.last is not None:
+            ends = self.bound(self.run.first), self.bound(self.run.last)
+            width.name(self.variable("tile"), *ends, beyond=2 * depth)
+            width.name(self.variable("step"), *ends, beyond=2 * depth)
+
+    def _rows(self, times: Mapping[str, Expression]) -> dict[str, Expression]:
+        """The rows of a thread by its tile, a block or a strip, by element and thread."""
         rows: dict[str, Expression] = {}
-        name = self.run.statements[0]
         for thread in self.kernel.threads:
-            block = next(one for one in self.kernel.blocks if one.texts.get(name) == thread.texts.get(name))
-            row: Expression = Binary("*", Constant(block.size), Name(coordinate("block", block.axis)))
+            tile, size = tile_of(self.kernel, self.run.statements, thread)
+            row: Expression = Binary("*", Constant(size), times.get(tile, Name(tile)))
             if self.elements[thread.axis] > 1:
-                step = Binary("*", Constant(thread.size), Name(self._element(thread.axis)))
+                step = Binary("*", Constant(thread.size), Name(self.element(thread.axis)))
                 row = Binary("+", row, step)
             rows[row_coordinate(thread.axis)] = Binary("+", row, Name(coordinate("thread", thread.axis)))
         return rows
 
-    def _element(self, axis: str) -> str:
+    def element(self, axis: str) -> str:
+        """The variable for the cell of a thread along ``axis``."""
         return self.names.variables[f"element_{axis}"]
 
     @cached_property
@@ -99,6 +114,8 @@ class RunText:
         out.add(indent, f"{{  // {names}: {self._manner()}")
         self._registers(indent + 1, out)
         threads: dict[str, int] = {axis.axis: axis.size for axis in self.kernel.threads}
+        if any(box.fresh for box in self.run.boxes):
+            out.add(indent + 1, "__syncthreads();  // what the block wrote is there to be copied")
         out.add(indent + 1, f"const int {self.variable('worker')} = {_linear(threads)};")
         if self.run.first is None:
             self._single_tile(indent + 1, out)
@@ -128,37 +145,48 @@ class RunText:
             kind = C_TYPE_NAMES[self.body.owner.arrays.dtypes[register]]
             extents = "".join(f"[{self.elements[axis]}]" for axis in self.wide)
             out.add(indent, f"{kind} {register}{extents};")
-            self._cells(indent, out, lambda inner, one=member: self._move(inner, out, one, load=True))  # type: ignore[misc]
+            self._cells(indent, out, lambda inner, one=member: self._load(inner, out, one))  # type: ignore[misc]
 
     def _results(self, indent: int, out: TextBuilder) -> None:
         for member in self.run.members:
             if member.register:
-                self._cells(indent, out, lambda inner, one=member: self._move(inner, out, one, load=False))  # type: ignore[misc]
+                self._cells(indent, out, lambda inner, one=member: self._store(inner, out, one))  # type: ignore[misc]
 
     def _cells(self, indent: int, out: TextBuilder, inner: Inner) -> None:
         """``inner`` for every cell of a thread; the loops are unrolled, so that cells have registers."""
         for depth, axis in enumerate(self.wide):
-            name = self._element(axis)
+            name = self.element(axis)
             out.add(indent + depth, "#pragma unroll")
             out.add(indent + depth, f"for (int {name} = 0; {name} < {self.elements[axis]}; {name}++) {{")
         inner(indent + len(self.wide))
         for depth in reversed(range(len(self.wide))):
             out.add(indent + depth, "}")
 
-    def _move(self, indent: int, out: TextBuilder, member: StagedMember, *, load: bool) -> None:
-        """One cell from memory to its register, or back, where the statement has an instance at all."""
-        statement = self.body.owner.scop.statement(member.statement)
-        target = next(one.target for one in self._placed(member) if isinstance(one, Assign))
-        own = self._own(member)
-        step = Assign(own, target) if load else Assign(target, own)
-        comment = "" if load else f"line {statement.span.line}: the result"
+    def _load(self, indent: int, out: TextBuilder, member: StagedMember) -> None:
+        """One cell from memory to its register, or nothing yet where a sum is multiplied when it is complete."""
+        own, (instruction,) = self.own(member), self.placed(member)
+        assert isinstance(instruction, Assign)
+        if self.reads.factor(member, instruction) is not None:
+            out.add(indent, f"{self.body.owner.printer.expression(own)} = 0;")
+            return
         inner = self._guarded(indent, out, member.alive)
-        self.body.lines(statement, [step], inner, self.body.lane, out, comment)
+        statement = self.body.owner.scop.statement(member.statement)
+        self.body.lines(statement, [Assign(own, instruction.target)], inner, self.body.lane, out, "")
         self._close(indent, inner, out)
 
-    def _own(self, member: StagedMember) -> Element:
-        cells = tuple(Name(self._element(axis)) for axis in self.wide)
-        return Element(self.names.registers[member.statement], cells)
+    def _store(self, indent: int, out: TextBuilder, member: StagedMember) -> None:
+        """One cell from its register to memory, where the statement has an instance at all."""
+        statement = self.body.owner.scop.statement(member.statement)
+        own, (instruction,) = self.own(member), self.placed(member)
+        assert isinstance(instruction, Assign)
+        factor = self.reads.factor(member, instruction)
+        step = Assign(instruction.target, own)
+        if factor is not None:
+            step = Assign(instruction.target, Binary("*", factor, own), instruction.operator)
+        inner = self._guarded(indent, out, member.alive)
+        comment = f"line {statement.span.line}: the result"
+        self.body.lines(statement, [step], inner, self.body.lane, out, comment)
+        self._close(indent, inner, out)
 
     def _guarded(self, indent: int, out: TextBuilder, guard: isl.Set) -> int:
         """Open a condition where there is one; the indentation inside."""
@@ -177,7 +205,7 @@ class RunText:
         if wanted.is_equal(isl.Set.universe(wanted.get_space())):
             return None
         build = isl.AstBuild.from_context(self.kernel.context)
-        return self.body.owner.printer.expression(self._at(expression(build.expr_from_set(wanted))))
+        return self.body.index(self._at(expression(build.expr_from_set(wanted))))
 
     def _at(self, node: Expression) -> Expression:
         placed = substitute(node, self.values)
@@ -187,6 +215,17 @@ class RunText:
     def bound(self, value: isl.PwAff) -> Expression:
         """``value`` at the coordinates of the run."""
         return self._at(bound_expression(value))
+
+    def own(self, member: StagedMember) -> Element:
+        """The register for the cell of ``member``."""
+        cells = tuple(Name(self.element(axis)) for axis in self.wide)
+        return Element(self.names.registers[member.statement], cells)
+
+    def placed(self, member: StagedMember) -> list[Instruction]:
+        """The body of a statement at the coordinates of the run."""
+        statement = self.body.owner.scop.statement(member.statement)
+        iterators = [self.bound(value) for value in member.iterators]
+        return placed_body(statement, self.body.owner.bodies[member.statement], iterators)
 
     # Tiles.
 
@@ -202,10 +241,10 @@ class RunText:
         depth = self.run.depth
         out.add(
             indent,
-            f"const int64_t {first} = {self.text(self.run.first)}, {last} = {self.text(self.run.last)};",
+            f"const Index {first} = {self.text(self.run.first)}, {last} = {self.text(self.run.last)};",
         )
         out.add(indent, f"int {buffer} = 1;")
-        header = f"int64_t {tile} = {first} - {depth}; {tile} <= {last}; {tile} += {depth}"
+        header = f"Index {tile} = {first} - {depth}; {tile} <= {last}; {tile} += {depth}"
         out.add(indent, f"for ({header}) {{")
         out.add(indent + 1, f"if ({tile} + {depth} <= {last}) {{")
         self.values[TILE] = Binary("+", Name(tile), Constant(depth))
@@ -222,8 +261,8 @@ class RunText:
 
     def _one_by_one(self, indent: int, out: TextBuilder) -> None:
         tile, last = self.variable("tile"), self.variable("last")
-        out.add(indent, f"const int64_t {last} = {self.text(self.run.last)};")
-        header = f"int64_t {tile} = {self.text(self.run.first)}; {tile} <= {last}; {tile} += {self.run.depth}"
+        out.add(indent, f"const Index {last} = {self.text(self.run.last)};")
+        header = f"Index {tile} = {self.text(self.run.first)}; {tile} <= {last}; {tile} += {self.run.depth}"
         out.add(indent, f"for ({header}) {{")
         self._copies(indent + 1, out, Constant(0))
         self._arrived(indent + 1, out)
@@ -234,7 +273,7 @@ class RunText:
     def text(self, value: isl.PwAff | None) -> str:
         """``value`` at the coordinates of the run, as text."""
         assert value is not None
-        return self.body.owner.printer.expression(self.bound(value))
+        return self.body.index(self.bound(value))
 
     def _arrived(self, indent: int, out: TextBuilder) -> None:
         out.add(indent, "wait_for_copies();")
@@ -269,7 +308,9 @@ class RunText:
             return
         step, tile = self.variable("step"), self.variable("tile")
         out.add(indent, "#pragma unroll" if whole and not self._loops_inside() else "#pragma unroll 1")
-        out.add(indent, f"for (int64_t {step} = {tile}; {step} < {tile} + {self.run.depth}; {step}++) {{")
+        out.add(indent, f"for (Index {step} = {tile}; {step} < {tile} + {self.run.depth}; {step}++) {{")
+        if whole:
+            self.reads.take(indent + 1, out, buffer)
         self._cells(indent + 1, out, lambda inner: self._members(inner, out, buffer, whole=whole))
         out.add(indent, "}")
 
@@ -280,48 +321,15 @@ class RunText:
 
     def _members(self, indent: int, out: TextBuilder, buffer: Expression, *, whole: bool) -> None:
         scop = self.body.owner.scop
+        if not whole:
+            self.reads.dealt_places(indent, out)
         for member in self.run.members:
             statement = scop.statement(member.statement)
-            body = [self._staged(one, member, buffer) for one in self._placed(member)]
+            body = [self.reads.staged(one, member, buffer, whole=whole) for one in self.placed(member)]
             inner = indent if whole else self._guarded(indent, out, member.guard)
             comment = f"line {statement.span.line}: {' '.join(statement.source.split())}"
             self.body.lines(statement, body, inner, self.body.lane, out, comment)
             self._close(indent, inner, out)
-
-    def _placed(self, member: StagedMember) -> list[Instruction]:
-        """The body of a statement at the coordinates of the run."""
-        statement = self.body.owner.scop.statement(member.statement)
-        iterators = [self.bound(value) for value in member.iterators]
-        return placed_body(statement, self.body.owner.bodies[member.statement], iterators)
-
-    def _staged(self, instruction: Instruction, member: StagedMember, buffer: Expression) -> Instruction:
-        """``instruction`` with tiles and registers in the place of arrays."""
-        target = instruction.target if isinstance(instruction, Assign) and member.register else None
-
-        def place(node: Node) -> Node:
-            if target is not None and node == target:
-                return self._own(member)
-            if isinstance(node, Element):
-                tile = self._tile_of(node)
-                return node if tile is None else self._cell(tile, node, buffer)
-            return rebuild(node, place)
-
-        placed = place(instruction)
-        assert isinstance(placed, Instruction)
-        return placed
-
-    def _tile_of(self, node: Element) -> StagedTile | None:
-        return next(
-            (one for one in self.names.tiles if one.box.array == node.array and node.span in one.box.spans),
-            None,
-        )
-
-    def _cell(self, tile: StagedTile, node: Element, buffer: Expression) -> Element:
-        places = [
-            simplified(Binary("-", subscript, self.bound(low)))
-            for subscript, low in zip(node.subscripts, tile.box.lower, strict=True)
-        ]
-        return Element(tile.name, (buffer, *places) if self.names.buffers == 2 else tuple(places))
 
 
 def _without_truths(condition: Expression) -> Expression:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING
+from operator import mul
+from typing import TYPE_CHECKING, TypeVar
 
 import islpy as isl
 
-from polyviz.codegen.bank_conflicts import rounds_of_warp
+from polyviz.codegen.bank_conflicts import conflicts, rounds_of_warp
 from polyviz.mapping.gpu_runs import TILE, row_coordinate
 from polyviz.mapping.gpu_space import parameter
+from polyviz.model.kernel_card import WARP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
     from polyviz.model.device import DeviceKernel
     from polyviz.model.scop import Scop
     from polyviz.model.staging import DeviceOptions, StagedBox, StagedRun
+    from polyviz.model.superposition import Axis
 
+Cell = TypeVar("Cell")
 VECTOR_BYTES = 16
 """What one copy can move at once."""
 MOST_PADDING = 2
@@ -31,7 +35,7 @@ class StagedTile:
 
     ``padding`` cells end each row; one thread reads ``cells_per_step`` of the cells in each step. ``tested_first`` and
     ``tested_last`` are the subscripts that a copy has to compare with the bounds of the box. ``vector``: cells that are
-    copied at once where addresses allow it.
+    copied at once where addresses allow it. ``dealt``: how the cells of a thread stand beside each other.
     """
 
     name: str
@@ -41,12 +45,45 @@ class StagedTile:
     cells_per_step: int
     tested_first: frozenset[int]
     tested_last: frozenset[int]
+    dealt: Dealt | None = None
 
     @property
     def extents(self) -> tuple[int, ...]:
         """The extents in shared memory."""
-        *rows, last = self.box.extents
+        *rows, last = self.in_order(self.box.extents)
         return (*rows, last + self.padding)
+
+    def in_order(self, subscripts: Sequence[Cell]) -> tuple[Cell, ...]:
+        """``subscripts`` of the box as they stand in shared memory: the one that is dealt comes last."""
+        if self.dealt is None:
+            return tuple(subscripts)
+        place = self.dealt.subscript
+        return (*subscripts[:place], *subscripts[place + 1 :], subscripts[place])
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """The cells along one ``subscript`` of a box, dealt to the ``threads`` along ``axis``, ``cells`` to each.
+
+    Thread ``t`` has the cells ``t``, ``t + threads`` … of the box; in shared memory ``vector`` of them stand beside
+    each other, so that one load brings them to registers.
+    """
+
+    subscript: int
+    axis: Axis
+    threads: int
+    cells: int
+    vector: int
+
+    def place(self, cell: int) -> int:
+        """Where the cell with number ``cell`` of the box stands.
+
+        >>> [Dealt(1, "x", 4, 4, 2).place(cell) for cell in (0, 4, 8, 12, 1)]
+        [0, 1, 8, 9, 2]
+        """
+        turn, thread = divmod(cell, self.threads)
+        piece, inside = divmod(turn, self.vector)
+        return piece * self.threads * self.vector + thread * self.vector + inside
 
 
 def make_tile(
@@ -60,12 +97,63 @@ def make_tile(
     options: DeviceOptions,
 ) -> StagedTile:
     """The tile for ``box``, whose cells take ``itemsize`` bytes in an array of ``layout``."""
-    longer = options.padding and len(box.extents) > 1
     moves = [_moves(scop, kernel, run, box, name, place) for name, place in _references(scop, run, box)]
-    padding = best_padding(kernel, moves, box.extents, itemsize) if longer else 0
     first, last = _tests(kernel, run, box)
+    dealt = _dealt(kernel, run, box, moves, itemsize) if options.vectors else None
+    tile = StagedTile(name, box, 0, 1, _cells_per_step(run, moves), first, last, dealt)
+    longer = options.padding and len(box.extents) > 1
+    if dealt is not None:
+        return replace(tile, padding=_padding_of_copies(tile, itemsize) if longer else 0)
+    padding = best_padding(kernel, moves, box.extents, itemsize) if longer else 0
     vector = _vector(box, padding, itemsize, layout) if options.vectors else 1
-    return StagedTile(name, box, padding, vector, _cells_per_step(run, moves), first, last)
+    return replace(tile, padding=padding, vector=vector)
+
+
+def _dealt(
+    kernel: DeviceKernel,
+    run: StagedRun,
+    box: StagedBox,
+    moves: Sequence[Mapping[str, tuple[int, ...]]],
+    itemsize: int,
+) -> Dealt | None:
+    """How the cells of ``box`` are dealt to threads with several of them; None where they are not, one by one."""
+    elements: dict[str, int] = dict(run.elements)
+    wide = [axis for axis in kernel.threads if elements[axis.axis] > 1 and any(moves[0][axis.axis])]
+    if run.first is None or len(moves) != 1 or len(wide) != 1:
+        return None
+    (thread,) = wide
+    along = moves[0][thread.axis]
+    cells = elements[thread.axis]
+    moved = [subscript for subscript, move in enumerate(along) if move]
+    if len(moved) != 1 or along[moved[0]] != 1 or box.extents[moved[0]] != thread.size * cells:
+        return None
+    vector = min(VECTOR_BYTES // itemsize, cells)
+    if (
+        vector < 2
+        or cells % vector
+        or any(move[moved[0]] for axis, move in moves[0].items() if axis != thread.axis)
+    ):
+        return None
+    return Dealt(moved[0], thread.axis, thread.size, cells, vector)
+
+
+def _padding_of_copies(tile: StagedTile, itemsize: int) -> int:
+    """The fewest cells at the end of a row with which a warp's copies, in the order of the array, collide least."""
+    dealt, extents = tile.dealt, tile.box.extents
+    assert dealt is not None
+
+    def rounds(padding: int) -> int:
+        longer = replace(tile, padding=padding)
+        pitches = [prod(longer.extents[axis + 1 :]) for axis in range(len(extents))]
+        places = []
+        for cell in range(min(WARP, prod(extents))):
+            subscripts = [cell // prod(extents[axis + 1 :]) % extents[axis] for axis in range(len(extents))]
+            subscripts[dealt.subscript] = dealt.place(subscripts[dealt.subscript])
+            ordered = longer.in_order(subscripts)
+            places.append(itemsize * sum(map(mul, ordered, pitches)))
+        return conflicts(places, itemsize)
+
+    return min((0, dealt.vector, 2 * dealt.vector), key=lambda padding: (rounds(padding), padding))
 
 
 def best_padding(

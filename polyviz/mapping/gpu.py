@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError
+from polyviz.mapping.gpu_boxes import CELL
 from polyviz.mapping.gpu_single import single_kernels
 from polyviz.mapping.gpu_staging import staged
 from polyviz.mapping.gpu_superposed import superposed_kernels
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
 
+_OF_STAGING = ("kernel", "promotion")
+"""The steps of decisions that follow from how kernels use memory."""
 DEVICE_TARGETS = ("cuda", "emulated")
 """The targets that run kernels of blocks and threads."""
 
@@ -58,23 +61,39 @@ def make_device_plan(
     for kernel in device.kernels:
         _check_block(kernel)
     storage = expand_temporaries(scop, dependences)
-    private = frozenset(one.array for one in storage.expansions)
     if not allowed.trees:
         device = replace(device, kernels=tuple(replace(kernel, trees=()) for kernel in device.kernels))
-    pairs = [staged(scop, kernel, allowed, private) for kernel in device.kernels]
-    device = replace(
-        device, kernels=tuple(kernel for kernel, _ in pairs), options=allowed, plain=device.kernels
-    )
-    promotions = [decision for _, decisions in pairs for decision in decisions]
-    return Plan(
+    device = replace(device, options=allowed, plain=device.kernels)
+    plan = Plan(
         schedule=schedule,
         target=target,
         tree=schedule.tree,
         expansions=storage.expansions,
         final_values=storage.final_values,
-        decisions=(*device.decisions, *_decisions(device), *promotions, *storage.decisions),
+        decisions=(*device.decisions, *storage.decisions),
         device=device,
     )
+    return _staged(scop, plan, CELL)
+
+
+def for_cells(scop: Scop, plan: Plan, cell: int) -> Plan:
+    """``plan`` for arrays whose largest cells take ``cell`` bytes: tiles and registers hold more of smaller ones."""
+    if plan.device is None or plan.device.cell == cell:
+        return plan
+    return _staged(scop, plan, cell)
+
+
+def _staged(scop: Scop, plan: Plan, cell: int) -> Plan:
+    """``plan`` with the kernels that its plain ones become, and the decisions about them."""
+    assert plan.device is not None
+    private = frozenset(one.array for one in plan.expansions)
+    pairs = [staged(scop, kernel, plan.device.options, private, cell) for kernel in plan.device.plain]
+    device = replace(plan.device, kernels=tuple(kernel for kernel, _ in pairs), cell=cell)
+    promotions = [decision for _, decisions in pairs for decision in decisions]
+    first = device.decisions
+    others = plan.decisions[len(first) :]
+    rest = tuple(one for one in others if one.step not in _OF_STAGING)
+    return replace(plan, decisions=(*first, *_decisions(device), *promotions, *rest), device=device)
 
 
 def _check_block(kernel: DeviceKernel) -> None:

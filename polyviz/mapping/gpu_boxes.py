@@ -106,6 +106,7 @@ def box_of(tile: Tile, reading: Reading) -> StagedBox:
         before=before,
         after=prod(extents[:-1]) * -(-extents[-1] * CELL // SEGMENT),
         reason="",
+        fresh=False,
     )
     text = (
         f"{prod(extents)} cells of a tile cost {box.after} transactions to copy, {before} to read from there"
@@ -172,16 +173,17 @@ def _cells(run: Run, reading: Reading) -> isl.Set:
     return reduce(isl.Set.union, parts)
 
 
-def copied_cells(run: Run, reading: Reading) -> isl.Set:
-    """What a copy may touch: every subscript between the first and the last one that is read."""
-    cells = _cells(run, reading)
-    result = isl.Set.universe(cells.get_space())
-    every = isl.Map.identity(cells.get_space().map_from_set())
-    for axis in range(cells.dim(isl.dim_type.set)):
-        from_first = isl.Set.from_pw_aff(cells.dim_min(axis)).apply(isl.Map("{ [b] -> [v] : v >= b }"))
-        to_last = isl.Set.from_pw_aff(cells.dim_max(axis)).apply(isl.Map("{ [b] -> [v] : v <= b }"))
-        between = component(every, axis).intersect_range(from_first.intersect(to_last))
-        result = result.intersect(between.domain())
+def copied_cells(box: StagedBox, space: isl.Space) -> isl.Set:
+    """What the copies of ``box`` touch, in ``space``: its cells from the first to the last one that is read."""
+    result = isl.Set.universe(space)
+    every = isl.Map.identity(result.get_space().map_from_set())
+    ends = zip(box.lower, box.extents, box.first, box.last, strict=True)
+    for axis, (low, extent, first, last) in enumerate(ends):
+        here = component(every, axis)
+        for start, stop in ((low, low + (extent - 1)), (first, last)):
+            above = isl.Set.from_pw_aff(start).apply(isl.Map("{ [b] -> [v] : v >= b }"))
+            below = isl.Set.from_pw_aff(stop).apply(isl.Map("{ [b] -> [v] : v <= b }"))
+            result = result.intersect(here.intersect_range(above.intersect(below)).domain())
     return result
 
 

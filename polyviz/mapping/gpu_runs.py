@@ -16,7 +16,9 @@ from polyviz.mapping.gpu_space import thread_instances, with_value
 from polyviz.model.device import coordinate
 
 if TYPE_CHECKING:
-    from polyviz.model.device import DeviceKernel
+    from collections.abc import Collection
+
+    from polyviz.model.device import DeviceKernel, SpaceAxis
     from polyviz.model.superposition import Axis
 
 STEP = coordinate("step", "0")
@@ -73,6 +75,19 @@ class Run:
         if self.place is not None:
             rows.append(self.steps(name))
         return reduce(isl.Map.flat_range_product, rows)
+
+
+def tile_of(kernel: DeviceKernel, names: Collection[str], thread: SpaceAxis) -> tuple[str, int]:
+    """The parameter for the tile of a thread loop that a block has at one time, and its length.
+
+    That is the block along some axis, or a strip of the time. Raises NoRunError where blocks do not fit to threads.
+    """
+    for block in kernel.blocks:
+        if all(block.texts.get(name) == thread.texts.get(name) for name in names):
+            return coordinate("block", block.axis), block.size
+    if thread.axis in kernel.strips:
+        return coordinate("time", str(kernel.strips[thread.axis])), thread.size
+    raise NoRunError("threads move in a loop that is none of blocks")
 
 
 def row_coordinate(axis: Axis) -> str:

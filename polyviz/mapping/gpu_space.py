@@ -126,7 +126,8 @@ def context_of(
     for thread in threads:
         context = context.intersect(_between(coordinate("thread", thread.axis), thread.size))
     for point in points:
-        context = context.intersect(within_block(point.block, point.parameter, point.size))
+        number = coordinate("block", point.block)
+        context = context.intersect(within_tile(number, point.parameter, point.size))
     return context
 
 
@@ -177,10 +178,10 @@ def parameter(name: str) -> isl.PwAff:
     return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.param, 0))
 
 
-def within_block(block: Axis, parameter: str, size: int) -> isl.Set:
-    """The values of ``parameter`` in the block along an axis, of ``size`` values each.
+def within_tile(tile: str, parameter: str, size: int) -> isl.Set:
+    """The values of ``parameter`` in the tile whose number the parameter ``tile`` is, of ``size`` values each.
 
-    >>> print(within_block("x", "i", 4))
+    >>> print(within_tile("@block_x", "i", 4))
     [i, @block_x] -> {  : -3 + i <= 4@block_x <= i }
     """
     pairs = isl.Map(f"{{ [b] -> [p] : {size}b <= p < {size}b + {size} }}")
@@ -189,7 +190,7 @@ def within_block(block: Axis, parameter: str, size: int) -> isl.Set:
         isl.Set.universe(space.set_dim_id(isl.dim_type.param, 0, isl.Id(name))).equate(
             isl.dim_type.param, 0, isl.dim_type.set, 0
         )
-        for name in (coordinate("block", block), parameter)
+        for name in (tile, parameter)
     )
     return pairs.intersect_domain(here).intersect_range(there).params()
 

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import reduce
+from math import prod
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.mapping.gpu_boxes import CELL, NoBoxError, Tile
-from polyviz.mapping.gpu_runs import NoRunError, Run, find_run, is_after, prefix_times
-from polyviz.mapping.gpu_space import context_of, grid_of, points_of, thread_instances
+from polyviz.mapping.gpu_boxes import NoBoxError, Tile
+from polyviz.mapping.gpu_elements import register_need, wider_kernel
+from polyviz.mapping.gpu_runs import NoRunError, Run, find_run, is_after, prefix_times, tile_of
+from polyviz.mapping.gpu_space import thread_instances
+from polyviz.mapping.gpu_strips import with_place, with_strips
 from polyviz.mapping.gpu_tiles import bounds_of, full_tiles, kept_boxes, members_of, register_writes
+from polyviz.model.device import coordinate
 from polyviz.model.isl_limits import at_most
 from polyviz.model.schedule import Decision
 from polyviz.model.staging import StagedRun, Unstaged
@@ -23,30 +27,27 @@ from polyviz.model.staging import StagedRun, Unstaged
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from polyviz.model.device import DeviceBarrier, DeviceKernel, SpaceAxis
+    from polyviz.mapping.gpu_elements import RegisterNeed
+    from polyviz.model.device import DeviceKernel
     from polyviz.model.scop import Access, Scop
     from polyviz.model.staging import DeviceOptions, StagedBox
     from polyviz.model.superposition import Axis
 
-ELEMENTS: Mapping[Axis, int] = {"x": 4, "y": 8}
-"""Cells of one thread along each axis: 32 accumulators, each operand from shared memory used four or eight times."""
-THREADS: Mapping[Axis, int] = {"x": 16, "y": 16}
-"""Threads of a block whose threads have several cells."""
 DEPTHS = (32, 16, 8, 4)
-"""Steps of a tile, the largest that fits; the first only where threads have one cell."""
-_AXES: tuple[Axis, ...] = ("x", "y", "z")
+"""Steps of a tile, the largest that fits; at most ``WIDE_DEPTH`` where threads have several cells."""
+WIDE_DEPTH = 8
 _OPERATIONS = 600_000
 """What isl may spend on one kernel."""
 
 
 def staged(
-    scop: Scop, kernel: DeviceKernel, options: DeviceOptions, private: frozenset[str]
+    scop: Scop, kernel: DeviceKernel, options: DeviceOptions, private: frozenset[str], cell: int
 ) -> tuple[DeviceKernel, list[Decision]]:
     """``kernel`` with what its runs read in shared memory where that saves traffic, and why or why not.
 
-    ``private`` are the arrays that each iteration has a copy of.
+    ``private`` are the arrays that each iteration has a copy of; the largest cells take ``cell`` bytes.
     """
-    stager = _Stager(scop, kernel, options, private)
+    stager = _Stager(scop, kernel, options, private, cell)
     if not options.stage:
         return stager.nothing("staging is switched off"), []
     try:
@@ -62,14 +63,16 @@ class _Stager:
     """One kernel in the making; ``decisions`` tell what was decided, ``unstaged`` why arrays have no tile."""
 
     def __init__(
-        self, scop: Scop, kernel: DeviceKernel, options: DeviceOptions, private: frozenset[str]
+        self, scop: Scop, kernel: DeviceKernel, options: DeviceOptions, private: frozenset[str], cell: int
     ) -> None:
         self.scop = scop
         self.kernel = kernel
         self.options = options
         self.private = private
+        self.cell = cell
         self.decisions: list[Decision] = []
         self.unstaged: dict[tuple[str, str], str] = {}
+        self.needs: dict[tuple[str, ...], RegisterNeed] = {}
 
     def nothing(self, reason: str) -> DeviceKernel:
         """The kernel as it is, since ``reason`` holds for everything."""
@@ -80,17 +83,26 @@ class _Stager:
 
     def result(self) -> tuple[DeviceKernel, list[Decision]]:
         """The kernel with cells spread over fewer threads where that pays, otherwise as it is."""
-        first = self._runs(self.kernel)
-        wider = self._with_elements(first)
-        if wider is None:
-            return self._told(_rebuilt(self.kernel, first)), self.decisions
+        striped = with_strips(self.kernel)
+        first = self._runs(striped)
         kept = self.decisions, self.unstaged
-        self.decisions, self.unstaged = [], {}
-        runs = self._runs(wider)
-        if not any(run.boxes for run in runs):
-            self.decisions, self.unstaged = kept
-            return self._told(_rebuilt(self.kernel, first)), self.decisions
-        return self._told(_rebuilt(wider, runs)), self.decisions
+        wider = self._wider(first)
+        if wider is not None:
+            self.decisions, self.unstaged = [], {}
+            runs = self._runs(wider)
+            if any(run.boxes for run in runs):
+                return self._told(_rebuilt(wider, runs)), self.decisions
+        self.decisions, self.unstaged = kept
+        return self._told(_rebuilt(striped, first) if first else self.kernel), self.decisions
+
+    def _wider(self, runs: Sequence[StagedRun]) -> DeviceKernel | None:
+        """The kernel with several cells per thread, where cells live in registers while tiles pass by."""
+        for run in runs:
+            tiled = run.first is not None and any(member.register for member in run.members)
+            if tiled and all(size == 1 for _, size in run.elements):
+                needs = [*self.needs.values()]
+                return wider_kernel(self.scop, self.kernel, self.options, needs, self.cell)
+        return None
 
     def _told(self, kernel: DeviceKernel) -> DeviceKernel:
         """``kernel`` with the reasons for what it does not stage, equal ones together."""
@@ -99,24 +111,6 @@ class _Stager:
             found.setdefault((array, reason), []).append(name)
         rows = (Unstaged(array, tuple(names), reason) for (array, reason), names in found.items())
         return replace(kernel, unstaged=tuple(rows))
-
-    def _with_elements(self, runs: Sequence[StagedRun]) -> DeviceKernel | None:
-        """The kernel whose threads have several cells; None where one is enough or the user's sizes say so."""
-        asked = self.options.elements
-        for run in runs:
-            tiled = [member for member in run.members if member.register]
-            sizes = {axis.axis: axis.size for axis in self.kernel.threads}
-            if asked is None and (len(sizes) != 2 or min(sizes.values()) < min(THREADS.values())):
-                continue
-            if run.first is None or not tiled or not run.boxes or any(size != 1 for _, size in run.elements):
-                continue
-            elements = ELEMENTS if asked is None else dict(zip(_AXES, asked, strict=False))
-            if all(elements.get(axis, 1) == 1 for axis in sizes):
-                return None
-            most = max(THREADS.values()) if len(sizes) > 1 else max(sizes.values())
-            threads = {axis: min(size, most) for axis, size in sizes.items()}
-            return _spread(self.scop, self.kernel, threads, elements)
-        return None
 
     def _runs(self, kernel: DeviceKernel) -> list[StagedRun]:
         found: list[StagedRun] = []
@@ -157,6 +151,7 @@ class _Stager:
                 one, f"{access.array}: {cells} cells of each thread live in registers during its loop"
             )
         first, last = bounds_of(run)
+        need = self.needs[run.statements] = register_need(self.scop, tile, writes.items(), boxes)
         return StagedRun(
             name=f"run{kernel.number}_{len(known)}",
             members=members_of(tile, writes),
@@ -168,6 +163,7 @@ class _Stager:
             full=full_tiles(tile),
             boxes=boxes,
             elements=tuple(elements.items()),
+            registers=need.estimate(elements, self.cell),
         )
 
     def _tiles(
@@ -192,16 +188,17 @@ class _Stager:
             return (1,)
         if self.options.depth is not None:
             return (self.options.depth,)
-        return DEPTHS if all(size == 1 for size in elements.values()) else DEPTHS[1:]
+        wide = any(size > 1 for size in elements.values())
+        return tuple(depth for depth in DEPTHS if not wide or depth <= WIDE_DEPTH)
 
     def _left(self, kernel: DeviceKernel, known: Sequence[StagedRun]) -> int:
         """Bytes that the tiles of other runs and the parts of shared accumulations leave."""
-        parts = 2 * CELL * kernel.threads_per_block * len(kernel.trees)
+        parts = 2 * self.cell * kernel.threads_per_block * len(kernel.trees)
         return self.options.shared_bytes - parts - sum(self._bytes(run.boxes) for run in known)
 
     def _bytes(self, boxes: Sequence[StagedBox]) -> int:
-        """Enough for two buffers of cells of eight bytes, or one of complex numbers."""
-        return 2 * CELL * sum(_padded_cells(box) for box in boxes)
+        """Enough for two buffers."""
+        return 2 * self.cell * sum(_padded_cells(box) for box in boxes)
 
     def _best(self, boxes: tuple[StagedBox, ...], run: Run, left: int) -> tuple[StagedBox, ...]:
         """Those that save most transactions per byte, up to the budget."""
@@ -219,11 +216,10 @@ class _Stager:
 
 
 def _padded_cells(box: StagedBox) -> int:
-    """Cells of a box with the longest rows that padding may give them."""
-    rows = 1
-    for extent in box.extents[:-1]:
-        rows *= extent
-    return rows * (box.extents[-1] + (2 if rows > 1 else 0))
+    """Cells of a box with the longest rows that padding may give them, in either order of its subscripts."""
+    cells = prod(box.extents)
+    rows = cells // box.extents[-1]
+    return cells + (max(2 * rows, 8 * cells // max(box.extents)) if rows > 1 else 0)
 
 
 def elements_of(kernel: DeviceKernel, run: Run) -> dict[Axis, int]:
@@ -231,41 +227,14 @@ def elements_of(kernel: DeviceKernel, run: Run) -> dict[Axis, int]:
     found: dict[Axis, int] = {}
     matched = set()
     for thread in kernel.threads:
-        block = next((one for one in kernel.blocks if _same_rows(one, thread, run)), None)
-        if block is None:
-            raise NoRunError("threads move in a loop that is none of blocks")
-        if block.size % thread.size:
+        tile, size = tile_of(kernel, run.statements, thread)
+        if size % thread.size:
             raise NoRunError("the tile of a block is no multiple of its threads")
-        found[thread.axis] = block.size // thread.size
-        matched.add(block.axis)
-    if len(matched) != len(kernel.blocks):
+        found[thread.axis] = size // thread.size
+        matched.add(tile)
+    if any(coordinate("block", block.axis) not in matched for block in kernel.blocks):
         raise NoRunError("blocks move in a loop that is none of threads")
     return found
-
-
-def _same_rows(block: SpaceAxis, thread: SpaceAxis, run: Run) -> bool:
-    return all(block.texts.get(name) == thread.texts.get(name) for name in run.statements)
-
-
-def _spread(
-    scop: Scop, kernel: DeviceKernel, threads: Mapping[Axis, int], elements: Mapping[Axis, int]
-) -> DeviceKernel:
-    """``kernel`` with other numbers of threads, each of which has several cells: sizes never decide what is legal."""
-    fewer = tuple(replace(axis, size=threads.get(axis.axis, axis.size)) for axis in kernel.threads)
-    blocks = []
-    for block in kernel.blocks:
-        thread = next((one for one in fewer if one.texts == block.texts), None)
-        size = block.size if thread is None else thread.size * elements.get(thread.axis, 1)
-        blocks.append(replace(block, size=size))
-    points = points_of(blocks, fewer)
-    return replace(
-        kernel,
-        blocks=tuple(blocks),
-        threads=fewer,
-        points=points,
-        context=context_of(scop, kernel.instances, blocks, fewer, points),
-        grid=grid_of(kernel.instances, blocks),
-    )
 
 
 def _times(run: Run) -> isl.Set:
@@ -284,23 +253,13 @@ def _rebuilt(kernel: DeviceKernel, runs: Sequence[StagedRun]) -> DeviceKernel:
     if not runs:
         return kernel
     uniform = kernel.uniform
-    order = {name: _inserted(old, uniform, places.get(name, 0)) for name, old in kernel.order.items()}
-    length = next(iter(order.values())).dim(isl.dim_type.out)
-    barriers = tuple(_moved_barrier(one, uniform) for one in kernel.barriers)
-    trees = tuple(
-        replace(
-            tree,
-            begin=_widened(tree.begin, uniform),
-            join=_widened(tree.join, uniform),
-            finish_order=_inserted(tree.finish_order, uniform, 0),
-        )
-        for tree in kernel.trees
-    )
+    kernel = with_place(kernel, places)
+    length = next(iter(kernel.order.values())).dim(isl.dim_type.out)
     placed = tuple(
         replace(run, times=_at_place(run.times, uniform, 2 * number + 1, length))
         for number, run in enumerate(runs)
     )
-    return replace(kernel, order=order, barriers=barriers, trees=trees, uniform=uniform + 1, runs=placed)
+    return replace(kernel, runs=placed)
 
 
 def _placed(kernel: DeviceKernel, runs: Sequence[StagedRun]) -> tuple[list[StagedRun], dict[str, int]]:
@@ -331,18 +290,6 @@ def _follows(kernel: DeviceKernel, run: StagedRun, other: StagedRun) -> bool:
     if len(found) > 1:
         raise NoRunError("two loops alternate")
     return found.pop()
-
-
-def _moved_barrier(barrier: DeviceBarrier, place: int) -> DeviceBarrier:
-    return replace(barrier, times=_widened(barrier.times, place))
-
-
-def _inserted(order: isl.Map, place: int, value: int) -> isl.Map:
-    return order.insert_dims(isl.dim_type.out, place, 1).fix_val(isl.dim_type.out, place, isl.Val(value))
-
-
-def _widened(times: isl.Set, place: int) -> isl.Set:
-    return times.insert_dims(isl.dim_type.set, place, 1).fix_val(isl.dim_type.set, place, isl.Val(0))
 
 
 def _at_place(times: isl.Set, uniform: int, place: int, length: int) -> isl.Set:

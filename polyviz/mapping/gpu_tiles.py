@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -12,14 +13,13 @@ from polyviz.mapping.gpu_boxes import (
     Reading,
     active_lanes,
     box_of,
-    copied_cells,
     per_request,
     readings,
     strides_of,
 )
-from polyviz.mapping.gpu_runs import STEP, TILE, NoRunError, component, row_coordinate
-from polyviz.mapping.gpu_space import floor_of, parameter, thread_instances, with_value, within_block
-from polyviz.model.device import coordinate
+from polyviz.mapping.gpu_freshness import is_written
+from polyviz.mapping.gpu_runs import STEP, TILE, NoRunError, component, row_coordinate, tile_of
+from polyviz.mapping.gpu_space import floor_of, parameter, thread_instances, with_value, within_tile
 from polyviz.model.expression import Assign
 from polyviz.model.staging import StagedMember
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Access, Scop
     from polyviz.model.staging import StagedBox
 
+_LEAST_GAIN = 2
+"""How many times fewer transactions make up for the barriers of a tile that is read once."""
 _MOST_PIECES = 4
 """A condition with more disjuncts costs more than it gives."""
 
@@ -102,27 +104,24 @@ def _worthwhile(scop: Scop, tile: Tile, reading: Reading, private: frozenset[str
     box = box_of(tile, reading)
     if box.after >= box.before:
         raise NoBoxError(f"a copy would cost {box.after} transactions per tile, reading costs {box.before}")
-    _require_unwritten(scop, tile.run, reading)
+    box = replace(box, fresh=is_written(scop, tile, reading, box))
     if tile.run.place is None and all(_is_coalesced(tile.run, *one) for one in reading.accesses):
-        raise NoBoxError("neighbours read neighbouring cells, once per thread")
+        _require_overlap(box, reading)
     return box
+
+
+def _require_overlap(box: StagedBox, reading: Reading) -> None:
+    """Where neighbours read neighbouring cells, once per thread, a tile is for cells that several threads read."""
+    if len(reading.accesses) == 1:
+        raise NoBoxError("neighbours read neighbouring cells, once per thread")
+    if box.before < _LEAST_GAIN * box.after:
+        text = f"a copy would cost {box.after} transactions per tile, reading {box.before}: too little for two barriers"
+        raise NoBoxError(text)
 
 
 def _is_coalesced(run: Run, name: str, access: Access) -> bool:
     """Whether a request needs as few transactions as its bytes do."""
     return per_request(strides_of(run, name, access), active_lanes(run, name)) <= 4
-
-
-def _require_unwritten(scop: Scop, run: Run, reading: Reading) -> None:
-    """Nothing in the launch may write what is copied: the threads that copy are not those that read."""
-    kernel = run.kernel
-    for other in kernel.statements:
-        for write in scop.statement(other).accesses:
-            if write.kind != "write" or write.array != reading.array:
-                continue
-            written = kernel.instances[other].apply(write.relation)
-            if not written.is_disjoint(copied_cells(run, reading)):
-                raise NoBoxError(f"{other} writes some of it in the same launch")
 
 
 def bounds_of(run: Run) -> tuple[isl.PwAff | None, isl.PwAff | None]:
@@ -173,10 +172,8 @@ def _coordinates(tile: Tile) -> isl.Set:
     kernel = tile.run.kernel
     known = kernel.context
     for thread in kernel.threads:
-        size = thread.size * tile.elements[thread.axis]
-        name = tile.run.statements[0]
-        block = next(one for one in kernel.blocks if one.texts.get(name) == thread.texts.get(name))
-        known = known.intersect(within_block(block.axis, row_coordinate(thread.axis), size))
+        number, size = tile_of(kernel, tile.run.statements, thread)
+        known = known.intersect(within_tile(number, row_coordinate(thread.axis), size))
     first, _ = bounds_of(tile.run)
     return known if first is None else known.intersect(first.le_set(parameter(STEP)))
 
@@ -206,11 +203,10 @@ def _box(tile: Tile) -> isl.Set:
     names = ", ".join(f"c{place}" for place in range(depth))
     whole = isl.Map(f"{{ [{names}] -> [{names}] }}")
     result = whole.domain()
-    name = tile.run.statements[0]
     for place, thread in enumerate(kernel.threads):
-        block = next(one for one in kernel.blocks if one.texts.get(name) == thread.texts.get(name))
-        row = floor_of(component(whole, place), block.size)
-        result = result.intersect(with_value(row, coordinate("block", block.axis)).domain())
+        number, size = tile_of(kernel, tile.run.statements, thread)
+        row = floor_of(component(whole, place), size)
+        result = result.intersect(with_value(row, number).domain())
     if tile.run.place is not None:
         window = isl.Map(f"{{ [v] -> [t] : t <= v < t + {tile.depth} }}")
         steps = component(whole, depth - 1).apply_range(window)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import islpy as isl
 
 from polyviz.mapping.gpu_space import with_row
 from polyviz.model.device_view import LevelTrees, PlacedIteration, PlaceRule, SharedLoop, ThreadPicture
+from polyviz.scheduling.superposed.trees import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from polyviz.model.device_view import Triple
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop, Statement
+    from polyviz.model.superposition import Superposition
 
 LONGEST = {0: 1, 1: 2048, 2: 70}
 """Values along each iterator that is drawn, by how many of them there are."""
@@ -31,7 +34,25 @@ def level_trees(plan: Plan) -> LevelTrees:
     shared = tuple(loop for kernel in plan.device.kernels for loop in _shared_loops(kernel))
     if value is None:
         return LevelTrees(plan.schedule.tree, plan.schedule.tree, shared, same=True)
-    return LevelTrees(value.outer_tree, value.regular_tree, shared, same=False)
+    return LevelTrees(_block_tree(value, plan.device), value.regular_tree, shared, same=False)
+
+
+def _block_tree(value: Superposition, device: DevicePlan) -> isl.Schedule:
+    """The order of blocks with the tiles that they have as mapped: threads may have taken several cells each."""
+    sizes = {
+        (name, block.axis): block.size
+        for kernel in device.kernels
+        for name in kernel.statements
+        for block in kernel.blocks
+    }
+    outer = {
+        name: tuple(
+            one if one.axis is None or one.tile is None else replace(one, tile=sizes[name, one.axis])
+            for one in scattering
+        )
+        for name, scattering in value.outer.items()
+    }
+    return value.outer_tree if outer == value.outer else tree_of(value.outer_tree.get_domain(), outer)
 
 
 def _shared_loops(kernel: DeviceKernel) -> Iterator[SharedLoop]:

@@ -113,8 +113,9 @@ class DeviceKernel:
     instance, as a map into the time of the kernel; the first ``uniform`` values are the same for all threads that meet
     at a barrier. ``trees`` are the accumulations that threads may share where sums may be reordered; otherwise one
     thread along that axis makes them. ``grid`` holds the first and the last block along each axis of ``blocks``, over
-    sizes and host loops. ``runs`` replace what their statements do in ``order``; ``unstaged`` tells why other arrays
-    have no tile.
+    sizes and host loops. ``strips`` are the axes of threads whose loop is none of blocks, each with the place in the
+    time of its tile of as many iterations as there are threads. ``runs`` replace what their statements do in
+    ``order``; ``unstaged`` tells why other arrays have no tile.
     """
 
     number: int
@@ -132,6 +133,7 @@ class DeviceKernel:
     barriers: tuple[DeviceBarrier, ...] = ()
     phases: tuple[str, ...] = ()
     trees: tuple[TreeReduction, ...] = ()
+    strips: Mapping[Axis, int] = field(default_factory=dict)
     runs: tuple[StagedRun, ...] = ()
     unstaged: tuple[Unstaged, ...] = ()
 
@@ -149,7 +151,7 @@ class DevicePlan:
     """All kernels of a part, and when the host launches each: a map from the values of its host loops to a time.
 
     ``decisions`` say what the mapping had to do beyond its rules, ``options`` what it was allowed to do.
-    ``plain`` are the kernels before anything was staged.
+    ``plain`` are the kernels before anything was staged; the largest cells take ``cell`` bytes.
     """
 
     kernels: tuple[DeviceKernel, ...]
@@ -157,3 +159,4 @@ class DevicePlan:
     decisions: tuple[Decision, ...] = ()
     options: DeviceOptions = field(default_factory=DeviceOptions)
     plain: tuple[DeviceKernel, ...] = ()
+    cell: int = 8

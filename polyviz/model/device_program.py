@@ -59,11 +59,28 @@ class AccessCount:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexBound:
+    """What a kernel computes of sizes: no number beyond ``scale`` times the largest one plus ``constant``."""
+
+    scale: int
+    constant: int
+
+    def fits(self, largest: int) -> bool:
+        """Whether 32 bits are enough where no size is above ``largest``.
+
+        >>> IndexBound(2, 100).fits(10**9), IndexBound(2, 100).fits(2**30)
+        (True, False)
+        """
+        return self.scale * largest + self.constant < 2**31
+
+
+@dataclass(frozen=True, slots=True)
 class KernelText:
     """One ``__global__`` function: its name, its arguments in order, threads of a block and blocks of the grid.
 
     ``block`` is x, y, z; ``grid`` are the numbers of blocks along x, y, z over sizes and ``host`` names.
-    ``barriers``: what each barrier protects. ``phases`` and ``promotions`` are sentences for the card.
+    ``barriers``: what each barrier protects. ``phases`` and ``promotions`` are sentences for the card. ``index`` bounds
+    the numbers in subscripts and bounds of loops, None where that is not known.
     """
 
     name: str
@@ -77,6 +94,7 @@ class KernelText:
     phases: tuple[str, ...]
     sites: tuple[AccessSite, ...]
     promotions: tuple[Promotion, ...] = ()
+    index: IndexBound | None = None
 
 
 @dataclass(frozen=True, slots=True)

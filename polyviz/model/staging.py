@@ -29,8 +29,9 @@ class DeviceOptions:
     thread computes along x, y, and how its accumulators become a register tile; None chooses, ``(1, 1)`` is one cell.
     ``depth``: iterations of the loop per tile; None chooses. ``prefetch``: copy the next tile while this one is used.
     ``padding``: longer rows of tiles where that avoids bank conflicts. ``vectors``: copies of 16 bytes where rows
-    start at such addresses, which the kernel tests. ``trees``: threads share accumulations. ``shared_bytes``: what the
-    tiles of a block may take. ``threads``: how many a block has along x, y, z under an order without a second level;
+    start at such addresses, which the kernel tests, and loads of as many bytes to registers, for which the cells of a
+    thread stand beside each other in tiles. ``trees``: threads share accumulations. ``shared_bytes``: what the tiles
+    of a block may take. ``threads``: how many a block has along x, y, z under an order without a second level;
     None chooses. A superposition has threads of its own.
     """
 
@@ -51,8 +52,8 @@ class StagedBox:
 
     ``lower`` is its first cell, a function of sizes, blocks and the first iteration of the tile; only cells from
     ``first`` to ``last`` in each subscript are copied, all of which the original loops read or lie between such.
-    ``before`` and ``after`` are the transactions of global memory per tile that it takes without and with the copy, for
-    cells of eight bytes.
+    With ``fresh`` the block itself writes some of it at other times. ``before`` and ``after`` are the transactions of
+    global memory per tile that it takes without and with the copy, for cells of eight bytes.
     """
 
     array: str
@@ -64,6 +65,7 @@ class StagedBox:
     before: int
     after: int
     reason: str
+    fresh: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,8 @@ class StagedRun:
     """A run: its statements in their order, at the times ``times`` of the kernel, whose first ``prefix`` values count.
 
     ``first`` and ``last`` bound the steps of the loop, None where there is no loop; ``depth`` steps make a tile. A tile
-    is ``full`` where all its instances exist. ``elements`` are the cells of one thread along each axis of threads.
+    is ``full`` where all its instances exist. ``elements`` are the cells of one thread along each axis of threads,
+    ``registers`` what it will need of registers of four bytes, estimated.
     """
 
     name: str
@@ -109,6 +112,7 @@ class StagedRun:
     full: isl.Set
     boxes: tuple[StagedBox, ...]
     elements: tuple[tuple[Axis, int], ...]
+    registers: int
 
     @property
     def statements(self) -> tuple[str, ...]:

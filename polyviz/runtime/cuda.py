@@ -7,16 +7,25 @@ either the old or the complete new values; CuPy arrays are used in place. ``resi
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polyviz.codegen.preamble_cuda import with_wide_indices
 from polyviz.errors import ArgumentError, DeviceError, ToolchainError
 from polyviz.model.transfers import DeviceTimes
 from polyviz.runtime.device_code import load_kernels
 from polyviz.runtime.device_errors import explained_failures, told
-from polyviz.runtime.device_host import host_value, launch_calls, raise_failure, scalar_of
+from polyviz.runtime.device_host import (
+    host_value,
+    is_narrow,
+    largest_size,
+    launch_calls,
+    raise_failure,
+    scalar_of,
+)
 from polyviz.runtime.evaluate import evaluate
 from polyviz.runtime.execute import plain_arrays, result_of, write_back
 from polyviz.runtime.overlap import lives_on_device
@@ -83,20 +92,21 @@ class CudaRunner:
         self.times: DeviceTimes | None = None
         self._launched = False
         self._known: tuple[Mapping[str, int], list[LaunchCall]] | None = None
-        self._kernels: dict[int, list[Any]] = {}
+        self._kernels: dict[tuple[int, bool], list[Any]] = {}
         started = time.perf_counter()
-        self._loaded()
+        self._loaded(narrow=True)
         self.compile_seconds = time.perf_counter() - started
         self.notes: tuple[str, ...] = (reason,)
 
-    def _loaded(self) -> list[Any]:
-        """The kernels on the current device; another device needs code of its own."""
+    def _loaded(self, *, narrow: bool) -> list[Any]:
+        """The kernels on the current device, with subscripts of 32 bits or of 64; another device needs its own code."""
         import cupy
 
-        here = cupy.cuda.Device().id
-        if here not in self._kernels:
-            self._kernels[here] = load_kernels(self.program)
-        return self._kernels[here]
+        key = (cupy.cuda.Device().id, narrow)
+        if key not in self._kernels:
+            text = self.program.text if narrow else with_wide_indices(self.program.text)
+            self._kernels[key] = load_kernels(replace(self.program, text=text))
+        return self._kernels[key]
 
     def __call__(self, given: Mapping[str, Any], parameters: Mapping[str, int]) -> Any:
         """Run in place.
@@ -140,7 +150,6 @@ class CudaRunner:
 
         arrays, copied = plain_arrays(given)
         host = {**given, **arrays}
-        kernels = self._loaded()
         # The host works out what to launch before the clock starts: a short kernel would wait for it.
         calls = self._launches(parameters)
         moved = self.memory.moved_bytes
@@ -150,14 +159,9 @@ class CudaRunner:
         marks[1].record()
         ready = self._ready(calls, {**host, **there}, parameters)
         marks[2].record()
-        for number, grid, block, arguments in ready:
+        for launch in ready:
             self._launched = True
-            try:
-                kernels[number](grid, block, arguments)
-            except Exception as error:
-                name = self.device.kernels[number].name
-                error.add_note(f"It was told at the launch of {name}, {grid} blocks of {block} threads.")
-                raise
+            launch.start()
         marks[3].record()
         raise_failure(self.program, there)
         back = {name: cupy.asnumpy(there[name]) for name in self._returning(host)}
@@ -226,28 +230,52 @@ class CudaRunner:
 
     def _ready(
         self, calls: Sequence[LaunchCall], values: Mapping[str, Any], parameters: Mapping[str, int]
-    ) -> list[tuple[int, tuple[int, int, int], tuple[int, int, int], tuple[Any, ...]]]:
-        """Every launch as the number of its kernel, grid, block, and arguments as CuPy takes them."""
-        fixed = [
-            [None if one.kind == "host" else self._value(one, values, parameters) for one in kernel.arguments]
-            for kernel in self.device.kernels
-        ]
+    ) -> list[_Launch]:
+        """Every launch of a call, with its arguments as CuPy takes them."""
+        largest = largest_size(self.device, values, parameters)
+        fixed: dict[tuple[int, bool], list[Any]] = {}
         ready = []
         for call in calls:
             kernel = self.device.kernels[call.kernel]
+            narrow = is_narrow(kernel, call, largest)
+            if (call.kernel, narrow) not in fixed:
+                fixed[call.kernel, narrow] = [
+                    None if one.kind == "host" else _value(one, values, parameters, narrow=narrow)
+                    for one in kernel.arguments
+                ]
             arguments = tuple(
-                host_value(one, call) if one.kind == "host" else value
-                for one, value in zip(kernel.arguments, fixed[call.kernel], strict=True)
+                host_value(one, call, narrow=narrow) if one.kind == "host" else value
+                for one, value in zip(kernel.arguments, fixed[call.kernel, narrow], strict=True)
             )
-            ready.append((call.kernel, call.grid, kernel.block, arguments))
+            loaded = self._loaded(narrow=narrow)[call.kernel]
+            ready.append(_Launch(kernel.name, loaded, call.grid, kernel.block, arguments))
         return ready
 
-    def _value(
-        self, argument: ProgramArgument, values: Mapping[str, Any], parameters: Mapping[str, int]
-    ) -> Any:
-        if argument.kind in ("array", "cell"):
-            return values[argument.name]
-        return scalar_of(argument, values, parameters)
+
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """One launch: the kernel's name and machine code, blocks, threads of a block, and arguments."""
+
+    name: str
+    kernel: Any
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    arguments: tuple[Any, ...]
+
+    def start(self) -> None:
+        try:
+            self.kernel(self.grid, self.block, self.arguments)
+        except Exception as error:
+            error.add_note(f"It was told at the launch of {self.name}, {self.grid} blocks of {self.block} threads.")
+            raise
+
+
+def _value(
+    argument: ProgramArgument, values: Mapping[str, Any], parameters: Mapping[str, int], *, narrow: bool
+) -> Any:
+    if argument.kind in ("array", "cell"):
+        return values[argument.name]
+    return scalar_of(argument, values, parameters, narrow=narrow)
 
 
 def _made(local: LocalArray, values: Mapping[str, Any]) -> Any:

@@ -73,6 +73,30 @@ def _walk(step: HostStep, values: dict[str, int]) -> Iterator[tuple[Launch, dict
             yield step, values
 
 
+def largest_size(device: DeviceProgram, values: Mapping[str, Any], parameters: Mapping[str, int]) -> int:
+    """The largest number that bounds of loops and places in arrays are made of in one call."""
+    found = [abs(value) for value in parameters.values()]
+    for name in device.arrays:
+        array = values[name]
+        steps = [abs(step) // array.itemsize for step in array.strides]
+        found += [
+            *array.shape,
+            *steps,
+            sum((size - 1) * step for size, step in zip(array.shape, steps, strict=True)),
+        ]
+    return max(found, default=0)
+
+
+def is_narrow(kernel: KernelText, call: LaunchCall, largest: int) -> bool:
+    """Whether 32 bits hold every subscript of a launch, and no block has to go on beyond the grid.
+
+    No size of the call is above ``largest``.
+    """
+    most = max([largest, *map(abs, call.host)])
+    whole = all(count < limit for count, limit in zip(call.grid[1:], LARGEST_GRID[1:], strict=True))
+    return whole and kernel.index is not None and kernel.index.fits(most)
+
+
 def raise_failure(program: Program, values: Mapping[str, Any]) -> None:
     """Raise what a kernel told: a subscript out of range, a step of 0; ``values`` hold its cell."""
     assert program.device is not None
@@ -81,18 +105,24 @@ def raise_failure(program: Program, values: Mapping[str, Any]) -> None:
         raise failed_test(program.failures[number - 1])
 
 
-def scalar_of(argument: ProgramArgument, values: Mapping[str, Any], parameters: Mapping[str, int]) -> Any:
-    """The number passed for an argument that every launch gets the same, in the type the kernel takes."""
+def scalar_of(
+    argument: ProgramArgument, values: Mapping[str, Any], parameters: Mapping[str, int], *, narrow: bool = False
+) -> Any:
+    """The number passed for an argument that every launch gets the same, in the type the kernel takes.
+
+    Sizes have 32 bits for a ``narrow`` kernel, 64 otherwise.
+    """
+    size = np.int32 if narrow else np.int64
     if argument.kind == "parameter":
-        return np.int64(parameters[argument.name])
+        return size(parameters[argument.name])
     if argument.kind == "extent":
-        return np.int64(values[argument.name].shape[argument.axis])
+        return size(values[argument.name].shape[argument.axis])
     if argument.kind == "stride":
         array = values[argument.name]
-        return np.int64(array.strides[argument.axis] // array.itemsize)
+        return size(array.strides[argument.axis] // array.itemsize)
     return np.dtype(argument.dtype).type(values[argument.name])
 
 
-def host_value(argument: ProgramArgument, call: LaunchCall) -> Any:
-    """The value of a loop of the host that ``call`` passes."""
-    return np.int64(call.host[argument.axis])
+def host_value(argument: ProgramArgument, call: LaunchCall, *, narrow: bool = False) -> Any:
+    """The value of a loop of the host that ``call`` passes, in 32 bits for a ``narrow`` kernel."""
+    return (np.int32 if narrow else np.int64)(call.host[argument.axis])

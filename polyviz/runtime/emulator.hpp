@@ -11,7 +11,7 @@
 #define __device__
 #define __shared__ static
 #define __align__(bytes)
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 
 template <class F> struct Complex;
 
@@ -441,6 +441,14 @@ static void copy_later(const Reference<T, INTO> &into, const Reference<U, FROM> 
     memcpy(copy.values, from.address, copy.bytes);
 }
 
+template <int CELLS, class T, int FROM> static void take(T *to, const Reference<T, FROM> &from)
+{
+    if (from.room < CELLS)
+        return report(OUT_OF_BOUNDS, FROM, -1, from.index);
+    from.note(false, CELLS);
+    memcpy(to, from.address, CELLS * sizeof(T));
+}
+
 template <class Body> static void call(void *argument) { (*(Body *)argument)(); }
 
 template <class Body>
@@ -533,6 +541,8 @@ template <int CELLS = 1, class Into, class From> static void copy_later(const In
 {
     emulator::copy_later<CELLS>(into, from);
 }
+
+template <int CELLS, class T, class From> static void take(T *to, const From &from) { emulator::take<CELLS>(to, from); }
 
 static void wait_for_copies()
 {

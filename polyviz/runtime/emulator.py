@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polyviz.codegen.preamble_cuda import with_wide_indices
 from polyviz.errors import EmulationError, ToolchainError
 from polyviz.model.device_program import AccessCount
 from polyviz.runtime.cache import BuildCache
-from polyviz.runtime.device_host import host_value, launch_calls, raise_failure, scalar_of
+from polyviz.runtime.device_host import (
+    host_value,
+    is_narrow,
+    largest_size,
+    launch_calls,
+    raise_failure,
+    scalar_of,
+)
 from polyviz.runtime.execute import make_locals, plain_arrays, result_of, write_back
 from polyviz.runtime.native import NativeFunction, integer, pointer
 from polyviz.runtime.toolchain import find_cxx_toolchain
@@ -61,14 +69,14 @@ class EmulatedRunner:
             )
         assert program.device is not None
         built = BuildCache().library(header() + program.device.instrumented, toolchain, "strict")
+        self._toolchain = toolchain
         self.program = program
         self.device: DeviceProgram = program.device
         self.seed = seed
         self.compile_seconds = built.compile_seconds
         self.notes: tuple[str, ...] = (NOTE, *((built.note,) if built.note else ()))
         self.report: EmulationReport | None = None
-        self._library = str(built.path)
-        self._emulate = self._function("emulate")
+        self._library = self._narrow = str(built.path)
 
     def __call__(self, given: Mapping[str, Any], parameters: Mapping[str, int]) -> Any:
         """Run in place. Raises EmulationError, with all arrays as they were, for what would go wrong on a device."""
@@ -95,6 +103,7 @@ class EmulatedRunner:
 
     def _run(self, values: Mapping[str, Any], parameters: Mapping[str, int]) -> None:
         sites = [site for kernel in self.device.kernels for site in kernel.sites]
+        self._library = self._library_for(values, parameters)
         self._function("emulator_start")(integer(1 + max((site.number for site in sites), default=-1)))
         for number, name in enumerate(self.device.arrays):
             self._define(number, values[name])
@@ -107,6 +116,15 @@ class EmulatedRunner:
             self.report = replace(self._counted(sites, launches), sizes=dict(parameters))
         finally:
             self._function("emulator_finish")(integer(len(self.device.arrays)))
+
+    def _library_for(self, values: Mapping[str, Any], parameters: Mapping[str, int]) -> str:
+        """The kernels with subscripts of 32 bits where these are enough, with 64 otherwise."""
+        largest = largest_size(self.device, values, parameters)
+        calls = launch_calls(self.device, parameters)
+        if all(is_narrow(self.device.kernels[call.kernel], call, largest) for call in calls):
+            return self._narrow
+        text = header() + with_wide_indices(self.device.instrumented)
+        return str(BuildCache().library(text, self._toolchain, "strict").path)
 
     def _define(self, number: int, array: NDArray[Any]) -> None:
         extents = np.array(array.shape, dtype=np.int64)
@@ -134,7 +152,7 @@ class EmulatedRunner:
                 )
                 _fill(slots, place, argument, value)
         grid, block = (np.array(sizes, dtype=np.int64) for sizes in (call.grid, kernel.block))
-        self._emulate(
+        self._function("emulate")(
             integer(call.kernel), pointer(grid), pointer(block), pointer(slots), integer(self.seed + number)
         )
 

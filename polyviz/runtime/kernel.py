@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from polyviz.analysis.bounds import check_bounds
 from polyviz.codegen.calling import written_arrays
 from polyviz.codegen.cards import kernel_cards
-from polyviz.codegen.generate import all_types, generate
+from polyviz.codegen.generate import all_types, generate, largest_cell
 from polyviz.codegen.numba_cuda import print_numba_cuda
 from polyviz.codegen.scan import EndlessLoopsError
 from polyviz.errors import OverlapError, ToolchainError
-from polyviz.mapping import without_tiles
+from polyviz.mapping import for_cells, without_tiles
 from polyviz.mapping.thread_pictures import level_trees, place_rules, thread_pictures
 from polyviz.model.device_view import DeviceView
 from polyviz.model.display import Displayable
@@ -275,6 +275,8 @@ class Kernel(Displayable):
         return self._generated(types)
 
     def _generated(self, types: Mapping[str, ArrayType]) -> Program:
+        cell = largest_cell(all_types(self.scop, types))
+        self.plan = for_cells(self.scop, self.plan, cell)
         program = generate(self.scop, self.plan, types, self.floating_point)
         return replace(program, notes=(*program.notes, *self._remarks)) if self._remarks else program
 

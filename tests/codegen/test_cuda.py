@@ -81,14 +81,16 @@ def test_a_subscript_known_only_at_run_time_is_tested():
 
 
 def test_pieces_of_sixteen_bytes_are_copied_where_addresses_allow_it():
-    assert "copy_later<2>(&A_tile" in compiled("gemm").source
-    assert "copy_later<" not in compiled("gemm", device={"vectors": False}).source.partition("// Kernel 0")[2]
+    one_cell = {"elements": (1, 1)}
+    assert "copy_later<2>(&A_tile" in compiled("gemm", device=one_cell).source
+    plain = compiled("gemm", device={**one_cell, "vectors": False}).source
+    assert "copy_later<" not in plain.partition("// Kernel 0")[2]
 
 
 def test_the_next_tile_is_copied_while_this_one_is_used():
     ahead, plain = compiled("gemm").source, compiled("gemm", device={"prefetch": False}).source
-    assert "A_tile[2][128][8]" in ahead
-    assert "A_tile[128][8]" in plain
+    assert "A_tile[2][8][130]" in ahead
+    assert "A_tile[8][130]" in plain
     assert ahead.partition("// Kernel 0")[2].count("__syncthreads()") == 1
     assert plain.partition("// Kernel 0")[2].count("__syncthreads()") == 2
 
@@ -109,7 +111,7 @@ def test_a_card_says_who_does_what_and_how_accesses_meet_memory(golden):
 def test_the_card_of_a_tiled_product_lists_its_tiles():
     (card,) = compiled("gemm").cards
     assert [(one.array, one.place, one.bytes) for one in card.promotions] == [
-        ("A", "shared", 16384),
+        ("A", "shared", 16640),
         ("B", "shared", 8192),
         ("C", "register", 256),
         ("C", "global", 0),

@@ -6,6 +6,7 @@ import pytest
 
 import polyviz as pv
 from polyviz.gallery import kernels
+from polyviz.mapping.thread_pictures import level_trees
 
 
 def planned(name, schedule, **options):
@@ -89,3 +90,12 @@ def test_threads_share_an_accumulation_along_their_axis():
     kernel = planned("gemver", "superposition")[1]
     (tree,) = kernel.trees
     assert (tree.statement, tree.array, tree.operator, tree.axis) == ("S1", "x", "+", "y")
+
+
+def test_the_order_of_blocks_shows_the_tiles_that_blocks_have_as_mapped():
+    function = next(entry.function for entry in kernels() if entry.name == "gemm")
+    plan = pv.compile(function, schedule="superposition", target="emulated").plan
+    sizes = {axis.axis: axis.size for axis in plan.device.kernels[0].blocks}
+    text = str(level_trees(plan).blocks)
+    assert f"floor((i)/{sizes['y']})" in text
+    assert f"floor((j)/{sizes['x']})" in text

@@ -1,0 +1,132 @@
+"""A printed kernel as data: arguments, grid, accesses, and what was decided about the memory of its arrays."""
+
+from __future__ import annotations
+
+import re
+from math import prod
+from typing import TYPE_CHECKING, Literal
+
+from polyviz.analysis.footprints import operations_of
+from polyviz.codegen.bodies import bound_expression
+from polyviz.codegen.loops import plus_one
+from polyviz.model.device import coordinate
+from polyviz.model.device_program import AccessSite, KernelText, Promotion
+from polyviz.model.expression import Binary, Constant, Expression
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import islpy as isl
+
+    from polyviz.codegen.kernel_cuda import KernelBody
+    from polyviz.model.staging import StagedRun
+
+
+def described(body: KernelBody, first: int) -> KernelText:
+    """The kernel as data."""
+    kernel = body.kernel
+    by_axis = {axis.axis: axis.size for axis in kernel.threads}
+    grid = {
+        axis.axis: _count(low, high) for axis, (low, high) in zip(kernel.blocks, kernel.grid, strict=True)
+    }
+    one: Expression = Constant(1)
+    return KernelText(
+        name=body.name,
+        statements=kernel.statements,
+        arguments=body.arguments(),
+        host=tuple(coordinate("host", str(place)) for place in range(len(kernel.host_names))),
+        block=(by_axis.get("x", 1), by_axis.get("y", 1), by_axis.get("z", 1)),
+        grid=(grid.get("x", one), grid.get("y", one), grid.get("z", one)),
+        axes=tuple(f"{axis.axis}: {statement_rows(axis.texts)}" for axis in reversed(kernel.threads)),
+        barriers=(
+            *(barrier.protects for barrier in kernel.barriers),
+            *(f"the tiles of {', '.join(b.array for b in run.boxes)} are copied" for run in kernel.runs),
+            *(f"the parts of {tree.tree.array} are joined by a tree" for tree in body.trees),
+        ),
+        phases=kernel.phases,
+        sites=tuple(_sites(body, first)),
+        promotions=tuple(_promotions(body)),
+        index=body.width.bound,
+    )
+
+
+def _promotions(body: KernelBody) -> Iterator[Promotion]:
+    arrays = body.owner.arrays
+    for run in body.kernel.runs:
+        names = body.owner.runs[run.name]
+        for tile in names.tiles:
+            size = prod(tile.extents) * arrays.itemsize(tile.box.array) * names.buffers
+            yield Promotion(tile.box.array, "shared", tile.extents, size, tile.box.reason)
+        for statement, register in names.registers.items():
+            cells = tuple(size for _, size in run.elements)
+            array = next(a.array for a in body.owner.scop.statement(statement).accesses if a.kind == "write")
+            size = prod(cells) * arrays.itemsize(register)
+            reason = f"one cell stays the same in the whole loop; {_estimate(body, run)}"
+            yield Promotion(array, "register", cells, size, reason)
+    for left in body.kernel.unstaged:
+        yield Promotion(left.array, "global", (), 0, f"{', '.join(left.statements)}: {left.reason}")
+
+
+def _estimate(body: KernelBody, run: StagedRun) -> str:
+    """How much one thread computes in a step for what it reads from shared memory, by counting."""
+    scop, arrays = body.owner.scop, body.owner.arrays
+    cells = prod(size for _, size in run.elements)
+    operations = cells * sum(operations_of(scop.statement(name)).total() for name in run.statements)
+    tiles = body.owner.runs[run.name].tiles
+    read = sum(tile.cells_per_step * arrays.itemsize(tile.box.array) for tile in tiles)
+    return f"a step of a thread is {operations} operations on {read} bytes of shared memory"
+
+
+def _sites(body: KernelBody, first: int) -> list[AccessSite]:
+    """The accesses from number ``first`` on; the first of an instruction is what it assigns."""
+    return [
+        _site(
+            body,
+            number,
+            statement,
+            _mode(body.text.lines[line - 1].lstrip()) if assigns and number == begin else "read",
+        )
+        for begin, end, statement, line, assigns in body.sites
+        for number in range(max(begin, first), end)
+    ]
+
+
+def _site(
+    body: KernelBody, number: int, statement: str, mode: Literal["read", "write", "update"]
+) -> AccessSite:
+    reference = body.owner.arrays.references[number]
+    return AccessSite(
+        number=number,
+        kernel=body.kernel.number,
+        statement=statement,
+        line=body.owner.scop.statement(statement).span.line,
+        array=reference.array,
+        text=reference.text,
+        mode=mode,
+        memory=reference.memory,
+        strides=reference.strides,
+        kind=reference.kind,
+        itemsize=body.owner.arrays.itemsize(reference.array),
+    )
+
+
+def _count(low: isl.PwAff, high: isl.PwAff) -> Expression:
+    """How many blocks there are; functions of several pieces are subtracted as text, since isl would cut them up."""
+    if low.n_piece() == high.n_piece() == 1:
+        return bound_expression((high - low + 1).coalesce())
+    first, beyond = bound_expression(low), plus_one(bound_expression(high))
+    return beyond if first == Constant(0) else Binary("-", beyond, first)
+
+
+def statement_rows(texts: Mapping[str, str]) -> str:
+    """The rows of statements along one axis, in the words of the source."""
+    return " | ".join(dict.fromkeys(texts.values())) or "none"
+
+
+def _mode(line: str) -> Literal["read", "write", "update"]:
+    if line.startswith("copy_later"):
+        return "write"
+    found = re.match(r"[\w.<>]+(?:\[.*?\]|\(.*?\)) (.?)= ", line)
+    if found is None:
+        return "read"
+    return "update" if found[1] else "write"
