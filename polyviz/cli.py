@@ -145,7 +145,7 @@ def _add_grade(commands: argparse._SubParsersAction[_Parser]) -> None:
     grade = commands.add_parser(
         "grade",
         help="check the exercises in students' notebooks again, a row per exercise",
-        description="Check every %%%%polycheck cell of the notebooks again; nothing of the notebooks is executed.",
+        description="Check every %%polycheck cell of the notebooks again; nothing of the notebooks is executed.",
     )
     grade.add_argument("notebook", nargs="+", type=Path, metavar="NOTEBOOK", help="notebooks as they were handed in")
     grade.add_argument(

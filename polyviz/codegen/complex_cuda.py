@@ -10,6 +10,12 @@ template <class F> struct Complex {
     __device__ Complex(F real, F imag = 0) : x(real), y(imag) {}
     template <class G> __device__ Complex(const Complex<G> &other) : x((F)other.x), y((F)other.y) {}
 };
+// Numbers of two precisions have no operator that is better than the other one.
+template <class F, class G> __device__ inline bool operator==(Complex<F> a, Complex<G> b)
+{
+    return a.x == b.x && a.y == b.y;
+}
+template <class F, class G> __device__ inline bool operator!=(Complex<F> a, Complex<G> b) { return !(a == b); }
 {operators}"""
 _OPERATORS = """\
 static __device__ inline Complex<F> operator+(Complex<F> a, Complex<F> b) { return {a.x + b.x, a.y + b.y}; }

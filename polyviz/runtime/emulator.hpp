@@ -236,6 +236,28 @@ template <class T, int SITE> struct Reference {
     template <class U> T operator^=(U value) const { return *this = (T)((T)*this ^ value); }
 };
 
+// Each reference is read as what it holds before the compiler looks for an operator: it could become a complex number
+// of either precision, and no operator would be the best.
+#define OPERATOR_OF_VALUES(SIGN)                                                                                       \
+    template <class T, int A, class U, int B>                                                                          \
+    inline auto operator SIGN(const Reference<T, A> &left, const Reference<U, B> &right)                               \
+    {                                                                                                                  \
+        return (T)left SIGN(U) right;                                                                                  \
+    }                                                                                                                  \
+    template <class T, int A, class U> inline auto operator SIGN(const Reference<T, A> &left, const U &right)          \
+    {                                                                                                                  \
+        return (T)left SIGN right;                                                                                     \
+    }                                                                                                                  \
+    template <class T, class U, int B> inline auto operator SIGN(const T &left, const Reference<U, B> &right)          \
+    {                                                                                                                  \
+        return left SIGN(U) right;                                                                                     \
+    }
+OPERATOR_OF_VALUES(+)
+OPERATOR_OF_VALUES(-)
+OPERATOR_OF_VALUES(==)
+OPERATOR_OF_VALUES(!=)
+template <class T, int SITE> inline auto operator-(const Reference<T, SITE> &value) { return -(T)value; }
+
 // A copy that was begun and whose thread has not waited for it yet.
 struct Copy {
     void (*finish)(const Copy &);

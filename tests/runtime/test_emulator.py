@@ -314,6 +314,27 @@ def test_complex_numbers():
         np.testing.assert_allclose(result, wanted, rtol=1e-5)
 
 
+def test_complex_cells_are_added_and_compared_in_place():
+    def program(A, B, C, D):
+        for i in range(A.shape[0]):
+            C[i] = A[i] + B[i] - (-C[i])
+            if A[i] != B[i]:
+                D[i] = A[i].real + D[i]
+        for i in range(A.shape[0]):
+            for k in range(A.shape[0]):
+                C[i] += A[k] * B[i]
+
+    for first, second in (("complex64", "complex64"), ("complex64", "complex128"), ("float32", "float32")):
+        numbers = np.arange(1, 41)
+        A, B = numbers.astype(first), (numbers**2).astype(second)
+        arrays = A, B, np.ones(40, "complex128"), np.ones(40, "float32")
+        expected = tuple(array.copy() for array in arrays)
+        program(*expected)
+        pv.compile(program, schedule="superposition", target="emulated")(*arrays)
+        for got, want in zip(arrays, expected, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
 def test_bits_that_must_not_change_keep_the_order_of_sums():
     entry = entry_of("gesummv")
     options = {"schedule": "superposition", "target": "emulated", "floating_point": "strict"}
