@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 _DOUBLE = 8
 _PANEL_ROWS = 8
 """Rows of the largest register tile."""
-_LONGEST_SUM = 384
+_LONGEST_SUM = 512
+"""Steps between loading the cells of a tile and storing them: more of them cost less, but fill the caches."""
+_FEWEST_ROWS = 48
+"""Rows of a block in the second cache: panels of columns come from farther away, once for each block of rows."""
 _PARALLEL_BLOCK = 120
 """The extent of a block in the loop that threads share: small enough to balance a few hundred iterations."""
 _PARALLEL_ROWS = 64
@@ -84,14 +87,16 @@ def _sizes(
 ) -> tuple[int, ...]:
     """Sizes per member, from the caches that the operands of a block are to stay in."""
     panel = _PANEL_ROWS if pack else 3 * processor.lanes(_DOUBLE)
-    share = processor.l1_data // 2 if pack else 3 * processor.l1_data // 4
-    depth = _rounded(share // (panel * _DOUBLE), 16, _LONGEST_SUM)
-    rows = _rounded(3 * processor.l2 // 8 // (depth * _DOUBLE), 24, _LARGEST_BLOCK)
+    first = 2 * processor.l1_data // 3 if pack else 3 * processor.l1_data // 4
+    second = 3 * processor.l2 // 8
+    longest = min(first // panel, second // _FEWEST_ROWS) // _DOUBLE
+    depth = _rounded(longest, 16, _LONGEST_SUM)
+    rows = _rounded(second // (depth * _DOUBLE), 24, _LARGEST_BLOCK)
     sizes = {roles.row: rows, roles.column: 2 * _LARGEST_BLOCK, roles.depth: depth}
     if parallel is not None:
         sizes[parallel] = min(sizes[parallel], _PARALLEL_ROWS if shared else _PARALLEL_BLOCK)
     if shared:
-        sizes[roles.column] = _rounded(processor.l3 // 4 // (depth * _DOUBLE), 48, _WIDEST_BLOCK)
+        sizes[roles.column] = _rounded(processor.l3 // 3 // (depth * _DOUBLE), 48, _WIDEST_BLOCK)
     return tuple(sizes[member] for member in range(len(sizes)))
 
 

@@ -232,3 +232,9 @@ def test_tiles_of_another_shape_give_the_same(name: str, shape: tuple[int, int])
     if kernel.plan.register_tiles:
         lanes = kernel.plan.register_tiles[0].processor.lanes(8)
         assert f"A tile of {shape[0]} x {shape[1] * lanes} cells" in kernel.source
+
+
+def test_columns_that_the_second_cache_holds_are_not_asked_for_ahead() -> None:
+    large, small = (blocked_kernel(SUMS["gemm"], tile=tile).source for tile in (None, (64, 96, 128)))
+    assert "ahead" in large
+    assert "ahead" not in small
