@@ -31,10 +31,24 @@ ODD_SUITE = "odd-sizes"
 """The suite of kernels at prime sizes, which fit no tile and no vector."""
 ABLATION_SUITE = "ablation"
 """The suite that switches techniques off one by one."""
-SUITES = ("polybench", "gallery", ODD_SUITE, ABLATION_SUITE, SCHEDULER_SUITE, GPU_SUITE)
+DEFAULT_SUITE = "polybench"
+SUITES = (DEFAULT_SUITE, "gallery", ODD_SUITE, ABLATION_SUITE, SCHEDULER_SUITE, GPU_SUITE)
 SCHEDULES = "pluto,isl,original"
 SHORT_SCHEDULES = "pluto"
 SHORT_KERNELS = ("gemm", "jacobi-2d", "trisolv")
+SINGLE_KERNELS = (
+    "2mm",
+    "3mm",
+    "correlation",
+    "covariance",
+    "doitgen",
+    "gemm",
+    "symm",
+    "syr2k",
+    "syrk",
+    "trmm",
+)
+"""What is raced in single precision unless others are asked for: products of matrices, which arithmetic limits."""
 BUDGET = 15.0
 """Seconds that the timed rounds of one kernel may take, as long as the fastest of both sides fit."""
 
@@ -82,7 +96,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
     )
     dtype = chosen.dtype or ("float32" if chosen.suite == GPU_SUITE else "float64")
     schedules = chosen.schedules or (SHORT_SCHEDULES if chosen.short else everything)
-    kernels = _kernels(chosen.suite, size, chosen.kernels, short=chosen.short)
+    kernels = _kernels(chosen.suite, size, chosen.kernels, dtype, short=chosen.short)
     return Options(
         suite=chosen.suite,
         size=size,
@@ -135,13 +149,18 @@ def _parser() -> _Parser:
     add(
         "--suite",
         choices=SUITES,
-        default="polybench",
+        default=DEFAULT_SUITE,
         help=f"which kernels (default %(default)s); {SCHEDULER_SUITE} surveys the schedulers on PolyBench instead, "
         f"{ODD_SUITE} takes primes for sizes, {ABLATION_SUITE} switches techniques off one by one, "
         f"{GPU_SUITE} times kernels on a device, or counts what they do where there is none",
     )
     add("--size", choices=SIZE_LEVELS, help="their sizes (default large; small with --short)")
-    add("--kernels", metavar="NAME,…", default="", help="only these")
+    add(
+        "--kernels",
+        metavar="NAME,…",
+        default="",
+        help="only these (default: the suite; of polybench in float32 those that multiply matrices)",
+    )
     add(
         "--schedules",
         metavar="NAME,…",
@@ -176,13 +195,15 @@ def _parser() -> _Parser:
     return parser
 
 
-def _kernels(name: str, size: str, listed: str, *, short: bool) -> tuple[str, ...]:
+def _kernels(name: str, size: str, listed: str, dtype: str, *, short: bool) -> tuple[str, ...]:
     known = suite(name, size)
     if listed:
         return _known("kernel", listed, known if name != ODD_SUITE else suite("polybench", size))
     if name == ABLATION_SUITE:
         return ABLATION_KERNELS
-    return SHORT_KERNELS if short else known
+    if short:
+        return SHORT_KERNELS
+    return SINGLE_KERNELS if (name, dtype) == (DEFAULT_SUITE, "float32") else known
 
 
 def _known(kind: str, listed: str, known: Collection[str]) -> tuple[str, ...]:

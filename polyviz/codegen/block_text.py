@@ -25,12 +25,13 @@ _LARGEST_ELEMENT = 8
 @dataclass(frozen=True, slots=True)
 class Operand:
     """An operand of a register tile: the value, its packed buffer, the memory of that where every thread ``kept`` its
-    own, the pointer that fills it, and whether it belongs to the rows."""
+    own, the pointer that fills it, one to what is read soon, and whether it belongs to the rows."""
 
     value: Expression
     buffer: str
     kept: str
     next: str
+    ahead: str
     is_row: bool
 
 
@@ -99,5 +100,10 @@ def _operand(value: Expression, is_row: bool, arrays: ArrayPrinter) -> Operand:
     used = sorted({part.array for part in walk(value) if isinstance(part, Element)})
     name = "_".join([*used, "rows" if is_row else "columns"])
     return Operand(
-        value, arrays.added(name), arrays.added(f"{name}_kept"), arrays.added(f"next_{name}"), is_row
+        value,
+        arrays.added(name),
+        arrays.added(f"{name}_kept"),
+        arrays.added(f"next_{name}"),
+        arrays.added(f"{name}_ahead"),
+        is_row,
     )

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.block_walk import BlockWalk
 from polyviz.codegen.plain_block import Limit
+from polyviz.codegen.register_tiles import reads_ahead
 from polyviz.model.expression import Binary, Constant, Name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from polyviz.codegen.block_place import BlockPlace
-    from polyviz.codegen.block_text import BlockText
+    from polyviz.codegen.block_text import BlockText, Operand
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.loops import LoopNode
     from polyviz.codegen.text import TextBuilder
@@ -51,8 +52,23 @@ class TilePrinter(BlockWalk["BlockText"]):
         for name, step, _ in sides:
             last = f"min_i64({name}_first + {step}, {name}_stop) - 1"
             self._line(indent, f"const int64_t {name}_last = {last};")
+        self._pointers_ahead(indent)
         self._tile(indent)
         self._line(indent - 1, "}")
+
+    def _pointers_ahead(self, indent: int) -> None:
+        """For each buffer of columns, the part of the next panels that one tile asks for while its own sums run."""
+        place, size = self.place, self.block.size
+        column, row, count = place.column, place.row, f"{place.depth}_count"
+        share = f"({row}_first - {row}_start)" + ("" if size.rows == size.lanes else f" / {size.rows} * {size.lanes}")
+        for operand in self._read_ahead():
+            panel = f"{operand.buffer} + ({column}_first + {size.columns} - {column}_start) * {count}"
+            line = f"const {self.block.kind} *{operand.ahead} = {panel} + {share} * {count};"
+            self._line(indent, f"{line}  // in the next panel")
+
+    def _read_ahead(self) -> list[Operand]:
+        found = [operand for operand in self.block.operands if not operand.is_row]
+        return found if reads_ahead(self.block.tile) else []
 
     def _tile(self, indent: int) -> None:
         shape = self.block.shape
@@ -121,7 +137,7 @@ class TilePrinter(BlockWalk["BlockText"]):
             begin = f"{place.depth}_start"
             shift = "" if start == begin else f" + {self.block.panel(operand)} * ({start} - {begin})"
             texts.append(f"{operand.buffer} + ({name}_first - {name}_start) * {place.depth}_count{shift}")
-        return texts
+        return texts + [operand.ahead for operand in self._read_ahead()]
 
     def _in_place(self, start: str) -> list[str]:
         """The first element of each operand and its distances to the next row and step."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.loops import Block, LoopNode
     from polyviz.model.expression import Expression
-    from polyviz.model.plan import Plan
+    from polyviz.model.plan import Plan, RegisterTile
     from polyviz.model.program import ArrayType
     from polyviz.model.scop import Scop
 
@@ -62,8 +62,9 @@ class BlockPrinter:
         for tile in plan.register_tiles:
             reason = refusal(tile, types, printer.environment)
             if reason is None:
-                dtype = types[tile.operands.target.array].dtype
-                self.blocks[tile.mark] = block_text(scop, tile, dtype, arrays)
+                target = tile.operands.target.array
+                self.blocks[tile.mark] = block_text(scop, tile, types[target].dtype, arrays)
+                self.notes += _slower(tile, target, types)
             else:
                 self.notes.append(f"{tile.statement} runs without tiles in registers: {reason}.")
 
@@ -170,3 +171,10 @@ def _buffered(block: BlockText, shared: bool | None) -> list[Operand]:
     """The packed operands of ``block`` that several blocks share, or those that they do not; all for None."""
     operands = block.operands if block.tile.packed else ()
     return [operand for operand in operands if shared is None or block.is_shared(operand) == shared]
+
+
+def _slower(tile: RegisterTile, target: str, types: Mapping[str, ArrayType]) -> list[str]:
+    """What to say where vectors cannot be stored in the array that is updated."""
+    if types[target].layout == "C":
+        return []
+    return [f"{tile.statement} copies each tile of {target}, which is slower: its rows are not contiguous."]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.expressions_c import CExpressionPrinter
-from polyviz.codegen.register_tiles import named_operands, operand_names
+from polyviz.codegen.register_tiles import named_operands, operand_names, reads_ahead
 from polyviz.model.expression import Binary, Element, Name
 from polyviz.model.plan import COLUMNS, ROWS, SCALARS, SUM
 
@@ -78,6 +78,7 @@ def print_tile_function(
     text.add(1, f"vector_{dtype} sum[{size.rows}][{size.vectors}];")
     cell = f"(cells + r * stride + {size.lanes} * c)"
     _print_every(size, text, f"sum[r][c] = *(const loose_{dtype} *){cell};")
+    _print_prefetch(size, text)
     text.add(1, "for (int64_t k = 0; k < count; k++) {")
     _print_step(tile, statement, dtype, text)
     text.add(1, "}")
@@ -92,6 +93,15 @@ def _print_every(size: TileSize, text: TextBuilder, line: str) -> None:
     text.add(3, line)
 
 
+def _print_prefetch(size: TileSize, text: TextBuilder) -> None:
+    """Ask for the cells to the right: the loops over tiles get there once they have gone down the rows of the block."""
+    text.add(1, "/* The next panel of columns begins with the cells to the right. */")
+    text.add(1, f"for (int r = 0; r < {size.rows}; r++)")
+    text.add(2, f"for (int c = 1; c <= {size.vectors}; c++)")
+    # The last element of each vector: where rows begin inside a cache line, the first is in a line that was just used.
+    text.add(3, f"__builtin_prefetch(cells + r * stride + {size.columns - 1} + {size.lanes} * c, 1);")
+
+
 def _print_step(tile: RegisterTile, statement: Statement, dtype: str, text: TextBuilder) -> None:
     """One step of the sum: registers of columns are loaded once, each value of a row meets all of them."""
     size, kind = tile_size(tile, dtype), C_TYPE_NAMES[dtype]
@@ -99,6 +109,8 @@ def _print_step(tile: RegisterTile, statement: Statement, dtype: str, text: Text
     for part in named_operands(tile, COLUMNS):
         start = f"packed_{part} + {size.columns} * k" if tile.packed else f"{part}_start + k * {part}_step"
         text.add(2, f"{vector}{part} = ({vector})({start});")
+        if reads_ahead(tile):
+            text.add(2, f"__builtin_prefetch(ahead_{part} + {size.lanes} * k, 0, 2);")
     text.add(2, f"#pragma GCC unroll {size.rows}")
     text.add(2, f"for (int r = 0; r < {size.rows}; r++) {{")
     for part in named_operands(tile, ROWS):
@@ -122,7 +134,8 @@ def _parameters(tile: RegisterTile, kind: str) -> list[str]:
         [f"const {kind} {name}" for name in named_operands(tile, SCALARS)],
     )
     if tile.packed:
-        return ["int64_t count", *(f"{pointer} packed_{name}" for name in (*rows, *columns)), *scalars]
+        ahead = [f"const {kind} *ahead_{name}" for name in columns] if reads_ahead(tile) else []
+        return ["int64_t count", *(f"{pointer} packed_{name}" for name in (*rows, *columns)), *ahead, *scalars]
     placed = [f"{pointer} {name}_start, int64_t {name}_next, int64_t {name}_step" for name in rows]
     placed += [f"{pointer} {name}_start, int64_t {name}_step" for name in columns]
     return ["int64_t count", *placed, *scalars]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from polyviz.model.program import ArrayType
 
 _VECTOR_DTYPES = ("float64", "float32")
+_LARGEST_ELEMENT = 8
 
 
 def refusal(tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment) -> str | None:
@@ -50,3 +51,10 @@ def operand_names(tile: RegisterTile) -> list[str]:
 def named_operands(tile: RegisterTile, stem: str) -> list[str]:
     """The operands of one kind."""
     return [name for name in operand_names(tile) if name.startswith(stem)]
+
+
+def reads_ahead(tile: RegisterTile) -> bool:
+    """Whether the packed columns of a block are too many for the second cache, so that each panel comes from afar."""
+    _, columns, depth = tile.sizes
+    size = columns * depth * _LARGEST_ELEMENT * len(tile.operands.columns)
+    return tile.packed and 2 * size > tile.processor.l2

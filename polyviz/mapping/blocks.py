@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 _DOUBLE = 8
 _PANEL_ROWS = 8
 """Rows of the largest register tile."""
-_LONGEST_SUM = 384
+_LONGEST_SUM = 512
+"""Steps between loading the cells of a tile and storing them: more of them cost less, but fill the caches."""
+_LONGEST_RAGGED_SUM = 384
+"""The same where cells differ in their steps: what is packed is a box, part of which no cell reads."""
+_FEWEST_ROWS = 48
+"""Rows of a block in the second cache: panels of columns come from farther away, once for each block of rows."""
 _PARALLEL_BLOCK = 120
 """The extent of a block in the loop that threads share: small enough to balance a few hundred iterations."""
 _PARALLEL_ROWS = 64
@@ -51,10 +56,12 @@ def choose_blocks(
     processor: Processor,
     *,
     pack: bool,
+    ragged: bool,
     may_be_parallel: bool,
     sizes: Sequence[int] | None = None,
 ) -> Blocks:
-    """The blocks of a nest with these ``roles``; ``sizes`` per member are the user's.
+    """The blocks of a nest with these ``roles``; ``sizes`` per member are the user's. ``ragged``: cells differ in the
+    steps of their sums.
 
     Packed columns are shared where the rows are parallel, or where one thread does all; else each thread has blocks of
     columns of its own.
@@ -62,7 +69,8 @@ def choose_blocks(
     parallel = _parallel_member(found, roles) if may_be_parallel else None
     shared = pack and parallel in (roles.row, None)
     order = (roles.column, roles.depth, roles.row) if shared else _order_apart(roles, parallel)
-    chosen = tuple(sizes) if sizes else _sizes(roles, processor, parallel, pack=pack, shared=shared)
+    longest = _LONGEST_RAGGED_SUM if ragged else _LONGEST_SUM
+    chosen = tuple(sizes) if sizes else _sizes(roles, processor, parallel, longest, pack=pack, shared=shared)
     position = None if parallel is None else order.index(parallel)
     return Blocks(order, chosen, position, shared and parallel is not None)
 
@@ -80,18 +88,20 @@ def _order_apart(roles: Roles, parallel: int | None) -> tuple[int, ...]:
 
 
 def _sizes(
-    roles: Roles, processor: Processor, parallel: int | None, *, pack: bool, shared: bool
+    roles: Roles, processor: Processor, parallel: int | None, longest: int, *, pack: bool, shared: bool
 ) -> tuple[int, ...]:
     """Sizes per member, from the caches that the operands of a block are to stay in."""
     panel = _PANEL_ROWS if pack else 3 * processor.lanes(_DOUBLE)
-    share = processor.l1_data // 2 if pack else 3 * processor.l1_data // 4
-    depth = _rounded(share // (panel * _DOUBLE), 16, _LONGEST_SUM)
-    rows = _rounded(3 * processor.l2 // 8 // (depth * _DOUBLE), 24, _LARGEST_BLOCK)
+    first = 2 * processor.l1_data // 3 if pack else 3 * processor.l1_data // 4
+    second = 3 * processor.l2 // 8
+    fitting = min(first // panel, second // _FEWEST_ROWS) // _DOUBLE
+    depth = _rounded(fitting, 16, longest)
+    rows = _rounded(second // (depth * _DOUBLE), 24, _LARGEST_BLOCK)
     sizes = {roles.row: rows, roles.column: 2 * _LARGEST_BLOCK, roles.depth: depth}
     if parallel is not None:
         sizes[parallel] = min(sizes[parallel], _PARALLEL_ROWS if shared else _PARALLEL_BLOCK)
     if shared:
-        sizes[roles.column] = _rounded(processor.l3 // 4 // (depth * _DOUBLE), 48, _WIDEST_BLOCK)
+        sizes[roles.column] = _rounded(processor.l3 // 3 // (depth * _DOUBLE), 48, _WIDEST_BLOCK)
     return tuple(sizes[member] for member in range(len(sizes)))
 
 

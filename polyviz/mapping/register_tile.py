@@ -124,7 +124,15 @@ def find_register_tile(
     statement = _only_statement(scop, dependences, found)
     roles = roles_of(tree, path, statement, copies_of(dependences))
     operands = operands_of(statement, roles, pack=pack)
-    blocks = choose_blocks(found, roles, processor, pack=pack, may_be_parallel=may_be_parallel, sizes=sizes)
+    blocks = choose_blocks(
+        found,
+        roles,
+        processor,
+        pack=pack,
+        ragged=_is_ragged(statement, roles),
+        may_be_parallel=may_be_parallel,
+        sizes=sizes,
+    )
     order, chosen = blocks.order, blocks.sizes
     changed, _ = permute_members(split_into_tiles(tree, path, chosen, scaled=True), path, order)
     instances = _safe_instances(scop, changed, (*path, 0), statement)
@@ -152,6 +160,17 @@ def find_register_tile(
         team=f"{TEAM}:{number}" if blocks.team else "",
     )
     return BlockedBand(order, points, chosen, blocks.parallel, tile, pack_rows)
+
+
+def _is_ragged(statement: Statement, roles: Roles) -> bool:
+    """Whether the sums of different cells have different steps."""
+    hull = statement.domain.polyhedral_hull()
+    depth, *cells = [roles.iterator(member) for member in (roles.depth, roles.row, roles.column)]
+    return any(
+        constraint.involves_dims(isl.dim_type.set, depth, 1)
+        and any(constraint.involves_dims(isl.dim_type.set, cell, 1) for cell in cells)
+        for constraint in hull.get_constraints()
+    )
 
 
 def _safe_instances(scop: Scop, tree: isl.Schedule, points: Path, statement: Statement) -> isl.Map:

@@ -24,6 +24,13 @@ def test_short_is_small_and_has_a_file_of_its_own() -> None:
     assert parse(["--short", "--schedules", "isl"]).schedules == ("isl",)
 
 
+def test_single_precision_is_for_products_of_matrices() -> None:
+    options = parse(["--dtype", "float32"])
+    assert set(options.kernels) < set(suite("polybench", "large"))
+    assert "gemm" in options.kernels and "jacobi-2d" not in options.kernels
+    assert parse(["--dtype", "float32", "--kernels", "jacobi-2d"]).kernels == ("jacobi-2d",)
+
+
 def test_lists_are_kept_in_order_without_repetition() -> None:
     assert parse(["--kernels", "lu, gemm,lu"]).kernels == ("lu", "gemm")
 

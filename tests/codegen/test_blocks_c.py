@@ -232,3 +232,18 @@ def test_tiles_of_another_shape_give_the_same(name: str, shape: tuple[int, int])
     if kernel.plan.register_tiles:
         lanes = kernel.plan.register_tiles[0].processor.lanes(8)
         assert f"A tile of {shape[0]} x {shape[1] * lanes} cells" in kernel.source
+
+
+def test_columns_that_the_second_cache_holds_are_not_asked_for_ahead() -> None:
+    large, small = (blocked_kernel(SUMS["gemm"], tile=tile).source for tile in (None, (64, 96, 128)))
+    assert "ahead" in large
+    assert "ahead" not in small
+
+
+def test_a_slower_path_is_said() -> None:
+    kernel = blocked_kernel(SUMS["gemm"])
+    given = arguments("gemm", (9, 9, 9))
+    assert not kernel.program_for(kernel.bind(given, {})).notes
+    given[2] = np.asfortranarray(given[2])
+    (note,) = kernel.program_for(kernel.bind(given, {})).notes
+    assert note == "S1 copies each tile of C, which is slower: its rows are not contiguous."
