@@ -27,6 +27,7 @@ from polyviz.runtime.complex_numba import settle_complex_division
 from polyviz.runtime.evaluate import evaluate
 from polyviz.runtime.failures import explained, failed_test
 from polyviz.runtime.native import NativeFunction
+from polyviz.runtime.placement import Placement
 from polyviz.runtime.stages import told
 from polyviz.runtime.threads import native_threads, numba_threads
 from polyviz.runtime.toolchain import INSTALL_HINT, Toolchain, find_toolchain
@@ -90,6 +91,7 @@ class NativeRunner:
         self.compile_seconds = built.compile_seconds
         self.notes: tuple[str, ...] = (built.note,) if built.note else ()
         self._function = NativeFunction(built.path, program.name, [*map(native_type, program.arguments)])
+        self._placement = Placement(built.path) if "#pragma omp parallel" in program.text else None
         self._getters = [*map(getter, program.arguments)]
         self._gives = bool(program.results) or program.result_is_tuple
         self._cells = [argument for argument in program.arguments if argument.kind == "cell"]
@@ -132,13 +134,18 @@ class NativeRunner:
         Raises MemoryError.
         """
         if self.program.threads is None:
-            status = self._function(*values)
+            status = self._placed(values)
         else:
             with native_threads(self._function.path, self.program.threads):
-                status = self._function(*values)
+                status = self._placed(values)
         if status == NO_MEMORY:
             raise MemoryError(f"{self.program.name} found no memory for the copies of its temporaries.")
         return status
+
+    def _placed(self, values: Sequence[int | float]) -> int:
+        if self._placement is not None and os.getpid() == self._owner:
+            self._placement.before_call(self.program.threads)
+        return self._function(*values)
 
 
 class PythonRunner:

@@ -17,6 +17,7 @@ from polyviz.model.program import Program
 from polyviz.runtime.device_notes import KernelClock, run_notes
 from polyviz.runtime.execute import make_runner
 from polyviz.runtime.jobs import report_progress
+from polyviz.runtime.placement import give_back
 from polyviz.runtime.timing import interleave
 
 if TYPE_CHECKING:
@@ -122,7 +123,13 @@ def _prepare(variant: Variant, given: Mapping[str, Any], parameters: Mapping[str
     function = variant.original.python() if variant.engine == "python" else _numba(variant)
     if variant.engine != "python":
         function(*_fresh(given).values())
-    return _Ready(lambda values: function(*values.values()))
+    return _Ready(partial(_as_elsewhere, function))
+
+
+def _as_elsewhere(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
+    """The user's own loops run as they do where no kernel ran before."""
+    give_back()
+    return function(*values.values())
 
 
 def _numba(variant: Baseline) -> Callable[..., Any]:
