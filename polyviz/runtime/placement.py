@@ -72,7 +72,7 @@ class Placement:
 
     def __init__(self, library: Path) -> None:
         handle = ctypes.CDLL(str(library))
-        self._core: Any = getattr(ctypes.CDLL(None), "sched_getcpu", None)
+        self._core: Any = getattr(ctypes.PyDLL(None), "sched_getcpu", None)
         self._start: Any = getattr(handle, _START, None)
         chosen = any(name in os.environ for name in _CHOICES_OF_USERS)
         self._is_possible = (
