@@ -71,8 +71,10 @@ def test_without_a_device_counts_tell_what_a_technique_gives() -> None:
     assert all(row.verified and row.median is None for row in found.rows)
     counted = {row.schedule: int(re.search(r"\((\d+) in all\)", row.note)[1]) for row in found.rows}
     assert counted["everything on"] < counted["without elements"] < counted["without stage"]
-    assert counted["everything on"] < counted["without vectors"]
+    # Vectors shorten what threads read from shared memory, of which the note counts no requests.
+    assert counted["everything on"] == counted["without vectors"]
     notes = {row.schedule: row.note for row in found.rows}
+    assert "the same program" not in notes["without vectors"]
     assert "the same program: nothing to do for it here" in notes["without trees"]
 
 
