@@ -227,7 +227,7 @@ def test_a_copy_that_nobody_waited_for_is_found():
 
 def test_a_piece_that_goes_beyond_its_row_is_found():
     with pytest.raises(EmulationError, match="out of range"):
-        product(lambda text: text.replace("nk % 2 == 0", "true"), extents=(140, 70, 45))
+        product(lambda text: text.replace("nk % 2 == 0", "true"), extents=(140, 70, 45), elements=(1, 1))
 
 
 def test_a_tile_that_was_not_copied_is_found():
@@ -347,16 +347,30 @@ def test_bits_that_must_not_change_keep_the_order_of_sums():
         np.testing.assert_array_equal(got, want)
 
 
-def transactions(schedule):
-    kernel = pv.compile(entry_of("doitgen-expanded").function, schedule=schedule, target="emulated")
+def doitgen_accesses(schedule, **device):
+    """What accesses of the device's memory have been counted."""
+    kernel = pv.compile(
+        entry_of("doitgen-expanded").function, schedule=schedule, target="emulated", device=device
+    )
     A, C4, acc = (np.ones(shape, np.float32) for shape in ((16, 16, 32), (32, 32), (16, 16, 32)))
     kernel(A, C4, acc)
     (card,) = kernel.cards
-    return {(row.statement, row.mode, row.text): row.counted for row in card.accesses}
+    return [row for row in card.accesses if row.memory == "global" and row.requests]
+
+
+def transactions(schedule):
+    return {(row.statement, row.mode, row.text): row.counted for row in doitgen_accesses(schedule, stage=False)}
 
 
 def test_doitgen_needs_one_transaction_per_request_where_threads_run_along_rows():
     assert set(transactions("superposition").values()) == {1.0}
+
+
+def test_staged_tiles_of_doitgen_move_full_segments_too():
+    """A request of 16 bytes per thread takes four of them."""
+    rows = doitgen_accesses("superposition")
+    assert {row.counted for row in rows} == {1.0, 4.0}
+    assert all(row.counted * row.requests * 128 == row.moved for row in rows)
 
 
 def test_doitgen_needs_32_transactions_per_request_where_they_do_not():
