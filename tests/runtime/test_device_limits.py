@@ -121,7 +121,7 @@ def narrow_variables(text):
     return set(re.findall(r"\b(?:int|unsigned|int32_t) (\w+)", body))
 
 
-WITHIN_A_BLOCK = r"(worker|cell|column|place\d|buffer|element_[xyz])_*"
+WITHIN_A_BLOCK = r"(worker|cell|column|place\d|spot|near_[xyz]|width|buffer|element_[xyz])_*"
 
 
 @pytest.mark.parametrize("schedule", ["superposition", "isl"])
