@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.codegen.preamble_cuda import with_wide_indices
 from polyviz.errors import ArgumentError
 from polyviz.gallery import kernel as entry_of
 from polyviz.gallery import kernels
@@ -24,8 +25,8 @@ SHIM = """\
 #define __global__
 #define __device__
 #define __launch_bounds__(threads)
-struct Index { unsigned x, y, z; };
-static Index blockIdx, threadIdx, gridDim;
+struct Place { unsigned x, y, z; };
+static Place blockIdx, threadIdx, gridDim;
 extern "C" int64_t stand_at(int64_t block_x, int64_t block_y, int64_t blocks_y, int64_t thread_x, int64_t thread_y)
 {
     blockIdx = {(unsigned)block_x, (unsigned)block_y, 0}, gridDim = {1, (unsigned)blocks_y, 1};
@@ -88,7 +89,7 @@ def test_the_text_reaches_elements_beyond_two_to_the_31():
     A = np.zeros((65536, 32769), np.int8)
     bound = made.bind((A,), {})
     program = made.program_for(bound)
-    library = str(BuildCache().library(SHIM + program.text, toolchain, "strict").path)
+    library = str(BuildCache().library(SHIM + with_wide_indices(program.text), toolchain, "strict").path)
     (kernel,) = program.device.kernels
     (call,) = launch_calls(program.device, bound.parameters)
     assert (call.grid, kernel.block) == ((2049, 4096, 1), (16, 16, 1))
