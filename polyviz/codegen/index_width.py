@@ -168,7 +168,7 @@ def widened(node: Node, spelled: Callable[[str], None]) -> Node:
 
     >>> widened(Binary("*", Name("i"), Element("A", (Name("i"),))), print)
     i
-    Binary(operator='*', left=Name(name='wide i'), right=Element(array='A', subscripts=(Name(name='i'),), span=None))
+    Binary(operator='*', left=Name(name='wide i'), right=Element(array='A', subscripts=(Name(name='i'),), affine=True, span=None))
     """
     if isinstance(node, Name):
         spelled(node.name)
