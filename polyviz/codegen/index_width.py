@@ -166,9 +166,10 @@ def is_narrow(subscript: Expression) -> bool:
 def widened(node: Node, spelled: Callable[[str], None]) -> Node:
     """``node`` with other names for the integers that are not in subscripts; ``spelled`` is told of each.
 
-    >>> widened(Binary("*", Name("i"), Element("A", (Name("i"),))), print)
+    >>> found = widened(Binary("*", Name("i"), Element("A", (Name("i"),))), print)
     i
-    Binary(operator='*', left=Name(name='wide i'), right=Element(array='A', subscripts=(Name(name='i'),), affine=True, span=None))
+    >>> found.left, found.right.subscripts
+    (Name(name='wide i'), (Name(name='i'),))
     """
     if isinstance(node, Name):
         spelled(node.name)
