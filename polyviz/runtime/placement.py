@@ -71,13 +71,13 @@ class Placement:
     """
 
     def __init__(self, library: Path) -> None:
-        handle = ctypes.CDLL(str(library))
-        self._core: Any = getattr(ctypes.PyDLL(None), "sched_getcpu", None)
-        self._start: Any = getattr(handle, _START, None)
+        self._core: Any = None
+        self._start: Any = None
         chosen = any(name in os.environ for name in _CHOICES_OF_USERS)
-        self._is_possible = (
-            hasattr(os, "sched_setaffinity") and bool(self._core) and bool(self._start) and not chosen
-        )
+        if hasattr(os, "sched_setaffinity") and not chosen:
+            self._core = getattr(ctypes.PyDLL(None), "sched_getcpu", None)
+            self._start = getattr(ctypes.CDLL(str(library)), _START, None)
+        self._is_possible = bool(self._core) and bool(self._start)
 
     def before_call(self, size: int | None) -> None:
         """The team that this thread's next parallel loop gets, of ``size`` threads or the usual number, stays off the
