@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.analysis import parallelism
-from polyviz.model.plan import PARALLEL, VECTOR
+from polyviz.model.plan import PARALLEL, PIPELINE, VECTOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ def obstacles(kernel: Kernel) -> tuple[str, ...]:
 
 def _obstacles(kernel: Kernel) -> Iterator[str]:
     marks = str(kernel.plan.tree)
-    if PARALLEL not in marks:
+    if PARALLEL not in marks and PIPELINE not in marks:
         yield f"serial: {_why_serial(kernel)}"
     if VECTOR not in marks and not kernel.plan.register_tiles and not kernel.plan.block_tiles:
         yield "no innermost loop can be cut into vectors, so elements go one by one"

@@ -30,15 +30,6 @@ WORTH = 16
 """How many updates a cell of a copy must get on the average for the copy to pay."""
 PITCH = 16
 """Copies begin this many cells apart or a multiple, so that no two threads write to one line of the cache."""
-THREADS = """#ifdef _OPENMP
-int omp_get_max_threads(void);
-int omp_get_thread_num(void);
-#else
-static inline int omp_get_max_threads(void) { return 1; }
-static inline int omp_get_thread_num(void) { return 0; }
-#endif"""
-"""Declared by hand: some compilers bring OpenMP without its header."""
-
 Bodies = dict[str, "Sequence[Instruction]"]
 
 

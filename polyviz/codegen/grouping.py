@@ -1,7 +1,8 @@
-"""Keeping together what one copy of a temporary is for.
+"""Keeping together what isl would write in several loops: what one copy of a temporary is for, tiles that wait.
 
 isl writes the loops of two statements apart where no iteration of the first comes after one of the second, even below
-a mark. A variable declared inside such a loop would be written in one loop and read in the other.
+a mark. A variable declared inside such a loop would be written in one loop and read in the other, and a tile that was
+taken out of the loop over all of them has no place that another could wait for.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.model.plan import LOCAL
-from polyviz.transform.tree import kind_of, node_at, path_of, statements_under, walk
+from polyviz.model.plan import LOCAL, PIPELINE, WAITING
+from polyviz.transform.tree import is_band, kind_of, node_at, path_of, statements_under, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +36,19 @@ def group_copies(tree: isl.Schedule) -> isl.Schedule:
     for number, path in enumerate(sorted(_homes(tree), key=len, reverse=True)):
         tree = node_at(tree, path).group(isl.Id(f"~copy{number}")).get_schedule()
     return tree
+
+
+def join_pipelines(tree: isl.Schedule) -> isl.Schedule:
+    """``tree`` with one loop for all rows of tiles of a pipeline, and one for all tiles of a row."""
+    for path in [path_of(node) for node in walk(tree) if _is_in_pipeline(node)]:
+        tree = node_at(tree, path).band_member_set_ast_loop_type(0, isl.ast_loop_type.atomic).get_schedule()
+    return tree
+
+
+def _is_in_pipeline(node: isl.ScheduleNode) -> bool:
+    if not is_band(node) or kind_of(node.parent()) != "mark":
+        return False
+    return node.parent().mark_get_id().get_name().partition(":")[0] in (PIPELINE, WAITING)
 
 
 def _homes(tree: isl.Schedule) -> Iterator[Path]:

@@ -44,7 +44,9 @@ class For(LoopNode):
     iterations may run in one vector instruction. ``unroll``: how many iterations to write in a row, 1 for no more than
     one. ``reduced`` names the mark that lets threads share the loop when each adds into copies of its own.
     ``interleave``: how many iterations the compiler should run side by side, 1 for no more than one. ``jam``: how many
-    may run together inside the vector loop in the body, 1 for no more than one.
+    may run together inside the vector loop in the body, 1 for no more than one. ``pipeline`` names the mark of a loop
+    over rows of tiles that threads take in turn; ``waits``: each iteration, a tile, waits until the row before has
+    passed it.
     """
 
     iterator: str
@@ -58,6 +60,8 @@ class For(LoopNode):
     reduced: str = ""
     interleave: int = 1
     jam: int = 1
+    pipeline: str = ""
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,9 +39,12 @@ def name_loops(
 
 
 def inline_single_iterations(node: LoopNode) -> LoopNode:
-    """Loops that run exactly once by construction disappear; their variable becomes its value."""
+    """Loops that run exactly once by construction disappear; their variable becomes its value.
+
+    A tile that waits for others stays, since its place is needed for that.
+    """
     match node:
-        case For(iterator, start, stop, _, body) if _is_next(start, stop):
+        case For(iterator, start, stop, _, body, waits=False) if _is_next(start, stop):
             return inline_single_iterations(substituted(body, {iterator: start}))
         case For():
             return replace(node, body=inline_single_iterations(node.body))

@@ -33,7 +33,8 @@ FUNCTIONS = """
 """
 PLAIN_FUNCTIONS = """
     abs labs llabs calloc free malloc realloc isfinite isinf isnan isnormal signbit fpclassify isgreater isless main
-    failure
+    failure begin_row pass_place wait_for_row_before sched_yield
+    omp_get_max_threads omp_get_num_threads omp_get_thread_num
 """
 """``failure`` is the status that a function with tested subscripts returns."""
 

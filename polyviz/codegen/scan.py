@@ -7,7 +7,7 @@ from typing import Any
 
 import islpy as isl
 
-from polyviz.codegen.grouping import group_copies
+from polyviz.codegen.grouping import group_copies, join_pipelines
 from polyviz.codegen.loops import LOOP_PREFIX, Block, For, If, Instance, LoopNode, TileBody, plus_one
 from polyviz.errors import CodegenError
 from polyviz.model.expression import (
@@ -22,7 +22,20 @@ from polyviz.model.expression import (
     Unary,
 )
 from polyviz.model.isl_limits import at_most
-from polyviz.model.plan import END, INTERLEAVE, JAM, LOCAL, PARALLEL, POINTS, REDUCED, TEAM, UNROLL, VECTOR
+from polyviz.model.plan import (
+    END,
+    INTERLEAVE,
+    JAM,
+    LOCAL,
+    PARALLEL,
+    PIPELINE,
+    POINTS,
+    REDUCED,
+    TEAM,
+    UNROLL,
+    VECTOR,
+    WAITING,
+)
 from polyviz.transform.tree import bands
 
 _BINARY = {
@@ -66,7 +79,7 @@ def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
     try:
         build = isl.AstBuild.from_context(context).set_iterators(_loop_identifiers(tree))
         with at_most(_OPERATIONS):
-            loops = build.node_from_schedule(group_copies(tree))
+            loops = build.node_from_schedule(join_pipelines(group_copies(tree)))
         return _node(loops, _Place())
     except isl.Error as error:
         raise _failure(error) from error
@@ -255,11 +268,18 @@ def _for(node: isl.AstNode, place: _Place) -> LoopNode:
         stop, step = plus_one(start), 1
     else:
         stop, step = _stop(node), int(node.for_get_inc().get_val().to_python())
-    parallel = next((mark for mark in place.marks if mark.partition(":")[0] == PARALLEL), "")
-    reduced = next((mark for mark in place.marks if mark.partition(":")[0] == REDUCED), "")
+    parallel, reduced, pipeline = (_named(place.marks, kind) for kind in (PARALLEL, REDUCED, PIPELINE))
     copies, chains, jam = (_count(place.marks, kind) for kind in (UNROLL, INTERLEAVE, JAM))
     vector = VECTOR in place.marks
-    return For(iterator.name, start, stop, step, body, parallel, vector, copies, reduced, chains, jam)
+    waits = WAITING in place.marks
+    return For(
+        iterator.name, start, stop, step, body, parallel, vector, copies, reduced, chains, jam, pipeline, waits
+    )
+
+
+def _named(marks: frozenset[str], kind: str) -> str:
+    """The mark of this kind with its ending; empty where there is none."""
+    return next((mark for mark in marks if mark.partition(":")[0] == kind), "")
 
 
 def _count(marks: frozenset[str], kind: str) -> int:

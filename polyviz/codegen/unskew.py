@@ -34,7 +34,8 @@ def unskew(node: LoopNode) -> LoopNode:
 
 def _moved(loop: For) -> For:
     offset = _offset(loop)
-    if not offset or loop.step != 1:
+    # The places of tiles that wait for each other have to be counted alike in all rows.
+    if not offset or loop.step != 1 or loop.waits:
         return loop
     variable: Terms = {loop.iterator: 1}
     value = written(added(variable, scaled(offset, -1)) or variable)

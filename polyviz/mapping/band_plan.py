@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from polyviz.mapping.array_sums import explain
 from polyviz.mapping.interleave import interleave_decision
 from polyviz.mapping.row_blocks import no_row_block_decision, row_block_decision
-from polyviz.mapping.work import region_extents, rows_of
-from polyviz.model.plan import PARALLEL, REDUCED, ParallelWork
+from polyviz.mapping.work import region_extents, rows_of, with_factor
+from polyviz.model.plan import PARALLEL, PIPELINE, REDUCED, ParallelWork
 from polyviz.model.schedule import Decision
 from polyviz.transform.tree import Path, node_at, statements_under
 
@@ -30,7 +30,7 @@ class BandPlan:
     statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time. A tile of
     ``rows`` is long in its vector loop, whose ends may be cut off. Chains run side by side in ``strips`` of the
     innermost loop, or along ``diagonals`` of the two innermost; ``row_block`` rows run in one vector loop, or
-    ``row_by_row`` says why there are none."""
+    ``row_by_row`` says why there are none. Along a ``wavefront`` threads run front by front, or in a ``pipeline``."""
 
     path: Path
     order: tuple[int, ...]
@@ -50,15 +50,24 @@ class BandPlan:
     diagonals: bool = False
     row_block: int = 0
     row_by_row: str = ""
+    pipeline: bool = False
 
     @property
     def is_plain(self) -> bool:
         """Whether the loops of the band stay as they are."""
         return not (self.sizes or self.concurrent or self.block or self.updates)
 
+    @property
+    def is_skewed(self) -> bool:
+        """Whether the first tile loop counts fronts."""
+        return self.wavefront and not self.pipeline
+
 
 def shared_work(scop: Scop, tree: isl.Schedule, plans: Sequence[BandPlan]) -> tuple[ParallelWork, ...]:
-    """The work of each parallel loop; a wavefront, and the members before the loop, are serial around it."""
+    """The work of each parallel loop; a wavefront, and the members before the loop, are serial around it.
+
+    Of a pipeline it is that of a row of tiles, all of which has to be run by one thread.
+    """
     found = []
     for number, plan in enumerate(plans):
         if plan.parallel is None:
@@ -67,13 +76,16 @@ def shared_work(scop: Scop, tree: isl.Schedule, plans: Sequence[BandPlan]) -> tu
         rows = band.band_get_partial_schedule()
         serial = [rows.get_at(member) for member in plan.tile_order[: plan.parallel]]
         outer = [*rows_of(band.get_prefix_schedule_multi_union_pw_aff()), *serial]
-        found.append(ParallelWork(mark_of(plan, number), region_extents(scop, statements_under(band), outer)))
+        extents = region_extents(scop, statements_under(band), outer)
+        extents = with_factor(extents, plan.sizes[plan.tile_order[0]]) if plan.pipeline else extents
+        found.append(ParallelWork(mark_of(plan, number), extents))
     return tuple(found)
 
 
 def mark_of(plan: BandPlan, number: int) -> str:
     """The mark of the loop that threads share in the ``number``-th band."""
-    return f"{REDUCED if plan.sums else PARALLEL}:{number}"
+    kind = REDUCED if plan.sums else PIPELINE if plan.pipeline else PARALLEL
+    return f"{kind}:{number}"
 
 
 def explain_band(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
@@ -97,7 +109,7 @@ def explain_band(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
         decisions.append(no_row_block_decision(statements, plan.row_by_row))
     if plan.sums:
         decisions.append(explain(plan.sums, statements))
-    elif plan.parallel is not None and not (plan.block and plan.block.team):
+    elif plan.parallel is not None and not plan.pipeline and not (plan.block and plan.block.team):
         kind = "tile loop" if plan.sizes else "loop"
         decisions.append(
             Decision("parallel", f"{kind} {plan.parallel} of the band runs on all threads", statements)
@@ -106,6 +118,11 @@ def explain_band(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
 
 
 def _front_text(plan: BandPlan) -> str:
+    if plan.pipeline:
+        return (
+            "no tile loop is parallel, so threads take rows of tiles in turn: a tile starts once those before it, in "
+            "its row and in the row before, are done"
+        )
     if not plan.concurrent:
         return "no tile loop is parallel, so tiles run along wavefronts: the first tile loop is skewed by the second"
     if not plan.sizes:

@@ -46,7 +46,7 @@ from polyviz.mapping.row_blocks import block_rows
 from polyviz.mapping.stencil_bands import as_stencil, with_chains_apart, with_strips
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.tile_sizes import Tile, concurrent_sizes, tile_sizes_of
-from polyviz.model.plan import POINTS, FullTiles, Plan
+from polyviz.model.plan import POINTS, WAITING, FullTiles, Plan
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tile import split_into_tiles
 from polyviz.transform.tree import Path, bands, insert_mark, node_at, split_band, statements_under
@@ -90,6 +90,7 @@ def make_plan(
     lift: bool = True,
     row_blocks: bool = True,
     panels: bool = True,
+    pipeline: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
@@ -97,8 +98,9 @@ def make_plan(
     Register tiles need a ``processor`` with vector registers and a target whose compiler uses them (``c``, ``numba``);
     ``register_tile`` switches them off or gives their rows and vector registers per row, ``pack`` the copies of their
     operands; ``interleave`` switches off that several iterations of a parallel loop run side by side, ``row_blocks``
-    that rows of a stencil do (both in ``c`` only). The rest switches off what is done for loops whose time goes into
-    reading memory (``MemoryRules``), where ``contract`` allows it at all.
+    that rows of a stencil do, ``pipeline`` that tiles wait only for those they need (all in ``c`` only). The rest
+    switches off what is done for loops whose time goes into reading memory (``MemoryRules``), where ``contract``
+    allows it at all.
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
@@ -111,7 +113,8 @@ def make_plan(
     named = target == "c" and processor is not None and processor.vector_registers
     vectors = processor if named else None
     blocks = vectors if row_blocks else None
-    mapped = _mapped(scop, dependences, schedule, tile, registers, rules, blocks, interleave=chains)
+    usual = {"interleave": chains, "pipeline": pipeline and target == "c"}
+    mapped = _mapped(scop, dependences, schedule, tile, registers, rules, blocks, **usual)
     in_order = schedule.by_hand or schedule.scheduler == SOURCE_ORDER
     if panels and target == "c" and not (tile or in_order):
         mapped = make_panels(scop, dependences, mapped)
@@ -147,6 +150,7 @@ def _mapped(
     vectors: Processor | None,
     *,
     interleave: bool,
+    pipeline: bool,
 ) -> Mapped:
     if schedule.by_hand:
         if tile:
@@ -159,9 +163,8 @@ def _mapped(
         tile = False
     if tile is not None:
         memory = memory.in_given_order()
-    return _transform(
-        scop, dependences, schedule.tree, tile, registers, memory, vectors, interleave=interleave
-    )
+    usual = {"interleave": interleave, "pipeline": pipeline}
+    return _transform(scop, dependences, schedule.tree, tile, registers, memory, vectors, **usual)
 
 
 def _transform(
@@ -174,6 +177,7 @@ def _transform(
     vectors: Processor | None,
     *,
     interleave: bool,
+    pipeline: bool,
 ) -> Mapped:
     tree, said = prepared(scop, dependences, tree, registers) if tile is None else (tree, ())
     tree, arranged = memory.arranged(scop, dependences, tree)
@@ -211,7 +215,7 @@ def _transform(
             plan = _with_sums(plan, memory.sums(scop, dependences, ordered, path, len(plans)))
         if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
             plan = as_stencil(scop, dependences, tree, plan, tile, vectors, interleave=interleave)
-        plans.append(plan)
+        plans.append(replace(plan, pipeline=pipeline and plan.wavefront and not plan.concurrent))
     plans = with_strips(scop, dependences, tree, properties, plans) if interleave else plans
     for plan in plans:
         decisions.extend(explain_band(plan, statements_under(node_at(tree, plan.path))))
@@ -306,7 +310,7 @@ def _apply(
             plan.tile_order,
             registers,
             mark,
-            wavefront=plan.wavefront,
+            wavefront=plan.is_skewed,
         )
         mapped = replace(
             mapped,
@@ -329,7 +333,9 @@ def _apply(
 
 
 def _with_threads(tree: isl.Schedule, plan: BandPlan, number: int) -> isl.Schedule:
-    if plan.parallel is not None:
+    if plan.pipeline:
+        tree = mark_loop(mark_loop(tree, plan.path, 1, WAITING), plan.path, 0, mark_of(plan, number))
+    elif plan.parallel is not None:
         tree = mark_loop(tree, plan.path, plan.parallel, mark_of(plan, number))
     return insert_mark(tree, plan.path, plan.block.team) if plan.block and plan.block.team else tree
 
@@ -341,7 +347,7 @@ def _points_in_order(tree: isl.Schedule, plan: BandPlan) -> tuple[isl.Schedule, 
     if plan.sizes:
         tree = split_into_tiles(tree, plan.path, plan.sizes, scaled=not plan.wavefront)
         tree, _ = permute_members(tree, plan.path, plan.tile_order)
-        if plan.wavefront:
+        if plan.is_skewed:
             tree = with_diagonal(tree, plan.path)
     points = (*plan.path, 0) if plan.sizes else plan.path
     if plan.concurrent:

@@ -36,6 +36,17 @@ def region_extents(
     return best
 
 
+def with_factor(extents: tuple[isl.PwAff, ...], factor: int) -> tuple[isl.PwAff, ...]:
+    """``extents`` and a constant one beside them, unless nothing is known.
+
+    >>> with_factor((isl.PwAff("[n] -> { [n] }"),), 8)
+    (PwAff("[n] -> { [(n)] }"), PwAff("[n] -> { [(8)] }"))
+    """
+    if not extents:
+        return ()
+    return (*extents, isl.PwAff.val_on_domain(extents[0].domain(), isl.Val(factor)))
+
+
 def rows_of(prefix: isl.MultiUnionPwAff) -> list[isl.UnionPwAff]:
     """The rows of a partial schedule, outermost first."""
     return [prefix.get_at(position) for position in range(prefix.dim(isl.dim_type.out))]

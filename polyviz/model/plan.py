@@ -25,6 +25,8 @@ CONCURRENT = "concurrent"
 REDUCED = "reduced"
 INTERLEAVE = "interleave"
 JAM = "jam"
+PIPELINE = "pipeline"
+WAITING = "waiting"
 """Names of the mark nodes a plan's tree carries. ``parallel`` (with a number as its ending, ``parallel:0``) and
 ``vector`` stand above a band of one member and ``end`` below it: isl writes no loop for a member whose value is fixed,
 and the next loop must not take its place. ``local`` (with the names of the temporaries as the mark's ending,
@@ -38,7 +40,14 @@ that may run as one piece, by register tiles; ``team`` (with the same number) ab
 threads share what is packed.
 ``concurrent`` is set by schedulers above a band whose first two rows add up to a time from which all tiles can
 start. ``reduced`` (with a number as its ending) stands, like ``parallel``, above a loop that threads may share once
-each adds into a copy of its own of the arrays that iterations have in common."""
+each adds into a copy of its own of the arrays that iterations have in common.
+``pipeline`` (with a number as its ending) stands above a loop over rows of tiles that threads take in turn, ``waiting``
+above the loop over the tiles of a row, each of which starts once the row before has passed it."""
+
+TARGET_MARKS = frozenset({
+    PARALLEL, VECTOR, LOCAL, POINTS, END, UNROLL, BLOCK, TEAM, REDUCED, INTERLEAVE, JAM, PIPELINE, WAITING
+})  # fmt: skip
+"""The kinds of marks that bind a tree to a target; they promise what was proven for that binding only."""
 
 SUM = "sum"
 ROWS, COLUMNS, SCALARS = "row", "column", "scalar"
@@ -132,7 +141,8 @@ class Lifting:
 
 @dataclass(frozen=True, slots=True)
 class ParallelWork:
-    """What one run of the parallel loop under the mark called ``mark`` has to do: the product of ``extents``."""
+    """What one run of the loop under the mark called ``mark``, or a row of its tiles, has to do: the product of
+    ``extents``."""
 
     mark: str
     extents: tuple[isl.PwAff, ...]

@@ -67,6 +67,9 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique(
         "panels", "run rows of a recurrence side by side as far as they do not need each other (target c)"
     ),
+    Technique(
+        "pipeline", "start a tile as soon as those that it needs are done, not front by front (target c)"
+    ),
     Technique("threads", "share parallel loops between the cores", off=1, is_switch=False),
     Technique("tuned", "use what pv.tune found out about the same loops on this machine", is_switch=False),
     _device("stage", "copy what a block reads again, or reads across rows, to shared memory"),

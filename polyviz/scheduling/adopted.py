@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from polyviz.analysis import check, check_superposition
 from polyviz.analysis import dependences as find_dependences
 from polyviz.errors import LegalityError
-from polyviz.model.plan import END, LOCAL, PARALLEL, POINTS, UNROLL, VECTOR
+from polyviz.model.plan import PARALLEL, TARGET_MARKS, UNROLL, VECTOR
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.model.superposition import Superposition
 from polyviz.scheduling.described import described
@@ -114,7 +114,7 @@ _ORDERING_NODES = ("domain", "band", "sequence", "set", "filter", "mark", "leaf"
 
 def _is_order(mark: isl.ScheduleNode) -> bool:
     name = mark.mark_get_id().get_name()
-    return name.partition(":")[0] in (PARALLEL, VECTOR, LOCAL, POINTS, END, UNROLL) and not _is_wish(mark)
+    return name.partition(":")[0] in TARGET_MARKS and not _is_wish(mark)
 
 
 def _is_wish(node: isl.ScheduleNode) -> bool:

@@ -1,0 +1,62 @@
+"""Memory for temporaries that became arrays, one copy per iteration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyviz.codegen.bodies import bound_expression, private_name
+from polyviz.codegen.typing import C_TYPE_NAMES
+from polyviz.model.expression import Call, Constant
+from polyviz.model.program import NO_MEMORY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.codegen.arrays_c import ArrayPrinter
+    from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.model.plan import Expansion, Plan
+    from polyviz.model.scop import Scop
+
+
+class ExpansionPrinter:
+    """Prints how the expanded temporaries of one function come and go."""
+
+    def __init__(
+        self, scop: Scop, plan: Plan, dtypes: Mapping[str, str], arrays: ArrayPrinter, printer: CExpressionPrinter
+    ) -> None:
+        self.scop = scop
+        self.expansions = plan.expansions
+        self.dtypes = dtypes
+        self.arrays = arrays
+        self.printer = printer
+
+    def allocations(self) -> list[str]:
+        """Lines that ask for all the memory; the first line that can give up comes after them."""
+        names = [self._copies(expansion) for expansion in self.expansions]
+        lines = [line for expansion in self.expansions for line in self._allocation(expansion)]
+        if len(names) < 2:
+            return [*lines, *(f"if (!{name}) return {NO_MEMORY};" for name in names)]
+        lines.append(f"if ({' || '.join(f'!{name}' for name in names)}) {{")
+        lines += [f"    free({name});" for name in names]
+        return [*lines, f"    return {NO_MEMORY};", "}"]
+
+    def releases(self) -> list[str]:
+        """Lines that give it back."""
+        return [f"free({self._copies(expansion)});" for expansion in self.expansions]
+
+    def _copies(self, expansion: Expansion) -> str:
+        return self.arrays.identifier(private_name(self.scop, expansion.array))
+
+    def _allocation(self, expansion: Expansion) -> list[str]:
+        name = self._copies(expansion)
+        kind = C_TYPE_NAMES[self.dtypes[private_name(self.scop, expansion.array)]]
+        lines, extents = [], []
+        for axis, extent in enumerate(expansion.extents):
+            # C has no arrays without elements.
+            count = self.printer.expression(Call("max", (bound_expression(extent), Constant(1))))
+            extents.append(self.arrays.added(f"{name}_extent{axis}"))
+            lines.append(f"const int64_t {extents[-1]} = {count};")
+        sizes = "".join(f"[{extent}]" for extent in extents)
+        inner = "".join(f"[{extent}]" for extent in extents[1:])
+        declared = f"(*restrict {name}){inner}" if inner else f"*restrict {name}"
+        return [*lines, f"{kind} {declared} = malloc(sizeof({kind}{sizes}));  // one copy per iteration"]

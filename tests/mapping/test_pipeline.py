@@ -1,0 +1,123 @@
+"""Pipelines: which bands get them, that a tile waits for all that it needs, and that results are those as written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import islpy as isl
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.mapping import make_plan
+from polyviz.model.plan import PARALLEL, PIPELINE, WAITING
+from polyviz.model.processor import Processor
+from polyviz.transform.tree import is_band, kind_of, walk
+from tests.mapping.test_row_blocks import IN_PLACE, SWEEP, TWO_ARRAYS
+from tests.running import function_of
+
+if TYPE_CHECKING:
+
+    from polyviz.model.plan import Plan
+    from polyviz.model.scop import Scop
+
+CORE = Processor(64, 32, 49152, 1048576, 2)
+FIRST_ROW_APART = """
+def first_row_apart(A, B, C, steps, n, m):
+    for t in range(steps):
+        for j in range(m):
+            A[0, j] = t
+        for i in range(1, n):
+            for j in range(m):
+                A[i, j] = A[i, j] - 0.5 * (C[i, j] - C[i - 1, j])
+        for i in range(n):
+            for j in range(1, m):
+                B[i, j] = B[i, j] - 0.5 * (C[i, j] - C[i, j - 1])
+        for i in range(n - 1):
+            for j in range(m - 1):
+                C[i, j] = C[i, j] - 0.7 * (B[i, j + 1] - B[i, j] + A[i + 1, j] - A[i, j])
+"""
+CUBE = """
+def cube(A, steps, n, m):
+    for t in range(steps):
+        for i in range(1, n - 1):
+            for j in range(1, m - 1):
+                for k in range(1, m - 1):
+                    A[i, j, k] = 0.1 * (A[i - 1, j, k] + A[i + 1, j, k] + A[i, j - 1, k] + A[i, j, k + 1] + A[i, j, k])
+"""
+SOURCES = {"two arrays": TWO_ARRAYS, "in place": IN_PLACE, "sweep": SWEEP, "first row": FIRST_ROW_APART}
+
+
+def planned(source: str, *, target: str = "c", **options: Any) -> tuple[Scop, Plan]:
+    scop = pv.extract(function_of(source))
+    dependences = pv.dependences(scop)
+    schedule = pv.schedule(scop, "pluto", dependences=dependences)
+    return scop, make_plan(scop, dependences, schedule, target, processor=CORE, **options)
+
+
+def kinds(plan: Plan) -> list[str]:
+    """The marks of the plan that concern threads, without their numbers."""
+    names = [node.mark_get_id().get_name() for node in walk(plan.tree) if kind_of(node) == "mark"]
+    found = [name.partition(":")[0] for name in names]
+    return [name for name in found if name in (PARALLEL, PIPELINE, WAITING)]
+
+
+@pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
+def test_tiles_without_a_parallel_loop_run_in_a_pipeline(source: str) -> None:
+    assert kinds(planned(source)[1]) == [PIPELINE, WAITING]
+    assert kinds(planned(source, pipeline=False)[1]) == [PARALLEL]
+    assert kinds(planned(source, target="numba")[1]) == [PARALLEL]
+    assert PIPELINE not in kinds(planned(source, tile=False)[1])
+
+
+def test_the_log_says_what_threads_wait_for() -> None:
+    said = next(one.text for one in planned(SWEEP)[1].decisions if one.step == "wavefront")
+    assert said.startswith("no tile loop is parallel, so threads take rows of tiles in turn")
+    fronts = planned(SWEEP, pipeline=False)[1]
+    assert "skewed by the second" in next(one.text for one in fronts.decisions if one.step == "wavefront")
+
+
+@pytest.mark.parametrize("source", [*SOURCES.values(), CUBE], ids=[*SOURCES, "cube"])
+def test_a_tile_needs_nothing_of_a_later_row_or_place(source: str) -> None:
+    """Waiting for the same place of the row before is enough only if no dependence goes back in either."""
+    scop, plan = planned(source)
+    places = _places_of_tiles(plan)
+    for relation in pv.dependences(scop).validity_relations:
+        pairs = isl.UnionMap.from_map(relation.relation)
+        between = pairs.apply_domain(places).apply_range(places).deltas()
+        for backwards in ("{ [row, place] : row < 0 }", "{ [row, place] : place < 0 }"):
+            assert between.intersect(isl.UnionSet(backwards)).is_empty(), relation
+
+
+def _places_of_tiles(plan: Plan) -> isl.UnionMap:
+    """The row and the place in it of the tile of each instance."""
+    for node in walk(plan.tree):
+        if is_band(node) and kind_of(node.parent()) == "mark" and node.parent().mark_get_id().get_name() == WAITING:
+            return node.child(0).get_prefix_schedule_union_map()
+    raise AssertionError("no pipeline")
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+@pytest.mark.parametrize("source", [IN_PLACE, SWEEP], ids=["in place", "sweep"])
+def test_results_are_those_as_written(source: str, threads: int) -> None:
+    """Tiny tiles: hundreds of waits, and threads that get no row at all; the small sizes run on one thread."""
+    kernel = pv.compile(function_of(source), target="c", contract="strict", tile=(2, 3, 8), threads=threads)
+    assert PIPELINE in str(kernel.plan.tree)
+    for steps, n, m in [(9, 170, 171), (1, 200, 170), (13, 4, 5), (2, 3, 3), (0, 5, 5)]:
+        given = np.random.default_rng(n).random((3, n, m))
+        expected, found = given.copy(), given.copy()
+        count = len(kernel.scop.arguments) - 3
+        function_of(source)(*expected[:count], steps, n, m)
+        kernel(*found[:count], steps, n, m)
+        assert np.array_equal(found, expected), (steps, n, m)
+
+
+def test_rows_without_a_loop_over_their_tiles_run_on_one_thread() -> None:
+    """With sizes that are known, isl knows the single tile of every row."""
+    text = SWEEP.replace("A, B, steps, n, m", "A").replace("steps", "50").replace("n - 1", "6").replace("m - 1", "7")
+    kernel = pv.compile(function_of(text), target="c")
+    given = np.random.default_rng(1).random((8, 8))
+    expected, found = given.copy(), given.copy()
+    function_of(text)(expected)
+    kernel(found)
+    assert np.allclose(found, expected)
