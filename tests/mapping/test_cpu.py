@@ -11,9 +11,10 @@ import polyviz as pv
 from polyviz import gallery
 from polyviz.analysis import band_properties
 from polyviz.mapping import make_plan
-from polyviz.model.plan import END, INTERLEAVE, JAM, PARALLEL, REDUCED, VECTOR, Plan
+from polyviz.model.plan import END, INTERLEAVE, JAM, PARALLEL, PIPELINE, REDUCED, VECTOR, WAITING, Plan
 from polyviz.transform.tree import bands, kind_of, path_of, walk
 from tests.codegen.programs import SOURCES
+from tests.mapping.pipelines import assert_pipelines_wait_enough
 from tests.running import function_of
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ def assert_sound(scop: pv.Scop, dependences: pv.Dependences, plan: Plan) -> None
     below = [
         node for node in walk(plan.tree) if kind_of(node) == "mark" and node.mark_get_id().get_name() == END
     ]
-    assert len(below) == len(alone) + len(marked(plan, REDUCED))
+    ended = [path for kind in (REDUCED, PIPELINE, WAITING) for path in marked(plan, kind)]
+    assert len(below) == len(alone) + len(ended)
+    assert_pipelines_wait_enough(dependences, plan)
 
 
 @pytest.mark.slow

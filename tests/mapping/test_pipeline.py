@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import islpy as isl
 import numpy as np
 import pytest
 
@@ -12,7 +11,8 @@ import polyviz as pv
 from polyviz.mapping import make_plan
 from polyviz.model.plan import PARALLEL, PIPELINE, WAITING
 from polyviz.model.processor import Processor
-from polyviz.transform.tree import is_band, kind_of, walk
+from polyviz.transform.tree import kind_of, walk
+from tests.mapping.pipelines import assert_pipelines_wait_enough
 from tests.mapping.test_row_blocks import IN_PLACE, SWEEP, TWO_ARRAYS
 from tests.running import function_of
 
@@ -79,22 +79,9 @@ def test_the_log_says_what_threads_wait_for() -> None:
 
 @pytest.mark.parametrize("source", [*SOURCES.values(), CUBE], ids=[*SOURCES, "cube"])
 def test_a_tile_needs_nothing_of_a_later_row_or_place(source: str) -> None:
-    """Waiting for the same place of the row before is enough only if no dependence goes back in either."""
     scop, plan = planned(source)
-    places = _places_of_tiles(plan)
-    for relation in pv.dependences(scop).validity_relations:
-        pairs = isl.UnionMap.from_map(relation.relation)
-        between = pairs.apply_domain(places).apply_range(places).deltas()
-        for backwards in ("{ [row, place] : row < 0 }", "{ [row, place] : place < 0 }"):
-            assert between.intersect(isl.UnionSet(backwards)).is_empty(), relation
-
-
-def _places_of_tiles(plan: Plan) -> isl.UnionMap:
-    """The row and the place in it of the tile of each instance."""
-    for node in walk(plan.tree):
-        if is_band(node) and kind_of(node.parent()) == "mark" and node.parent().mark_get_id().get_name() == WAITING:
-            return node.child(0).get_prefix_schedule_union_map()
-    raise AssertionError("no pipeline")
+    assert kinds(plan) == [PIPELINE, WAITING]
+    assert_pipelines_wait_enough(pv.dependences(scop), plan)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
