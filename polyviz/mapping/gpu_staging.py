@@ -20,7 +20,7 @@ from polyviz.mapping.gpu_space import thread_instances
 from polyviz.mapping.gpu_strips import with_place, with_strips
 from polyviz.mapping.gpu_tiles import bounds_of, full_tiles, kept_boxes, members_of, register_writes
 from polyviz.model.device import coordinate
-from polyviz.model.isl_limits import at_most
+from polyviz.model.isl_limits import LimitError, at_most, cause_of
 from polyviz.model.schedule import Decision
 from polyviz.model.staging import StagedRun, Unstaged
 
@@ -53,10 +53,17 @@ def staged(
     try:
         with at_most(_OPERATIONS):
             return stager.result()
-    except isl.Error:
-        reason = "isl would need too long to find their tiles"
+    except isl.Error as error:
+        reason = _failure(error)
         text = f"arrays stay in global memory: {reason}"
         return stager.nothing(reason), [Decision("promotion", text, kernel.statements)]
+
+
+def _failure(error: isl.Error) -> str:
+    """Why there are no tiles: isl's limit, or what it cannot do; without tiles a kernel is slower, not wrong."""
+    if isinstance(error, LimitError):
+        return "isl would need too long to find their tiles"
+    return f"isl could not find their tiles: {cause_of(error)}"
 
 
 class _Stager:
