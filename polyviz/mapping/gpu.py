@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError
 from polyviz.mapping.gpu_boxes import CELL
+from polyviz.mapping.gpu_exchange import staged_with_best_x
 from polyviz.mapping.gpu_single import single_kernels
 from polyviz.mapping.gpu_staging import staged
 from polyviz.mapping.gpu_superposed import superposed_kernels
@@ -87,7 +88,12 @@ def _staged(scop: Scop, plan: Plan, cell: int) -> Plan:
     """``plan`` with the kernels that its plain ones become, and the decisions about them."""
     assert plan.device is not None
     private = frozenset(one.array for one in plan.expansions)
-    pairs = [staged(scop, kernel, plan.device.options, private, cell) for kernel in plan.device.plain]
+    options = plan.device.options
+
+    def near(kernel: DeviceKernel) -> tuple[DeviceKernel, list[Decision]]:
+        return staged(scop, kernel, options, private, cell)
+
+    pairs = [staged_with_best_x(scop, kernel, near) for kernel in plan.device.plain]
     device = replace(plan.device, kernels=tuple(kernel for kernel, _ in pairs), cell=cell)
     promotions = [decision for _, decisions in pairs for decision in decisions]
     first = device.decisions
