@@ -74,8 +74,8 @@ def test_tiles_of_several_runs_in_several_kernels_have_names_of_their_own():
         re.findall(r"__shared__ Shared<.*> (\w+);", text)
         for text in made.program.device.instrumented.split("// Kernel ")
     ]
-    assert [len(one) for one in names] == [0, 4, 2]
-    assert len({name for one in names for name in one}) == 6
+    assert [len(one) for one in names] == [0, 2, 2]
+    assert len({name for one in names for name in one}) == 4
 
 
 def jacobi(steps=4, size=40):
