@@ -48,6 +48,7 @@ lint: $(VENV)/.installed-test ## style, strict types and the order of the phases
 	@echo "== import contracts" && $(BIN)/lint-imports --no-logo
 
 test-gpu: ## the checks that need a CUDA device; any Python with CuPy and islpy will do (GPU_PYTHON=...)
+	@$(GPU_PYTHON) -m tests.gpu_needs
 	@$(GPU_PYTHON) -m tests.gpu_checks
 
 bench: $(VENV)/.installed ## the benchmark tables against the installed peers

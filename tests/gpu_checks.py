@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 KERNELS = (*subjects.KERNELS, "adi", "gramschmidt", "lu", "seidel-2d", "trisolv", "durbin")
 SCHEDULES = ("superposition", "isl")
+ROUNDING = {"gramschmidt"}
+"""Its matrices have less than full rank: what is left of some columns is rounding, which another order changes."""
 
 
 def close(found: Any, wanted: Any) -> None:
@@ -40,7 +42,8 @@ def computes(name: str, schedule: str, dtype: str = "float64") -> None:
     entry = kernel(name)
     arguments = entry.arguments("mini", dtype)
     expected = copy.deepcopy(arguments)
-    made = pv.compile(entry.function, schedule=schedule, target="cuda")
+    contract = "strict" if name in ROUNDING else "reassociate"
+    made = pv.compile(entry.function, schedule=schedule, target="cuda", contract=contract)
     results = (made(*arguments), entry.function(*expected))
     for found, wanted in [*zip(arguments, expected, strict=True), results]:
         if wanted is not None:

@@ -191,7 +191,6 @@ class CudaText:
         )
         variables = {name: arrays.added(name) for name in names}
         variables |= {f"element_{axis}": arrays.added(f"element_{axis}") for axis in "xyz"}
-        variables |= {f"near_{axis}": arrays.added(f"near_{axis}") for axis in "xyz"}
         variables["step"] = arrays.added(step_name(self.scop, run))
         return RunNames(tuple(tiles), registers, near, variables, buffers)
 

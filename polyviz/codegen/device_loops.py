@@ -91,9 +91,10 @@ def _markers(kernel: DeviceKernel, *, trees: bool) -> dict[str, isl.Set]:
 
 def _scan(kernel: DeviceKernel, trees: bool) -> LoopNode:
     markers = _markers(kernel, trees=trees)
-    loops = inline_single_iterations(
-        scan_order(_order(kernel, markers, trees), kernel.context, kernel.uniform)
-    )
+    # One thread in one launch runs everything: the mapping has nothing simpler.
+    alone = not kernel.threads and not kernel.host
+    order = _order(kernel, markers, trees)
+    loops = inline_single_iterations(scan_order(order, kernel.context, kernel.uniform, is_last=alone))
     names = set(markers)
     runs = {run.name for run in kernel.runs}
     loops = rewrite(loops, lambda node: _bare(node, names - runs))

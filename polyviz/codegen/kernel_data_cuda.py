@@ -56,7 +56,8 @@ def _promotions(body: KernelBody) -> Iterator[Promotion]:
         names = body.owner.runs[run.name]
         for tile in names.tiles:
             size = prod(tile.extents) * arrays.itemsize(tile.box.array) * names.buffers
-            yield Promotion(tile.box.array, "shared", tile.extents, size, tile.box.reason)
+            together = 1 if tile.dealt is None else tile.dealt.vector
+            yield Promotion(tile.box.array, "shared", tile.extents, size, tile.box.reason, together)
         for statement, register in names.registers.items():
             cells = tuple(size for _, size in run.elements)
             array = next(a.array for a in body.owner.scop.statement(statement).accesses if a.kind == "write")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.index import linear_terms, simplified
 from polyviz.codegen.preamble_cuda import as_index
 from polyviz.codegen.values_c import PRODUCT
-from polyviz.model.expression import Binary, Constant, Element, Expression, Name
+from polyviz.model.expression import Assign, Binary, Constant, Element, Expression, Name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,9 +80,32 @@ class CopyText:
             out.add(inner, f"if ({' && '.join(tests)}) {{")
             inner += 1
         self._line(inner, out, (self.buffer, *slots), tuple(subscripts), vector)
+        if tests and self.tile.dealt is not None:
+            # Threads take such cells to registers in pieces, in tiles at the border too.
+            out.add(indent + 1, "} else {")
+            self._cleared(inner, out, (self.buffer, *slots))
         if tests:
             out.add(indent + 1, "}")
         out.add(indent, "}")
+
+    def _cleared(self, indent: int, out: TextBuilder, places: tuple[Expression, ...]) -> None:
+        """A cell that nobody may read becomes 0."""
+        body, run = self.run.body, self.run
+        statement = body.owner.scop.statement(run.run.statements[0])
+        step = Assign(self._cell(places), Constant(0))
+        body.recorded(
+            statement,
+            lambda: body.owner.printer.instructions([step], 0),
+            indent,
+            frozenset({run.variable("column")}),
+            out,
+            "beyond the border",
+            assigns=True,
+        )
+
+    def _cell(self, places: tuple[Expression, ...]) -> Element:
+        """The cell of the tile at ``places``, the buffer first."""
+        return Element(self.tile.name, places if self.run.names.buffers == 2 else places[1:])
 
     def _places(self, indent: int, out: TextBuilder, extents: Sequence[int]) -> list[Expression]:
         """The subscripts within a box of the cell whose number the loop has."""
@@ -146,7 +169,7 @@ class CopyText:
         run, tile, body = self.run, self.tile, self.run.body
         column = run.variable("cell") if len(subscripts) == 1 else run.variable("column")
         statement = body.owner.scop.statement(run.run.statements[0])
-        into = Element(tile.name, places if run.names.buffers == 2 else places[1:])
+        into = self._cell(places)
         source = Element(tile.box.array, subscripts)
         width = f"<{vector}>" if vector > 1 else ""
 

@@ -309,8 +309,7 @@ class RunText:
         step, tile = self.variable("step"), self.variable("tile")
         out.add(indent, "#pragma unroll" if whole and not self._loops_inside() else "#pragma unroll 1")
         out.add(indent, f"for (Index {step} = {tile}; {step} < {tile} + {self.run.depth}; {step}++) {{")
-        if whole:
-            self.reads.take(indent + 1, out, buffer)
+        self.reads.take(indent + 1, out, buffer)
         self._cells(indent + 1, out, lambda inner: self._members(inner, out, buffer, whole=whole))
         out.add(indent, "}")
 
@@ -321,11 +320,9 @@ class RunText:
 
     def _members(self, indent: int, out: TextBuilder, buffer: Expression, *, whole: bool) -> None:
         scop = self.body.owner.scop
-        if not whole:
-            self.reads.dealt_places(indent, out)
         for member in self.run.members:
             statement = scop.statement(member.statement)
-            body = [self.reads.staged(one, member, buffer, whole=whole) for one in self.placed(member)]
+            body = [self.reads.staged(one, member, buffer) for one in self.placed(member)]
             inner = indent if whole else self._guarded(indent, out, member.guard)
             comment = f"line {statement.span.line}: {' '.join(statement.source.split())}"
             self.body.lines(statement, body, inner, self.body.lane, out, comment)

@@ -92,22 +92,7 @@ class RunReads:
             isinstance(part, Name) and part in self.run.values.values() for part in walk(node)
         )
 
-    def dealt_places(self, indent: int, out: TextBuilder) -> None:
-        """Where the cell of an element stands in tiles that are dealt along its axis."""
-        texts = {}
-        for dealt in (tile.dealt for tile in self.run.names.tiles if tile.dealt is not None):
-            element = self.run.element(dealt.axis)
-            thread = self.run.body.coordinates[coordinate("thread", dealt.axis)]
-            text = f"{dealt.vector} * (int){thread} + {element} % {dealt.vector}"
-            if dealt.cells > dealt.vector:
-                text = f"{element} / {dealt.vector} * {dealt.threads * dealt.vector} + {text}"
-            texts[dealt.axis] = text
-        for axis, text in texts.items():
-            out.add(indent, f"const int {self.run.variable(f'near_{axis}')} = {text};")
-
-    def staged(
-        self, instruction: Instruction, member: StagedMember, buffer: Expression, *, whole: bool
-    ) -> Instruction:
+    def staged(self, instruction: Instruction, member: StagedMember, buffer: Expression) -> Instruction:
         """``instruction`` with tiles and registers in the place of arrays."""
         target = instruction.target if isinstance(instruction, Assign) and member.register else None
         if isinstance(instruction, Assign) and member.register:
@@ -121,7 +106,7 @@ class RunReads:
                 return self.run.own(member)
             if isinstance(node, Element):
                 tile = self._tile_of(node)
-                return node if tile is None else self._cell(tile, node, buffer, whole=whole)
+                return node if tile is None else self._cell(tile, node, buffer)
             return rebuild(node, place)
 
         placed = place(instruction)
@@ -138,14 +123,11 @@ class RunReads:
             None,
         )
 
-    def _cell(self, tile: StagedTile, node: Element, buffer: Expression, *, whole: bool) -> Element:
-        if tile.dealt is None:
-            places = self._places(tile, node)
-            return Element(tile.name, (buffer, *places) if self.run.names.buffers == 2 else tuple(places))
-        element = Name(self.run.element(tile.dealt.axis))
-        if whole:
-            return Element(self.run.names.near[tile.name], (element,))
-        return self._dealt_cell(tile, node, buffer, Name(self.run.variable(f"near_{tile.dealt.axis}")))
+    def _cell(self, tile: StagedTile, node: Element, buffer: Expression) -> Element:
+        if tile.dealt is not None:
+            return Element(self.run.names.near[tile.name], (Name(self.run.element(tile.dealt.axis)),))
+        places = self._places(tile, node)
+        return Element(tile.name, (buffer, *places) if self.run.names.buffers == 2 else tuple(places))
 
     def _places(self, tile: StagedTile, node: Element) -> list[Expression]:
         return [

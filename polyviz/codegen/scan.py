@@ -21,7 +21,7 @@ from polyviz.model.expression import (
     Name,
     Unary,
 )
-from polyviz.model.isl_limits import at_most
+from polyviz.model.isl_limits import LimitError, at_most
 from polyviz.model.plan import (
     END,
     INTERLEAVE,
@@ -64,6 +64,8 @@ _LOGICAL = {
 _CONDITIONAL = ("cond", "select")
 _OPERATIONS = 1_000_000
 """What isl may spend on one program: PolyBench needs two thirds of it at most, some skewed tiles would never end."""
+_LAST_OPERATIONS = 5_000_000
+"""The same where no simpler order is left to fall back on."""
 
 
 class EndlessLoopsError(CodegenError):
@@ -86,7 +88,7 @@ def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
 
 
 def _failure(error: isl.Error) -> CodegenError:
-    limit = "maximal number of operations" in str(error)
+    limit = isinstance(error, LimitError)
     return (EndlessLoopsError if limit else CodegenError)(
         "isl could not generate loops for this schedule.",
         reason="It needs more steps than it may take." if limit else str(error),
@@ -94,10 +96,13 @@ def _failure(error: isl.Error) -> CodegenError:
     )
 
 
-def scan_order(order: isl.UnionMap, context: isl.Set, uniform: int = 0) -> LoopNode:
+def scan_order(
+    order: isl.UnionMap, context: isl.Set, uniform: int = 0, *, is_last: bool = False
+) -> LoopNode:
     """The loops that visit the instances in the domain of ``order`` by its values, valid for parameters in ``context``.
 
     Each of the first ``uniform`` values makes one loop for all instances, never several with fewer of them.
+    isl gets more time where ``is_last`` tells that there is no simpler order.
     Raises as :func:`scan_schedule`.
     """
     maps = order.get_map_list()
@@ -106,7 +111,7 @@ def scan_order(order: isl.UnionMap, context: isl.Set, uniform: int = 0) -> LoopN
     options = isl.UnionMap(f"{{ [{values}] -> atomic[x] : 0 <= x < {uniform} }}")
     try:
         build = isl.AstBuild.from_context(context).set_options(options).set_iterators(_identifiers(depth))
-        with at_most(_OPERATIONS):
+        with at_most(_LAST_OPERATIONS if is_last else _OPERATIONS):
             return _node(build.node_from_schedule_map(order), _Place())
     except isl.Error as error:
         raise _failure(error) from error

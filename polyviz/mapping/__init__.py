@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from polyviz.mapping.gpu import DEVICE_TARGETS, for_cells
+from polyviz.mapping.gpu import DEVICE_TARGETS, for_cells, with_smaller_tiles
 from polyviz.mapping.targets import make_plan
 from polyviz.mapping.untiled import without_tiles
 
-__all__ = ["DEVICE_TARGETS", "for_cells", "make_plan", "without_tiles"]
+__all__ = ["DEVICE_TARGETS", "for_cells", "make_plan", "with_smaller_tiles", "without_tiles"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError
 from polyviz.mapping.gpu_boxes import CELL
+from polyviz.mapping.gpu_exchange import staged_with_best_x
 from polyviz.mapping.gpu_single import single_kernels
 from polyviz.mapping.gpu_staging import staged
 from polyviz.mapping.gpu_superposed import superposed_kernels
@@ -17,7 +18,7 @@ from polyviz.model.schedule import Decision
 from polyviz.model.staging import DeviceOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Literal
 
     from polyviz.model.dependences import Dependences
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _OF_STAGING = ("kernel", "promotion")
 """The steps of decisions that follow from how kernels use memory."""
+MEASURED = "registers"
+"""The step of decisions that follow from what a compiler reports."""
 DEVICE_TARGETS = ("cuda", "emulated")
 """The targets that run kernels of blocks and threads."""
 
@@ -80,14 +83,36 @@ def for_cells(scop: Scop, plan: Plan, cell: int) -> Plan:
     """``plan`` for arrays whose largest cells take ``cell`` bytes: tiles and registers hold more of smaller ones."""
     if plan.device is None or plan.device.cell == cell:
         return plan
-    return _staged(scop, plan, cell)
+    # What was measured of register tiles holds for the cells it was measured with.
+    decisions = tuple(one for one in plan.decisions if one.step != MEASURED)
+    return _staged(scop, replace(plan, decisions=decisions, device=replace(plan.device, smaller={})), cell)
+
+
+def with_smaller_tiles(scop: Scop, plan: Plan, reasons: Mapping[int, str]) -> Plan:
+    """``plan`` where the kernels with the numbers in ``reasons`` have the next smaller register tiles, and say why.
+
+    The mapping estimates registers; whether they are enough, only the compiler of the device knows.
+    """
+    assert plan.device is not None
+    smaller = {**plan.device.smaller}
+    decisions = list(plan.decisions)
+    for number, reason in reasons.items():
+        smaller[number] = smaller.get(number, 0) + 1
+        decisions.append(Decision(MEASURED, reason, plan.device.kernels[number].statements))
+    changed = replace(plan, decisions=tuple(decisions), device=replace(plan.device, smaller=smaller))
+    return _staged(scop, changed, plan.device.cell)
 
 
 def _staged(scop: Scop, plan: Plan, cell: int) -> Plan:
     """``plan`` with the kernels that its plain ones become, and the decisions about them."""
     assert plan.device is not None
     private = frozenset(one.array for one in plan.expansions)
-    pairs = [staged(scop, kernel, plan.device.options, private, cell) for kernel in plan.device.plain]
+    options, smaller = plan.device.options, plan.device.smaller
+
+    def near(kernel: DeviceKernel) -> tuple[DeviceKernel, list[Decision]]:
+        return staged(scop, kernel, options, private, cell, smaller.get(kernel.number, 0))
+
+    pairs = [staged_with_best_x(scop, kernel, near) for kernel in plan.device.plain]
     device = replace(plan.device, kernels=tuple(kernel for kernel, _ in pairs), cell=cell)
     promotions = [decision for _, decisions in pairs for decision in decisions]
     first = device.decisions

@@ -17,6 +17,7 @@ import islpy as isl
 from polyviz.mapping.gpu_runs import STEP, TILE, component, row_coordinate
 from polyviz.mapping.gpu_space import thread_instances, with_value
 from polyviz.model.device import coordinate
+from polyviz.model.isl_limits import is_spent
 from polyviz.model.kernel_card import SEGMENT, WARP
 from polyviz.model.staging import StagedBox
 
@@ -145,7 +146,9 @@ def _window(tile: Tile, name: str) -> isl.Set:
 def _side(cells: isl.Set, axis: int) -> tuple[isl.PwAff, int]:
     try:
         low, high = cells.dim_min(axis).coalesce(), cells.dim_max(axis).coalesce()
-    except isl.Error as error:  # no bound
+    except isl.Error as error:
+        if is_spent():
+            raise
         raise NoBoxError("what a block reads in a tile has no bound") from error
     size = (high - low + 1).coalesce()
     if low.n_piece() != 1 or size.n_piece() != 1 or not size.is_cst():
@@ -241,8 +244,10 @@ def _values(run: Run, name: str, axis: SpaceAxis) -> int:
     values = run.instances(name, rows=False, step=False).apply(axis.rows[name])
     try:
         most = (values.dim_max(0) - values.dim_min(0) + 1).max_val()
-    except isl.Error:  # no bound
-        return axis.size
+    except isl.Error:
+        if is_spent():
+            raise
+        return axis.size  # no bound
     return min(axis.size, int(most.to_python())) if most.is_int() and most.is_pos() else axis.size
 
 

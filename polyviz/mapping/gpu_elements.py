@@ -78,25 +78,42 @@ def register_need(
     return RegisterNeed(len(kept), frozenset(operands))
 
 
-def best_elements(needs: Sequence[RegisterNeed], cell: int) -> Mapping[Axis, int] | None:
-    """The most cells per thread with which all of ``needs`` fit into registers; None where one cell is all."""
-    for elements in ELEMENTS:
-        if all(need.estimate(elements, cell) <= MOST_REGISTERS for need in needs):
-            return elements
-    return None
+def best_elements(needs: Sequence[RegisterNeed], cell: int, smaller: int = 0) -> Mapping[Axis, int] | None:
+    """The most cells per thread with which all of ``needs`` fit into registers, or so many steps ``smaller`` ones.
+
+    None where one cell is all.
+
+    >>> product = RegisterNeed(1, frozenset([("A", frozenset("y")), ("B", frozenset("x"))]))
+    >>> best_elements([product], 8), best_elements([product], 8, 1)
+    ({'x': 4, 'y': 8}, {'x': 4, 'y': 4})
+    """
+    fitting = [
+        elements
+        for elements in ELEMENTS
+        if all(need.estimate(elements, cell) <= MOST_REGISTERS for need in needs)
+    ]
+    return fitting[smaller] if smaller < len(fitting) else None
 
 
 def wider_kernel(
-    scop: Scop, kernel: DeviceKernel, options: DeviceOptions, needs: Sequence[RegisterNeed], cell: int
+    scop: Scop,
+    kernel: DeviceKernel,
+    options: DeviceOptions,
+    needs: Sequence[RegisterNeed],
+    cell: int,
+    smaller: int = 0,
 ) -> DeviceKernel | None:
-    """``kernel`` with several cells per thread, as the user asks or as registers allow; None where one is enough."""
+    """``kernel`` with several cells per thread, as the user asks or as registers allow; None where one is enough.
+
+    ``smaller``: as :func:`best_elements` takes it.
+    """
     sizes = {axis.axis: axis.size for axis in kernel.threads}
     if options.elements is not None:
         elements: Mapping[Axis, int] | None = dict(zip(_AXES, options.elements, strict=False))
     elif len(sizes) != 2 or min(sizes.values()) < min(THREADS.values()):
         return None
     else:
-        elements = best_elements(needs, cell)
+        elements = best_elements(needs, cell, smaller)
     if elements is None or all(elements.get(axis, 1) == 1 for axis in sizes):
         return None
     most = max(THREADS.values()) if len(sizes) > 1 else max(sizes.values())

@@ -20,7 +20,7 @@ from polyviz.mapping.gpu_space import thread_instances
 from polyviz.mapping.gpu_strips import with_place, with_strips
 from polyviz.mapping.gpu_tiles import bounds_of, full_tiles, kept_boxes, members_of, register_writes
 from polyviz.model.device import coordinate
-from polyviz.model.isl_limits import at_most
+from polyviz.model.isl_limits import LimitError, at_most, cause_of
 from polyviz.model.schedule import Decision
 from polyviz.model.staging import StagedRun, Unstaged
 
@@ -41,35 +41,55 @@ _OPERATIONS = 600_000
 
 
 def staged(
-    scop: Scop, kernel: DeviceKernel, options: DeviceOptions, private: frozenset[str], cell: int
+    scop: Scop,
+    kernel: DeviceKernel,
+    options: DeviceOptions,
+    private: frozenset[str],
+    cell: int,
+    smaller: int = 0,
 ) -> tuple[DeviceKernel, list[Decision]]:
     """``kernel`` with what its runs read in shared memory where that saves traffic, and why or why not.
 
-    ``private`` are the arrays that each iteration has a copy of; the largest cells take ``cell`` bytes.
+    ``private`` are the arrays that each iteration has a copy of; the largest cells take ``cell`` bytes. Register tiles
+    are so many steps ``smaller`` than the estimate allows.
     """
-    stager = _Stager(scop, kernel, options, private, cell)
+    stager = _Stager(scop, kernel, options, private, cell, smaller)
     if not options.stage:
         return stager.nothing("staging is switched off"), []
     try:
         with at_most(_OPERATIONS):
             return stager.result()
-    except isl.Error:
-        reason = "isl would need too long to find their tiles"
+    except isl.Error as error:
+        reason = _failure(error)
         text = f"arrays stay in global memory: {reason}"
         return stager.nothing(reason), [Decision("promotion", text, kernel.statements)]
+
+
+def _failure(error: isl.Error) -> str:
+    """Why there are no tiles: isl's limit, or what it cannot do; without tiles a kernel is slower, not wrong."""
+    if isinstance(error, LimitError):
+        return "isl would need too long to find their tiles"
+    return f"isl could not find their tiles: {cause_of(error)}"
 
 
 class _Stager:
     """One kernel in the making; ``decisions`` tell what was decided, ``unstaged`` why arrays have no tile."""
 
     def __init__(
-        self, scop: Scop, kernel: DeviceKernel, options: DeviceOptions, private: frozenset[str], cell: int
+        self,
+        scop: Scop,
+        kernel: DeviceKernel,
+        options: DeviceOptions,
+        private: frozenset[str],
+        cell: int,
+        smaller: int,
     ) -> None:
         self.scop = scop
         self.kernel = kernel
         self.options = options
         self.private = private
         self.cell = cell
+        self.smaller = smaller
         self.decisions: list[Decision] = []
         self.unstaged: dict[tuple[str, str], str] = {}
         self.needs: dict[tuple[str, ...], RegisterNeed] = {}
@@ -101,7 +121,7 @@ class _Stager:
             tiled = run.first is not None and any(member.register for member in run.members)
             if tiled and all(size == 1 for _, size in run.elements):
                 needs = [*self.needs.values()]
-                return wider_kernel(self.scop, self.kernel, self.options, needs, self.cell)
+                return wider_kernel(self.scop, self.kernel, self.options, needs, self.cell, self.smaller)
         return None
 
     def _told(self, kernel: DeviceKernel) -> DeviceKernel:

@@ -151,7 +151,8 @@ class DevicePlan:
     """All kernels of a part, and when the host launches each: a map from the values of its host loops to a time.
 
     ``decisions`` say what the mapping had to do beyond its rules, ``options`` what it was allowed to do.
-    ``plain`` are the kernels before anything was staged; the largest cells take ``cell`` bytes.
+    ``plain`` are the kernels before anything was staged; the largest cells take ``cell`` bytes. ``smaller``: how many
+    steps the register tile of a kernel, by its number, is below the largest that fits by the estimate.
     """
 
     kernels: tuple[DeviceKernel, ...]
@@ -160,3 +161,4 @@ class DevicePlan:
     options: DeviceOptions = field(default_factory=DeviceOptions)
     plain: tuple[DeviceKernel, ...] = ()
     cell: int = 8
+    smaller: Mapping[int, int] = field(default_factory=dict)

@@ -99,13 +99,18 @@ class KernelText:
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """What was decided about one array of a kernel: where its tile lives, how large that is, and why."""
+    """What was decided about one array of a kernel: where its tile lives, how large that is, and why.
+
+    ``extents`` include the cells that end rows against bank conflicts. Of a tile in shared memory a thread takes
+    ``together`` cells at once, which stand beside each other there and not in the array.
+    """
 
     array: str
     place: Literal["shared", "register", "global"]
     extents: tuple[int, ...]
     bytes: int
     reason: str
+    together: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ take about a second.
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -24,9 +25,13 @@ _FIRST_TRY = 100
 _ALWAYS = 20_000
 
 
+class LimitError(isl.Error):
+    """isl has used up the operations that it was given; the question itself may have an answer."""
+
+
 @contextmanager
 def at_most(operations: int) -> Iterator[None]:
-    """Let isl raise ``isl.Error`` when the body needs more than ``operations``; the limit before comes back afterwards.
+    """Let isl raise LimitError when the body needs more than ``operations``; the limit before comes back afterwards.
 
     A limit inside a limit replaces it for that time; the outer one then counts from zero.
     """
@@ -36,9 +41,39 @@ def at_most(operations: int) -> Iterator[None]:
     context.reset_operations()
     try:
         yield
+    except isl.Error as error:
+        if is_spent():
+            raise LimitError(f"more than {operations} operations are needed") from error
+        raise
     finally:
         context.set_max_operations(before)
         context.reset_operations()
+
+
+def is_spent() -> bool:
+    """Whether the limit in force is used up, so that isl refuses whatever it is asked for.
+
+    Its messages do not tell: where a limit strikes while isl reads a text, it speaks of the syntax.
+
+    >>> with at_most(1):
+    ...     is_spent(), is_spent()
+    (False, True)
+    """
+    try:
+        isl.Val(0)  # every allocation is an operation
+    except isl.Error:
+        return True
+    return False
+
+
+def cause_of(error: isl.Error) -> str:
+    """What isl says went wrong, without the places in its own source.
+
+    >>> cause_of(isl.Error("call to isl_set_dim_max failed: unbounded optimum in /project/isl/isl_tab_pip.c:743"))
+    'unbounded optimum in isl_set_dim_max'
+    """
+    found = re.fullmatch(r"call to (\w+) failed: (.*) in \S+:\d+", str(error).strip())
+    return f"{found[2]} in {found[1]}" if found else str(error)
 
 
 def solved(compute: Callable[[], Result], operations: int = SMALL) -> Result | None:

@@ -7,11 +7,19 @@ loops as written keep them. So the text goes the way that is checked on every ma
 from __future__ import annotations
 
 import hashlib
+import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import DeviceError, ToolchainError
 from polyviz.runtime.cache import BuildCache
-from polyviz.runtime.nvrtc import architecture_of, compile_text, nvrtc_availability
+from polyviz.runtime.nvrtc import (
+    CompiledText,
+    KernelResources,
+    architecture_of,
+    compile_text,
+    nvrtc_availability,
+)
 from polyviz.runtime.storage import process_directory, write_atomically
 
 if TYPE_CHECKING:
@@ -28,10 +36,11 @@ def load_kernels(program: Program) -> list[Any]:
     import cupy
 
     assert program.device is not None
-    architecture = architecture_of(cupy.cuda.Device().compute_capability)
+    architecture = architecture_here()
+    code = compiled(program, architecture).binary
     try:
         # The file has to stay: CuPy may read it again.
-        path = process_directory() / f"{hashlib.sha256(code := _code(program, architecture)).hexdigest()}.cubin"
+        path = process_directory() / f"{hashlib.sha256(code).hexdigest()}.cubin"
         write_atomically(path, code)
     except OSError as error:
         raise ToolchainError(
@@ -51,11 +60,27 @@ def load_kernels(program: Program) -> list[Any]:
     return kernels
 
 
-def _code(program: Program, architecture: str) -> bytes:
-    parts = (program.text, architecture, program.floating_point, nvrtc_availability()[1])
-    return BuildCache().binary(
-        parts, lambda: compile_text(program.text, architecture, program.floating_point).binary
-    )
+def architecture_here() -> str:
+    """What to compile for on the current device."""
+    import cupy
+
+    return architecture_of(cupy.cuda.Device().compute_capability)
+
+
+def compiled(program: Program, architecture: str) -> CompiledText:
+    """The machine code of ``program`` and what its kernels need, from the disk where it was compiled before.
+
+    Raises ToolchainError as ``compile_text``.
+    """
+    parts = ("code and needs", program.text, architecture, program.floating_point, nvrtc_availability()[1])
+
+    def packed() -> bytes:
+        made = compile_text(program.text, architecture, program.floating_point)
+        return json.dumps([asdict(one) for one in made.kernels]).encode() + b"\n" + made.binary
+
+    needs, _, binary = BuildCache().binary(parts, packed).partition(b"\n")
+    kernels = tuple(KernelResources(**one) for one in json.loads(needs))
+    return CompiledText(architecture, binary, kernels)
 
 
 def _check_block(kernel: KernelText, loaded: Any) -> None:

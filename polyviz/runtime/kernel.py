@@ -15,7 +15,7 @@ from polyviz.codegen.generate import all_types, generate, largest_cell
 from polyviz.codegen.numba_cuda import print_numba_cuda
 from polyviz.codegen.scan import EndlessLoopsError
 from polyviz.errors import OverlapError, ToolchainError
-from polyviz.mapping import for_cells, without_tiles
+from polyviz.mapping import for_cells, with_smaller_tiles, without_tiles
 from polyviz.mapping.thread_pictures import level_trees, place_rules, thread_pictures
 from polyviz.model.device_view import DeviceView
 from polyviz.model.display import Displayable
@@ -327,7 +327,7 @@ class Kernel(Displayable):
 
     def _made(self, types: Mapping[str, ArrayType]) -> Compiled:
         """The program for ``types`` and what runs it; under the substitute where the first choice does not compile."""
-        program = self.specialise(types)
+        program = self._fitting(types)
         try:
             return Compiled(program, make_runner(program))
         except ToolchainError as error:
@@ -337,6 +337,18 @@ class Kernel(Displayable):
             self._remarks = (_why_not(before, self.target, error),)
         program = self.specialise(types)
         return Compiled(program, make_runner(program))
+
+    def _fitting(self, types: Mapping[str, ArrayType]) -> Program:
+        """The program for ``types``, with register tiles that the device at hand holds where it is for one."""
+        program = self.specialise(types)
+        if self.target != "cuda":
+            return program
+        from polyviz.runtime.register_fit import spilled_tiles
+
+        while too_large := spilled_tiles(self.plan, program):
+            self.plan = with_smaller_tiles(self.scop, self.plan, too_large)
+            program = self.specialise(types)
+        return program
 
     def __reduce__(self) -> NoReturn:
         raise PicklingError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import islpy as isl
 
@@ -32,6 +32,8 @@ class IslScheduler:
 
     ``proximity`` and ``coincidence`` say whether these relations take part; ``outer_coincidence`` insists on a parallel
     outermost row, ``serialize`` fuses nothing, ``maximize_band_depth`` refuses a fusion that shortens a band.
+    ``target`` is what the schedule is for: on a ``gpu`` a parallel outermost row is always asked for, since it becomes
+    the grid (without one the host launches a kernel for every wavefront); PPCG asks isl for the same.
     ``reorder_live_ranges`` lets anti and output dependences constrain only where the values they protect are passed on
     between iterations (isl's conditional validity); what comes of it is used when the exact dependences allow it, and
     computed again without the option when not. The search stops after ``time_limit`` seconds (some programs would take
@@ -40,6 +42,7 @@ class IslScheduler:
 
     name: ClassVar[str] = "isl"
     keeps_groups: ClassVar[bool] = True
+    target: Literal["cpu", "gpu"] = "cpu"
     proximity: bool = True
     coincidence: bool = True
     outer_coincidence: bool = False
@@ -94,9 +97,13 @@ class IslScheduler:
         finally:
             apply_options(isl.DEFAULT_CONTEXT, before)
 
+    @property
+    def _outer(self) -> bool:
+        return self.outer_coincidence or self.target == "gpu"
+
     def _options(self) -> dict[str, int]:
         return {
-            "schedule_outer_coincidence": int(self.outer_coincidence),
+            "schedule_outer_coincidence": int(self._outer),
             "schedule_serialize_sccs": int(self.serialize),
             "schedule_maximize_band_depth": int(self.maximize_band_depth),
         }
@@ -122,7 +129,7 @@ class IslScheduler:
             for wish, wanted in (
                 ("dependent instances close together", self.proximity),
                 ("parallel rows", self.coincidence),
-                ("a parallel outermost row", self.outer_coincidence),
+                ("a parallel outermost row", self._outer),
                 ("no fusion", self.serialize),
                 ("deep bands", self.maximize_band_depth),
                 ("live ranges in any order", self.reorder_live_ranges),

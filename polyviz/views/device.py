@@ -199,6 +199,7 @@ def card_model(card: KernelCard) -> KernelCardModel:
                 "extents": list(one.extents),
                 "bytes": one.bytes,
                 "reason": one.reason,
+                "together": one.together,
             }
             for one in card.promotions
         ],

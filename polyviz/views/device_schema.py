@@ -6,13 +6,17 @@ from typing import TypedDict
 
 
 class PromotionModel(TypedDict):
-    """What was decided about one array: where its tile lives (``shared``, ``register``, ``global``) and why."""
+    """What was decided about one array: where its tile lives (``shared``, ``register``, ``global``) and why.
+
+    A thread takes ``together`` cells of a tile in shared memory at once.
+    """
 
     array: str
     place: str
     extents: list[int]
     bytes: int
     reason: str
+    together: int
 
 
 class DeviceAccessModel(TypedDict):

@@ -21,6 +21,18 @@ def test_a_step_takes_its_operands_in_pieces_of_sixteen_bytes():
     assert "take<" not in plain.partition("// Kernel 0")[2]
 
 
+def test_a_tile_at_the_border_is_read_without_bank_conflicts_too():
+    """The cells beyond the border are 0, so that a piece may hold some of them."""
+    kernel = compiled(entry_of("gemm").function)
+    kernel(*entry_of("gemm").arguments("mini"))
+    sites = {site.number: site for one in kernel.program.device.kernels for site in one.sites}
+    reads = [
+        one for one in kernel.emulation.counts if not one.write and sites[one.site].memory == "shared"
+    ]
+    assert sum(one.requests for one in reads) > 100
+    assert sum(one.conflicts for one in reads) == 0
+
+
 def test_a_factor_of_the_whole_sum_stands_outside_unless_bits_must_not_change():
     text = compiled(entry_of("gemm").function).source
     assert "+= alpha * C_own[element_y][element_x];" in text

@@ -8,8 +8,10 @@ import islpy as isl
 import pytest
 
 import polyviz as pv
+from polyviz.codegen import scan
+from polyviz.codegen.device_loops import kernel_loops
 from polyviz.codegen.loops import LOOP_PREFIX, Block, For, If, Instance, LoopNode, descendants, plus_one
-from polyviz.codegen.scan import condition_of_set, scan_schedule
+from polyviz.codegen.scan import EndlessLoopsError, condition_of_set, scan_schedule
 from polyviz.model.expression import Binary, Call, Constant, Expression, Name, Unary
 from polyviz.runtime.evaluate import evaluate
 
@@ -176,3 +178,22 @@ def test_what_uses_a_temporary_stays_in_its_loop() -> None:
     assert list(visits(loops, {"n": 1})) == expected(schedule, 1)
     declaring = [node for node in descendants(loops) if isinstance(node, Block) and node.declares]
     assert len(declaring) == 1
+
+
+def test_isl_gets_more_time_where_one_thread_runs_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No order is simpler than that one, while tiles and wavefronts can be given up."""
+
+    def recurrence(A: object) -> None:
+        for i in range(1, A.shape[0]):  # type: ignore[attr-defined]
+            A[i] = A[i - 1] + A[i]  # type: ignore[index]
+
+    def scaled(A: object) -> None:
+        for i in range(A.shape[0]):  # type: ignore[attr-defined]
+            A[i] = 2.0 * A[i]  # type: ignore[index]
+
+    alone, parallel = (pv.compile(one, schedule="isl", target="emulated") for one in (recurrence, scaled))
+    monkeypatch.setattr(scan, "_OPERATIONS", 10)
+    loops = [descendants(one) for one in kernel_loops(alone.scop, alone.plan, [frozenset()], trees=True)]
+    assert any(isinstance(node, For) for nodes in loops for node in nodes)
+    with pytest.raises(EndlessLoopsError):
+        kernel_loops(parallel.scop, parallel.plan, [frozenset()], trees=True)

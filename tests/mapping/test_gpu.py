@@ -39,6 +39,12 @@ def test_one_order_gives_its_outermost_parallel_loops_to_blocks_and_threads():
     assert axes(kernel) == ({"x": ({"q"}, 16), "y": ({"r"}, 16)}, {"x": ({"q"}, 16), "y": ({"r"}, 16)})
 
 
+@pytest.mark.parametrize("name", ["gemver", "covariance", "3mm"])
+def test_the_order_of_isl_leaves_the_host_no_loop_where_it_need_not(name):
+    """Fused as closely as on a processor, they would be launched once per wavefront or row."""
+    assert all(kernel.host == () and kernel.blocks for kernel in planned(name, "isl"))
+
+
 def test_tiles_of_the_user_are_those_of_the_blocks():
     (kernel,) = planned("doitgen-expanded", "isl", tile=(8, 32))
     assert {axis.axis: axis.size for axis in kernel.blocks} == {"y": 8, "x": 32}

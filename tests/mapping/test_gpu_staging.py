@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import islpy as isl
 import pytest
 
 import polyviz as pv
+from polyviz.frontend import extract
 from polyviz.gallery import kernel as entry_of
+from polyviz.mapping import gpu_staging
+from polyviz.model.staging import DeviceOptions
 
 
 def plan_of(function, schedule="superposition", **device):
@@ -19,6 +23,11 @@ def runs_of(name, schedule="superposition", **device):
 
 def reasons(plan):
     return [decision.text for decision in plan.decisions if decision.step == "promotion"]
+
+
+def close_order(name):
+    """What isl makes for a processor: one launch has all statements."""
+    return pv.schedule(extract(entry_of(name).function), "isl")
 
 
 def test_a_thread_computes_several_cells_of_a_product():
@@ -71,13 +80,13 @@ def test_what_threads_read_across_rows_is_copied_along_rows():
 
 
 def test_what_the_launch_writes_stays_in_global_memory():
-    plan = plan_of(entry_of("lu").function, "isl")
+    plan = plan_of(entry_of("lu").function, close_order("lu"))
     assert not any(kernel.runs for kernel in plan.device.kernels)
     assert any("writes some of it in the same launch" in text for text in reasons(plan))
 
 
 def test_a_launch_with_few_instances_is_predicted_with_few_threads():
-    plan = plan_of(entry_of("gramschmidt").function, "isl")
+    plan = plan_of(entry_of("gramschmidt").function, close_order("gramschmidt"))
     assert not any(kernel.runs for kernel in plan.device.kernels)
     assert (
         "A stays in global memory: a copy would cost 32 transactions per tile, reading costs 32"
@@ -109,6 +118,34 @@ def test_what_stays_in_global_memory_says_why_for_each_array():
 def test_a_thread_with_two_loops_says_so():
     plan = plan_of(entry_of("convolution-layer").function, "isl")
     assert any("more than one loop" in text for text in reasons(plan))
+
+
+def test_a_limit_of_isl_is_said_as_such(monkeypatch):
+    monkeypatch.setattr(gpu_staging, "_OPERATIONS", 50)
+    plan = plan_of(entry_of("gemm").function)
+    assert "arrays stay in global memory: isl would need too long to find their tiles" in reasons(plan)
+
+
+def test_what_else_fails_in_isl_is_told_with_its_cause(monkeypatch):
+    def unbounded(_kernel):
+        isl.Set("{ [i] : i >= 0 }").dim_max(0)
+
+    monkeypatch.setattr(gpu_staging, "with_strips", unbounded)
+    plan = plan_of(entry_of("gemm").function)
+    (text,) = reasons(plan)
+    assert text.startswith("arrays stay in global memory: isl could not find their tiles: unbounded optimum")
+    assert {left.reason for left in plan.device.kernels[0].unstaged} == {text.partition(": ")[2]}
+
+
+def test_wherever_the_limit_strikes_it_is_the_reason(monkeypatch):
+    plan = plan_of(entry_of("gemm").function)
+    (plain,), scop = plan.device.plain, extract(entry_of("gemm").function)
+    found = set()
+    for limit in range(200, 20_000, 400):
+        monkeypatch.setattr(gpu_staging, "_OPERATIONS", limit)
+        kernel, _ = gpu_staging.staged(scop, plain, DeviceOptions(), frozenset(), 8)
+        found |= {left.reason for left in kernel.unstaged}
+    assert found == {"isl would need too long to find their tiles"}
 
 
 def test_tiles_keep_to_the_budget():

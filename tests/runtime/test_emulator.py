@@ -68,14 +68,15 @@ def test_kernels_of_the_spatial_order_compute_what_the_loops_do(name):
     verify(name, "spatial")
 
 
-def test_tiles_of_several_runs_in_several_kernels_have_names_of_their_own():
-    made = verify("symm", "spatial")
+@pytest.mark.parametrize(("schedule", "tiles"), [("superposition", [0, 0, 4]), ("spatial", [0, 2, 2])])
+def test_tiles_of_several_runs_in_several_kernels_have_names_of_their_own(schedule, tiles):
+    made = verify("symm", schedule)
     names = [
         re.findall(r"__shared__ Shared<.*> (\w+);", text)
         for text in made.program.device.instrumented.split("// Kernel ")
     ]
-    assert [len(one) for one in names] == [0, 4, 2]
-    assert len({name for one in names for name in one}) == 6
+    assert [len(one) for one in names] == tiles
+    assert len({name for one in names for name in one}) == 4
 
 
 def jacobi(steps=4, size=40):

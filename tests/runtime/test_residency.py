@@ -511,7 +511,7 @@ def test_launches_are_worked_out_once_for_the_same_sizes(gpu, monkeypatch):
 
 
 def test_code_that_the_device_does_not_take_is_told(gpu, monkeypatch):
-    monkeypatch.setattr(device_code, "compile_text", lambda *_: SimpleNamespace(binary=b"something else"))
+    monkeypatch.setattr(device_code, "compile_text", lambda *_: SimpleNamespace(binary=b"something else", kernels=()))
     monkeypatch.setattr(device_code.BuildCache, "binary", lambda _, parts, make: make())
     with pytest.raises(
         ToolchainError, match="does not take the kernels, which were compiled for sm_90"

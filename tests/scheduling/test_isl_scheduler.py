@@ -42,6 +42,17 @@ def test_outer_coincidence_wants_a_parallel_outermost_row() -> None:
     assert coincident.bands[1].members[0].coincident
 
 
+def test_for_a_device_rows_are_parallel_rather_than_close() -> None:
+    """One skewed band suits a processor; a grid is made of the cells of one time step."""
+    plain, device = (schedule(kernels.jacobi_1d(), "isl", target=place) for place in ("cpu", "gpu"))
+    assert [member.coincident for band in plain.bands for member in band.members] == [False, False]
+    time, *cells = device.bands
+    assert [member.rows for member in time.members] == [{"R": "t", "S": "t"}]
+    assert [[member.coincident for member in band.members] for band in cells] == [[True], [True]]
+    assert "a parallel outermost row" in device.decisions[0].text
+    assert "a parallel outermost row" not in plain.decisions[0].text
+
+
 def test_without_proximity_and_coincidence_only_legality_is_left() -> None:
     result = schedule(kernels.jacobi_1d(), "isl", proximity=False, coincidence=False)
     assert check(kernels.jacobi_1d(), result)

@@ -31,6 +31,8 @@ export interface Promotion {
   readonly extents: readonly number[];
   readonly bytes: number;
   readonly reason: string;
+  /** Cells of a tile in shared memory that a thread takes at once: they stand beside each other there only. */
+  readonly together: number;
 }
 
 export interface Card {
@@ -118,7 +120,8 @@ function cardOf(value: unknown): Card {
         place: textOf(one['place']),
         extents: point(one['extents']),
         bytes: numberOf(one['bytes']),
-        reason: textOf(one['reason'])
+        reason: textOf(one['reason']),
+        together: numberOf(one['together']) || 1
       };
     }),
     accesses: listOf(fields['accesses'], item => {

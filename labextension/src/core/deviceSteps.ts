@@ -31,8 +31,10 @@ export interface Meeting {
   readonly threads: number;
   /** The segments of global memory that are touched, by number. */
   readonly segments: readonly number[];
-  /** Different words of shared memory in each bank; null where the access does not go there. */
+  /** Different words of shared memory in each bank; null where the access does not go there, or takes pieces of it. */
   readonly banks: readonly number[] | null;
+  /** Cells that a thread takes from shared memory at once, for as many steps of it; 1 where it takes one by one. */
+  readonly together: number;
 }
 
 /** What a step touches, access by access; accesses whose cells are not known exactly are left out. */
@@ -61,7 +63,8 @@ function meeting(model: Model, card: Card | undefined, number: number, address: 
     memory,
     threads: points.length,
     segments: memory === 'global' ? [...new Set(segments)].sort((one, other) => one - other) : [],
-    banks: memory === 'shared' && found !== undefined ? banksOf(points.map(cells), found.extents, size) : null
+    banks: memory === 'shared' && found !== undefined && found.together === 1 ? banksOf(points.map(cells), found.extents, size) : null,
+    together: found?.together ?? 1
   };
 }
 

@@ -33,8 +33,13 @@ function content(state: State): readonly HTMLElement[] {
 
 function row(one: Meeting): HTMLElement {
   const transactions = one.memory === 'global' ? String(one.segments.length) : '–';
-  const cells = [element('code', {}, one.text), one.mode, one.memory, String(one.threads), transactions, one.banks === null ? '' : banks(one.banks)];
+  const cells = [element('code', {}, one.text), one.mode, one.memory, String(one.threads), transactions, one.banks === null ? pieces(one) : banks(one.banks)];
   return element('tr', {}, ...cells.map(cell => element('td', {}, cell)));
+}
+
+/** Cells that come in pieces stand elsewhere in the tile than in the array, and one piece serves several steps. */
+function pieces(one: Meeting): string {
+  return one.together > 1 ? `${one.together} cells of a thread at once` : '';
 }
 
 const CELL = 5;

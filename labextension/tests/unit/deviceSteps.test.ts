@@ -7,12 +7,12 @@ import type { Model } from '../../src/core/model';
 import { sample } from './sample';
 
 /** The statement of the sample on a device whose threads along x run `j`, a step for each `i`. */
-function onDevice(place = 'global', extents: readonly number[] = []): Record<string, unknown> {
+function onDevice(place = 'global', extents: readonly number[] = [], together = 1): Record<string, unknown> {
   const found = sample();
   const [statement] = found['statements'] as { name: string; points: number[][] }[];
   const { name, points } = statement!;
   const rows = [...new Set(points.map(point => point[0]!))].sort((one, other) => one - other);
-  const promotions = place === 'global' ? [] : [{ array: 'A', place, extents, bytes: 64, reason: 'read often' }];
+  const promotions = place === 'global' ? [] : [{ array: 'A', place, extents, bytes: 64, reason: 'read often', together }];
   const device = {
     target: 'emulated',
     kernels: [{ name: 'kernel_f_0', statements: [name], grid: ['1', '1', '1'], block: [8, 1, 1], promotions, accesses: [] }],
@@ -61,6 +61,14 @@ test('arrays in registers and in shared memory need no transaction', () => {
     expect(met.every(one => one.memory === place && one.segments.length === 0)).toBe(true);
     expect(met.every(one => (one.banks !== null) === (place === 'shared'))).toBe(true);
   }
+});
+
+test('tiles that threads take in pieces say so, since their cells stand in another order', () => {
+  const model = read(onDevice('shared', [4, 8], 2));
+  const device = model.variants[0]!.device!;
+  const met = meetings(model, device, 0, deviceMoments(model, device)[0]!).filter(one => one.text.startsWith('A['));
+  expect(met.length).toBeGreaterThan(0);
+  expect(met.every(one => one.memory === 'shared' && one.banks === null && one.together === 2)).toBe(true);
 });
 
 test('words of one column meet in one bank, and padding spreads them', () => {

@@ -1,4 +1,4 @@
-"""``polyviz bench --suite gpu``: one variant after the other, each in a process that may fail alone."""
+"""``polyviz bench --suite gpu``: times on a device, counts without one; what fails is a row."""
 
 from __future__ import annotations
 
@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING
 from polyviz.benchmark.failures import first_line
 from polyviz.benchmark.gpu.counts import Counted
 from polyviz.benchmark.gpu.records import COUNTS, TIMES, GpuResults, Row, load, save
-from polyviz.benchmark.gpu.times import CUPY, NUMBA, Timed
+from polyviz.benchmark.gpu.rounds import RUN_LIMIT, Race
+from polyviz.benchmark.gpu.times import CUPY, NUMBA
 from polyviz.benchmark.versions import versions
+from polyviz.benchmark.workers import Workers
 from polyviz.runtime.cuda import cuda_availability
 from polyviz.runtime.nvrtc import nvrtc_availability
-from polyviz.runtime.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
-
-RUN_LIMIT = 280.0
-"""Seconds for one variant: scheduling, compiling, the verified run and, on a device, all timed ones."""
-
 
 def run_gpu(
     kernels: Sequence[str],
@@ -42,14 +39,13 @@ def run_gpu(
         say(f"no times, counts of the emulator instead: {reason}")
     results = (load(output, name) if resume else None) or _fresh(name, reason, size, dtype)
     variants = [*schedules, NUMBA, CUPY] if available else list(schedules)
-    done = {(row.kernel, row.schedule) for row in results.rows}
-    with Worker() as worker:
+    rounds = repeats if available else None
+    with Workers() as workers:
         for kernel in kernels:
-            for variant in (variant for variant in variants if (kernel, variant) not in done):
-                row = _row(worker, name, kernel, variant, size, dtype, repeats)
+            for row in _rows(workers, kernel, _missing(results, kernel, variants), size, dtype, rounds):
                 results = results.with_row(row)
                 save(results, output)
-                say(f"{kernel}, {variant}: {row.text}")
+                say(f"{kernel}, {row.schedule}: {row.text}")
     say(f"{output / name}.md holds the table")
     return int(not all(row.verified or row.schedule == CUPY for row in results.rows))
 
@@ -67,13 +63,29 @@ def _fresh(name: str, reason: str, size: str, dtype: str) -> GpuResults:
     )
 
 
-def _row(worker: Worker, name: str, kernel: str, variant: str, size: str, dtype: str, repeats: int) -> Row:
-    label = f"{variant} on {kernel}"
-    job = "polyviz.benchmark.gpu.times:measure" if name == TIMES else "polyviz.benchmark.gpu.counts:count"
-    arguments = (kernel, variant, size, dtype, *((repeats,) if name == TIMES else ()))
+def _missing(results: GpuResults, kernel: str, variants: Sequence[str]) -> list[str]:
+    """The variants without a row; all of them where times are compared that rounds have to share."""
+    done = {row.schedule for row in results.rows if row.kernel == kernel}
+    missing = [variant for variant in variants if variant not in done]
+    return list(variants) if missing and results.name == TIMES else missing
+
+
+def _rows(
+    workers: Workers, kernel: str, variants: Sequence[str], size: str, dtype: str, repeats: int | None
+) -> Iterable[Row]:
+    """What came out for ``variants``: times where there are ``repeats``, counts otherwise."""
+    if repeats is not None:
+        return Race(workers, kernel, size, dtype, repeats).rows(variants)
+    return (_counted(workers, kernel, schedule, size, dtype) for schedule in variants)
+
+
+def _counted(workers: Workers, kernel: str, schedule: str, size: str, dtype: str) -> Counted:
+    """One schedule in the emulator."""
+    job, label = "polyviz.benchmark.gpu.counts:count", f"{schedule} on {kernel}"
     try:
-        row: Row = worker.run(job, *arguments, time_limit=RUN_LIMIT, label=label)
+        row: Counted = workers.run(
+            "emulator", job, kernel, schedule, size, dtype, time_limit=RUN_LIMIT, label=label
+        )
     except Exception as error:  # what a library raises is a row like any other
-        failed = Timed if name == TIMES else Counted
-        return failed(kernel, variant, False, remark=first_line(error))
+        return Counted(kernel, schedule, False, remark=first_line(error))
     return row

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.benchmark.gpu.counts import Counted
 from polyviz.benchmark.gpu.table import counts_markdown, times_markdown
-from polyviz.benchmark.gpu.times import Timed
+from polyviz.benchmark.gpu.timed import Timed
 from polyviz.errors import OptionError
 from polyviz.runtime.storage import write_atomically
 
@@ -32,8 +32,9 @@ class GpuResults:
     rows: tuple[Row, ...] = ()
 
     def with_row(self, row: Row) -> GpuResults:
-        """The results with one row more."""
-        return replace(self, rows=(*self.rows, row))
+        """The results with ``row`` in the place of one of the same kernel and schedule, or behind all others."""
+        others = [one for one in self.rows if (one.kernel, one.schedule) != (row.kernel, row.schedule)]
+        return replace(self, rows=(*others, row))
 
     def markdown(self) -> str:
         """The document."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
+from polyviz.runtime.statistics import median_interval
 from polyviz.views.tables import plural, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from polyviz.benchmark.gpu.counts import Counted, Resources
-    from polyviz.benchmark.gpu.times import Timed
+    from polyviz.benchmark.gpu.timed import Timed
 
 REFERENCE = "superposition"
 """The schedule that the others are compared with."""
@@ -29,7 +30,8 @@ _RESOURCES = (
 )
 _TIMES = (
     "Medians with their 95 % intervals, by the device's own clock: the kernels alone, and with moving all arrays there "
-    "and back at every call. Every result was verified against the loops as written."
+    "and back at every call. The variants of a kernel took turns, round by round, and ratios are taken within a round. "
+    "Every result was verified against the loops as written, in the first run and in the last."
 )
 
 
@@ -51,7 +53,7 @@ def counts_markdown(where: str, settings: str, rows: Sequence[Counted]) -> str:
         "launches",
         "remark",
     )
-    amounts = {(row.kernel, row.schedule): float(row.transactions) for row in rows if row.verified}
+    amounts = {(row.kernel, row.schedule): [float(row.transactions)] for row in rows if row.verified}
     compared = [f"- {text}" for text in _compared(amounts, "the transactions of")]
     parts += [
         _COUNTS,
@@ -100,15 +102,13 @@ def times_markdown(where: str, settings: str, rows: Sequence[Timed]) -> str:
             row.kernel,
             row.schedule,
             "yes" if row.verified else "no",
-            _time(row.kernels, row.kernels_interval),
-            _time(row.total, row.total_interval),
+            _time(row.alone),
+            _time(row.together),
             row.remark,
         ]
         for row in rows
     ]
-    amounts = {
-        (row.kernel, row.schedule): row.kernels for row in rows if row.verified and row.kernels is not None
-    }
+    amounts = {(row.kernel, row.schedule): row.alone for row in rows if row.verified and row.alone}
     compared = "\n".join(f"- {text}" for text in _compared(amounts, "the time of the kernels alone of"))
     title = "# Kernels of blocks and threads on a device"
     return (
@@ -126,13 +126,16 @@ def times_markdown(where: str, settings: str, rows: Sequence[Timed]) -> str:
     )
 
 
-def _compared(amounts: Mapping[tuple[str, str], float], what: str) -> Iterator[str]:
-    """Per variant how much it takes in the mean against the reference, over the kernels that both of them have."""
+def _compared(amounts: Mapping[tuple[str, str], Sequence[float]], what: str) -> Iterator[str]:
+    """Per variant how much it takes in the mean against the reference, over the kernels that both of them have.
+
+    The ratio of a kernel is the median of those within each round.
+    """
     for variant in dict.fromkeys(variant for _, variant in amounts if variant != REFERENCE):
         ratios = [
-            amount / amounts[kernel, REFERENCE]
-            for (kernel, other), amount in amounts.items()
-            if other == variant and amount and amounts.get((kernel, REFERENCE))
+            statistics.median(one / other for one, other in zip(mine, amounts[kernel, REFERENCE], strict=False))
+            for (kernel, name), mine in amounts.items()
+            if name == variant and all(mine) and all(amounts.get((kernel, REFERENCE), [0.0]))
         ]
         if ratios:
             yield (
@@ -141,10 +144,11 @@ def _compared(amounts: Mapping[tuple[str, str], float], what: str) -> Iterator[s
             )
 
 
-def _time(median: float | None, interval: tuple[float, float] | None) -> str:
-    if median is None or interval is None:
+def _time(samples: Sequence[float]) -> str:
+    if not samples:
         return ""
-    return f"{seconds(median)} [{seconds(interval[0])}, {seconds(interval[1])}]"
+    first, last = median_interval(samples)
+    return f"{seconds(statistics.median(samples))} [{seconds(first)}, {seconds(last)}]"
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -1,11 +1,10 @@
-"""Times on a device, the kernels alone and with transfers, every result verified first."""
+"""Runs on a device, the kernels alone and with transfers timed; jobs of a process that keeps what it compiled."""
 
 from __future__ import annotations
 
-import statistics
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -13,71 +12,51 @@ from polyviz.benchmark.gpu.subjects import built, disagreement, fresh, outputs
 from polyviz.benchmark.peers.formulas import NUMPY
 from polyviz.codegen.numba_cuda import print_numba_cuda
 from polyviz.runtime.execute import load_function
-from polyviz.runtime.statistics import median_interval
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 NUMBA, CUPY = "isl, as numba.cuda", "CuPy/cuBLAS"
 """The peers: the kernels of the schedule ``isl`` as Python text under numba, and calls of libraries."""
+Run = Callable[[Any], tuple[Any, float, float]]
+"""Takes arguments; the result, seconds of the kernels alone, and with transfers."""
+Variant = tuple[str, str, str, str]
+"""A kernel, the variant of it, the size of its data and their type."""
+_runs: dict[Variant, Run] = {}
+"""The latest variant of this process: its arrays and code are on the device."""
 
 
-@dataclass(frozen=True, slots=True)
-class Timed:
-    """One variant of one kernel: seconds of the kernels alone, and with transfers; 95 % intervals of the medians."""
-
-    kernel: str
-    schedule: str
-    verified: bool
-    kernels: float | None = None
-    kernels_interval: tuple[float, float] | None = None
-    total: float | None = None
-    total_interval: tuple[float, float] | None = None
-    remark: str = ""
-
-    @property
-    def text(self) -> str:
-        """What came out, in a line."""
-        if self.kernels is None or self.total is None:
-            return self.remark
-        return f"kernels {self.kernels * 1e3:.3g} ms, with transfers {self.total * 1e3:.3g} ms"
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Timed:
-        """The times from their fields as plain data."""
-        pairs = {
-            name: None if data[name] is None else tuple(data[name])
-            for name in ("kernels_interval", "total_interval")
-        }
-        return cls(**{**data, **pairs})
-
-
-def measure(kernel: str, variant: str, size: str, dtype: str, repeats: int) -> Timed:
-    """Verify and time one variant; a job for a machine with a device."""
+def prepare(kernel: str, variant: str, size: str, dtype: str) -> str:
+    """Compile a variant and run it once; what is wrong with its results, empty where nothing is."""
     if variant == CUPY and kernel not in NUMPY:
-        return Timed(kernel, variant, False, remark="no call does this")
-    run = _cupy(kernel) if variant == CUPY else _numba(kernel, size, dtype) if variant == NUMBA else None
-    if run is None:
-        run = _own(kernel, variant, size, dtype)
+        return "no call does this"
+    return verify(kernel, variant, size, dtype)
+
+
+def sample(kernel: str, variant: str, size: str, dtype: str) -> tuple[float, float]:
+    """One run: seconds of the kernels alone, and with transfers."""
+    return _run(kernel, variant, size, dtype)(fresh(kernel, size, dtype))[1:]
+
+
+def verify(kernel: str, variant: str, size: str, dtype: str) -> str:
+    """One run that is not timed; what is wrong with its results, empty where nothing is."""
     arguments = fresh(kernel, size, dtype)
-    result, *_ = run(arguments)
-    wrong = disagreement(kernel, size, dtype, outputs(arguments, result))
-    if wrong:
-        return Timed(kernel, variant, False, remark=wrong)
-    samples = [run(fresh(kernel, size, dtype))[1:] for _ in range(repeats)]
-    alone, together = ([sample[place] for sample in samples] for place in range(2))
-    return Timed(
-        kernel,
-        variant,
-        True,
-        statistics.median(alone),
-        median_interval(alone),
-        statistics.median(together),
-        median_interval(together),
-    )
+    result, *_ = _run(kernel, variant, size, dtype)(arguments)
+    return disagreement(kernel, size, dtype, outputs(arguments, result))
 
 
-def _own(kernel: str, schedule: str, size: str, dtype: str) -> Callable[[Any], tuple[Any, float, float]]:
+def _run(kernel: str, variant: str, size: str, dtype: str) -> Run:
+    """How to run a variant, which is compiled once."""
+    key = (kernel, variant, size, dtype)
+    if key not in _runs:
+        _runs.clear()
+        if variant == CUPY:
+            _runs[key] = _cupy(kernel)
+        elif variant == NUMBA:
+            _runs[key] = _numba(kernel, size, dtype)
+        else:
+            _runs[key] = _own(kernel, variant, size, dtype)
+    return _runs[key]
+
+
+def _own(kernel: str, schedule: str, size: str, dtype: str) -> Run:
     made = built(kernel, schedule, size, dtype, "cuda")
 
     def run(arguments: tuple[Any, ...]) -> tuple[Any, float, float]:
@@ -89,7 +68,7 @@ def _own(kernel: str, schedule: str, size: str, dtype: str) -> Callable[[Any], t
     return run
 
 
-def _numba(kernel: str, size: str, dtype: str) -> Callable[[Any], tuple[Any, float, float]]:
+def _numba(kernel: str, size: str, dtype: str) -> Run:
     """The same kernels as text for numba, whose launches are timed by events."""
     made = built(kernel, "isl", size, dtype, "cuda")
     types = made.bind(fresh(kernel, size, dtype), {}).types
@@ -151,7 +130,7 @@ def _numba_cuda() -> Any:
     return cuda
 
 
-def _cupy(kernel: str) -> Callable[[Any], tuple[Any, float, float]]:
+def _cupy(kernel: str) -> Run:
     """The formula of NumPy, on arrays of CuPy."""
     import cupy
 
