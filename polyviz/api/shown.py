@@ -23,6 +23,7 @@ from polyviz.views.bundles import (
     program_bundle,
     schedule_bundle,
     scop_bundle,
+    space_bundles,
 )
 from polyviz.views.drawing import values_text
 from polyviz.views.schema import MIME
@@ -67,7 +68,10 @@ def inspector_bundle(inspector: Inspector, model: Json | None = None) -> Bundle:
         sections.append(Section(f"No schedule by {name}", note_bundle(reason), open=True))
     for name, (_, view) in inspector.handiwork.emulated.items():
         sections.append(Section(f"Blocks and threads of {name}", device_bundle(view), open=True))
+    if inspector.edit is not None:
+        sections.append(Section("Schedule by hand", edit_bundle(inspector.edit), open=True))
     linked = model or Workbench(inspector).model()
+    sections += [Section(title, found) for title, found in space_bundles(linked).items()]
     sections.append(Section("Order and cache", order_bundle(linked)))
     return {**combine(scop.name, sections), MIME: linked}
 

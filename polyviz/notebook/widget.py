@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
     from polyviz.api import Comparison, Inspector
 
+PAGE_AFTER = 1.5
+"""Seconds without a question after which the static forms are made anew: they take a moment, and nobody waits."""
+_CHANGES = frozenset({"schedule", "values", "apply", "moves", "history", "device", "why"})
+
 
 class InspectorWidget(anywidget.AnyWidget):
     """The views of one loop nest; ``workbench`` holds the schedules and the edit that were made in it.
@@ -37,6 +42,7 @@ class InspectorWidget(anywidget.AnyWidget):
             raise OptionError(f"The live view is not built here: {ADVICE}.")
         self.workbench = Workbench(inspector)
         self._timing = Timing(inspector, self._report, self._timed)
+        self._page_due: asyncio.TimerHandle | None = None
         super().__init__(
             _esm=script.read_text(encoding="utf-8"),
             model=self.workbench.model(),
@@ -63,6 +69,8 @@ class InspectorWidget(anywidget.AnyWidget):
             reply = {"problem": f"The view asked for something that does not exist: {error}."}
         if reply is not None:
             self.send({"answer": kind, "problem": "", **reply})
+            if kind in _CHANGES and not reply.get("problem"):
+                self._keep_page()
 
     def _schedule(self, question: Mapping[str, Any]) -> dict[str, Any]:
         name = str(question["name"])
@@ -118,6 +126,16 @@ class InspectorWidget(anywidget.AnyWidget):
             self._redrawn()
             self.send({"answer": "page", **self._page()})
         self.send({"answer": "emulate", "problem": problem, "show": ""})
+
+    def _keep_page(self) -> None:
+        """Have the static forms of the saved notebook follow, once nobody has asked for anything for a while."""
+        if self._page_due is not None:
+            self._page_due.cancel()
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return  # No notebook waits for it.
+        self._page_due = loop.call_later(PAGE_AFTER, lambda: self.send({"answer": "page", **self._page()}))
 
     @exclusive
     def _page(self) -> dict[str, str]:

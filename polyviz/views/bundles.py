@@ -35,6 +35,7 @@ from polyviz.views.pictures import (
     shown_values,
 )
 from polyviz.views.schema import MIME
+from polyviz.views.space_pictures import block_forms, tile_forms
 from polyviz.views.tables import plural
 from polyviz.views.transfers import log_html, log_text
 from polyviz.views.tree import root_of, tree_html
@@ -283,6 +284,19 @@ def device_bundle(view: DeviceView) -> Bundle:
 def order_bundle(linked: models.Json) -> Bundle:
     """The order of the accesses in the JSON of the linked views, and what a small cache makes of it."""
     return bundle(None, *order_forms(cast("InspectorModel", linked)))
+
+
+def space_bundles(linked: models.Json) -> dict[str, Bundle]:
+    """By heading: the domain in the tiles and in the blocks of each schedule in the JSON of the linked views."""
+    model = cast("InspectorModel", linked)
+    found: dict[str, Bundle] = {}
+    for variant in model.get("variants", ()):
+        kinds = (("Tiles", tile_forms), ("Blocks and threads in the domain", block_forms))
+        for heading_text, forms in kinds:
+            made = forms(model, variant)
+            if made is not None:
+                found[f"{heading_text}: {variant['name']}"] = bundle(None, *made)
+    return found
 
 
 def transfers_bundle(log: TransferLog) -> Bundle:
