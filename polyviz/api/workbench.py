@@ -20,7 +20,8 @@ from polyviz.errors import OptionError, PolyvizError
 from polyviz.model.exclusion import exclusive
 from polyviz.runtime.binding import Binder
 from polyviz.scheduling import scheduler_names
-from polyviz.views.linked import Sketch, Subject, Variant, inspector_model
+from polyviz.views.linked import Subject, Variant, inspector_model
+from polyviz.views.linked_sketch import Sketch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -88,15 +88,17 @@ def integer_points(domain: isl.Set, most: int = MOST_POINTS) -> tuple[list[Insta
     if total > MOST_POINTS * 25:
         raise ValueError("a picture enumerates at most 50 000 points; clip the set first")
     found: list[Instance] = []
-    rank = domain.dim(SET)
-    domain.foreach_point(
-        lambda point: found.append(
-            tuple(int(point.get_coordinate_val(SET, axis).to_python()) for axis in range(rank))
-        )
-    )
+    domain.foreach_point(lambda point: found.append(coordinates(point)))
     found.sort()
     step = -(-len(found) // most)
     return (found[::step] if step > 1 else found), total
+
+
+def coordinates(point: isl.Point) -> Instance:
+    """The whole numbers of ``point``."""
+    rank = point.get_space().dim(SET)
+    # Three times as fast as a conversion to a number of any kind.
+    return tuple(point.get_coordinate_val(SET, axis).get_num_si() for axis in range(rank))
 
 
 def pane(
