@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -172,6 +174,14 @@ class Workbench:
             plan = None
         edit = start_edit(found.scop, schedule, {START: name}, found.dependences)
         self._variants[name] = replace(self._variant(name, schedule), reasons=reasons_of(edit, plan))
+
+    def explain_rest(self, seconds: float) -> None:
+        """Find out the same for the schedules of which nobody asked, beginning no other after ``seconds``."""
+        end = time.monotonic() + seconds
+        for name, schedule in self.shown().items():
+            if self._variant(name, schedule).reasons is None and time.monotonic() < end:
+                with suppress(PolyvizError):  # Whoever unfolds the part is told.
+                    self.explain(name)
 
     def schedule(self, name: str) -> Schedule:
         """The schedule shown under ``name``; raises ``OptionError`` when there is none."""

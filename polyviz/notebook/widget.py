@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 PAGE_AFTER = 1.5
 """Seconds without a question after which the static forms are made anew: they take a moment, and nobody waits."""
+REASON_SECONDS = 1.0
+"""How long reasons are looked for then: somebody may come back and ask for something else."""
 _CHANGES = frozenset({"schedule", "values", "apply", "moves", "history", "device", "why"})
 
 
@@ -50,9 +52,11 @@ class InspectorWidget(anywidget.AnyWidget):
             can_run=bool(inspector.arguments),
         )
         self.on_msg(self._asked)
+        self._keep_page()
 
     def save(self, path: str) -> None:
         """Write the views to a file; one that ends in ``.polyviz.json`` opens in JupyterLab without a kernel."""
+        self.workbench.explain_rest(REASON_SECONDS)
         self.workbench.save(path)
 
     def _asked(self, _: object, question: Any, buffers: object) -> None:
@@ -138,10 +142,12 @@ class InspectorWidget(anywidget.AnyWidget):
         self._page_due = loop.call_later(PAGE_AFTER, lambda: self.send({"answer": "page", **self._page()}))
 
     @exclusive
-    def _page(self) -> dict[str, str]:
-        """The static forms as they are now, for the saved notebook."""
-        forms = inspector_bundle(self.workbench.inspector, self.model)
-        return {"html": str(forms["text/html"]), "text": str(forms["text/plain"])}
+    def _page(self) -> dict[str, Any]:
+        """The static forms as they are now, for the saved notebook, with reasons that nobody unfolded here."""
+        self.workbench.explain_rest(REASON_SECONDS)
+        model = self.workbench.model()
+        forms = inspector_bundle(self.workbench.inspector, model)
+        return {"html": str(forms["text/html"]), "text": str(forms["text/plain"]), "model": model}
 
     def _why(self, question: Mapping[str, Any]) -> dict[str, Any]:
         self.workbench.explain(str(question["variant"]))

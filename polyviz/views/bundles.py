@@ -24,6 +24,7 @@ from polyviz.views.cache_picture import order_forms
 from polyviz.views.device import device_html, device_text
 from polyviz.views.drawing import values_text
 from polyviz.views.html import details, heading, image, items, paragraph, preformatted, table
+from polyviz.views.linked_reasons import reason_forms
 from polyviz.views.notation import constraints
 from polyviz.views.pictures import (
     DependenceRow,
@@ -297,6 +298,12 @@ def space_bundles(linked: models.Json) -> dict[str, Bundle]:
             if made is not None:
                 found[f"{heading_text}: {variant['name']}"] = bundle(None, *made)
     return found
+
+
+def why_bundles(linked: models.Json) -> dict[str, Bundle]:
+    """By heading: why the loops and statements of each schedule in the JSON of the linked views are what they are."""
+    model = cast("InspectorModel", linked)
+    return {f"Why? {one['name']}": bundle(None, *reason_forms(one)) for one in model.get("variants", ())}
 
 
 def transfers_bundle(log: TransferLog) -> Bundle:

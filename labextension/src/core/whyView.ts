@@ -66,7 +66,7 @@ function inSchedule(state: State, variant: Variant): readonly HTMLElement[] {
   const decisions = variant.decisions
     .filter(one => one.step !== 'loop')
     .map(one => element('li', {}, element('code', {}, one.step), ` ${one.text}`));
-  const more = 'Run this cell and unfold this part to see why loops are tiled, fused and vectorised, or not.';
+  const more = 'Why loops are tiled, fused and vectorised, or not, was left out of this saved view, since finding it out takes a while: run this cell and unfold this part.';
   return [
     word(`In the schedule ${variant.name}`),
     element('ul', {}, ...loops),

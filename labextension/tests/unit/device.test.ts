@@ -139,6 +139,6 @@ test('a new static page is told to whoever keeps the output', () => {
   const [inspector] = live(model(DEVICE), [], true);
   const kept: unknown[] = [];
   document.body.addEventListener(PAGE, event => kept.push((event as CustomEvent).detail));
-  inspector.keepPage('<p>counted</p>', 'counted');
+  inspector.keepPage('<p>counted</p>', 'counted', undefined);
   expect(kept).toEqual([{ html: '<p>counted</p>', text: 'counted' }]);
 });
