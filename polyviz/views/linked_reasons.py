@@ -57,7 +57,10 @@ def reason_forms(variant: VariantModel) -> tuple[str, str]:
     """
     told = [one["text"] for one in variant["loops"]]
     found = variant["reasons"]
-    rows = [[one["topic"], one["address"] or ", ".join(one["statements"]), one["text"]] for one in found or ()]
+    places: dict[tuple[str, str], list[str]] = {}
+    for one in found or ():
+        places.setdefault((one["topic"], one["text"]), []).append(one["address"] or ", ".join(one["statements"]))
+    rows = [[topic, ", ".join(dict.fromkeys(where)), text] for (topic, text), where in places.items()]
     lines = [*told, *(f"{topic}, {where}: {text}" for topic, where, text in rows)]
     more = [LEFT_OUT] if found is None else []
     shown = table(rows, ["about", "of", "why"], code=[1]) if rows else ""
