@@ -58,6 +58,8 @@ export interface Sheet {
 }
 
 const WIDEST = 680;
+/** More pictures than these are drawn smaller, to be seen together. */
+const MANY = 6;
 /** How far the lines of statements are apart that share a single dimension. */
 const LANE = 15;
 /** The least room for the number at a tick. */
@@ -127,7 +129,7 @@ function sketchOf(pane: Pane, slices: Slices, count: number, turn: Turn | null):
   const shown = drawnAxes(pane, slices);
   const axes = shown.map(number => pane.axes[number]!);
   const box = turn !== null && shown.length === 3 ? roundBox(axes, turn) : boxOf(cornersOf(axes).map(corner => project(corner)));
-  const [room, tall] = count > 1 ? [250, 260] : [520, 320];
+  const [room, tall] = count > MANY ? [160, 170] : count > 1 ? [250, 260] : [520, 320];
   const lift = shown.length === 1 ? (pane.statements.length - 1) * LANE : 0;
   // Points that are painted need less room than those that are elements.
   const least = pane.marks.length > MOST_SHAPES ? 1 : 4;

@@ -131,7 +131,7 @@ function small(text: string, label: string, act: () => void): HTMLElement {
 /** What there is to say of the loop or the statements that are selected. */
 function aboutSelection(state: State): readonly HTMLElement[] {
   const { model, variant, selection, light } = state;
-  if (variant === undefined || !['loop', 'statement', 'instance', 'line'].includes(selection.what) || light.isEmpty) {
+  if (variant === undefined || !['loop', 'statement', 'statements', 'instance', 'line'].includes(selection.what) || light.isEmpty) {
     return [];
   }
   const loops = loopsOf(variant).filter(loop => light.loops.has(loop.id));
