@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -67,12 +68,31 @@ class _Verdict:
     carries: tuple[CarriedDependence, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What was found for a tree; trees do not change, so that it stays true."""
+
+    scop: Scop
+    dependences: Dependences
+    tree: isl.Schedule
+    properties: tuple[BandProperties, ...]
+
+
+# Those who shape a tree ask for it band by band.
+_RECENT: deque[_Known] = deque(maxlen=8)
+
+
 def band_properties(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> tuple[BandProperties, ...]:
     """The properties of every band of ``tree`` in depth-first order, exactly, from ``dependences.validity_relations``.
 
     ``tree`` must be a schedule of the part; whether it is legal :func:`polyviz.check` tells.
     """
-    return tuple(_properties(visit) for visit in visits(scop, dependences, tree))
+    for known in tuple(_RECENT):
+        if known.tree is tree and known.dependences is dependences and known.scop is scop:
+            return known.properties
+    properties = tuple(_properties(visit) for visit in visits(scop, dependences, tree))
+    _RECENT.append(_Known(scop, dependences, tree, properties))
+    return properties
 
 
 def last_is_parallel(visit: BandVisit) -> bool:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from polyviz.editing import Choice, Edit
     from polyviz.model.schedule import Schedule
-    from polyviz.views.linked import Sketch
     from polyviz.views.linked_schema import ChoiceModel
+    from polyviz.views.linked_sketch import Sketch
 
 
 def menu(edit: Edit, address: str, sketch: Sketch | None = None) -> Iterator[ChoiceModel]:

@@ -23,6 +23,8 @@ from polyviz.views.bundles import (
     program_bundle,
     schedule_bundle,
     scop_bundle,
+    space_bundles,
+    why_bundles,
 )
 from polyviz.views.drawing import values_text
 from polyviz.views.schema import MIME
@@ -31,6 +33,10 @@ from polyviz.views.tables import plural
 if TYPE_CHECKING:
     from polyviz.model.display import Bundle
     from polyviz.views.models import Json
+
+
+REASON_SECONDS = 3.0
+"""How long reasons are looked for at most before a static view is shown."""
 
 
 def kernel_bundle(kernel: Kernel) -> Bundle:
@@ -67,9 +73,20 @@ def inspector_bundle(inspector: Inspector, model: Json | None = None) -> Bundle:
         sections.append(Section(f"No schedule by {name}", note_bundle(reason), open=True))
     for name, (_, view) in inspector.handiwork.emulated.items():
         sections.append(Section(f"Blocks and threads of {name}", device_bundle(view), open=True))
-    linked = model or Workbench(inspector).model()
+    if inspector.edit is not None:
+        sections.append(Section("Schedule by hand", edit_bundle(inspector.edit), open=True))
+    linked = model or _whole_model(inspector)
+    more = {**why_bundles(linked), **space_bundles(linked)}
+    sections += [Section(title, found) for title, found in more.items()]
     sections.append(Section("Order and cache", order_bundle(linked)))
     return {**combine(scop.name, sections), MIME: linked}
+
+
+def _whole_model(inspector: Inspector) -> Json:
+    """The JSON of the linked views with what somebody could ask for in live ones, as far as that is quick."""
+    bench = Workbench(inspector)
+    bench.explain_rest(REASON_SECONDS)
+    return bench.model()
 
 
 def _runs(inspector: Inspector) -> str:

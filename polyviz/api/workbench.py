@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +22,8 @@ from polyviz.errors import OptionError, PolyvizError
 from polyviz.model.exclusion import exclusive
 from polyviz.runtime.binding import Binder
 from polyviz.scheduling import scheduler_names
-from polyviz.views.linked import Sketch, Subject, Variant, inspector_model
+from polyviz.views.linked import Subject, Variant, inspector_model
+from polyviz.views.linked_sketch import Sketch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -171,6 +174,14 @@ class Workbench:
             plan = None
         edit = start_edit(found.scop, schedule, {START: name}, found.dependences)
         self._variants[name] = replace(self._variant(name, schedule), reasons=reasons_of(edit, plan))
+
+    def explain_rest(self, seconds: float) -> None:
+        """Find out the same for the schedules of which nobody asked, beginning no other after ``seconds``."""
+        end = time.monotonic() + seconds
+        for name, schedule in self.shown().items():
+            if self._variant(name, schedule).reasons is None and time.monotonic() < end:
+                with suppress(PolyvizError):  # Whoever unfolds the part is told.
+                    self.explain(name)
 
     def schedule(self, name: str) -> Schedule:
         """The schedule shown under ``name``; raises ``OptionError`` when there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -108,8 +109,9 @@ def _shifted(iterator: Expression, lower: Expression) -> Expression:
     return iterator if lower == Constant(0) else Binary("-", iterator, lower)
 
 
+@lru_cache(maxsize=512)
 def bound_expression(bound: isl.PwAff) -> Expression:
-    """A piecewise affine function of the parameters as an expression."""
+    """A piecewise affine function of the parameters as an expression, found once: many pieces take a while."""
     return expression(isl.AstBuild.from_context(bound.domain()).expr_from_pw_aff(bound))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 
     from polyviz.api import Comparison, Inspector
 
+PAGE_AFTER = 1.5
+"""Seconds without a question after which the static forms are made anew: they take a moment, and nobody waits."""
+REASON_SECONDS = 1.0
+"""How long reasons are looked for then: somebody may come back and ask for something else."""
+_CHANGES = frozenset({"schedule", "values", "apply", "moves", "history", "device", "why"})
+
 
 class InspectorWidget(anywidget.AnyWidget):
     """The views of one loop nest; ``workbench`` holds the schedules and the edit that were made in it.
@@ -37,6 +44,7 @@ class InspectorWidget(anywidget.AnyWidget):
             raise OptionError(f"The live view is not built here: {ADVICE}.")
         self.workbench = Workbench(inspector)
         self._timing = Timing(inspector, self._report, self._timed)
+        self._page_due: asyncio.TimerHandle | None = None
         super().__init__(
             _esm=script.read_text(encoding="utf-8"),
             model=self.workbench.model(),
@@ -44,9 +52,11 @@ class InspectorWidget(anywidget.AnyWidget):
             can_run=bool(inspector.arguments),
         )
         self.on_msg(self._asked)
+        self._keep_page()
 
     def save(self, path: str) -> None:
         """Write the views to a file; one that ends in ``.polyviz.json`` opens in JupyterLab without a kernel."""
+        self.workbench.explain_rest(REASON_SECONDS)
         self.workbench.save(path)
 
     def _asked(self, _: object, question: Any, buffers: object) -> None:
@@ -63,6 +73,8 @@ class InspectorWidget(anywidget.AnyWidget):
             reply = {"problem": f"The view asked for something that does not exist: {error}."}
         if reply is not None:
             self.send({"answer": kind, "problem": "", **reply})
+            if kind in _CHANGES and not reply.get("problem"):
+                self._keep_page()
 
     def _schedule(self, question: Mapping[str, Any]) -> dict[str, Any]:
         name = str(question["name"])
@@ -119,11 +131,23 @@ class InspectorWidget(anywidget.AnyWidget):
             self.send({"answer": "page", **self._page()})
         self.send({"answer": "emulate", "problem": problem, "show": ""})
 
+    def _keep_page(self) -> None:
+        """Have the static forms of the saved notebook follow, once nobody has asked for anything for a while."""
+        if self._page_due is not None:
+            self._page_due.cancel()
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return  # No notebook waits for it.
+        self._page_due = loop.call_later(PAGE_AFTER, lambda: self.send({"answer": "page", **self._page()}))
+
     @exclusive
-    def _page(self) -> dict[str, str]:
-        """The static forms as they are now, for the saved notebook."""
-        forms = inspector_bundle(self.workbench.inspector, self.model)
-        return {"html": str(forms["text/html"]), "text": str(forms["text/plain"])}
+    def _page(self) -> dict[str, Any]:
+        """The static forms as they are now, for the saved notebook, with reasons that nobody unfolded here."""
+        self.workbench.explain_rest(REASON_SECONDS)
+        model = self.workbench.model()
+        forms = inspector_bundle(self.workbench.inspector, model)
+        return {"html": str(forms["text/html"]), "text": str(forms["text/plain"]), "model": model}
 
     def _why(self, question: Mapping[str, Any]) -> dict[str, Any]:
         self.workbench.explain(str(question["variant"]))

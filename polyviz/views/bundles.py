@@ -24,6 +24,7 @@ from polyviz.views.cache_picture import order_forms
 from polyviz.views.device import device_html, device_text
 from polyviz.views.drawing import values_text
 from polyviz.views.html import details, heading, image, items, paragraph, preformatted, table
+from polyviz.views.linked_reasons import reason_forms
 from polyviz.views.notation import constraints
 from polyviz.views.pictures import (
     DependenceRow,
@@ -35,6 +36,7 @@ from polyviz.views.pictures import (
     shown_values,
 )
 from polyviz.views.schema import MIME
+from polyviz.views.space_pictures import block_forms, tile_forms
 from polyviz.views.tables import plural
 from polyviz.views.transfers import log_html, log_text
 from polyviz.views.tree import root_of, tree_html
@@ -283,6 +285,25 @@ def device_bundle(view: DeviceView) -> Bundle:
 def order_bundle(linked: models.Json) -> Bundle:
     """The order of the accesses in the JSON of the linked views, and what a small cache makes of it."""
     return bundle(None, *order_forms(cast("InspectorModel", linked)))
+
+
+def space_bundles(linked: models.Json) -> dict[str, Bundle]:
+    """By heading: the domain in the tiles and in the blocks of each schedule in the JSON of the linked views."""
+    model = cast("InspectorModel", linked)
+    found: dict[str, Bundle] = {}
+    for variant in model.get("variants", ()):
+        kinds = (("Tiles", tile_forms), ("Blocks and threads in the domain", block_forms))
+        for heading_text, forms in kinds:
+            made = forms(model, variant)
+            if made is not None:
+                found[f"{heading_text}: {variant['name']}"] = bundle(None, *made)
+    return found
+
+
+def why_bundles(linked: models.Json) -> dict[str, Bundle]:
+    """By heading: why the loops and statements of each schedule in the JSON of the linked views are what they are."""
+    model = cast("InspectorModel", linked)
+    return {f"Why? {one['name']}": bundle(None, *reason_forms(one)) for one in model.get("variants", ())}
 
 
 def transfers_bundle(log: TransferLog) -> Bundle:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from polyviz.views.cells import draw_cells, draw_dots
 from polyviz.views.drawing import (
     DOT,
     MARGIN,
@@ -118,7 +119,8 @@ def _draw_line(pane: Pane) -> str:
         Curve(arrow.kind, place(arrow.source), place(arrow.sink), _arc(arrow, rise)) for arrow in pane.arrows
     ]
     curves(canvas, arcs, width=1.6)
-    canvas.dots([place(point) for point in pane.points], DOT + 0.6)
+    draw_cells(canvas, pane, place, 0.3 * unit)
+    draw_dots(canvas, pane, place, DOT + 0.6)
     _ring(canvas, pane, place)
     return canvas.render()
 
@@ -144,8 +146,9 @@ def _draw_plane(pane: Pane) -> str:
     _frame(canvas, place, pane, (low_x, high_x), (low_y, high_y))
     outline = [place(corner) for corner in hull([(point[0], point[1]) for point in pane.points])]
     _outline(canvas, outline)
+    draw_cells(canvas, pane, place, 0.3 * unit)
     _arrows(canvas, pane, place)
-    canvas.dots([place(point) for point in pane.points], min(DOT, unit / 4))
+    draw_dots(canvas, pane, place, min(DOT, unit / 4))
     _ring(canvas, pane, place)
     return canvas.render()
 
@@ -240,8 +243,12 @@ def _draw_space(pane: Pane) -> str:
     canvas.path(outline, close=True, fill=HULL, opacity=0.7)
     _space_axes(canvas, place, pane, spans)
     _edges(canvas, place, pane, project, near=False)
+    draw_cells(canvas, pane, place, 0)
     _arrows(canvas, pane, place)
-    _deep_dots(canvas, pane, place)
+    if pane.cells:
+        draw_dots(canvas, pane, place, DOT)
+    else:
+        _deep_dots(canvas, pane, place)
     _edges(canvas, place, pane, project, near=True)
     _ring(canvas, pane, place)
     return canvas.render()

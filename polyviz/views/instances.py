@@ -43,12 +43,25 @@ class Arrow:
 
 
 @dataclass(frozen=True, slots=True)
+class Cell:
+    """Drawn instances that belong together, as a tile or a block: a colour and an outline of their own.
+
+    ``strengths`` has for every point how strong its sign is, 0 to 3, as for the threads of a block.
+    """
+
+    label: str
+    colour: int
+    points: tuple[Instance, ...]
+    strengths: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Pane:
     """What is drawn of one statement: integer points and arrows for concrete parameter values.
 
     ``iterators`` name the drawn dimensions (at most three). ``complete`` tells that every instance is shown;
     ``notes`` say in sentences what is not. ``analysed`` is False where nobody has asked for dependences yet.
-    ``ringed`` is an instance to point at.
+    ``ringed`` is an instance to point at. ``cells`` divide the points, or are none.
     """
 
     statement: str
@@ -62,6 +75,7 @@ class Pane:
     notes: tuple[str, ...] = ()
     analysed: bool = True
     ringed: Instance | None = None
+    cells: tuple[Cell, ...] = ()
 
 
 def integer_points(domain: isl.Set, most: int = MOST_POINTS) -> tuple[list[Instance], int]:
@@ -74,15 +88,17 @@ def integer_points(domain: isl.Set, most: int = MOST_POINTS) -> tuple[list[Insta
     if total > MOST_POINTS * 25:
         raise ValueError("a picture enumerates at most 50 000 points; clip the set first")
     found: list[Instance] = []
-    rank = domain.dim(SET)
-    domain.foreach_point(
-        lambda point: found.append(
-            tuple(int(point.get_coordinate_val(SET, axis).to_python()) for axis in range(rank))
-        )
-    )
+    domain.foreach_point(lambda point: found.append(coordinates(point)))
     found.sort()
     step = -(-len(found) // most)
     return (found[::step] if step > 1 else found), total
+
+
+def coordinates(point: isl.Point) -> Instance:
+    """The whole numbers of ``point``."""
+    rank = point.get_space().dim(SET)
+    # Three times as fast as a conversion to a number of any kind.
+    return tuple(point.get_coordinate_val(SET, axis).get_num_si() for axis in range(rank))
 
 
 def pane(

@@ -17,6 +17,7 @@ from polyviz.views.linked_points import (
 )
 from polyviz.views.linked_reasons import loop_reasons, reason_models
 from polyviz.views.linked_schema import InspectorModel
+from polyviz.views.linked_sketch import Sketch
 from polyviz.views.models import Json, decision_models, loop_model, member_model
 from polyviz.views.notation import constraints
 from polyviz.views.pictures import dependence_rows, shown_values
@@ -95,27 +96,6 @@ class Subject:
     element_bytes: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class Sketch:
-    """What does not change with the schedules: instances, pairs and the table of dependences for the sizes drawn.
-
-    Whoever draws the same loops again keeps it; it is forgotten when other sizes are drawn. ``shown`` are the instances
-    that the last drawing was made of.
-    """
-
-    values: Mapping[str, int] | None = None
-    shown: Mapping[str, Instances] = field(default_factory=dict)
-    rows: list[tuple[Dependence, DependenceRow]] = field(default_factory=list)
-    drawn: dict[int, dict[str, Instances]] = field(default_factory=dict)
-    relations: dict[int, list[LinkedRelationModel]] = field(default_factory=dict)
-
-    def begin(self, values: Mapping[str, int]) -> None:
-        """Forget everything that was drawn for other sizes."""
-        if self.values != values:
-            self.values = values
-            self.shown, self.rows, self.drawn, self.relations = {}, [], {}, {}
-
-
 def inspector_model(
     subject: Subject, values: Mapping[str, int] | None = None, sketch: Sketch | None = None
 ) -> Json:
@@ -127,8 +107,10 @@ def inspector_model(
     sketch = sketch or Sketch()
     sketch.begin(chosen)
     sketch.rows = sketch.rows or _rows(subject, chosen)
-    for points, pairs in _BUDGETS:
+    for place, (points, pairs) in enumerate(_BUDGETS[sketch.budget :], sketch.budget):
         model = _Drawing(subject, chosen, points, pairs, sketch).model()
+        # What had to be cut once stays so: a picture does not change because a schedule comes or goes.
+        sketch.budget = place
         if size(model) <= _TARGET:
             break
     return fit(model)
@@ -145,14 +127,11 @@ def ordering_model(schedule: Schedule, sketch: Sketch) -> OrderingModel:
     {'S0': [[0], [1], [2], [3]]}
     """
     bound = binding(sketch.values or {}, schedule.map.get_ctx())
-    return _ordering(schedule, bound, sketch.shown, ())
+    return {"tree": _tree(schedule, ()), "times": times_of(schedule.map, bound, sketch.shown)}
 
 
-def _ordering(
-    schedule: Schedule, bound: isl.Set, drawn: Mapping[str, Instances], addresses: Sequence[str]
-) -> OrderingModel:
-    tree = _node(root_of(schedule), 0, iter(addresses))
-    return {"tree": tree, "times": times_of(schedule.map, bound, drawn)}
+def _tree(schedule: Schedule, addresses: Sequence[str]) -> LinkedNodeModel:
+    return _node(root_of(schedule), 0, iter(addresses))
 
 
 def _rows(subject: Subject, values: Mapping[str, int]) -> list[tuple[Dependence, DependenceRow]]:
@@ -194,7 +173,7 @@ class _Drawing:
                 for one in subject.scop.arrays
                 if one.rank > 0
             ],
-            "statements": [self._statement(one, drawn.get(one.name)) for one in subject.scop.statements],
+            "statements": self.sketch.once("statements", drawn, lambda: self._statements(drawn)),
             "relations": self._relations(drawn),
             "variants": [self._variant(one, drawn) for one in subject.variants],
             "refusals": [{"name": name, "reason": why} for name, why in subject.refusals.items()],
@@ -252,23 +231,32 @@ class _Drawing:
         }
 
     def _variant(self, variant: Variant, drawn: Mapping[str, Instances]) -> VariantModel:
-        schedule = variant.schedule
-        order = maps_by_statement(schedule.map)
-        relations = [found for found, _ in self.sketch.rows]
+        schedule, device, name = variant.schedule, variant.device, variant.name
+        once = self.sketch.once
         return {
-            **_ordering(schedule, self.bound, drawn, variant.addresses),
-            "name": variant.name,
+            "tree": once((name, "tree"), schedule, lambda: _tree(schedule, variant.addresses)),
+            "times": times_of(schedule.map, self.bound, drawn, once((name, "times"), schedule, dict)),
+            "name": name,
             "decisions": decision_models(schedule),
             "loops": loop_reasons(schedule),
             "reasons": None if variant.reasons is None else reason_models(variant.reasons),
-            "carried": [carrying_dimensions(one.relation, order, one.source, one.sink) for one in relations],
+            "carried": once((name, "carried"), schedule, lambda: self._carried(schedule)),
             "program": _program(variant.program),
             "superposition": _superposition(schedule),
             "device": None
-            if variant.device is None
-            else linked_device_model(variant.device, self.bound, drawn),
+            if device is None
+            else once((name, "device", id(drawn)), device, lambda: linked_device_model(device, self.bound, drawn)),
             "notes": list(variant.notes),
         }
+
+    def _carried(self, schedule: Schedule) -> list[list[int]]:
+        """For every row of the table of dependences the dimensions of time that carry it."""
+        order = maps_by_statement(schedule.map)
+        relations = [found for found, _ in self.sketch.rows]
+        return [carrying_dimensions(one.relation, order, one.source, one.sink) for one in relations]
+
+    def _statements(self, drawn: Mapping[str, Instances]) -> list[LinkedStatementModel]:
+        return [self._statement(one, drawn.get(one.name)) for one in self.subject.scop.statements]
 
     def _statement(self, statement: Statement, drawn: Instances | None) -> LinkedStatementModel:
         none = "no instances are drawn: there are too many statements for one picture"

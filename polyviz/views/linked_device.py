@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.views import device_picture
 from polyviz.views.device import card_model, run_model
+from polyviz.views.linked_blocks import blocks_model
 from polyviz.views.linked_places import places_model
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def linked_device_model(
     return {
         "target": view.target,
         "run": run_model(view),
-        "places": None if bound is None or not drawn else places_model(view.places, bound, drawn),
+        "places": places_model(view.places, bound, drawn) if bound is not None and drawn else None,
+        "blocks": blocks_model(view.places, bound, drawn) if bound is not None and drawn else None,
         "kernels": [card_model(card) for card in view.cards],
         "shared": [f"kernel {loop.kernel}, {loop.text}" for loop in view.trees.shared],
         "pictures": [_picture(picture, MOST_RUNS // len(view.pictures)) for picture in view.pictures],

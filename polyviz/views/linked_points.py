@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.views.instances import Instance, integer_points
+from polyviz.views.instances import Instance, coordinates, integer_points
 from polyviz.views.sizes import SET, clip, extents
 
 if TYPE_CHECKING:
@@ -86,16 +86,26 @@ def _high(domain: isl.Set, axis: int) -> int:
 
 
 def times_of(
-    order: isl.UnionMap, bound: isl.Set, drawn: Mapping[str, Instances]
+    order: isl.UnionMap,
+    bound: isl.Set,
+    drawn: Mapping[str, Instances],
+    known: dict[str, dict[Instance, list[int]]] | None = None,
 ) -> dict[str, list[list[int]]]:
-    """The time of every drawn instance under ``order``, a map into one common time space."""
+    """The time of every drawn instance under ``order``, a map into one common time space.
+
+    What is ``known`` of this order already is not worked out again, and what is found is added to it.
+    """
+    known = {} if known is None else known
     times: dict[str, list[list[int]]] = {name: [] for name in drawn}
     maps: list[isl.Map] = []
     order.intersect_params(bound).foreach_map(maps.append)
     for piece in maps:
         name = piece.get_tuple_name(_INPUT) or ""
         if name in drawn:
-            times[name] = values_of(piece, drawn[name])
+            own = known.setdefault(name, {})
+            if not all(point in own for point in drawn[name].points):
+                own.update(zip(drawn[name].points, values_of(piece, drawn[name]), strict=True))
+            times[name] = [own[point] for point in drawn[name].points]
     return times
 
 
@@ -104,17 +114,12 @@ def values_of(order: isl.Map, drawn: Instances) -> list[list[int]]:
     rank = order.dim(_INPUT)
     pairs = order.intersect_domain(drawn.domain).wrap()
     found: dict[Instance, list[int]] = {}
-    pairs.foreach_point(lambda point: _enter(found, _coordinates(point), rank))
+    pairs.foreach_point(lambda point: _enter(found, coordinates(point), rank))
     return [found[point] for point in drawn.points]
 
 
 def _enter(found: dict[Instance, list[int]], pair: Instance, rank: int) -> None:
     found[pair[:rank]] = list(pair[rank:])
-
-
-def _coordinates(point: isl.Point) -> Instance:
-    rank = point.get_space().dim(SET)
-    return tuple(int(point.get_coordinate_val(SET, axis).to_python()) for axis in range(rank))
 
 
 def pairs_of(relation: isl.Map, source: Instances, sink: Instances, most: int) -> tuple[list[list[int]], int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from polyviz.views.html import items, paragraph, table
 from polyviz.views.models import violation_model
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from polyviz.model.details import LoopDetails
     from polyviz.model.reason import Reason
     from polyviz.model.schedule import Decision, Schedule
-    from polyviz.views.linked_schema import LoopReasonModel, ReasonModel
+    from polyviz.views.linked_schema import LoopReasonModel, ReasonModel, VariantModel
 
 
 def loop_reasons(schedule: Schedule) -> list[LoopReasonModel]:
@@ -40,6 +41,30 @@ def _loop_reason(decision: Decision) -> LoopReasonModel:
             "explanation": decision.text,
         },
     }
+
+
+LEFT_OUT = (
+    "Why loops are tiled, fused and vectorised, or not, was left out: that takes longer than a view may wait. "
+    "The part Why? of the live view asks for it."
+)
+
+
+def reason_forms(variant: VariantModel) -> tuple[str, str]:
+    """The reasons of a schedule as HTML and as text, loops first; those that were not found out are told to be missing.
+
+    >>> reason_forms({"loops": [{"text": "Loop i is parallel.", "violation": None}], "reasons": []})[1]
+    'Loop i is parallel.'
+    """
+    told = [one["text"] for one in variant["loops"]]
+    found = variant["reasons"]
+    places: dict[tuple[str, str], list[str]] = {}
+    for one in found or ():
+        places.setdefault((one["topic"], one["text"]), []).append(one["address"] or ", ".join(one["statements"]))
+    rows = [[topic, ", ".join(dict.fromkeys(where)), text] for (topic, text), where in places.items()]
+    lines = [*told, *(f"{topic}, {where}: {text}" for topic, where, text in rows)]
+    more = [LEFT_OUT] if found is None else []
+    shown = table(rows, ["about", "of", "why"], code=[1]) if rows else ""
+    return items(told) + shown + "".join(map(paragraph, more)), "\n".join([*lines, *more])
 
 
 def reason_models(reasons: Sequence[Reason]) -> list[ReasonModel]:

@@ -139,14 +139,28 @@ class LinkedPlacesModel(TypedDict):
     at: dict[str, list[list[int]]]
 
 
+class LinkedBlocksModel(TypedDict):
+    """Who runs the drawn instances, in blocks that fit into the picture: ``notes`` tell those of each kernel.
+
+    A block holds the kernel and its x, y, z, a thread its x, y, z. ``at`` has for every instance of a statement the
+    numbers of its block and its thread.
+    """
+
+    blocks: list[list[int]]
+    threads: list[list[int]]
+    at: dict[str, list[list[int]]]
+    notes: list[str]
+
+
 class LinkedDeviceModel(TypedDict):
     """The kernels that a device would run; ``shared`` tells the loops of both levels and their tiles, ``run`` what
-    an emulated run counted; it is null until somebody asked for one. ``places`` are null where they
+    an emulated run counted; it is null until somebody asked for one. ``places`` and ``blocks`` are null where they
     are not known for all drawn instances."""
 
     target: str
     run: DeviceRunModel | None
     places: LinkedPlacesModel | None
+    blocks: LinkedBlocksModel | None
     kernels: list[KernelCardModel]
     shared: list[str]
     pictures: list[LinkedPictureModel]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -206,3 +207,12 @@ def test_parallel_loops_are_those_of_the_enumeration(program: Program):
         sizes = [n for n, paths in carried.items() if path in paths]
         smallest = None if verdict.witness is None else verdict.witness.parameters["n"]
         assert (smallest == min(sizes)) if sizes else (smallest is None or smallest > 4)
+
+
+def test_the_properties_of_a_tree_are_found_once():
+    part = matmul()
+    found = dependences(part)
+    first = band_properties(part, found, part.schedule)
+    assert band_properties(part, found, part.schedule) is first
+    free = band_properties(part, replace(found, relations=()), part.schedule)
+    assert free is not first

@@ -7,12 +7,15 @@ import pytest
 
 import polyviz as pv
 from polyviz import gallery
+from polyviz.api import shown
 from polyviz.api.reasons import reasons_of
+from polyviz.api.shown import inspector_bundle
 from polyviz.api.workbench import Workbench
 from polyviz.editing import start_edit
 from polyviz.editing.script import START
 from polyviz.mapping.cpu import make_plan
-from polyviz.views.schema import json_schema
+from polyviz.views.linked_reasons import LEFT_OUT
+from polyviz.views.schema import MIME, json_schema
 from tests.blocked import WIDE
 
 KERNELS = {entry.name: entry for entry in gallery.polybench()}
@@ -97,3 +100,16 @@ def test_the_document_is_small_with_all_reasons():
     jsonschema.validate(model, json_schema("inspector"))
     assert all(one["reasons"] for one in model["variants"])
     assert len(json.dumps(model)) < 200_000
+
+
+def test_a_static_view_has_reasons_or_says_that_they_are_left_out(monkeypatch):
+    found = pv.inspect("def f(A):\n    for i in range(9):\n        A[i] = A[i] + 1", schedules=("original", "isl"))
+    forms = inspector_bundle(found)
+    assert all(one["reasons"] for one in forms[MIME]["variants"])
+    assert "== Why? isl ==" in forms["text/plain"]
+    assert "No loop is directly inside i" in forms["text/html"]
+    assert LEFT_OUT not in forms["text/html"]
+    monkeypatch.setattr(shown, "REASON_SECONDS", 0.0)
+    forms = inspector_bundle(found)
+    assert all(one["reasons"] is None for one in forms[MIME]["variants"])
+    assert forms["text/plain"].count(LEFT_OUT) == 2

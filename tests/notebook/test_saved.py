@@ -9,7 +9,7 @@ import bleach
 import nbformat
 import numpy as np
 import pytest
-from nbconvert import HTMLExporter
+from nbconvert import HTMLExporter, LatexExporter
 
 import polyviz as pv
 from polyviz.exercises import find
@@ -112,6 +112,7 @@ def test_it_survives(name, monkeypatch):
     page = exported(forms)
     assert text_of(forms["text/html"]) in text_of(page)
     assert all(picture in page for picture in re.findall(r'src="data:[^"]*"', bare))
+    assert words in printed(forms)
 
 
 def stripped(html):
@@ -132,6 +133,18 @@ def text_of(html):
 def exported(forms):
     cell = nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("display_data", forms)])
     return HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))[0]
+
+
+def printed(forms):
+    """The words of the result in LaTeX, where nobody meets a live view: text, with the signs of LaTeX escaped."""
+    live = {**forms, "application/vnd.jupyter.widget-view+json": {"model_id": "1", "version_major": 2}}
+    cell = nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("display_data", live)])
+    page = LatexExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))[0]
+    [_, text] = re.findall(r"\\begin\{Verbatim\}[^\n]*\n(.*?)\\end\{Verbatim\}", page, re.DOTALL)
+    plain = re.sub(r"\\([_{}#$%&])", r"\1", text)
+    for name, letter in ((r"\textbackslash{}", "\\"), (r"\^{}", "^"), (r"\textasciitilde{}", "~")):
+        plain = plain.replace(name, letter)
+    return " ".join(plain.split())
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -290,3 +291,17 @@ def test_where_nobody_watches_there_is_no_widget(script, monkeypatch, metadata, 
     forms = live.live_bundle(pv.inspect(COPY, schedules=("original",)))
     assert (VIEW in forms) is is_live
     assert "data:image/svg+xml" in forms["text/html"]
+
+
+def test_the_saved_page_follows_once_nobody_asks_any_more(shown, monkeypatch):
+    monkeypatch.setattr(widget, "PAGE_AFTER", 0.01)
+
+    async def work():
+        ask(shown, ask="apply", variant="original", at="i", move="reversal", arguments={})
+        ask(shown, ask="history", position=1)
+        assert [one["answer"] for one in shown.sent] == ["apply", "history"]
+        await asyncio.sleep(0.5)
+
+    asyncio.run(work())
+    assert [one["answer"] for one in shown.sent] == ["apply", "history", "page"]
+    assert "reversal" in shown.sent[-1]["html"]

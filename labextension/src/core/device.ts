@@ -73,12 +73,24 @@ export interface Places {
   readonly at: ReadonlyMap<string, readonly Point[]>;
 }
 
+/** Who runs the drawn iterations, in blocks of which several fit into a picture; `notes` tell those of each kernel. */
+export interface Blocks {
+  /** The kernel of each block, then its x, y and z. */
+  readonly blocks: readonly Point[];
+  readonly threads: readonly Point[];
+  /** For each instance of a statement the numbers of its block and of its thread. */
+  readonly at: ReadonlyMap<string, readonly Point[]>;
+  readonly notes: readonly string[];
+}
+
 export interface Device {
   readonly target: string;
   /** Null until somebody has run the kernels in the emulator. */
   readonly run: EmulatedRun | null;
   /** Empty where it is not known for all drawn instances. */
   readonly places: Places;
+  /** Null where it is not known for all drawn instances. */
+  readonly blocks: Blocks | null;
   readonly kernels: readonly Card[];
   /** The loops of both levels with their tiles as they were mapped, in words. */
   readonly shared: readonly string[];
@@ -90,7 +102,7 @@ const MOST_PLACED = 20_000;
 
 export function deviceOf(value: unknown): Device {
   const fields = fieldsOf(value);
-  return { target: textOf(fields['target']), run: fields['run'] ? runOf(fields['run']) : null, places: placesOf(fields['places']), kernels: listOf(fields['kernels'], cardOf), shared: texts(fields['shared']), pictures: listOf(fields['pictures'], pictureOf) };
+  return { target: textOf(fields['target']), run: fields['run'] ? runOf(fields['run']) : null, places: placesOf(fields['places']), blocks: fields['blocks'] ? blocksOf(fields['blocks']) : null, kernels: listOf(fields['kernels'], cardOf), shared: texts(fields['shared']), pictures: listOf(fields['pictures'], pictureOf) };
 }
 
 function runOf(value: unknown): EmulatedRun {
@@ -101,6 +113,11 @@ function runOf(value: unknown): EmulatedRun {
 function placesOf(value: unknown): Places {
   const fields = fieldsOf(value);
   return { steps: listOf(fields['steps'], point), at: mapOf(fields['at'], own => listOf(own, point)) };
+}
+
+function blocksOf(value: unknown): Blocks {
+  const fields = fieldsOf(value);
+  return { blocks: listOf(fields['blocks'], point), threads: listOf(fields['threads'], point), at: mapOf(fields['at'], own => listOf(own, point)), notes: texts(fields['notes']) };
 }
 
 function cardOf(value: unknown): Card {

@@ -52,6 +52,18 @@ export function items(sentences: readonly string[]): HTMLUListElement | null {
   return sentences.length > 0 ? element('ul', {}, ...sentences.map(one => element('li', {}, one))) : null;
 }
 
+/** One of several values, as radio buttons. */
+export function radios<Value extends string>(legend: string, chosen: Value, options: readonly (readonly [Value, string])[], choose: (value: Value) => void): HTMLElement {
+  const name = freshId('choice');
+  const made = options.map(([value, label]) => {
+    const radio = element('input', { type: 'radio', name, 'aria-label': `${legend}: ${label}` });
+    radio.checked = chosen === value;
+    radio.addEventListener('change', () => choose(value));
+    return element('label', {}, radio, label);
+  });
+  return element('fieldset', { class: 'polyviz-filter' }, element('legend', {}, legend), ...made);
+}
+
 let counter = 0;
 
 /** An id that no other element of this page has. */

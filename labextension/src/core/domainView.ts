@@ -1,22 +1,27 @@
 /** Iterations as points, with the exact hull per statement, tiles as outlines, and dependences as arrows. */
 
 import { CloudCanvas, MOST_SHAPES } from './cloudCanvas';
-import { firstSlices, panesOf, slicesAround, type Pane, type Slices } from './clouds';
+import { drawnAxes, firstSlices, MOST_AXES, panesOf, slicesAround, type Pane, type Slices } from './clouds';
 import { isShown } from './dependenceView';
-import { element, freshId, items, keepingFocus, shape } from './dom';
+import { element, freshId, items, keepingFocus, radios, shape } from './dom';
 import { keyOf, partsDrawn } from './domainNotes';
-import { arrow, arrowHead, axisShapes, laneShape, polygon, round } from './drawing';
+import { arrow, arrowHead, axisShapes, edgeShape, laneShape, outlineLabels, polygon, round } from './drawing';
 import type { Position } from './geometry';
+import type { Shading } from './groups';
 import type { Model, Violation } from './model';
 import { KINDS, markerOf, markerPath } from './palette';
-import { layOut, type PlacedMark, type Sheet } from './plot';
+import { layOut, nearest, type PlacedMark, type Plot, type Sheet } from './plot';
 import { instanceKey, instanceNumber, instanceText, NOTHING, statementNumber } from './selection';
 import { saveButtons } from './savePicture';
 import { sliceControls } from './sliceControls';
 import type { Space, State } from './state';
+import { Turning } from './turning';
+import { Workers } from './workers';
 
 /** From this many arrows on, they step back until one is picked. */
 const CROWDED = 140;
+/** How far points are apart that have room for the names of threads below them. */
+const ROOM = 30;
 
 export function domainView(state: State): HTMLElement {
   return new DomainView(state).root;
@@ -30,8 +35,15 @@ interface DrawnArrow {
 }
 
 class DomainView {
-  readonly root = element('div', {});
+  private readonly above = element('div', {});
+  /** What stays while the picture in it is drawn anew, so that a drag goes on. */
+  private readonly stage = element('div', {});
+  private readonly below = element('div', {});
+  readonly root = element('div', {}, this.above, this.stage, this.below);
   private readonly caption = element('p', { class: 'polyviz-caption', 'aria-live': 'polite' }, ' ');
+  private readonly turning = new Turning(() => this.turned(), () => this.isSolid());
+  private readonly workers: Workers;
+  private shading: Shading = 'tiles';
   private slices = new Map<string, Slices>();
   private points = new Map<string, SVGElement>();
   private placed = new Map<string, PlacedMark>();
@@ -42,6 +54,8 @@ class DomainView {
   private cursor: string | null = null;
 
   constructor(private readonly state: State) {
+    this.workers = new Workers(state);
+    this.turning.listen(this.stage);
     state.on(['model', 'variant', 'space'], () => this.restart());
     state.on(['selection', 'moment'], () => this.follow());
     state.on(['selection', 'filter', 'moment'], () => this.mark());
@@ -52,7 +66,19 @@ class DomainView {
   private restart(): void {
     const panes = this.panes();
     this.slices = new Map(panes.map(pane => [pane.key, firstSlices(pane)]));
+    if (this.shading === 'blocks') {
+      this.state.askForDevice();
+    }
     this.draw();
+  }
+
+  /** Whether something is drawn in three dimensions. */
+  private isSolid(): boolean {
+    return this.panes().some(pane => drawnAxes(pane, this.slices.get(pane.key) ?? new Map<number, number>()).length === MOST_AXES);
+  }
+
+  private turned(): void {
+    keepingFocus(this.root, () => this.draw());
   }
 
   private panes(): readonly Pane[] {
@@ -61,7 +87,8 @@ class DomainView {
 
   private draw(): void {
     const panes = this.panes();
-    const sheet = layOut(panes, this.slices, this.state.model, this.state.variant);
+    const look = { shading: this.shading, turn: this.turning.turn };
+    const sheet = layOut(panes, this.slices, this.state.model, this.state.variant, look);
     this.points = new Map();
     this.placed = new Map();
     const slice = (pane: Pane, slices: Slices): void => {
@@ -70,12 +97,16 @@ class DomainView {
     };
     const isOpen = this.root.querySelector('details')?.open ?? false;
     const controls = sliceControls(panes, this.slices, isOpen, slice);
-    const notes = [...partsDrawn(this.state.model), ...this.hiddenPairs()];
+    const notes = [...partsDrawn(this.state.model), ...this.hiddenPairs(), ...(this.shading === 'blocks' ? this.workers.notes() : [])];
     const drawing = panes.length > 0 ? this.picture(sheet) : element('p', {}, 'No instance to draw for these values.');
     const save = saveButtons(() => this.state.model.name, () => this.root.querySelector<SVGSVGElement>('svg.polyviz-picture'));
     const bottom = element('div', { class: 'polyviz-row' }, this.caption, save);
-    const below = [keyOf(this.state.model, panes), controls, items(notes)];
-    this.root.replaceChildren(this.spaces(), drawing, bottom, ...below.filter(one => one !== null));
+    const turns = this.isSolid() ? this.turning.controls() : null;
+    const below = [turns, this.shading === 'blocks' ? this.workers.key() : null, keyOf(this.state.model, panes), controls, items(notes)];
+    this.stage.replaceChildren(drawing);
+    this.stage.classList.toggle('polyviz-turnable', turns !== null);
+    this.above.replaceChildren(element('div', { class: 'polyviz-row' }, this.spaces(), this.shadings()));
+    this.below.replaceChildren(bottom, ...below.filter(one => one !== null));
     this.mark();
   }
 
@@ -105,24 +136,24 @@ class DomainView {
   }
 
   private spaces(): HTMLElement {
-    const name = freshId('space');
-    const option = (space: Space, label: string): HTMLElement => {
-      const radio = element('input', { type: 'radio', name });
-      radio.checked = this.state.space === space;
-      radio.addEventListener('change', () => {
-        this.state.space = space;
-        this.state.tell('space');
-        this.root.querySelector<HTMLElement>('input:checked')?.focus();
-      });
-      return element('label', {}, radio, label);
+    const choose = (space: Space): void => {
+      this.state.space = space;
+      this.state.tell('space');
     };
-    return element(
-      'fieldset',
-      { class: 'polyviz-filter' },
-      element('legend', {}, 'Space'),
-      option('source', 'as written'),
-      option('schedule', 'scheduled')
-    );
+    return radios('Space', this.state.space, [['source', 'as written'], ['schedule', 'scheduled']], value => keepingFocus(this.root, () => choose(value)));
+  }
+
+  /** Blocks and threads can be shown where they are known, or somebody can be asked for them. */
+  private shadings(): HTMLElement | null {
+    const { state } = this;
+    if (state.host === null && !state.model.variants.some(one => one.device?.blocks)) {
+      return null;
+    }
+    const choose = (shading: Shading): void => {
+      this.shading = shading;
+      this.restart();
+    };
+    return radios('Colours', this.shading, [['tiles', 'tiles'], ['blocks', 'blocks and threads']], value => keepingFocus(this.root, () => choose(value)));
   }
 
   /** The drawing, on top of a canvas where there are too many points for elements. */
@@ -148,37 +179,51 @@ class DomainView {
       class: 'polyviz-picture',
       tabindex: 0,
       role: 'application',
-      'aria-label': `Iterations of ${shown}. Arrow keys move, Enter selects, Escape clears.`
+      'aria-label': `Iterations of ${shown}. Arrow keys move, Enter selects, Escape clears.${this.isSolid() ? ' Shift and arrow keys turn.' : ''}`
     });
     svg.append(shape('defs', {}, ...[...heads].map(([kind, id]) => arrowHead(kind, id))));
     const marks = shape('g', {});
+    const labels = shape('g', {});
     for (const plot of sheet.plots) {
       svg.append(
         ...plot.outlines.map(corners => polygon(corners, 'polyviz-hull', sheet.radius)),
-        ...plot.tiles.map(({ corners, isOdd }) => polygon(corners, isOdd ? 'polyviz-tile polyviz-odd' : 'polyviz-tile', 0)),
+        ...plot.edges.filter(edge => edge.isHidden).map(edgeShape),
+        ...plot.groups.map(({ corners, tint }) => polygon(corners, tint, 0)),
         ...plot.lanes.map(laneShape),
         ...plot.axes.flatMap(axisShapes),
         shape('text', { x: plot.title.x, y: plot.title.y, class: 'polyviz-title' }, plot.pane.title)
       );
       plot.marks.forEach(one => this.placed.set(one.key, one));
       if (this.cloud === null) {
-        plot.marks.forEach(one => marks.append(this.point(one, sheet.radius)));
+        plot.marks.forEach(one => marks.append(this.point(one, sheet.radius), ...this.workerLabel(plot, one)));
+        marks.append(...plot.edges.filter(edge => !edge.isHidden).map(edgeShape));
+        labels.append(...outlineLabels(plot.groups));
       }
     }
     const [group, arrows] = this.dependences(sheet, heads);
     this.arrows = arrows;
     this.violation = shape('g', {});
     this.violation.dataset['head'] = heads.get('violation') ?? '';
-    svg.append(group, marks, this.violation);
+    svg.append(group, marks, labels, this.violation);
     this.listen(svg);
     return svg;
   }
 
   private point(one: PlacedMark, radius: number): SVGElement {
     const path = markerPath(markerOf(one.mark.statement), round(one.position.x), round(one.position.y), radius);
-    const made = shape('path', { d: path, class: 'polyviz-point', 'data-key': one.key });
+    const worker = this.shading === 'blocks' ? this.workers.look(one.mark) : '';
+    const made = shape('path', { d: path, class: `polyviz-point ${worker}`.trim(), 'data-key': one.key });
     this.points.set(one.key, made);
     return made;
+  }
+
+  /** The thread beside the point, where there is room for it. */
+  private workerLabel(plot: Plot, one: PlacedMark): readonly SVGElement[] {
+    if (this.shading !== 'blocks' || plot.isSolid || plot.unit < ROOM || plot.pane.statements.length > 1) {
+      return [];
+    }
+    const { x, y } = one.position;
+    return [shape('text', { x: round(x + 6), y: round(y + 11), class: 'polyviz-thread-name' }, this.workers.thread(one.mark))];
   }
 
   private dependences(sheet: Sheet, heads: ReadonlyMap<string, string>): [SVGElement, readonly DrawnArrow[]] {
@@ -202,13 +247,16 @@ class DomainView {
   }
 
   private mark(): void {
-    const { light, moment, past, model } = this.state;
+    const { light, moment, past, model, selection } = this.state;
+    const same = this.shading === 'blocks' && selection.what === 'instance' ? this.workers.sameThread(selection) : null;
     for (const [key, point] of this.points) {
       const isLit = light.instances.has(key) || light.whole.has(this.placed.get(key)?.mark.statement ?? -1);
       point.classList.toggle('polyviz-lit', isLit && !light.isEmpty);
       point.classList.toggle('polyviz-dim', !isLit && !light.isEmpty);
       point.classList.toggle('polyviz-now', moment?.has(key) ?? false);
       point.classList.toggle('polyviz-past', past.has(key));
+      const mark = this.placed.get(key)?.mark;
+      point.classList.toggle('polyviz-same', mark !== undefined && (same?.(mark) ?? false));
     }
     this.cloud?.paint(one => ({
       isNow: moment?.has(one.key) ?? false,
@@ -274,14 +322,17 @@ class DomainView {
   private tellOf(key: string | null): void {
     const mark = key === null ? undefined : this.placed.get(key)?.mark;
     if (mark !== undefined) {
-      this.caption.textContent = instanceText(this.state.model, mark.statement, mark.instance);
+      const worker = this.shading === 'blocks' ? this.workers.text(mark) : '';
+      this.caption.textContent = `${instanceText(this.state.model, mark.statement, mark.instance)}${worker}`;
     }
   }
 
   private key(event: KeyboardEvent): void {
     const direction = DIRECTIONS.get(event.key);
-    if (direction !== undefined) {
-      this.moveCursor(this.next(direction));
+    if (this.turning.key(event)) {
+      this.root.querySelector<SVGElement>('svg.polyviz-picture')?.focus();
+    } else if (direction !== undefined) {
+      this.moveCursor(nearest(this.placed, this.cursor, direction));
     } else if (event.key === 'Enter' || event.key === ' ') {
       this.pick(this.cursor);
     } else if (event.key === 'Escape') {
@@ -299,27 +350,6 @@ class DomainView {
     this.cloud?.setCursor(key);
     this.cursor = key ?? (this.root.contains(document.activeElement) ? this.cursor : null);
     this.tellOf(key);
-  }
-
-  /** The nearest point in a direction: along it counts once, across it three times. */
-  private next(direction: Position): string | null {
-    const here = this.placed.get(this.cursor ?? '')?.position;
-    if (here === undefined) {
-      return [...this.placed.keys()][0] ?? null;
-    }
-    let best: string | null = this.cursor;
-    let shortest = Infinity;
-    for (const [key, one] of this.placed) {
-      const x = one.position.x - here.x;
-      const y = one.position.y - here.y;
-      const along = x * direction.x + y * direction.y;
-      const across = Math.abs(x * direction.y - y * direction.x);
-      if (along > 0.5 && along + 3 * across < shortest) {
-        shortest = along + 3 * across;
-        best = key;
-      }
-    }
-    return best;
   }
 }
 

@@ -3,7 +3,12 @@
 import { shape } from './dom';
 import type { Position } from './geometry';
 import { KINDS } from './palette';
-import type { AxisLine } from './plot';
+import type { AxisLine, Outline, Plot } from './plot';
+
+/** About how wide a letter of a block's name is. */
+const LETTER = 4.6;
+/** A longer label of an upright axis begins above it instead of being centred, to stay in the picture. */
+const SHORT = 4;
 
 export function round(value: number): number {
   return Math.round(value * 10) / 10;
@@ -14,6 +19,22 @@ export function polygon(corners: readonly Position[], name: string, padding: num
   return shape('polygon', { points, class: name, 'stroke-width': padding > 0 ? padding * 4 : null });
 }
 
+export function edgeShape({ from, to, isHidden }: Plot['edges'][number]): SVGElement {
+  return shape('line', { x1: round(from.x), y1: round(from.y), x2: round(to.x), y2: round(to.y), class: isHidden ? 'polyviz-edge polyviz-far' : 'polyviz-edge' });
+}
+
+/** The names of blocks, once each, where their outlines have room for them. */
+export function outlineLabels(outlines: readonly Outline[]): readonly SVGElement[] {
+  const named = outlines.filter(({ label }, place) => label !== '' && outlines.findIndex(one => one.label === label) === place);
+  return named.flatMap(({ corners, label }) => {
+    const xs = corners.map(one => one.x);
+    const [left, top] = [Math.min(...xs), Math.min(...corners.map(one => one.y))];
+    const width = Math.max(...xs) - left;
+    const told = [label, label.replace('block ', '')].find(one => width >= LETTER * one.length);
+    return told === undefined ? [] : [shape('text', { x: round(left + width / 2), y: round(top - 1), class: 'polyviz-block-name' }, told)];
+  });
+}
+
 export function laneShape(lane: Position & { readonly text: string }): SVGElement {
   return shape('text', { x: round(lane.x), y: round(lane.y + 4), class: 'polyviz-lane' }, lane.text);
 }
@@ -22,8 +43,9 @@ export function axisShapes(axis: AxisLine): readonly SVGElement[] {
   const numbers = axis.ticks.map(tick => shape('text', { x: round(tick.x), y: round(tick.y + 3), class: 'polyviz-tick' }, tick.text));
   const isUpright = Math.abs(axis.to.x - axis.from.x) < 1;
   const far = { x: axis.to.x + (isUpright ? 0 : 12), y: axis.to.y + (isUpright ? -11 : 15) };
-  const anchor = isUpright ? 'middle' : 'end';
-  return [...numbers, shape('text', { x: round(far.x), y: round(far.y), class: 'polyviz-axis', 'text-anchor': anchor }, axis.label)];
+  const isLong = isUpright && axis.label.length > SHORT;
+  const anchor = isLong ? 'start' : isUpright ? 'middle' : 'end';
+  return [...numbers, shape('text', { x: round(far.x - (isLong ? 12 : 0)), y: round(far.y), class: 'polyviz-axis', 'text-anchor': anchor }, axis.label)];
 }
 
 export function arrowHead(kind: string, id: string): SVGElement {

@@ -18,13 +18,10 @@ export function hasBlocks(state: State): boolean {
 export function gpuView(state: State): HTMLDetailsElement {
   const root = element('div', {});
   const part = folding('Blocks and threads', false, root);
-  let asked = '';
   const ask = (): void => {
-    const { variant } = state;
-    // A device is asked for once per schedule, and only when somebody looks.
-    if (part.open && state.host !== null && variant !== undefined && variant.device === null && asked !== variant.name) {
-      asked = variant.name;
-      state.ask({ ask: 'device', variant: variant.name }, `mapping ${variant.name} to blocks and threads`);
+    // Only when somebody looks.
+    if (part.open) {
+      state.askForDevice();
     }
   };
   const upper = element('div', {});

@@ -64,8 +64,12 @@ export class Inspector {
   }
 
   /** The kernel has made the static page anew: whoever holds the views keeps it with them. */
-  keepPage(html: string, text: string): void {
+  keepPage(html: string, text: string, model: unknown): void {
     this.root.dispatchEvent(new CustomEvent(PAGE, { bubbles: true, detail: { html, text } }));
+    if (model !== undefined) {
+      // With reasons that nobody unfolded: the picture here stays as it is.
+      this.root.dispatchEvent(new CustomEvent(SHOWN, { bubbles: true, detail: model }));
+    }
   }
 
   /** Show a variant by name, as after an edit. */

@@ -1,10 +1,12 @@
 /** Where everything of the domain view lies in the picture: panes beside each other, each with its scale and axes. */
 
 import { MOST_SHAPES } from './cloudCanvas';
-import { drawnAxes, isInSlice, tilesOf, type Axis, type Mark, type Pane, type Slices } from './clouds';
-import { hull, project, type Position } from './geometry';
+import { drawnAxes, isInSlice, type Axis, type Mark, type Pane, type Slices } from './clouds';
+import { along, hull, project, viewOf, type Position, type Turn } from './geometry';
+import { groupsOf, type Shading } from './groups';
 import type { Model, Variant } from './model';
 import { instanceKey } from './selection';
+import { hullEdges } from './solid';
 
 export interface PlacedMark {
   readonly key: string;
@@ -19,12 +21,30 @@ export interface AxisLine {
   readonly ticks: readonly (Position & { readonly text: string })[];
 }
 
+export interface Outline {
+  readonly corners: readonly Position[];
+  readonly tint: string;
+  readonly label: string;
+}
+
+/** How the instances are looked at: what outlines tell, and how three dimensions are turned, null as at first. */
+export interface Look {
+  readonly shading: Shading;
+  readonly turn: Turn | null;
+}
+
 export interface Plot {
   readonly pane: Pane;
   readonly title: Position;
   readonly marks: readonly PlacedMark[];
   readonly outlines: readonly (readonly Position[])[];
-  readonly tiles: readonly { readonly corners: readonly Position[]; readonly isOdd: boolean }[];
+  /** The edges of hulls in space. */
+  readonly edges: readonly { readonly from: Position; readonly to: Position; readonly isHidden: boolean }[];
+  /** Tiles, or the blocks of a device. */
+  readonly groups: readonly Outline[];
+  readonly isSolid: boolean;
+  /** How far neighbouring points are apart. */
+  readonly unit: number;
   /** The names of statements that have a line of their own. */
   readonly lanes: readonly (Position & { readonly text: string })[];
   readonly axes: readonly AxisLine[];
@@ -38,11 +58,13 @@ export interface Sheet {
 }
 
 const WIDEST = 680;
+/** More pictures than these are drawn smaller, to be seen together. */
+const MANY = 6;
 /** How far the lines of statements are apart that share a single dimension. */
 const LANE = 15;
 /** The least room for the number at a tick. */
 const TICK = 26;
-const MARGIN = { left: 44, right: 28, top: 30, bottom: 40 };
+const MARGIN = { left: 44, right: 28, top: 34, bottom: 40 };
 
 interface Box {
   readonly left: number;
@@ -51,12 +73,23 @@ interface Box {
   readonly height: number;
 }
 
+/** How far an outline stays away from its points: those of neighbours do not touch. */
+const PADDING = 0.3;
+
+/** A small octagon, so that outlines get room and round corners. */
+function around(at: Position, radius: number): readonly Position[] {
+  const half = radius / 2;
+  const corners = [[radius, half], [half, radius], [-half, radius], [-radius, half], [-radius, -half], [-half, -radius], [half, -radius], [radius, -half]] as const;
+  return radius === 0 ? [at] : corners.map(([x, y]) => ({ x: at.x + x, y: at.y + y }));
+}
+
 /** Lays the panes out in rows. */
 export function layOut(
   panes: readonly Pane[],
   slices: ReadonlyMap<string, Slices>,
   model: Model,
-  variant: Variant | undefined
+  variant: Variant | undefined,
+  look: Look
 ): Sheet {
   const plots: Plot[] = [];
   let left = 0;
@@ -66,13 +99,13 @@ export function layOut(
   let radius = 5;
   for (const pane of panes) {
     const own = slices.get(pane.key) ?? new Map<number, number>();
-    const sketch = sketchOf(pane, own, panes.length);
+    const sketch = sketchOf(pane, own, panes.length, look.turn);
     if (left > 0 && left + sketch.width > WIDEST) {
       left = 0;
       top += rowHeight;
       rowHeight = 0;
     }
-    plots.push(plotOf(sketch, pane, own, { x: left, y: top }, model, variant));
+    plots.push(plotOf(sketch, pane, own, { x: left, y: top }, model, variant, look));
     left += sketch.width;
     rowHeight = Math.max(rowHeight, sketch.height);
     width = Math.max(width, left);
@@ -92,11 +125,11 @@ interface Sketch {
 }
 
 /** The size of a pane: wide ones are drawn with a smaller unit. */
-function sketchOf(pane: Pane, slices: Slices, count: number): Sketch {
+function sketchOf(pane: Pane, slices: Slices, count: number, turn: Turn | null): Sketch {
   const shown = drawnAxes(pane, slices);
-  const corners = cornersOf(shown.map(number => pane.axes[number]!)).map(project);
-  const box = boxOf(corners);
-  const [room, tall] = count > 1 ? [250, 260] : [520, 320];
+  const axes = shown.map(number => pane.axes[number]!);
+  const box = turn !== null && shown.length === 3 ? roundBox(axes, turn) : boxOf(cornersOf(axes).map(corner => project(corner)));
+  const [room, tall] = count > MANY ? [160, 170] : count > 1 ? [250, 260] : [520, 320];
   const lift = shown.length === 1 ? (pane.statements.length - 1) * LANE : 0;
   // Points that are painted need less room than those that are elements.
   const least = pane.marks.length > MOST_SHAPES ? 1 : 4;
@@ -109,6 +142,13 @@ function sketchOf(pane: Pane, slices: Slices, count: number): Sketch {
     height: box.height * unit + lift + MARGIN.top + MARGIN.bottom,
     lift
   };
+}
+
+/** The room that a solid takes however it is turned, so that the picture stays as large as it is. */
+function roundBox(axes: readonly Axis[], turn: Turn): Box {
+  const radius = Math.hypot(...axes.map(axis => axis.high - axis.low)) / 2;
+  const middle = project(axes.map(axis => (axis.high + axis.low) / 2), turn);
+  return { left: middle.x - radius, top: middle.y - radius, width: 2 * radius, height: 2 * radius };
 }
 
 function cornersOf(axes: readonly Axis[]): readonly (readonly number[])[] {
@@ -132,10 +172,13 @@ function plotOf(
   slices: Slices,
   origin: Position,
   model: Model,
-  variant: Variant | undefined
+  variant: Variant | undefined,
+  look: Look
 ): Plot {
+  const isSolid = sketch.shown.length === 3;
+  const view = viewOf(look.turn);
   const pixel = (place: readonly number[]): Position => {
-    const flat = project(place);
+    const flat = project(place, look.turn);
     return {
       x: origin.x + MARGIN.left + (flat.x - sketch.box.left) * sketch.unit,
       y: origin.y + MARGIN.top + sketch.lift + (flat.y - sketch.box.top) * sketch.unit
@@ -158,18 +201,29 @@ function plotOf(
     y: origin.y + MARGIN.top + sketch.lift - (upwards.get(number) ?? 0),
     text: model.statements[number]?.name ?? ''
   });
+  const shownOf = (mark: Mark): readonly number[] => sketch.shown.map(axis => mark.place[axis] ?? 0);
   const inside = pane.marks.filter(mark => isInSlice(mark, slices));
+  const depths = new Map(isSolid ? inside.map(mark => [mark, along(view, shownOf(mark))]) : []);
+  if (isSolid) {
+    // What lies in front is painted last.
+    inside.sort((one, other) => (depths.get(one) ?? 0) - (depths.get(other) ?? 0));
+  }
+  const ofStatement = (number: number): readonly Mark[] => inside.filter(mark => mark.statement === number);
   const outlineOf = (marks: readonly Mark[]): readonly Position[] => hull(marks.map(positionOf));
   const statements = [...new Set(inside.map(mark => mark.statement))];
-  const tiles = variant === undefined ? [] : tilesOf(variant, { ...pane, marks: inside }, model);
+  const groups = variant === undefined ? [] : groupsOf(look.shading, variant, { ...pane, marks: inside }, model);
+  const edges = isSolid ? statements.flatMap(number => hullEdges(ofStatement(number).map(shownOf), view)) : [];
   return {
     pane,
     title: { x: origin.x + MARGIN.left + 14, y: origin.y + 13 },
     marks: inside.map(mark => ({ key: instanceKey(mark.statement, mark.instance), mark, position: positionOf(mark) })),
-    outlines: statements.map(number => outlineOf(inside.filter(mark => mark.statement === number))),
-    tiles: tiles.map(({ marks, isOdd }) => ({ corners: outlineOf(marks), isOdd })),
+    outlines: statements.map(number => outlineOf(ofStatement(number))),
+    edges: edges.map(({ from, to, isHidden }) => ({ from: pixel(from), to: pixel(to), isHidden })),
+    groups: groups.map(({ marks, tint, label }) => ({ corners: hull(marks.map(positionOf).flatMap(at => around(at, isSolid ? 0 : PADDING * sketch.unit))), tint, label })),
+    isSolid,
+    unit: sketch.unit,
     lanes: sketch.shown.length === 1 && isShared ? pane.statements.map(laneOf) : [],
-    axes: sketch.shown.map((number, order) => axisLine(pane, sketch.shown, number, order, pixel))
+    axes: sketch.shown.map((number, order) => axisLine(pane, sketch.shown, number, order, pixel, look.turn))
   };
 }
 
@@ -185,15 +239,16 @@ function axisLine(
   shown: readonly number[],
   number: number,
   order: number,
-  pixel: (place: readonly number[]) => Position
+  pixel: (place: readonly number[]) => Position,
+  turn: Turn | null
 ): AxisLine {
   const axis = pane.axes[number]!;
-  const offset = OFFSETS[shown.length - 1]?.[order] ?? { x: 0, y: 0 };
+  const isTurned = turn !== null && shown.length === 3;
+  const axes = shown.map(other => pane.axes[other]!);
   // In three dimensions the axis into the page starts where the first one ends, outside of the picture.
-  const start = shown.map((other, place) => {
-    const { low, high } = pane.axes[other]!;
-    return shown.length === 3 && order === 1 && place === 0 ? high : low;
-  });
+  const first = axes.map(({ low, high }, place) => (shown.length === 3 && order === 1 && place === 0 ? high : low));
+  const start = isTurned ? outerEdge(axes, order, pixel) : first;
+  const offset = isTurned ? outwards(axes, order, start, pixel) : OFFSETS[shown.length - 1]?.[order] ?? { x: 0, y: 0 };
   const at = (value: number): Position => {
     const moved = pixel(start.map((low, place) => (place === order ? value : low)));
     return { x: moved.x + offset.x, y: moved.y + offset.y };
@@ -208,4 +263,46 @@ function axisLine(
     to,
     ticks: values.map(value => ({ ...at(value), text: String(value) }))
   };
+}
+
+/** Where an axis of a turned solid starts: along the edge that lies furthest out, so that its numbers stay readable. */
+function outerEdge(axes: readonly Axis[], order: number, pixel: (place: readonly number[]) => Position): readonly number[] {
+  const middle = pixel(axes.map(axis => (axis.low + axis.high) / 2));
+  const starts = cornersOf(axes.map((axis, place) => (place === order ? { ...axis, high: axis.low } : axis)));
+  // Below for what lies, to the left for what stands.
+  const outside = (start: readonly number[]): number => {
+    const at = pixel(start.map((value, place) => (place === order ? (axes[place]!.low + axes[place]!.high) / 2 : value)));
+    return order === 2 ? middle.x - at.x : at.y - middle.y;
+  };
+  return starts.reduce((best, start) => (outside(start) > outside(best) + 0.01 ? start : best));
+}
+
+/** Away from the solid, as far as numbers need. */
+function outwards(axes: readonly Axis[], order: number, start: readonly number[], pixel: (place: readonly number[]) => Position): Position {
+  const middle = pixel(axes.map(axis => (axis.low + axis.high) / 2));
+  const edge = pixel(start.map((value, place) => (place === order ? (axes[place]!.low + axes[place]!.high) / 2 : value)));
+  const [x, y] = [edge.x - middle.x, edge.y - middle.y];
+  const length = Math.max(1, Math.hypot(x, y));
+  return { x: (18 * x) / length, y: (18 * y) / length };
+}
+
+/** The nearest point in a direction, the first one without a point to start from: along it counts once, across it three times. */
+export function nearest(placed: ReadonlyMap<string, PlacedMark>, from: string | null, direction: Position): string | null {
+  const here = placed.get(from ?? '')?.position;
+  if (here === undefined) {
+    return [...placed.keys()][0] ?? null;
+  }
+  let best = from;
+  let shortest = Infinity;
+  for (const [key, one] of placed) {
+    const x = one.position.x - here.x;
+    const y = one.position.y - here.y;
+    const along = x * direction.x + y * direction.y;
+    const across = Math.abs(x * direction.y - y * direction.x);
+    if (along > 0.5 && along + 3 * across < shortest) {
+      shortest = along + 3 * across;
+      best = key;
+    }
+  }
+  return best;
 }

@@ -8,6 +8,7 @@ export type Selection =
   | { readonly what: 'nothing' }
   | { readonly what: 'instance'; readonly statement: number; readonly instance: number }
   | { readonly what: 'statement'; readonly statement: number }
+  | { readonly what: 'statements'; readonly statements: readonly number[] }
   | { readonly what: 'loop'; readonly loop: string }
   | { readonly what: 'relation'; readonly relation: number }
   | { readonly what: 'line'; readonly line: number }
@@ -67,6 +68,8 @@ export function lightOf(model: Model, variant: Variant, selection: Selection, hi
       return ofInstance(model, variant, selection, hidden.has(INPUT));
     case 'statement':
       return ofStatements(model, variant, [selection.statement]);
+    case 'statements':
+      return ofStatements(model, variant, selection.statements);
     case 'loop':
       return ofLoop(model, variant, selection.loop);
     case 'relation':
@@ -247,6 +250,7 @@ function ofSourceLoop(model: Model, variant: Variant, line: number, numbers: rea
   return light({
     statements: numbers,
     whole: numbers,
+    relations: model.relations.map((_, number) => number).filter(number => same.some(loop => carries(loop, variant, model, number))),
     loops: same.map(loop => loop.id),
     lines: [line, ...linesOf(model, numbers)],
     sentence: `As written, ${known?.explanation || `loop ${iterator}`}.`.replace('..', '.')

@@ -1,5 +1,6 @@
 /** The loops as written, and the generated program: both light with the selection. */
 
+import { codeLoops } from './codeLoops';
 import { button, element, items } from './dom';
 import { lineList } from './lineList';
 import { NOTHING, statementNumber } from './selection';
@@ -26,15 +27,26 @@ export function codeView(state: State): HTMLElement {
   const root = element('div', {});
   let marker = (): void => undefined;
   const draw = (): void => {
-    const program = state.variant?.program ?? null;
-    if (program === null) {
+    const { variant } = state;
+    const program = variant?.program ?? null;
+    if (variant === undefined || program === null) {
       root.replaceChildren(element('p', {}, 'No program was generated for this schedule.'));
       marker = () => undefined;
       return;
     }
+    const loops = codeLoops(program, variant);
     const pick = (line: number): void => {
       const statement = statementNumber(state.model, program.lines.get(line) ?? '');
-      state.select(statement < 0 ? NOTHING : { what: 'statement', statement });
+      const found = loops.get(line);
+      if (statement >= 0) {
+        state.select({ what: 'statement', statement });
+      } else if (found === undefined) {
+        state.select(NOTHING);
+      } else if (found.loop !== '') {
+        state.select({ what: 'loop', loop: found.loop });
+      } else {
+        state.select({ what: 'statements', statements: found.statements.map(name => statementNumber(state.model, name)) });
+      }
     };
     const list = lineList(`Generated program for ${program.target}`, program.text, 1, pick);
     const copy = button('Copy', () => void navigator.clipboard?.writeText(program.text));
@@ -44,7 +56,8 @@ export function codeView(state: State): HTMLElement {
       const lit = [...program.lines].filter(([, name]) =>
         state.light.statements.has(statementNumber(state.model, name))
       );
-      list.mark(new Set(lit.map(([line]) => line)));
+      const heads = [...loops].filter(([, { loop }]) => state.light.loops.has(loop));
+      list.mark(new Set([...lit, ...heads].map(([line]) => line)));
     };
     marker();
   };

@@ -65,6 +65,7 @@ export class State {
   busy = '';
   problem = '';
   private menus = 0;
+  private askedDevice = '';
   private chosenCache: CacheShape | null = null;
   private known: Light | null = null;
   private readonly listeners: { readonly changes: readonly Change[]; readonly act: () => void }[] = [];
@@ -125,6 +126,20 @@ export class State {
     this.menu = { number: this.menus, address, choices: [], isComplete: false };
     this.tell('choices');
     this.ask({ ask: 'choices', variant: this.variant?.name ?? '', address, number: this.menus }, 'looking for moves');
+  }
+
+  /** Have the shown schedule mapped to a device: once for each order, since it takes a while. */
+  askForDevice(): void {
+    const { variant, model } = this;
+    if (this.host === null || variant === undefined || variant.device !== null) {
+      return;
+    }
+    const moves = variant.name === model.edit?.variant ? model.edit.script : '';
+    const order = `${variant.name} ${moves}`;
+    if (this.askedDevice !== order) {
+      this.askedDevice = order;
+      this.ask({ ask: 'device', variant: variant.name }, `mapping ${variant.name} to blocks and threads`);
+    }
   }
 
   ask(question: Question, busy: string): void {

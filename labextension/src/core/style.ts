@@ -105,9 +105,11 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-tile.polyviz-odd { fill: var(--pv-now); fill-opacity: 0.2; }
 .polyviz-picture text.polyviz-lane { fill: var(--pv-muted); font-size: 10px; text-anchor: end; }
 .polyviz-point { fill: var(--pv-ink); stroke: var(--pv-paper); stroke-width: 0.5; cursor: pointer; }
+.polyviz-point.polyviz-worker { fill: var(--pv-block); } .polyviz-strength-1 { fill-opacity: 0.72; } .polyviz-strength-2 { fill-opacity: 0.5; } .polyviz-strength-3 { fill-opacity: 0.3; }
 .polyviz-point.polyviz-past { fill: var(--pv-muted); fill-opacity: 0.45; }
 .polyviz-point.polyviz-dim { fill-opacity: 0.3; }
 .polyviz-point.polyviz-lit { stroke: var(--pv-lit-edge); stroke-width: 2.5; fill-opacity: 1; }
+.polyviz-point.polyviz-same { stroke: var(--pv-ink); stroke-width: 2.5; stroke-dasharray: 2.5 1.5; fill-opacity: 1; }
 .polyviz-point.polyviz-now { fill: var(--pv-now); stroke: var(--pv-ink); stroke-width: 2; fill-opacity: 1; }
 .polyviz-point.polyviz-cursor { stroke: var(--pv-flow); stroke-width: 4; }
 .polyviz-arrow { fill: none; stroke: var(--pv-other); stroke-width: 1.3; pointer-events: none; }
@@ -153,8 +155,13 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-chart { max-width: 860px; margin: 4px 0; } .polyviz-plotly { min-height: 40px; }
 .polyviz-dot { fill: var(--pv-flow); } .polyviz-dot.polyviz-best { fill: var(--pv-output); }
 .polyviz-thread-dot { fill: none; stroke-linecap: round; } .polyviz-thread-ring { fill: none; stroke: var(--pv-ink); stroke-width: 1.4; }
-.polyviz-block-0 { stroke: var(--pv-flow); } .polyviz-block-1 { stroke: var(--pv-anti); } .polyviz-block-2 { stroke: var(--pv-output); }
-.polyviz-block-3 { stroke: var(--pv-reduction); } .polyviz-block-4 { stroke: #56B4E9; }
+.polyviz-block-0 { --pv-block: var(--pv-flow); } .polyviz-block-1 { --pv-block: var(--pv-anti); } .polyviz-block-2 { --pv-block: var(--pv-output); }
+.polyviz-block-3 { --pv-block: var(--pv-reduction); } .polyviz-block-4 { --pv-block: #7d8b00; } .polyviz-thread-dot { stroke: var(--pv-block); }
+.polyviz-run { fill: var(--pv-block); fill-opacity: 0.12; stroke: var(--pv-block); stroke-width: 1.8; stroke-linejoin: round; }
+.polyviz-picture text.polyviz-block-name { font-size: 9.5px; text-anchor: middle; stroke: var(--pv-paper); stroke-width: 3; paint-order: stroke; pointer-events: none; } .polyviz-picture text.polyviz-thread-name { fill: var(--pv-muted); font-size: 8px; pointer-events: none; }
+.polyviz-picture:focus:not(:focus-visible) { outline: none; }
+.polyviz-edge { stroke: var(--pv-flow); stroke-opacity: 0.6; pointer-events: none; } .polyviz-edge.polyviz-far { stroke-opacity: 0.4; stroke-dasharray: 3 3; }
+.polyviz-turnable { touch-action: none; cursor: grab; } .polyviz-turnable:active { cursor: grabbing; } .polyviz-turnable button { margin: 0; }
 .polyviz-threads .polyviz-scroll { max-height: 600px; } .polyviz-threads .polyviz-picture { max-width: none; } .polyviz-pickable { cursor: crosshair; } .polyviz-thread-sentence { min-height: 1.5em; }
 .polyviz-kernel { border-inline-start: 3px solid var(--pv-border); padding-inline-start: 10px; margin: 8px 0; }
 .polyviz-table caption { text-align: start; caption-side: top; padding: 4px 0 0 4px; color: var(--pv-ink); }

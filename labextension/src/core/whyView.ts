@@ -66,7 +66,7 @@ function inSchedule(state: State, variant: Variant): readonly HTMLElement[] {
   const decisions = variant.decisions
     .filter(one => one.step !== 'loop')
     .map(one => element('li', {}, element('code', {}, one.step), ` ${one.text}`));
-  const more = 'Run this cell and unfold this part to see why loops are tiled, fused and vectorised, or not.';
+  const more = 'Why loops are tiled, fused and vectorised, or not, was left out of this saved view, since finding it out takes a while: run this cell and unfold this part.';
   return [
     word(`In the schedule ${variant.name}`),
     element('ul', {}, ...loops),
@@ -131,7 +131,7 @@ function small(text: string, label: string, act: () => void): HTMLElement {
 /** What there is to say of the loop or the statements that are selected. */
 function aboutSelection(state: State): readonly HTMLElement[] {
   const { model, variant, selection, light } = state;
-  if (variant === undefined || !['loop', 'statement', 'instance', 'line'].includes(selection.what) || light.isEmpty) {
+  if (variant === undefined || !['loop', 'statement', 'statements', 'instance', 'line'].includes(selection.what) || light.isEmpty) {
     return [];
   }
   const loops = loopsOf(variant).filter(loop => light.loops.has(loop.id));

@@ -42,7 +42,7 @@ function render({ model, el }: Context): () => void {
     const answer = fieldsOf(message);
     const problem = textOf(answer['problem']);
     if (answer['answer'] === 'page') {
-      inspector.keepPage(textOf(answer['html']), textOf(answer['text']));
+      inspector.keepPage(textOf(answer['html']), textOf(answer['text']), answer['model']);
       return;
     }
     window.clearTimeout(patience);

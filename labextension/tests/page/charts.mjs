@@ -108,6 +108,33 @@ await scenario('blocks and threads have trees of their own', async () => {
   assert.match(await part.innerText(), /threads in a block, \d+ warps/);
 });
 
+await scenario('the domain shows blocks and threads, and turns', async () => {
+  await view.locator('[aria-label="Colours: blocks and threads"]').click();
+  const domain = view.locator('section[aria-label=Domain]');
+  await domain.locator('polygon.polyviz-run').first().waitFor();
+  assert.match(await domain.innerText(), /a block spans \d+ × \d+/);
+  const corner = domain.locator('svg.polyviz-picture .polyviz-point').last();
+  const place = () => corner.getAttribute('d');
+  const first = await place();
+  await domain.locator('svg.polyviz-picture').focus();
+  await page.keyboard.press('Shift+ArrowRight');
+  const second = await place();
+  assert.notEqual(second, first);
+  await domain.scrollIntoViewIfNeeded();
+  const box = await domain.locator('svg.polyviz-picture').boundingBox();
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x + 40, y + 10);
+  await page.mouse.move(x + 80, y + 20);
+  await page.mouse.up();
+  await page.waitForFunction(before => [...document.querySelectorAll('section[aria-label=Domain] svg.polyviz-picture .polyviz-point')].at(-1)?.getAttribute('d') !== before, second);
+  await corner.click();
+  assert.match(await domain.locator('.polyviz-caption').innerText(), /thread \(.*\) of block/);
+  await picture('blocks-in-the-domain');
+  assert.deepEqual(await serious('section[aria-label=Domain]'), []);
+});
+
 await scenario('a device is asked for its kernels when somebody looks', async () => {
   const part = view.locator('details:has(> summary:text-is("Blocks and threads"))');
   await part.locator('.polyviz-kernel[aria-label^="Kernel"]').first().waitFor();

@@ -43,7 +43,7 @@ test('runs unfold to iterations with their block and thread', () => {
 test('runs of a wrong length and without an end are not drawn', () => {
   expect(unfolded([[1, 2, 3]], 2)).toEqual([]);
   expect(unfolded([[0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1e12]], 2)).toHaveLength(20_000);
-  expect(deviceOf({ kernels: 3, pictures: 'x' })).toEqual({ target: '', run: null, places: { steps: [], at: new Map() }, kernels: [], shared: [], pictures: [] });
+  expect(deviceOf({ kernels: 3, pictures: 'x' })).toEqual({ target: '', run: null, places: { steps: [], at: new Map() }, blocks: null, kernels: [], shared: [], pictures: [] });
 });
 
 test('a card tells the shape, the barriers, where arrays live and how memory is met', () => {
@@ -139,6 +139,6 @@ test('a new static page is told to whoever keeps the output', () => {
   const [inspector] = live(model(DEVICE), [], true);
   const kept: unknown[] = [];
   document.body.addEventListener(PAGE, event => kept.push((event as CustomEvent).detail));
-  inspector.keepPage('<p>counted</p>', 'counted');
+  inspector.keepPage('<p>counted</p>', 'counted', undefined);
   expect(kept).toEqual([{ html: '<p>counted</p>', text: 'counted' }]);
 });

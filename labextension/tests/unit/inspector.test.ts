@@ -342,3 +342,15 @@ test('trees side by side: every node in a row, what has no partner beside a dash
   const rows = [...side.querySelectorAll('tbody tr')].slice(0, 4).map(row => [...row.children].map(one => one.textContent!.trim()).join(' | '));
   expect(rows).toEqual(['loop | – | ≠ i + j parallel', 'loop | i in order | i in order', 'loop | j parallel | ≠ –', 'statement | S0 | S0']);
 });
+
+test('a kept model goes to whoever holds the views, and the picture stays as it is', () => {
+  const view = draw(sample());
+  const kept: unknown[] = [];
+  view.root.addEventListener('polyviz-shown', event => kept.push((event as CustomEvent).detail));
+  const before = view.root.innerHTML;
+  const [first, ...others] = sample()['variants'] as Record<string, unknown>[];
+  const model = { ...sample(), variants: [{ ...first, reasons: [] }, ...others] };
+  view.keepPage('<p></p>', '', model);
+  expect(kept).toEqual([model]);
+  expect(view.root.innerHTML).toBe(before);
+});
