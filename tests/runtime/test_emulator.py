@@ -386,6 +386,46 @@ def test_empty_sizes_launch_nothing():
     np.testing.assert_array_equal(A, np.ones((2, 2)))
 
 
+COPIES_PER_ITERATION = """
+def shifted(A, B, n):
+    for i in range(3, n):
+        A[i] = B[i] = B[i - 1] * 2
+"""
+
+
+@pytest.mark.parametrize("size", [0, 5])
+def test_copies_of_a_temporary_where_no_loop_runs(size):
+    kernel = pv.compile(COPIES_PER_ITERATION, schedule="original", target="emulated")
+    assert [one.array for one in kernel.plan.expansions] == ["saved"]
+    A, B = np.zeros(size), np.ones(size)
+    kernel(A, B, size)
+    assert A.tolist() == [0.0, 0.0, 0.0, 2.0, 4.0][:size]
+
+
+ALONE_BESIDE_THREADS = """
+def alone(A, B, n):
+    C = np.empty((n, 2, n), dtype=np.int32)
+    t = 0
+    for i in range(n):
+        for j in range(i):
+            t = A[3 * i]
+            B[j] -= B[i]
+    return t
+"""
+
+
+def test_loops_of_one_thread_end_where_the_phases_of_many_do():
+    """One thread sets `t` in two loops of its own, and threads along `i` share the phase that comes next."""
+    kernel = pv.compile(ALONE_BESIDE_THREADS, schedule="superposition", target="emulated")
+    A, B = np.arange(30), np.arange(10) ** 2
+    expected = B.copy()
+    for i in range(10):
+        for j in range(i):
+            expected[j] -= expected[i]
+    assert kernel(A, B, 10) == 27
+    np.testing.assert_array_equal(B, expected)
+
+
 def test_arrays_of_any_layout():
     entry = entry_of("gemm")
     kernel = pv.compile(entry.function, schedule="superposition", target="emulated")
