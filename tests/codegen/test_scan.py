@@ -9,7 +9,7 @@ import pytest
 
 import polyviz as pv
 from polyviz.codegen.loops import LOOP_PREFIX, Block, For, If, Instance, LoopNode, descendants, plus_one
-from polyviz.codegen.scan import condition_of_set, scan_schedule
+from polyviz.codegen.scan import condition_of_set, scan_order, scan_schedule
 from polyviz.model.expression import Binary, Call, Constant, Expression, Name, Unary
 from polyviz.runtime.evaluate import evaluate
 
@@ -176,3 +176,17 @@ def test_what_uses_a_temporary_stays_in_its_loop() -> None:
     assert list(visits(loops, {"n": 1})) == expected(schedule, 1)
     declaring = [node for node in descendants(loops) if isinstance(node, Block) and node.declares]
     assert len(declaring) == 1
+
+
+def test_parameters_of_the_context_may_come_in_another_order() -> None:
+    """isl would write `t % 2` for one `block % 2`: the number of the parameter in the other order."""
+    order = isl.UnionMap(
+        "[t, n, block] -> { S[j] -> [j] : (j - t) mod 16 = 0 and 8block <= j < 8block + 8 and j < n }"
+    )
+    context = isl.Set("[block, n, t] -> { : 0 <= t < 16 and block >= 0 and 8block < n }")
+    loops = scan_order(order, context)
+    for t in range(16):
+        for block in range(3):
+            found = [values for _, values in visits(loops, {"t": t, "n": 19, "block": block})]
+            wanted = range(8 * block, min(8 * block + 8, 19))
+            assert found == [(j,) for j in wanted if (j - t) % 16 == 0]
