@@ -205,7 +205,7 @@ class RunText:
         if wanted.is_equal(isl.Set.universe(wanted.get_space())):
             return None
         known = in_order_of(wanted, self.kernel.context)
-        condition = isl.AstBuild.from_context(known).expr_from_set(wanted.align_params(known.get_space()))
+        condition = isl.AstBuild.from_context(known).expr_from_set(wanted)
         return self.body.index(self._at(expression(condition)))
 
     def _at(self, node: Expression) -> Expression:

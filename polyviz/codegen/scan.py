@@ -67,7 +67,7 @@ def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
         known = in_order_of(tree.get_domain(), context)
         build = isl.AstBuild.from_context(known).set_iterators(_loop_identifiers(tree))
         with at_most(_OPERATIONS):
-            loops = build.node_from_schedule(group_copies(tree.align_params(known.get_space())))
+            loops = build.node_from_schedule(group_copies(tree))
         return _node(loops, _Place())
     except isl.Error as error:
         raise _failure(error) from error
@@ -96,7 +96,7 @@ def scan_order(order: isl.UnionMap, context: isl.Set, uniform: int = 0) -> LoopN
         known = in_order_of(order, context)
         build = isl.AstBuild.from_context(known).set_options(options).set_iterators(_identifiers(depth))
         with at_most(_OPERATIONS):
-            return _node(build.node_from_schedule_map(order.align_params(known.get_space())), _Place())
+            return _node(build.node_from_schedule_map(order), _Place())
     except isl.Error as error:
         raise _failure(error) from error
 
@@ -137,7 +137,7 @@ def condition_of_set(instances: isl.Set, context: isl.Set) -> Expression:
     for position, name in enumerate(names):
         moved = moved.set_dim_name(isl.dim_type.param, parameters + position, name)
     known = in_order_of(moved.params(), context)
-    return expression(isl.AstBuild.from_context(known).expr_from_set(moved.params().align_params(known.get_space())))
+    return expression(isl.AstBuild.from_context(known).expr_from_set(moved.params()))
 
 
 def expression(node: isl.AstExpr) -> Expression:

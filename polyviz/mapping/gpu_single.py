@@ -44,7 +44,10 @@ def single_kernels(
 
     ``threads`` are those of a block along x, y, z; the axes that it leaves out have as many as usual.
     ``wavefronts`` lets the host run bands without a parallel loop front by front; without it one thread runs them.
+    Loops that never run need no kernel.
     """
+    if not scop.statements:
+        return DevicePlan((), {})
     properties = {
         path: found
         for (path, _), found in zip(

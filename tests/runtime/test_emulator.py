@@ -386,6 +386,25 @@ def test_empty_sizes_launch_nothing():
     np.testing.assert_array_equal(A, np.ones((2, 2)))
 
 
+@pytest.mark.parametrize("schedule", ["original", "superposition"])
+def test_loops_that_never_run_need_no_kernel(schedule):
+    text = "def never(A):\n    for i in range(4, 2):\n        A[i] = 1.0"
+    kernel = pv.compile(text, schedule=schedule, target="emulated")
+    A = np.zeros(5)
+    kernel(A)
+    assert not A.any()
+    assert kernel.cards == ()
+    assert "0 launches" in str(kernel.device_view())
+
+
+def test_functions_of_the_library_take_whole_numbers():
+    """C++ does not choose between `sqrt(float)` and `sqrt(double)` for an `int`."""
+    text = "def root(A, B):\n    for i in range(A.shape[0]):\n        A[i] = np.sqrt(B[i]) + math.hypot(i, B[i])"
+    A, B = np.zeros(5), np.arange(5, dtype=np.int32) ** 2
+    pv.compile(text, schedule="original", target="emulated")(A, B)
+    np.testing.assert_allclose(A, np.sqrt(B) + np.hypot(np.arange(5), B))
+
+
 COPIES_PER_ITERATION = """
 def shifted(A, B, n):
     for i in range(3, n):
