@@ -405,6 +405,16 @@ def test_functions_of_the_library_take_whole_numbers():
     np.testing.assert_allclose(A, np.sqrt(B) + np.hypot(np.arange(5), B))
 
 
+@pytest.mark.parametrize("step", [3, 4])
+def test_blocks_between_two_steps_of_a_loop_do_nothing(step):
+    """The tiles of two iterations that the step leaves out have blocks in the grid all the same."""
+    text = f"def stepped(A, n):\n    for i in range(3, n, {step}):\n        A[i] += 1.0"
+    A, expected = np.zeros(40), np.zeros(40)
+    expected[3::step] = 1.0
+    pv.compile(text, schedule="original", target="emulated", tile=2)(A, 40)
+    np.testing.assert_array_equal(A, expected)
+
+
 COPIES_PER_ITERATION = """
 def shifted(A, B, n):
     for i in range(3, n):
