@@ -104,9 +104,9 @@ def _variant(name: str, call: TypedCall, result: Type) -> Value:
         raise _refused(call)
     prefix = "" if computed.is_real else "c"
     suffix = "f" if computed.name in ("float32", "complex64") else ""
-    return Value(
-        f"{prefix}{name}{suffix}({', '.join(value.text for value in call.values)})", PRIMARY, result, result
-    )
+    # C++, which CUDA is, does not choose between `float` and `double` for a whole number.
+    values = [convert(value, computed) if value.storage.is_integral else value for value in call.values]
+    return Value(f"{prefix}{name}{suffix}({', '.join(value.text for value in values)})", PRIMARY, result, result)
 
 
 def _library(printer: CExpressionPrinter, name: str, call: TypedCall) -> Value:

@@ -22,7 +22,7 @@ from polyviz.codegen.trees_cuda import TreeText, can_be_joined
 from polyviz.mapping.gpu_runs import STEP
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import DeviceProgram, KernelText
-from polyviz.model.expression import Constant, Name
+from polyviz.model.expression import Call, Constant, Name
 from polyviz.model.program import ArrayType, FloatingPoint, LocalArray, Program, SourceLine
 
 if TYPE_CHECKING:
@@ -77,13 +77,13 @@ def _failure(arrays: DeviceArrays) -> tuple[LocalArray, ...]:
 
 
 def private_copies(scop: Scop, plan: Plan, types: Mapping[str, ArrayType]) -> tuple[LocalArray, ...]:
-    """The arrays that hold the private copies of temporaries."""
+    """The arrays that hold the private copies of temporaries; empty where no loop runs for the sizes given."""
     return tuple(
         LocalArray(
             private_name(scop, one.array),
             types[one.array].dtype,
             "empty",
-            tuple(map(bound_expression, one.extents)),
+            tuple(Call("max", (Constant(0), bound_expression(extent))) for extent in one.extents),
         )
         for one in plan.expansions
     )

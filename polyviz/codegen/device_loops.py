@@ -152,6 +152,8 @@ def _mentions(expression: Expression, names: frozenset[str]) -> bool:
 
 def host_steps(scop: Scop, device: DevicePlan) -> HostStep:
     """What the host does: its loops around the launches of ``device``."""
+    if not device.launches:
+        return HostSequence(())
     longest = max(launches.dim(isl.dim_type.out) for launches in device.launches.values())
     order = isl.UnionMap.empty(scop.context.get_space())
     for number, launches in device.launches.items():

@@ -17,7 +17,7 @@ from polyviz.codegen.bodies import bound_expression, placed_body
 from polyviz.codegen.index import simplified
 from polyviz.codegen.run_copies_cuda import CopyText
 from polyviz.codegen.run_reads_cuda import RunReads
-from polyviz.codegen.scan import expression
+from polyviz.codegen.scan import expression, in_order_of
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.mapping.gpu_runs import STEP, TILE, row_coordinate, tile_of
 from polyviz.model.device import coordinate
@@ -204,8 +204,9 @@ class RunText:
         """``wanted`` as text; None where it always holds."""
         if wanted.is_equal(isl.Set.universe(wanted.get_space())):
             return None
-        build = isl.AstBuild.from_context(self.kernel.context)
-        return self.body.index(self._at(expression(build.expr_from_set(wanted))))
+        known = in_order_of(wanted, self.kernel.context)
+        condition = isl.AstBuild.from_context(known).expr_from_set(wanted)
+        return self.body.index(self._at(expression(condition)))
 
     def _at(self, node: Expression) -> Expression:
         placed = substitute(node, self.values)

@@ -79,7 +79,8 @@ def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
     ``EndlessLoopsError`` when it needs too long.
     """
     try:
-        build = isl.AstBuild.from_context(context).set_iterators(_loop_identifiers(tree))
+        known = in_order_of(tree.get_domain(), context)
+        build = isl.AstBuild.from_context(known).set_iterators(_loop_identifiers(tree))
         with at_most(_OPERATIONS):
             loops = build.node_from_schedule(join_pipelines(group_copies(tree)))
         return _node(loops, _Place())
@@ -110,11 +111,20 @@ def scan_order(
     values = ", ".join(f"v{place}" for place in range(depth))
     options = isl.UnionMap(f"{{ [{values}] -> atomic[x] : 0 <= x < {uniform} }}")
     try:
-        build = isl.AstBuild.from_context(context).set_options(options).set_iterators(_identifiers(depth))
+        known = in_order_of(order, context)
+        build = isl.AstBuild.from_context(known).set_options(options).set_iterators(_identifiers(depth))
         with at_most(_LAST_OPERATIONS if is_last else _OPERATIONS):
             return _node(build.node_from_schedule_map(order), _Place())
     except isl.Error as error:
         raise _failure(error) from error
+
+
+def in_order_of(scanned: isl.Set | isl.UnionSet | isl.UnionMap, context: isl.Set) -> isl.Set:
+    """``context`` with the parameters in the order of ``scanned``, its own behind.
+
+    Where the orders differ, isl takes one parameter for another in conditions on the offset of a stride.
+    """
+    return context.align_params(scanned.get_space())
 
 
 def _loop_identifiers(tree: isl.Schedule) -> isl.IdList:
@@ -144,7 +154,8 @@ def condition_of_set(instances: isl.Set, context: isl.Set) -> Expression:
     moved = instances.reset_tuple_id().move_dims(isl.dim_type.param, parameters, isl.dim_type.set, 0, count)
     for position, name in enumerate(names):
         moved = moved.set_dim_name(isl.dim_type.param, parameters + position, name)
-    return expression(isl.AstBuild.from_context(context).expr_from_set(moved.params()))
+    known = in_order_of(moved.params(), context)
+    return expression(isl.AstBuild.from_context(known).expr_from_set(moved.params()))
 
 
 def expression(node: isl.AstExpr) -> Expression:

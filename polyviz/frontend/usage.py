@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
+from polyviz.frontend.temporaries import INTEGER_CALLS, temporaries_of_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 Position = Literal["affine", "condition", "data"]
-_INTEGER_CALLS = frozenset({"min", "max", "abs", "int", "len"})
 
 
 @dataclass
@@ -65,8 +65,9 @@ def look_at(body: Iterable[ast.stmt], canonical: Callable[[ast.expr], str | None
     >>> sorted(usage.affine), sorted(usage.data), {name: sorted(usage.subscripts[name]) for name in "AB"}
     (['i', 'm', 'n'], ['k'], {'A': [1], 'B': [2]})
     """
-    visitor = _Visitor(canonical)
-    for node in body:
+    statements = list(body)
+    visitor = _Visitor(canonical, temporaries_of_data(statements))
+    for node in statements:
         visitor.visit(node)
     visitor.spread()
     return visitor.usage
@@ -93,15 +94,16 @@ def is_integer_form(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.op, ast.USub | ast.UAdd) and is_integer_form(node.operand)
     if isinstance(node, ast.Call):
-        known = isinstance(node.func, ast.Name) and node.func.id in _INTEGER_CALLS
+        known = isinstance(node.func, ast.Name) and node.func.id in INTEGER_CALLS
         return known and all(is_integer_form(argument) for argument in node.args)
     return isinstance(node, ast.Name)
 
 
 class _Visitor(ast.NodeVisitor):
-    def __init__(self, canonical: Callable[[ast.expr], str | None]) -> None:
+    def __init__(self, canonical: Callable[[ast.expr], str | None], of_data: set[str]) -> None:
         self.usage = Usage()
         self._canonical = canonical
+        self._of_data = of_data
         self._position: Position = "data"
         self._flows: list[tuple[str, ast.expr]] = []
         self._second_names: list[tuple[str, str]] = []
@@ -159,7 +161,8 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_Compare(self, node: ast.Compare) -> None:
         operands = [node.left, *node.comparators]
-        if not all(is_integer_form(operand) for operand in operands):
+        names = {part.id for operand in operands for part in ast.walk(operand) if isinstance(part, ast.Name)}
+        if names & self._of_data or not all(is_integer_form(operand) for operand in operands):
             # A threshold for data, or a comparison with a float, says nothing about integers.
             self._visit_at("affine" if self._position == "affine" else "data", *operands)
             return
@@ -210,7 +213,7 @@ class _Visitor(ast.NodeVisitor):
         if name in CREATORS and first is not None:
             self._visit_at("affine", first)
             arguments = arguments[1:]
-        keeps = isinstance(node.func, ast.Name) and node.func.id in _INTEGER_CALLS
+        keeps = isinstance(node.func, ast.Name) and node.func.id in INTEGER_CALLS
         self._visit_at(self._position if keeps else "data", *arguments)
 
     def visit_Assign(self, node: ast.Assign) -> None:

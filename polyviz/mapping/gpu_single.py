@@ -44,7 +44,10 @@ def single_kernels(
 
     ``threads`` are those of a block along x, y, z; the axes that it leaves out have as many as usual.
     ``wavefronts`` lets the host run bands without a parallel loop front by front; without it one thread runs them.
+    Loops that never run need no kernel.
     """
+    if not scop.statements:
+        return DevicePlan((), {})
     properties = {
         path: found
         for (path, _), found in zip(
@@ -113,11 +116,15 @@ class _Search:
         """The rest of a band whose first member runs on the host: its facts hold where they stand."""
         rest = node.child(0)
         found = self._found(node)
-        depth = len(path_of(node))
-        moved = {(*path[:depth], 0, *path[depth:]): one for path, one in self.properties.items()}
+        whole, own = self.properties, path_of(node)
+        depth = len(own)
+        moved = {
+            (*own, 0, *path[depth:]): one for path, one in whole.items() if path[:depth] == own and path != own
+        }
         below = BandProperties(False, found.members[1:], found.statements, found.depth + 1)
-        self.properties = {**moved, path_of(rest): below}
+        self.properties = {**whole, **moved, path_of(rest): below}
         self._band(rest, steps)
+        self.properties = whole  # what comes beside the band stands where it stood
 
     def _found(self, node: isl.ScheduleNode) -> BandProperties:
         return self.properties[path_of(node)]

@@ -118,7 +118,9 @@ def context_of(
     context = scop.context.intersect(used)
     for block in blocks:
         values = reduce(isl.Set.union, (_values(domain, block, name) for name, domain in domains.items()))
-        hull = isl.Set.from_basic_set(values.simple_hull())
+        # The grid has every coordinate between the first and the last one, also where instances leave some out.
+        convex = values.simple_hull().remove_divs_involving_dims(isl.dim_type.set, 0, 1)
+        hull = isl.Set.from_basic_set(convex)
         moved = hull.move_dims(isl.dim_type.param, hull.dim(isl.dim_type.param), isl.dim_type.set, 0, 1)
         last = moved.dim(isl.dim_type.param) - 1
         named = moved.set_dim_id(isl.dim_type.param, last, isl.Id(coordinate("block", block.axis)))

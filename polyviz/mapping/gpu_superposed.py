@@ -147,7 +147,10 @@ class _Builder:
         if name in before:
             return before[name]
         longest = max(map(len, before.values()), default=1)
-        return list(self.superposition.regular[name][:longest])
+        kept = list(self.superposition.regular[name][:longest])
+        while kept[-1].kind == "loop":  # a loop of its own: a phase ends with a position
+            kept.pop()
+        return kept
 
     def _has_threads(self, name: str) -> bool:
         return any(one.axis for one in self.superposition.regular[name])

@@ -156,7 +156,8 @@ def _stripped(
 ) -> tuple[isl.Schedule, tuple[str, ...]] | None:
     """Strips of a parallel loop of the band at ``path`` innermost; None where there is none or that does not pay.
 
-    In a permutable band the loop over strips comes first of all, so that threads share it.
+    In a permutable band the loop over strips comes first of all, so that threads share it; where another loop is
+    parallel, threads share that one, since there may be a strip or two only.
     """
     walk = [other for other, _ in bands(tree)]
     inner = _below(walk, path)
@@ -167,8 +168,12 @@ def _stripped(
     for member in _movable(found) if inner else ():
         if not _gain(scop, tree, path, inner, member, serial=serial).pays:
             continue
-        first = 0 if found.permutable else member
         order = [other for other in range(count) if other != member]
+        first = 0 if found.permutable else member
+        shared = [other for other in order if found.permutable and found.members[other].coincident]
+        if shared:
+            order = [shared[0], *(other for other in order if other != shared[0])]
+            first = 1
         changed, _ = permute_members(tree, path, (*order[:first], member, *order[first:]))
         changed, alone = isolate_member(changed, path, first)
         changed = split_into_tiles(changed, alone, (STRIP,), scaled=True)

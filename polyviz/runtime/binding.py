@@ -342,7 +342,12 @@ def _integer(name: str, value: Any) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise ArgumentError(f"{name} is used as a size or bound and must be an integer, not {value!r}.") from None
+        head = f"{name.rpartition(' ')[2]}: float"
+        only_compared = f"Pass an integer. Where it is only compared, write `{head}` in the function's head."
+        raise ArgumentError(
+            f"{name} is used as a size or bound and must be an integer, not {value!r}.",
+            hint=only_compared if isinstance(value, float | np.floating) else "",
+        ) from None
     if not -(2**63) <= number < 2**63:
         raise ArgumentError(
             f"{name} is used as a size or bound, and {number} does not fit into 64 bits.",

@@ -11,7 +11,7 @@ import polyviz as pv
 from polyviz.codegen import scan
 from polyviz.codegen.device_loops import kernel_loops
 from polyviz.codegen.loops import LOOP_PREFIX, Block, For, If, Instance, LoopNode, descendants, plus_one
-from polyviz.codegen.scan import EndlessLoopsError, condition_of_set, scan_schedule
+from polyviz.codegen.scan import EndlessLoopsError, condition_of_set, scan_order, scan_schedule
 from polyviz.model.expression import Binary, Call, Constant, Expression, Name, Unary
 from polyviz.runtime.evaluate import evaluate
 
@@ -197,3 +197,17 @@ def test_isl_gets_more_time_where_one_thread_runs_everything(monkeypatch: pytest
     assert any(isinstance(node, For) for nodes in loops for node in nodes)
     with pytest.raises(EndlessLoopsError):
         kernel_loops(parallel.scop, parallel.plan, [frozenset()], trees=True)
+
+
+def test_parameters_of_the_context_may_come_in_another_order() -> None:
+    """isl would write `t % 2` for one `block % 2`: the number of the parameter in the other order."""
+    order = isl.UnionMap(
+        "[t, n, block] -> { S[j] -> [j] : (j - t) mod 16 = 0 and 8block <= j < 8block + 8 and j < n }"
+    )
+    context = isl.Set("[block, n, t] -> { : 0 <= t < 16 and block >= 0 and 8block < n }")
+    loops = scan_order(order, context)
+    for t in range(16):
+        for block in range(3):
+            found = [values for _, values in visits(loops, {"t": t, "n": 19, "block": block})]
+            wanted = range(8 * block, min(8 * block + 8, 19))
+            assert found == [(j,) for j in wanted if (j - t) % 16 == 0]

@@ -129,3 +129,18 @@ def test_use_decides_whether_a_number_is_a_size(use: str, *, is_size: bool) -> N
     scop = extract(f"def f(A, k, n):\n    for i in range(n):\n        {use}")
     assert ("k" in [parameter.name for parameter in scop.parameters]) is is_size
     assert ("k" in [array.name for array in scop.arrays]) is not is_size
+
+
+@pytest.mark.parametrize(
+    "computed",
+    ["d = A[i] * A[i]", "d = i / 3", "d = math.sqrt(i)", "d = 0\n        d += A[i]", "c, d = 1, A[i]"],
+)
+def test_what_a_temporary_of_data_is_compared_with_is_no_size(computed: str) -> None:
+    text = f"def f(A, r, n):\n    for i in range(n):\n        {computed}\n        if d < r * r:\n            A[i] = 1.0"
+    assert [parameter.name for parameter in extract(text).parameters] == ["n"]
+
+
+@pytest.mark.parametrize("computed", ["d = n // 2", "d = A.shape[0] - 1", "d = len(A)", "d = max(i, 3)"])
+def test_what_an_integer_temporary_is_compared_with_is_a_size(computed: str) -> None:
+    text = f"def f(A, r, n):\n    for i in range(n):\n        {computed}\n        if d < r:\n            A[i] = 1.0"
+    assert "r" in [parameter.name for parameter in extract(text).parameters]

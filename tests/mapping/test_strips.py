@@ -129,3 +129,25 @@ def test_values_of_products(shape: tuple[int, int, int]):
     random = np.random.default_rng(2)
     arguments = [random.standard_normal(shape), random.standard_normal((shape[2],) * 2), np.zeros(shape[1:])]
     agree(PRODUCT, *arguments, target="c", floating_point="strict")
+
+
+FACTORS = """
+    def factors(X, B, C, M):
+        for i in range(X.shape[0]):
+            for j in range(X.shape[1]):
+                for k in range(X.shape[2]):
+                    for f in range(B.shape[1]):
+                        M[i, f] += X[i, j, k] * B[j, f] * C[k, f]
+    """
+
+
+@needs_compiler
+def test_threads_share_a_parallel_loop_around_the_strips():
+    """There may be fewer factors than a strip has iterations, and then nothing to share."""
+    data = np.random.default_rng(3)
+    arrays = [data.random(shape) for shape in ((5, 3, 4), (3, 70), (4, 70), (5, 70))]
+    kernel = agree(FACTORS, *arrays, target="c", schedule="pluto")
+    lines = kernel.source.splitlines()
+    shared = next(place for place, line in enumerate(lines) if "omp parallel for" in line)
+    assert "int64_t i = 0" in lines[shared + 1]
+    assert "f_tile" in lines[shared + 2]

@@ -32,3 +32,16 @@ def test_a_limit_that_strikes_where_isl_cannot_stop() -> None:
     """It ended the process while isl looked for the integer divisions of a relation that is subtracted."""
     outcomes = judge(generate(70032), [Variant("pluto", "python")])
     assert [outcome.kind for outcome in outcomes] == ["equal", "equal"]
+
+
+@pytest.mark.slow
+def test_what_stands_beside_a_band_that_the_host_splits() -> None:
+    """The facts about the bands beside it were looked for one level too deep."""
+    outcomes = judge(generate(7200082, SMALL), [Variant("pluto", "emulated")])
+    assert [outcome.kind for outcome in outcomes] == ["equal", "equal"]
+
+
+@pytest.mark.slow
+def test_offsets_of_strides_that_depend_on_the_block() -> None:
+    outcomes = judge(generate(7200004, SMALL), [Variant("spatial", "emulated")])
+    assert [outcome.kind for outcome in outcomes] == ["equal", "equal"]

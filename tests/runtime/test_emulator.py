@@ -387,6 +387,75 @@ def test_empty_sizes_launch_nothing():
     np.testing.assert_array_equal(A, np.ones((2, 2)))
 
 
+@pytest.mark.parametrize("schedule", ["original", "superposition"])
+def test_loops_that_never_run_need_no_kernel(schedule):
+    text = "def never(A):\n    for i in range(4, 2):\n        A[i] = 1.0"
+    kernel = pv.compile(text, schedule=schedule, target="emulated")
+    A = np.zeros(5)
+    kernel(A)
+    assert not A.any()
+    assert kernel.cards == ()
+    assert "0 launches" in str(kernel.device_view())
+
+
+def test_functions_of_the_library_take_whole_numbers():
+    """C++ does not choose between `sqrt(float)` and `sqrt(double)` for an `int`."""
+    text = "def root(A, B):\n    for i in range(A.shape[0]):\n        A[i] = np.sqrt(B[i]) + math.hypot(i, B[i])"
+    A, B = np.zeros(5), np.arange(5, dtype=np.int32) ** 2
+    pv.compile(text, schedule="original", target="emulated")(A, B)
+    np.testing.assert_allclose(A, np.sqrt(B) + np.hypot(np.arange(5), B))
+
+
+@pytest.mark.parametrize("step", [3, 4])
+def test_blocks_between_two_steps_of_a_loop_do_nothing(step):
+    """The tiles of two iterations that the step leaves out have blocks in the grid all the same."""
+    text = f"def stepped(A, n):\n    for i in range(3, n, {step}):\n        A[i] += 1.0"
+    A, expected = np.zeros(40), np.zeros(40)
+    expected[3::step] = 1.0
+    pv.compile(text, schedule="original", target="emulated", tile=2)(A, 40)
+    np.testing.assert_array_equal(A, expected)
+
+
+COPIES_PER_ITERATION = """
+def shifted(A, B, n):
+    for i in range(3, n):
+        A[i] = B[i] = B[i - 1] * 2
+"""
+
+
+@pytest.mark.parametrize("size", [0, 5])
+def test_copies_of_a_temporary_where_no_loop_runs(size):
+    kernel = pv.compile(COPIES_PER_ITERATION, schedule="original", target="emulated")
+    assert [one.array for one in kernel.plan.expansions] == ["saved"]
+    A, B = np.zeros(size), np.ones(size)
+    kernel(A, B, size)
+    assert A.tolist() == [0.0, 0.0, 0.0, 2.0, 4.0][:size]
+
+
+ALONE_BESIDE_THREADS = """
+def alone(A, B, n):
+    C = np.empty((n, 2, n), dtype=np.int32)
+    t = 0
+    for i in range(n):
+        for j in range(i):
+            t = A[3 * i]
+            B[j] -= B[i]
+    return t
+"""
+
+
+def test_loops_of_one_thread_end_where_the_phases_of_many_do():
+    """One thread sets `t` in two loops of its own, and threads along `i` share the phase that comes next."""
+    kernel = pv.compile(ALONE_BESIDE_THREADS, schedule="superposition", target="emulated")
+    A, B = np.arange(30), np.arange(10) ** 2
+    expected = B.copy()
+    for i in range(10):
+        for j in range(i):
+            expected[j] -= expected[i]
+    assert kernel(A, B, 10) == 27
+    np.testing.assert_array_equal(B, expected)
+
+
 def test_arrays_of_any_layout():
     entry = entry_of("gemm")
     kernel = pv.compile(entry.function, schedule="superposition", target="emulated")
