@@ -342,3 +342,37 @@ test('trees side by side: every node in a row, what has no partner beside a dash
   const rows = [...side.querySelectorAll('tbody tr')].slice(0, 4).map(row => [...row.children].map(one => one.textContent!.trim()).join(' | '));
   expect(rows).toEqual(['loop | – | ≠ i + j parallel', 'loop | i in order | i in order', 'loop | j parallel | ≠ –', 'statement | S0 | S0']);
 });
+
+test('what cannot be drawn is said on a card', () => {
+  const failing = vi.spyOn(document, 'createElementNS').mockImplementation(() => {
+    throw new Error('no such point');
+  });
+  const told = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  draw(sample());
+  failing.mockRestore();
+  expect(find('.polyviz-card').textContent).toMatch(/damaged: its numbers do not fit together/);
+  expect(told).toHaveBeenCalled();
+  told.mockRestore();
+});
+
+test('keys are ours, but with Ctrl or Command those of JupyterLab', () => {
+  draw(sample());
+  const radio = find('input[type=radio]');
+  const suppressed = (type: string, keys: KeyboardEventInit): boolean => {
+    radio.dispatchEvent(new KeyboardEvent(type, { bubbles: true, ...keys }));
+    return radio.hasAttribute('data-lm-suppress-shortcuts');
+  };
+  expect(suppressed('keydown', { key: 'ArrowRight' })).toBe(true);
+  expect(suppressed('keydown', { key: 's', ctrlKey: true })).toBe(false);
+  expect(suppressed('keydown', { key: 's', metaKey: true })).toBe(false);
+  expect(suppressed('keyup', { key: 'Meta' })).toBe(true);
+});
+
+test('two widgets of a page load the core twice, and share no names', async () => {
+  const names = [];
+  for (let load = 0; load < 2; load += 1) {
+    vi.resetModules();
+    names.push((await import('../../src/core/dom')).freshId('variant'));
+  }
+  expect(names[0]).not.toBe(names[1]);
+});
