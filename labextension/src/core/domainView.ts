@@ -75,7 +75,7 @@ class DomainView {
     const save = saveButtons(() => this.state.model.name, () => this.root.querySelector<SVGSVGElement>('svg.polyviz-picture'));
     const bottom = element('div', { class: 'polyviz-row' }, this.caption, save);
     const below = [keyOf(this.state.model, panes), controls, items(notes)];
-    this.root.replaceChildren(this.spaces(), drawing, bottom, ...below.filter(one => one !== null));
+    this.root.replaceChildren(this.spaces(), drawing, ...(panes.length > 0 ? [bottom] : []), ...below.filter(one => one !== null));
     this.mark();
   }
 

@@ -376,3 +376,14 @@ test('two widgets of a page load the core twice, and share no names', async () =
   }
   expect(names[0]).not.toBe(names[1]);
 });
+
+test('where nothing runs, nothing is played and nothing is said of memory', () => {
+  const model = sample();
+  const statements = model.statements.map(one => ({ ...one, points: [], total: 0, accesses: one.accesses.map(access => ({ ...access, subscripts: null })) }));
+  draw({ ...model, statements, arrays: [], relations: [], variants: model.variants.map(one => ({ ...one, times: {} })) });
+  expect(find('[aria-label=Domain]').textContent).toContain('No instance to draw');
+  expect(find('[aria-label="Execution order"]').hidden).toBe(true);
+  expect(document.querySelector('[aria-label=Domain] button[aria-label^="Save"]')).toBeNull();
+  expect(find('[aria-label=Cache]').textContent).toContain('No iteration runs for these values');
+  expect(find('[aria-label=Cache]').textContent).not.toMatch(/too large|not known/);
+});
