@@ -149,7 +149,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
   autoStart: true,
   optional: [ISettingRegistry, ICommandPalette],
   activate: (app: JupyterFrontEnd, registry: ISettingRegistry | null, palette: ICommandPalette | null) => {
-    const sessions = new SessionsPanel();
+    // Buttons ask again whether there is something for them to do.
+    const sessions = new SessionsPanel(() => COMMANDS.filter(one => app.commands.hasCommand(one)).forEach(one => app.commands.notifyCommandChanged(one)));
     const settings: Settings = { options: '' };
     sessions.title.icon = loopIcon;
     app.shell.add(sessions, 'right', { rank: 900, type: 'polyviz' });

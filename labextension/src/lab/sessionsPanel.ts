@@ -16,7 +16,8 @@ export class SessionsPanel extends Widget {
   private picked: number | null = null;
   private drawn = '';
 
-  constructor() {
+  /** `looked` is called whenever the notebook may have changed, as what the commands can do then does, too. */
+  constructor(private readonly looked: () => void) {
     super();
     this.id = 'polyviz-sessions';
     this.addClass('polyviz-panel');
@@ -78,6 +79,7 @@ export class SessionsPanel extends Widget {
       this.drawn = shown;
       this.draw();
     }
+    this.looked();
   }
 
   private sessions(): readonly Session[] {
