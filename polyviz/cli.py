@@ -26,7 +26,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit status is 0, 1 when a variant computed something wrong or a notebook could not be read, 2 after an error."""
+    """Run one command; the exit status is 0, or 2 after an error.
+
+    It is 1 when a variant computed something wrong, or a notebook could not be read.
+    """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         return _run(words)
