@@ -26,7 +26,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit status is 0, 1 when a variant computed something wrong, or 2 after an error."""
+    """Run one command; the exit status is 0, or 2 after an error.
+
+    It is 1 when a variant computed something wrong, or a notebook could not be read.
+    """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         return _run(words)
@@ -69,14 +72,17 @@ def _run(words: list[str]) -> int:
 
 
 def _grade(chosen: argparse.Namespace) -> int:
-    from polyviz.commands.grade import as_table, grade, write
+    from polyviz.commands.grade import as_table, grade, unread, write
     from polyviz.commands.terminal import fitted
 
     grades = grade(chosen.notebook, chosen.exercises)
     if chosen.output is not None:
         write(grades, chosen.output)
     print(fitted(as_table(grades)))
-    return 0
+    problem = unread(grades)
+    if problem:
+        print(problem, file=sys.stderr)
+    return 1 if problem else 0
 
 
 def _parser() -> _Parser:
@@ -145,7 +151,8 @@ def _add_grade(commands: argparse._SubParsersAction[_Parser]) -> None:
     grade = commands.add_parser(
         "grade",
         help="check the exercises in students' notebooks again, a row per exercise",
-        description="Check every %%polycheck cell of the notebooks again; nothing of the notebooks is executed.",
+        description="Check every %%polycheck cell of the notebooks again; nothing of the notebooks is executed. "
+        "The exit status is 0, 1 when some notebook could not be read, or 2 when nothing was checked.",
     )
     grade.add_argument("notebook", nargs="+", type=Path, metavar="NOTEBOOK", help="notebooks as they were handed in")
     grade.add_argument(

@@ -23,6 +23,8 @@ def schedule_times(scop: Scop, schedule: Order) -> dict[str, isl.Map]:
     """
     union = _union_map(scop, schedule)
     _refuse_strangers(scop, union)
+    if not isinstance(getattr(schedule, "schedule", schedule), Schedule):
+        _refuse_long(union)
     inside = union.intersect_params(scop.context).intersect_domain(scop.domain)
     times = times_by_statement(inside)
     for statement in scop.statements:
@@ -74,6 +76,7 @@ def tree_of_text(text: str) -> isl.Schedule | None:
     Text behind the schedule, which isl would leave unread, is refused for both.
     """
     _refuse_rest(text)
+    _refuse_long_text(text)
     if not re.match(r"\s*\{?\s*\"?domain\"?\s*:", text):
         return None
     try:
@@ -212,6 +215,31 @@ def _refuse_strangers(scop: Scop, union: isl.UnionMap) -> None:
                 hint=f"Its statements are {_heads(scop)}.",
             )
     _refuse_parameters(scop, union)
+
+
+_MOST_COMPONENTS = 100
+"""Numbers in a time: tiles of tiles of six loops need fewer, and an exact check of 200 takes seconds."""
+
+
+def _refuse_long(union: isl.UnionMap) -> None:
+    """Times so long that the check would not end; those of our own trees are as long as their trees are deep."""
+    for relation in maps_of(union):
+        _insist_on_length(relation.dim(isl.dim_type.out))
+
+
+def _refuse_long_text(text: str) -> None:
+    """The same before isl reads the text, since reading thousands of numbers takes it minutes."""
+    for inner in re.findall(r"\[([^\[\]]*)\]", text):
+        _insist_on_length(inner.count(",") + 1)
+
+
+def _insist_on_length(components: int) -> None:
+    if components > _MOST_COMPONENTS:
+        raise LegalityError(
+            f"The schedule has a tuple of {components} numbers, and {_MOST_COMPONENTS} are the most that are read.",
+            reason="Each one more makes the exact check longer.",
+            hint="Leave out numbers that are the same for all instances: they order nothing.",
+        )
 
 
 def _refuse_parameters(scop: Scop, union: isl.UnionMap) -> None:

@@ -89,7 +89,7 @@ def _answers(path: Path) -> dict[str, tuple[str, Mapping[str, Any]]]:
             continue
         name = next((word for word in words[1:] if not word.startswith("-")), "")[:_LONGEST_NAME]
         # A cell that only asks for a hint takes back no answer given before.
-        if name not in last or not is_blank(body):
+        if name and (name not in last or not is_blank(body)):
             last[name] = body, _record(cell, name)
     return last
 
@@ -169,6 +169,19 @@ def as_table(grades: Sequence[Grade]) -> str:
     """The rows in aligned columns; what would steer a terminal is left out."""
     rows = [[_printable(str(value)) for value in asdict(row).values()] for row in grades]
     return columns(rows, HEADINGS, right=[3, 4, 5, 6])
+
+
+def unread(grades: Sequence[Grade]) -> str:
+    """Which notebooks could not be read, in a sentence; empty where all could, whatever stands in them.
+
+    >>> unread([Grade("a.ipynb", "", "unreadable", 0, 0, 0, 0, "a.ipynb is no notebook: KeyError.")])
+    '1 of 1 notebooks could not be read: a.ipynb. The table says why.'
+    """
+    lost = [_printable(row.notebook) for row in grades if row.status == "unreadable" and not row.exercise]
+    if not lost:
+        return ""
+    known = len({row.notebook for row in grades})
+    return f"{len(lost)} of {known} notebooks could not be read: {', '.join(lost)}. The table says why."
 
 
 def _printable(text: str) -> str:

@@ -211,8 +211,9 @@ def _spoken(places: Places, path: Path) -> str:
 
 def _insist(name: str, legality: Legality) -> None:
     if not legality:
+        pair = legality.violations[0].explanation
         raise LegalityError(
-            f"The move `{name}` would change the result.", reason=legality.violations[0].explanation
+            f"The move `{name}` would change the result.", reason=pair[:1].upper() + pair[1:]
         )
 
 

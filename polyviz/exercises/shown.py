@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from polyviz.exercises.answer import FORMS
 from polyviz.exercises.exercise import Attempt, Exercise
@@ -73,10 +73,12 @@ def _goal_line(text: str, verdict: Verdict) -> str:
 
 
 def _how(attempt: Attempt) -> list[str]:
-    """How to answer, for somebody who has not begun."""
+    """How to answer, and for which sizes is counted, for somebody who has not begun."""
     if not attempt.is_blank:
         return []
-    return [FORMS if attempt.exercise.part is not None else "The answer is loops in plain Python."]
+    sizes = values_text(attempt.exercise.sizes)
+    form = FORMS if attempt.exercise.part is not None else "The answer is loops in plain Python."
+    return [*([f"Counted and compared for {sizes}."] if sizes else []), form]
 
 
 def _hint_lines(attempt: Attempt) -> list[str]:
@@ -99,13 +101,8 @@ def _picture(attempt: Attempt) -> str:
 
 def exercise_bundle(exercise: Exercise) -> Bundle:
     """The task: the loops, the goals, how many hints there are."""
-    forms: dict[str, Any] = attempt_bundle(Attempt(exercise, ""))
-    sizes = values_text(exercise.sizes)
-    note = f"Counted and compared for {sizes}." if sizes else ""
-    return {
-        "text/html": forms["text/html"] + (paragraph(note) if note else ""),
-        "text/plain": "\n".join(filter(None, (forms["text/plain"], note))),
-    }
+    forms = attempt_bundle(Attempt(exercise, ""))
+    return {"text/html": forms["text/html"], "text/plain": forms["text/plain"]}
 
 
 def register() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
@@ -63,6 +64,9 @@ def _inspected(cell: Cell, namespace: MutableMapping[str, Any], options: Options
         raise OptionError(f"--inspect looks at one loop nest, and this cell holds {names}.")
     text = cell.loops if cell.is_loops else cell.functions[0].text
     part = extract(text, namespace=namespace, sizes=options.sizes or None)
+    if cell.is_loops and options.name is not None:
+        # Several inspected cells of a notebook are told apart by it.
+        part = replace(part, name=options.name)
     arguments = arguments_of(part, namespace) if cell.is_loops else ()
     return inspect(part, *arguments, schedules=options.schedules, namespace=namespace)
 

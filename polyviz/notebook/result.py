@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from polyviz.errors import PolyvizError
 from polyviz.runtime.residency import device
 from polyviz.views import text
 from polyviz.views.bundles import (
@@ -220,9 +221,13 @@ def _view(part: Part, show: Show) -> Bundle:
         "schedule": lambda: schedule_bundle(part.kernel.schedule),
         "tree": lambda: _tree_bundle(part),
         "device": lambda: _device_bundle(part),
-        "teaching": lambda: listing_bundle(part.kernel.teaching_source),
+        "teaching": lambda: _teaching_bundle(part),
     }
-    view = views[show]()
+    try:
+        view = views[show]()
+    except PolyvizError as error:
+        # The loops have run by now; what cannot be shown is no error of the cell, and would be told once per form.
+        view = note_bundle(" ".join(filter(None, (error.message, error.reason, error.hint))))
     shown: dict[str, Any] = bundle(
         view.get(MIME), paragraph(part.title) + view["text/html"], f"{part.title}\n{view['text/plain']}"
     )
@@ -232,11 +237,20 @@ def _view(part: Part, show: Show) -> Bundle:
 def _device_bundle(part: Part) -> Bundle:
     """Cards, who runs which iteration, the trees of blocks and threads, and what the compiler reports."""
     view = part.kernel.device_view(resources=True)
-    if view is None:
-        return note_bundle(
-            f"The target {part.kernel.target} has no blocks and threads: choose -t emulated or cuda."
-        )
-    return device_bundle(view)
+    return _no_device(part) if view is None else device_bundle(view)
+
+
+def _teaching_bundle(part: Part) -> Bundle:
+    """The kernels of a device as Python."""
+    if part.kernel.program.device is None:
+        return _no_device(part)
+    return listing_bundle(part.kernel.teaching_source)
+
+
+def _no_device(part: Part) -> Bundle:
+    return note_bundle(
+        f"The target {part.kernel.target} has no blocks and threads: choose -t emulated or cuda."
+    )
 
 
 def _tree_bundle(part: Part) -> Bundle:

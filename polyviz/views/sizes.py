@@ -16,6 +16,8 @@ SET = isl.dim_type.set
 WANTED = {0: 1, 1: 7, 2: 7, 3: 5}
 LARGEST = {0: 1, 1: 40, 2: 24, 3: 9}
 CLIPPED = {0: 1, 1: 12, 2: 8, 3: 5}
+_EMPTY = 1000.0
+"""What an empty domain counts among the distances from what is wanted."""
 _CANDIDATES = (6, 7, 5, 8, 9, 4, 10, 12, 3, 16, 2, 24, 32, 1)
 
 
@@ -64,25 +66,39 @@ def choose(
 
     >>> choose([isl.Set("[n] -> { S[i] : 1 <= i < n }")], isl.Set("[n] -> { : n > 0 }"))
     {'n': 8}
+    >>> choose([isl.Set("[lo, hi] -> { S[i] : lo <= i < hi }")], isl.Set("[lo, hi] -> { : }"))
+    {'hi': 8, 'lo': 1}
     """
     names = parameter_names(domains)
     if known is not None and set(names) <= set(known):
         given = {name: known[name] for name in names}
         if _fits(domains, binding(given, context.get_ctx())):
             return given
-    best = min(
-        _feasible(names, context),
-        key=lambda values: _distance(domains, binding(values, context.get_ctx())),
-        default=None,
-    )
-    return best if best is not None else _sample(names, domains, context)
+    for candidates in (_alike(names), _apart(names, known or {})):
+        best = min(
+            (values for values in candidates if _allowed(values, context)),
+            key=lambda values: _distance(domains, binding(values, context.get_ctx())),
+            default=None,
+        )
+        if best is not None and _distance(domains, binding(best, context.get_ctx())) < _EMPTY:
+            return best
+    return _sample(names, domains, context)
 
 
-def _feasible(names: Sequence[str], context: isl.Set) -> Iterator[dict[str, int]]:
-    for candidate in _CANDIDATES:
-        values = dict.fromkeys(names, candidate)
-        if not binding(values, context.get_ctx()).intersect(context).is_empty():
-            yield values
+def _alike(names: Sequence[str]) -> Iterator[dict[str, int]]:
+    return (dict.fromkeys(names, candidate) for candidate in _CANDIDATES)
+
+
+def _apart(names: Sequence[str], known: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """Values for loops that run from one parameter to another: as they are known but small, or one of them less."""
+    for values in _alike(names):
+        yield {name: min(known.get(name, value), value) for name, value in values.items()}
+    for values in _alike(names):
+        yield from ({**values, name: 1} for name in names)
+
+
+def _allowed(values: Mapping[str, int], context: isl.Set) -> bool:
+    return not binding(values, context.get_ctx()).intersect(context).is_empty()
 
 
 def _sample(names: Sequence[str], domains: Sequence[isl.Set], context: isl.Set) -> dict[str, int]:
@@ -131,7 +147,7 @@ def _distance(domains: Sequence[isl.Set], values: isl.Set) -> float:
         spans = extents(domain.intersect_params(values))
         wanted = WANTED[min(3, len(spans))]
         if 0.0 in spans:
-            total += 1000
+            total += _EMPTY
         total += sum(min(abs(span - wanted), 100.0) for span in spans)
     return total
 

@@ -20,16 +20,20 @@ Point = tuple[float, float]
 SANS = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 MONO = "'DejaVu Sans Mono', Menlo, Consolas, monospace"
 # XML 1.0, section 2.2: everything else makes the whole document unreadable.
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+_TURNING = "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+"""Characters that nobody sees, and that make a line read otherwise than it is."""
+_MISLEADING = re.compile(f"{_NOT_XML}|{_TURNING}")
 
 
 def escape(text: object) -> str:
-    """``text`` for an SVG or HTML text node or attribute; characters that XML cannot hold become U+FFFD.
+    """``text`` for an SVG or HTML text node or attribute; characters that XML cannot hold, or
+    that turn the direction of text around, become U+FFFD.
 
     >>> escape('<b> & "q"')
     '&lt;b&gt; &amp; &quot;q&quot;'
     """
-    return html.escape(_NOT_XML.sub("\ufffd", str(text)), quote=True)
+    return html.escape(_MISLEADING.sub("\ufffd", str(text)), quote=True)
 
 
 def number(value: float) -> str:

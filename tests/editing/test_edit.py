@@ -119,7 +119,7 @@ def test_an_illegal_move_names_the_pair_and_changes_nothing(case: str, golden: C
         before.apply(name, at, **arguments)
     assert before.history == ()
     (violation, *_) = before.check(name, at, **arguments).violations
-    assert violation.explanation == error.value.reason
+    assert violation.explanation[:1].upper() + violation.explanation[1:] == error.value.reason
     assert before.why_not(name, at, **arguments) == f"{error.value.message} {error.value.reason}"
     golden(str(error.value))
 

@@ -10,6 +10,7 @@ import pytest
 
 from polyviz.cli import main
 from polyviz.commands import grade
+from polyviz.exercises import find
 from polyviz.exercises.record import MIME
 from tests.exercises.solutions import SOLUTIONS
 
@@ -96,7 +97,7 @@ BROKEN = {
 }
 
 
-def test_a_class_with_every_kind_of_file(tmp_path) -> None:
+def test_a_class_with_every_kind_of_file(tmp_path, capsys) -> None:
     for name, content in BROKEN.items():
         (tmp_path / f"{name}.ipynb").write_bytes(content)
     (tmp_path / "folder.ipynb").mkdir()
@@ -112,7 +113,8 @@ def test_a_class_with_every_kind_of_file(tmp_path) -> None:
     picture = {"output_type": "display_data", "data": {"image/png": "A" * 5_000_000}}
     notebook(tmp_path / "large.ipynb", "%%polycheck columns\n" + SOLUTIONS["columns"], outputs=[picture])
     table = tmp_path / "class.csv"
-    assert main(["grade", *map(str, sorted(tmp_path.glob("*.ipynb"))), "--output", str(table)]) == 0
+    assert main(["grade", *map(str, sorted(tmp_path.glob("*.ipynb"))), "--output", str(table)]) == 1
+    assert "7 of 10 notebooks could not be read: " in capsys.readouterr().err
     found = {(Path(row["notebook"]).stem, row["exercise"]): row for row in rows(table)}
     assert {name for (name, _), row in found.items() if "is no notebook" in row["note"]} == {
         *BROKEN,
@@ -122,20 +124,25 @@ def test_a_class_with_every_kind_of_file(tmp_path) -> None:
     assert {key: row["status"] for key, row in found.items() if key[0] in ("empty", "odd", "large")} == {
         ("empty", ""): "empty",
         ("odd", "columns"): "empty",
-        ("odd", ""): "unreadable",
         ("large", "columns"): "solved",
     }
 
 
 @pytest.mark.slow
 def test_an_answer_that_never_ends_costs_its_own_row_only(tmp_path, monkeypatch) -> None:
-    endless = "{ S0[i, j] -> [" + ", ".join(["i"] * 3000) + "] }"
+    endless = "{ S0[i, j] -> [" + ", ".join(f"floor((i + j)/{k})" for k in range(2, 99)) + "] }"
     first = notebook(tmp_path / "a.ipynb", f"%%polycheck columns\n{endless}")
     second = notebook(tmp_path / "b.ipynb", "%%polycheck columns\n" + SOLUTIONS["columns"])
     monkeypatch.setattr(grade, "SECONDS", 8.0)
     [one, other] = grade.grade([first, second])
     assert (one.status, other.status) == ("unreadable", "solved")
     assert "longer than" in one.note
+
+
+def test_a_tuple_of_thousands_of_numbers_is_refused_at_once() -> None:
+    for answer in ("{ S0[i, j] -> [" + ", ".join(["i"] * 3000) + "] }", "domain: \"{ S0[" + "0, " * 3000 + "0] }\""):
+        attempt = find("columns").attempt(answer)
+        assert "and 100 are the most that are read" in attempt.problem
 
 
 def test_an_answer_of_megabytes_leaves_a_short_note(tmp_path) -> None:

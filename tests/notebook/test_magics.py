@@ -206,6 +206,14 @@ def test_one_view_alone(notebook, golden, steady, view: str) -> None:
     golden(steady(repr(notebook.run(f"%%polyopt -s isl -t python --tile off --show {view}\n" + TRANSPOSE))))
 
 
+def test_a_view_that_the_target_does_not_have_is_a_note_under_what_was_done(notebook, capsys) -> None:
+    result = notebook.run("%%polyopt --show teaching -t python\n" + TRANSPOSE)
+    shown = notebook.shell.display_formatter.format(result)[0]["text/plain"]
+    assert shown.endswith("The target python has no blocks and threads: choose -t emulated or cuda.")
+    assert "ran in place" in shown
+    assert "Error" not in "".join(capsys.readouterr())
+
+
 def test_a_comparison_runs_the_chosen_variant_once(notebook) -> None:
     expected = notebook["C"] + notebook["A"] @ notebook["B"]
     result = notebook.run("%%polyopt -s original,isl -t python --repeats 2\n" + ACCUMULATE)
@@ -257,6 +265,21 @@ def test_a_function_says_that_it_is_not_verified_yet(notebook, golden) -> None:
 def test_the_result_can_be_kept_under_a_name(notebook) -> None:
     result = notebook.run("%%polyopt -t python --name kept\n" + TRANSPOSE)
     assert notebook["kept"] is result
+
+
+def test_inspected_loops_are_called_what_the_cell_calls_them(notebook) -> None:
+    notebook.run("%%polyopt --inspect --name transposed\n" + TRANSPOSE)
+    assert notebook["transposed"].scop.name == "transposed"
+
+
+def test_a_view_that_cannot_be_made_leaves_the_result(notebook, monkeypatch) -> None:
+    result = notebook.run("%%polyopt -t python --show tree\n" + TRANSPOSE)
+
+    def refuse(*_: object) -> None:
+        raise OptionError("No tree today.", hint="Come back tomorrow.")
+
+    monkeypatch.setattr("polyviz.notebook.result.read_tree", refuse)
+    assert repr(result).endswith("\nNo tree today. Come back tomorrow.")
 
 
 def test_inspecting_runs_no_loop(notebook) -> None:

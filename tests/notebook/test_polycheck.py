@@ -27,6 +27,8 @@ def test_an_empty_answer_shows_the_task(notebook) -> None:
     assert shown.is_blank
     assert "make the inner loop parallel" in str(shown)
     assert "□ legal" in str(shown)
+    counted = notebook.run("%%polycheck tile-stencil\n# your answer")
+    assert "Counted and compared for " in str(counted)
 
 
 def test_hints_and_attempts_are_counted(notebook) -> None:

@@ -80,3 +80,12 @@ def test_windows_are_finite_and_say_what_was_cut(domain, cuts):
     assert window.domain.is_subset(found)
     assert window.domain.is_empty() == found.is_empty()
     assert window.domain.count_val().to_python() <= 24 * 24
+
+
+def test_a_loop_from_one_parameter_to_another_is_drawn_with_instances() -> None:
+    domain = isl.Set("[lo, hi] -> { S[i] : lo <= i < hi }")
+    anything = isl.Set("[lo, hi] -> { : }")
+    assert choose([domain], anything, {"lo": -3, "hi": 40}) == {"hi": 4, "lo": -3}
+    found = choose([domain], anything)
+    assert found["lo"] < found["hi"]
+    assert choose([domain], isl.Set("[lo, hi] -> { : hi <= lo }"))["hi"] <= 1

@@ -5,14 +5,18 @@ import { shape } from './dom';
 
 const GRID = { columns: 4, rows: 3, cell: 17 };
 const BLOCK = 168;
+const LONGEST = 64;
 
 /** A grid of blocks, one of them enlarged to its threads; every other warp is shaded. */
 export function blockPicture(threads: readonly number[]): SVGElement {
   const [x = 1, y = 1, z = 1] = threads;
-  const rows = y * z;
-  const cell = Math.min(12, BLOCK / x, 120 / rows);
+  const total = x * y * z;
+  // A long row of threads would be a hairline: its warps stand below each other.
+  const columns = x > LONGEST ? WARP : x;
+  const rows = Math.ceil(total / columns);
+  const cell = Math.min(12, BLOCK / columns, 120 / rows);
   const left = GRID.columns * (GRID.cell + 3) + 46;
-  const width = left + x * cell + 8;
+  const width = left + columns * cell + 8;
   const height = Math.max(GRID.rows * (GRID.cell + 3), rows * cell) + 22;
   const blocks = Array.from({ length: GRID.columns * GRID.rows }, (_, place) =>
     shape('rect', {
@@ -23,10 +27,10 @@ export function blockPicture(threads: readonly number[]): SVGElement {
       class: place === 0 ? 'polyviz-block polyviz-chosen' : 'polyviz-block'
     })
   );
-  const ones = Array.from({ length: Math.min(x * rows, 2048) }, (_, place) =>
+  const ones = Array.from({ length: Math.min(total, 2048) }, (_, place) =>
     shape('rect', {
-      x: left + (place % x) * cell + 0.5,
-      y: 18 + Math.floor(place / x) * cell + 0.5,
+      x: left + (place % columns) * cell + 0.5,
+      y: 18 + Math.floor(place / columns) * cell + 0.5,
       width: Math.max(0.5, cell - 1),
       height: Math.max(0.5, cell - 1),
       class: Math.floor(place / WARP) % 2 === 0 ? 'polyviz-thread' : 'polyviz-thread polyviz-odd'
@@ -40,7 +44,7 @@ export function blockPicture(threads: readonly number[]): SVGElement {
     shape('text', { x: 2, y: 12 }, 'blocks …'),
     shape('text', { x: left, y: 12 }, `${threads.filter((count, axis) => axis === 0 || count > 1).join(' × ')} threads, warps shaded in turn`)
   ];
-  const label = `A grid of blocks; each block has ${x * rows} threads`;
+  const label = `A grid of blocks; each block has ${total} threads`;
   const least = left + 250;
   const size = { width: Math.max(width, least), height };
   return shape('svg', { viewBox: `0 0 ${size.width} ${size.height}`, ...size, class: 'polyviz-picture', role: 'img', 'aria-label': label }, ...blocks, ...zoom, ...ones, ...names);

@@ -7,6 +7,7 @@ import { bytesText, cacheText, count, isThere, LARGEST, LINES, MOST_TOUCHES, sim
 import { element, freshId, items, keepingFocus, shape, type Child } from './dom';
 import { drawnMemory, linePaths } from './memoryPicture';
 import { unknownAccesses } from './memory';
+import type { Model } from './model';
 import type { Moment } from './order';
 import { instanceText } from './selection';
 import { saveButtons } from './savePicture';
@@ -66,7 +67,7 @@ class CacheView {
     const memory = drawnMemory(this.state.model);
     if (memory === null) {
       this.lines = new Map();
-      return [element('p', { class: 'polyviz-muted' }, 'The arrays are too large for a picture of their lines: totals only.')];
+      return isEmpty(this.state.model) ? [] : [element('p', { class: 'polyviz-muted' }, 'The arrays are too large for a picture of their lines: totals only.')];
     }
     const svg = shape('svg', {
       viewBox: `0 0 ${memory.width} ${memory.height}`,
@@ -109,6 +110,9 @@ class CacheView {
   private sentence(from: number, to: number): string {
     const { run, state } = this;
     if (state.position < 0) {
+      if (isEmpty(state.model)) {
+        return 'No iteration runs for these values, so no array is touched.';
+      }
       const { hit, first, again } = count(run, 0, run.touches.length);
       return `In all ${hit + first + again} accesses: ${hit} hits, ${first + again} misses. Step through the order to see where they are.`;
     }
@@ -143,7 +147,7 @@ class CacheView {
 
   private notes(): readonly HTMLElement[] {
     const { model, cache } = this.state;
-    const unknown = unknownAccesses(model);
+    const unknown = isEmpty(model) ? [] : unknownAccesses(model);
     const clipped = new Set(model.statements.flatMap(statement => statement.notes));
     const list = items([
       `Exact for the instances that are drawn, one after the other, with an empty cache at first: ${cacheText(cache)}; the line used longest ago makes room.`,
@@ -153,6 +157,11 @@ class CacheView {
     ]);
     return list === null ? [] : [element('div', { class: 'polyviz-muted' }, list)];
   }
+}
+
+/** Whether nothing runs for the drawn values. */
+function isEmpty(model: Model): boolean {
+  return model.statements.every(statement => statement.points.length === 0);
 }
 
 /** Of two outcomes on one line the one that costs more. */

@@ -64,12 +64,14 @@ export function radios<Value extends string>(legend: string, chosen: Value, opti
   return element('fieldset', { class: 'polyviz-filter' }, element('legend', {}, legend), ...made);
 }
 
+/** Every widget of a page loads this module anew, so that a number alone would come back in the next one. */
+const load = Math.random().toString(36).slice(2);
 let counter = 0;
 
 /** An id that no other element of this page has. */
 export function freshId(purpose: string): string {
   counter += 1;
-  return `polyviz-${purpose}-${counter}`;
+  return `polyviz-${purpose}-${load}-${counter}`;
 }
 
 /** Redraw below `root` and give the focus back to the control that had it, found again by its label. */

@@ -106,7 +106,7 @@ class DomainView {
     this.stage.replaceChildren(drawing);
     this.stage.classList.toggle('polyviz-turnable', turns !== null);
     this.above.replaceChildren(element('div', { class: 'polyviz-row' }, this.spaces(), this.shadings()));
-    this.below.replaceChildren(bottom, ...below.filter(one => one !== null));
+    this.below.replaceChildren(...(panes.length > 0 ? [bottom] : []), ...below.filter(one => one !== null));
     this.mark();
   }
 

@@ -7,7 +7,7 @@ import { comparisonView } from './comparisonView';
 import { dependenceView } from './dependenceView';
 import { deviceTimeView } from './deviceTimeView';
 import { domainView } from './domainView';
-import { element, folding, items } from './dom';
+import { element, folding, items, setAttribute } from './dom';
 import { gpuView } from './gpuView';
 import { headView, statusView } from './headView';
 import { historyView } from './historyView';
@@ -28,6 +28,8 @@ export interface Live {
   readonly canRun: boolean;
 }
 
+const UNDRAWABLE = 'This polyviz view is damaged: its numbers do not fit together. Run the cell again, or save the view again.';
+
 /** The event that tells whoever holds the views that another model is shown; its detail is the JSON. */
 export const SHOWN = 'polyviz-shown';
 
@@ -40,7 +42,10 @@ export class Inspector {
   private state: State | null = null;
 
   constructor(value: unknown, private readonly live: Live | null = null) {
-    this.root.addEventListener('focusin', event => keepKeys(event.target as Element));
+    this.root.addEventListener('focusin', event => keepKeys(event.target as Element, true));
+    for (const key of ['keydown', 'keyup'] as const) {
+      this.root.addEventListener(key, event => keepKeys(event.target as Element, !event.ctrlKey && !event.metaKey), true);
+    }
     this.show(value);
   }
 
@@ -57,10 +62,23 @@ export class Inspector {
       this.root.dispatchEvent(new CustomEvent(SHOWN, { bubbles: true, detail: value }));
       return;
     }
-    this.state = new State(reading.model, this.live?.host ?? null);
-    this.state.schedulers = this.live?.schedulers ?? [];
-    this.state.canRun = this.live?.canRun ?? false;
-    this.root.replaceChildren(styles(), ...layout(this.state));
+    this.root.replaceChildren(styles(), ...this.drawn(reading.model));
+  }
+
+  /** The views of a model; numbers of a damaged file may fit together so badly that there are none. */
+  private drawn(model: Model): readonly HTMLElement[] {
+    const state = new State(model, this.live?.host ?? null);
+    state.schedulers = this.live?.schedulers ?? [];
+    state.canRun = this.live?.canRun ?? false;
+    try {
+      const views = layout(state);
+      this.state = state;
+      return views;
+    } catch (error) {
+      console.error('A polyviz view cannot be drawn.', error);
+      this.state = null;
+      return [card(UNDRAWABLE)];
+    }
   }
 
   /** The kernel has made the static page anew: whoever holds the views keeps it with them. */
@@ -100,9 +118,12 @@ export class Inspector {
   }
 }
 
-/** Ask JupyterLab to leave the keys to what has the focus: its own arrow keys would fold headings and change cells. */
-function keepKeys(focused: Element): void {
-  focused.setAttribute('data-lm-suppress-shortcuts', 'true');
+/**
+ * Ask JupyterLab to leave the keys to what has the focus: its own arrow keys would fold headings and change cells. With
+ * Ctrl or Command they are its own again, or saving the notebook would save the page.
+ */
+function keepKeys(focused: Element, areOurs: boolean): void {
+  setAttribute(focused, 'data-lm-suppress-shortcuts', areOurs ? 'true' : null);
 }
 
 function styles(): HTMLStyleElement {

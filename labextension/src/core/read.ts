@@ -34,6 +34,9 @@ const DEEPEST = 64;
 export function readModel(value: unknown): Reading {
   const fields = fieldsOf(value);
   const version = fields['v'];
+  if (fields['unread'] !== undefined) {
+    return { problem: `This file is damaged: it is no JSON. ${textOf(fields['unread'])}` };
+  }
   if (typeof version !== 'number') {
     return { problem: 'This is no polyviz view: it carries no version.' };
   }

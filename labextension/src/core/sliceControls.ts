@@ -26,17 +26,17 @@ function ofPane(pane: Pane, slices: Slices, change: (pane: Pane, slices: Slices)
       }
       change(pane, next);
     };
-    return slider(axis, slices.get(number) ?? null, set);
+    return slider(pane, axis, slices.get(number) ?? null, set);
   });
   return element('fieldset', { class: 'polyviz-filter' }, element('legend', {}, `Slice of ${pane.title}`), ...sliders);
 }
 
-function slider(axis: Axis, value: number | null, set: (value: number | null) => void): HTMLElement {
+function slider(pane: Pane, axis: Axis, value: number | null, set: (value: number | null) => void): HTMLElement {
   const input = element('input', {
     type: 'range',
     min: axis.low - 1,
     max: axis.high,
-    'aria-label': `Slice at ${axis.label}`,
+    'aria-label': `Slice of ${pane.title} at ${axis.label}`,
     'aria-valuetext': value === null ? 'all' : String(value)
   });
   input.value = String(value ?? axis.low - 1);

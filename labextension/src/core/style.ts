@@ -49,7 +49,8 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz button.polyviz-link { border: 0; background: none; padding: 0; text-align: start; text-decoration: underline dotted; }
 .polyviz .polyviz-kind { font-weight: 400; color: var(--pv-muted); }
 .polyviz-why li { margin: 3px 0; } .polyviz .polyviz-why button.polyviz-small { margin-inline-start: 0; min-height: 0; line-height: 1.35; }
-.polyviz :focus-visible { outline: 2px solid var(--pv-flow); outline-offset: 1px; }
+.polyviz :focus-visible, .polyviz [role=treeitem]:focus-visible > .polyviz-node { outline: 2px solid var(--pv-flow); outline-offset: 1px; }
+.polyviz [role=treeitem]:focus-visible { outline: none; }
 .polyviz-status { background: var(--pv-raised); border-inline-start: 4px solid var(--pv-flow); padding: 3px 10px; margin: 6px 0; min-height: 30px; }
 .polyviz-busy:empty, .polyviz-problem:empty { display: none; }
 .polyviz-problem { color: var(--pv-violation); font-weight: 600; }

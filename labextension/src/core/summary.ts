@@ -3,6 +3,7 @@
 import { card } from './card';
 import { element, folding } from './dom';
 import { headView } from './headView';
+import type { Model } from './model';
 import { readModel } from './read';
 import { codeView } from './sourceView';
 import { State } from './state';
@@ -19,20 +20,26 @@ export function summary(value: unknown): HTMLElement {
     root.append(style, card(reading.problem));
     return root;
   }
-  const state = new State(reading.model, null);
-  const shown = reading.model.variants.findIndex(one => one.name === reading.model.edit?.variant);
+  try {
+    root.append(style, ...parts(reading.model));
+  } catch {
+    // The output itself says that it is damaged.
+    root.replaceChildren();
+  }
+  return root;
+}
+
+function parts(model: Model): readonly HTMLElement[] {
+  const state = new State(model, null);
+  const shown = model.variants.findIndex(one => one.name === model.edit?.variant);
   state.variantNumber = Math.max(0, shown);
-  const script = reading.model.edit?.python ?? '';
-  root.append(
-    style,
-    element('p', { class: 'polyviz-name' }, reading.model.name),
+  const script = model.edit?.python ?? '';
+  return [
+    element('p', { class: 'polyviz-name' }, model.name),
     headView(state),
     folding('Schedule tree', true, treeView(state)),
     folding('Generated code', true, codeView(state)),
-    folding('Why?', false, whyView(state))
-  );
-  if (script !== '') {
-    root.append(folding('Script of the moves', false, element('pre', { class: 'polyviz-script', tabindex: 0 }, script)));
-  }
-  return root;
+    folding('Why?', false, whyView(state)),
+    ...(script === '' ? [] : [folding('Script of the moves', false, element('pre', { class: 'polyviz-script', tabindex: 0 }, script))])
+  ];
 }

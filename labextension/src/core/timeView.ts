@@ -56,6 +56,7 @@ class TimeView {
     this.stop();
     state.moments = this.moments();
     this.past = new Set();
+    this.root.hidden = state.moments.length === 0;
     this.slider.max = String(state.moments.length - 1);
     this.show(-1);
   }

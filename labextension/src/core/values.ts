@@ -8,8 +8,17 @@ export function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
 
+/** Characters that nobody sees, but that change what is seen: controls, and those that turn the direction of text around. */
+const UNSEEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/** Characters of one text; the whole model of our own is smaller. */
+const LONGEST = 200_000;
+
 export function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+  if (typeof value !== 'string') {
+    return '';
+  }
+  const text = value.length > LONGEST ? `${value.slice(0, LONGEST)} … (cut: ${value.length} characters)` : value;
+  return text.replace(UNSEEN, '\ufffd');
 }
 
 export function numberOf(value: unknown, otherwise = 0): number {
@@ -25,7 +34,7 @@ export function listOf<T>(value: unknown, read: (item: unknown) => T): readonly 
 }
 
 export const texts = (value: unknown): readonly string[] => listOf(value, textOf);
-export const point = (value: unknown): Point => listOf(value, item => numberOf(item));
+export const point = (value: unknown): Point => listOf(value, item => (Math.abs(numberOf(item)) <= Number.MAX_SAFE_INTEGER ? numberOf(item) : 0));
 
 export function mapOf<T>(value: unknown, read: (item: unknown) => T): ReadonlyMap<string, T> {
   return new Map(Object.entries(fieldsOf(value)).map(([key, item]) => [key, read(item)]));

@@ -12,8 +12,9 @@ const extension: IRenderMime.IExtension = {
   description: 'Draws saved polyviz views.',
   rendererFactory: { safe: true, mimeTypes: [MIME], createRenderer: options => new PolyvizRenderer(null, options.sanitizer) },
   rank: RANK,
-  dataType: 'json',
-  fileTypes: [{ name: 'polyviz', displayName: 'polyviz view', mimeTypes: [MIME], extensions: ['.polyviz.json'], fileFormat: 'json' }],
+  // Read by the renderer, which says what is wrong with a file that is no JSON.
+  dataType: 'string',
+  fileTypes: [{ name: 'polyviz', displayName: 'polyviz view', mimeTypes: [MIME], extensions: ['.polyviz.json'], fileFormat: 'text' }],
   documentWidgetFactoryOptions: {
     name: 'polyviz view',
     primaryFileType: 'polyviz',

@@ -11,9 +11,9 @@ import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import type { Widget } from '@lumino/widgets';
 
 import { fieldsOf, textOf } from '../core/values';
-import { inspected } from './inspectCell';
+import { hasMagic, inspected, MAGIC } from './inspectCell';
 import { RANK } from './mime';
-import { isNotebook, type Cell, type NotebookPanel } from './notebooks';
+import { isNotebook, knowsMagic, type Cell, type NotebookPanel } from './notebooks';
 import { MIME, PolyvizRenderer } from './renderer';
 import { SessionsPanel } from './sessionsPanel';
 
@@ -47,7 +47,11 @@ function activeCell(app: JupyterFrontEnd): Cell | null {
 /** The active cell's text as it would be inspected; null where it cannot be. */
 function inspectedText(app: JupyterFrontEnd, settings: Settings): string | null {
   const cell = activeCell(app);
-  return cell?.model?.type === 'code' ? inspected(cell.model.sharedModel.getSource(), settings.options) : null;
+  return cell?.model?.type === 'code' ? inspected(sourceOf(cell), settings.options) : null;
+}
+
+function sourceOf(cell: Cell | null): string {
+  return cell?.model?.sharedModel.getSource() ?? '';
 }
 
 async function inspectCell(app: JupyterFrontEnd, settings: Settings): Promise<void> {
@@ -78,7 +82,7 @@ function addCommands(app: JupyterFrontEnd, sessions: SessionsPanel, settings: Se
     label: 'Inspect Loops with polyviz',
     caption: 'Show the domains, dependences and schedules of the loops in this cell',
     icon: loopIcon,
-    isVisible: () => inspectedText(app, settings) !== null,
+    isVisible: args => inspectedText(app, settings) !== null && (args['on'] !== MAGIC || hasMagic(sourceOf(activeCell(app)))),
     isEnabled: () => inspectedText(app, settings) !== null,
     execute: async () => inspectCell(app, settings)
   });
@@ -113,7 +117,13 @@ function addRenderers(app: JupyterFrontEnd, panel: NotebookPanel): void {
   const drawn = new Set<PolyvizRenderer>();
   const again = async (node: HTMLElement): Promise<void> => {
     const place = panel.content.widgets.findIndex(cell => cell.node.contains(node));
-    if (place >= 0) {
+    if (place < 0) {
+      return;
+    }
+    const isLoaded = await knowsMagic(panel.sessionContext.session?.kernel ?? null);
+    panel.content.activeCellIndex = place;
+    // Alone, this cell would lose the last state to an error.
+    if (isLoaded || (await app.commands.execute('notebook:run-all-above')) !== false) {
       panel.content.activeCellIndex = place;
       await app.commands.execute('notebook:run-cell');
     }
@@ -139,7 +149,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
   autoStart: true,
   optional: [ISettingRegistry, ICommandPalette],
   activate: (app: JupyterFrontEnd, registry: ISettingRegistry | null, palette: ICommandPalette | null) => {
-    const sessions = new SessionsPanel();
+    // Buttons ask again whether there is something for them to do.
+    const sessions = new SessionsPanel(() => COMMANDS.filter(one => app.commands.hasCommand(one)).forEach(one => app.commands.notifyCommandChanged(one)));
     const settings: Settings = { options: '' };
     sessions.title.icon = loopIcon;
     app.shell.add(sessions, 'right', { rank: 900, type: 'polyviz' });

@@ -27,6 +27,8 @@ const ANSWER = 1500;
 const PATIENCE = 7000;
 const SAVED = 'Saved views: everything but moves and timing works without the kernel.';
 const GONE = 'The kernel is gone; this is the last state.';
+const RECONNECT =
+  'Takes up the live view where the kernel still has it. Else runs this cell again, and in a new kernel the cells above it first.';
 
 /** Makes the renderers of other types in the same document; absent where there is no notebook. */
 export type Others = Pick<IRenderMime.IRenderer, never> & {
@@ -70,7 +72,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   }
 
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
-    const value = model.data[MIME];
+    const value = read(model.data[MIME]);
     const content = contentOf(model.data);
     if (content === this.drawn) {
       return;
@@ -143,13 +145,18 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     }
     const reconnect = async (): Promise<void> => {
       bar.remove();
-      home.gone.delete(widgetOf(model));
-      await this.revive(model);
+      if (!home.gone.has(widgetOf(model))) {
+        await this.revive(model);
+      }
       if (this.live === null) {
         await home.again(this.node);
       }
+      if (!this.isDisposed && this.model === model) {
+        // A cell above failed, and this one has not run.
+        this.offerAgain(what);
+      }
     };
-    const press = button('Reconnect', () => void reconnect(), { title: 'Takes up the live view where the kernel still has it, else runs this cell again' });
+    const press = button('Reconnect', () => void reconnect(), { title: RECONNECT });
     const bar = element('div', { class: 'polyviz-reconnect polyviz-row', role: 'status' }, element('span', {}, what), press);
     place.querySelector('.polyviz')?.prepend(bar);
   }
@@ -223,6 +230,18 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   }
 }
 
+/** The value of an output, or of a document, whose text may be no JSON at all. */
+function read(value: unknown): unknown {
+  if (typeof value !== 'string') {
+    return value;
+  }
+  try {
+    return JSON.parse(value);
+  } catch (error) {
+    return { unread: (error as Error).message };
+  }
+}
+
 /** The id of the live widget that an output names. */
 function widgetOf(model: IRenderMime.IMimeModel): string {
   return textOf(fieldsOf(model.data[WIDGET_VIEW])['model_id']);
@@ -233,11 +252,14 @@ function contentOf(data: ReadonlyPartialJSONObject): string {
   return JSON.stringify([data[MIME] ?? null, data[WIDGET_VIEW] ?? null]);
 }
 
-/** Whether the widget has drawn the views within a second; a dead one leaves an error message instead. */
+/** What ipywidgets puts on a view whose kernel no longer answers: the page still has the widget, and could draw it. */
+const DISCONNECTED = '.jupyter-widgets-disconnected';
+
+/** Whether the widget has drawn the views within a second; a dead one leaves an error message, or a view of nobody. */
 async function appears(node: HTMLElement): Promise<boolean> {
   for (let turn = 0; turn < 20; turn += 1) {
     if (node.querySelector('.polyviz') !== null) {
-      return true;
+      return node.querySelector(DISCONNECTED) === null;
     }
     await pause(50);
   }

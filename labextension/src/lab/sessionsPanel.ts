@@ -6,15 +6,18 @@ import { button, element } from '../core/dom';
 import { summary } from '../core/summary';
 import { isNotebook, sessionsOf, type NotebookPanel, type Session } from './notebooks';
 
+/** Milliseconds without a change of the notebook before the panel looks at it again. */
+const PAUSE = 100;
+
 export class SessionsPanel extends Widget {
   /** Whether the lower part shows what belongs to the active cell, or stays with what was picked. */
   follows = true;
   private notebook: NotebookPanel | null = null;
   private picked: number | null = null;
   private drawn = '';
-  private readonly watched = new WeakSet<object>();
 
-  constructor() {
+  /** `looked` is called whenever the notebook may have changed, as what the commands can do then does, too. */
+  constructor(private readonly looked: () => void) {
     super();
     this.id = 'polyviz-sessions';
     this.addClass('polyviz-panel');
@@ -25,6 +28,7 @@ export class SessionsPanel extends Widget {
   /** Show another document; null or one that is no notebook leaves the last one. */
   follow(widget: Widget | null): void {
     if (isNotebook(widget)) {
+      this.picked = widget === this.notebook ? this.picked : null;
       this.notebook = widget;
       this.refresh();
     }
@@ -34,8 +38,13 @@ export class SessionsPanel extends Widget {
   watch(notebook: NotebookPanel): void {
     notebook.content.activeCellChanged.connect(() => {
       this.picked = this.follows ? null : this.picked;
-      this.watchOutputs(notebook);
       this.refresh();
+    });
+    // Cells that are read from the file, run, moved or deleted; after every key, too, so not at once.
+    let timer = 0;
+    notebook.content.modelContentChanged.connect(() => {
+      window.clearTimeout(timer);
+      timer = window.setTimeout(() => this.refresh(), PAUSE);
     });
     notebook.disposed.connect(() => {
       if (this.notebook === notebook) {
@@ -43,7 +52,6 @@ export class SessionsPanel extends Widget {
         this.refresh();
       }
     });
-    this.watchOutputs(notebook);
   }
 
   /** Make the session before or after the active cell the active one; false when there is none. */
@@ -71,16 +79,7 @@ export class SessionsPanel extends Widget {
       this.drawn = shown;
       this.draw();
     }
-  }
-
-  private watchOutputs(notebook: NotebookPanel): void {
-    for (const cell of notebook.content.widgets) {
-      const { outputs } = cell.model;
-      if (outputs !== undefined && !this.watched.has(outputs)) {
-        this.watched.add(outputs);
-        outputs.changed.connect(() => this.refresh());
-      }
-    }
+    this.looked();
   }
 
   private sessions(): readonly Session[] {
@@ -90,7 +89,7 @@ export class SessionsPanel extends Widget {
   private draw(): void {
     const sessions = this.sessions();
     const current = this.current();
-    const none = 'No loops are inspected in this notebook yet. Put %%polyopt --inspect above a loop, or press the polyviz button of its cell.';
+    const none = 'No loops are inspected in this notebook yet. Put %%polyopt --inspect above a loop, or use Run > Inspect Loops with polyviz.';
     const content =
       sessions.length === 0
         ? [element('p', { class: 'polyviz-muted' }, none)]

@@ -83,6 +83,12 @@ await scenario('a setting says which options an inspected cell gets', async () =
   assert.match(await page.locator('.jp-Cell .cm-content').nth(1).innerText(), /^%%polyopt --inspect -s original,spatial/);
 });
 
+// The kernel answers what is asked in the view.
+const answers = async () => {
+  await view.locator('button:has-text("Moves")').first().click();
+  await view.locator('.polyviz-move').first().waitFor();
+};
+
 await scenario('a kernel that dies leaves the last state and a button', async () => {
   await view.locator('.polyviz-point').nth(5).click();
   await page.evaluate(() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart());
@@ -92,14 +98,48 @@ await scenario('a kernel that dies leaves the last state and a button', async ()
   assert.equal(await view.locator('button:has-text("Moves")').count(), 0);
   await picture('kernel-gone');
   await kernelIsIdle(page);
+  // The new kernel knows nothing: the cells above have to run first.
+  await page.locator('.polyviz-reconnect button').click();
+  await answers();
+  assert.equal(await page.locator('.polyviz-reconnect').count(), 0);
+  assert.equal(await page.locator('.jupyter-widgets-disconnected').count(), 0);
+});
+
+await scenario('in a kernel that was prepared by hand only the cell itself runs again', async () => {
+  await page.evaluate(() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart());
+  await page.locator('.polyviz-reconnect').waitFor();
+  await kernelIsIdle(page);
   await page.evaluate(async () => {
     const { content } = window.jupyterapp.shell.currentWidget;
     content.activeCellIndex = 0;
     await window.jupyterapp.commands.execute('notebook:run-cell');
   });
   await page.locator('.polyviz-reconnect button').click();
-  await view.locator('button:has-text("Moves")').first().waitFor();
-  assert.equal(await page.locator('.polyviz-reconnect').count(), 0);
+  await answers();
+  assert.deepEqual(await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model.executionCount)), [1, 2]);
+});
+
+await scenario('the keys of the commands, in both modes', async () => {
+  await page.evaluate(() => (window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0));
+  for (const mode of ['notebook:enter-command-mode', 'notebook:enter-edit-mode']) {
+    await execute(page, 'notebook:move-cursor-up');
+    await execute(page, mode);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.press('n');
+    await page.waitForFunction(() => window.jupyterapp.shell.currentWidget.content.activeCellIndex === 1);
+  }
+  assert.match(await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.widgets[0].model.sharedModel.getSource()), /^%load_ext/);
+});
+
+await scenario('closed and opened again, the panel lists what is there, and Ctrl+S saves from within a view', async () => {
+  await view.locator('input[aria-label="Schedule original"]').focus();
+  await page.keyboard.press('Control+s');
+  await page.waitForFunction(() => !window.jupyterapp.shell.currentWidget.context.model.dirty);
+  await execute(page, 'polyviz:show-sessions');
+  await page.evaluate(() => window.jupyterapp.shell.currentWidget.close());
+  await panel.locator('text=No loops are inspected').waitFor();
+  await execute(page, 'docmanager:open', { path: 'command.ipynb' });
+  await panel.locator('.polyviz-session').waitFor();
 });
 
 await scenario('a hundred thousand points stay interactive', async () => {

@@ -21,6 +21,16 @@ await scenario('live', async () => {
   await picture('live');
 });
 
+await scenario('two widgets of a page share no control', async () => {
+  await execute(page, 'notebook:copy-cell');
+  await execute(page, 'notebook:paste-cell-below');
+  await execute(page, 'notebook:run-cell');
+  await view.nth(1).locator('button:has-text("Moves")').first().waitFor();
+  assert.equal(await page.locator('.jp-NotebookPanel input[aria-label^="Schedule "]:checked').count(), 2);
+  await execute(page, 'notebook:delete-cell');
+  assert.equal(await view.count(), 1);
+});
+
 await scenario('an iteration lights in all views', async () => {
   await view.locator('.polyviz-point').nth(20).click();
   assert.match(await sentence(), /^S0\[\d+, \d+\]: A\[i, j\] = .* runs at i = \d+, j = \d+/);
@@ -196,14 +206,17 @@ await scenario('reload without a kernel', async () => {
   await picture('without-kernel');
 });
 
-await scenario('the command puts the magic on a cell and runs it', async () => {
+await scenario('the command puts the magic on a cell and runs it; only then it has the button', async () => {
   await openFile(page, url, 'command.ipynb');
   await kernelIsIdle(page);
   await execute(page, 'notebook:run-cell-and-select-next');
-  await page.locator('.jp-cell-toolbar [data-command="polyviz:inspect-cell"]').first().waitFor();
-  await picture('toolbar');
+  const pressed = page.locator('.jp-cell-toolbar [data-command="polyviz:inspect-cell"] >> visible=true');
+  await page.locator('.jp-cell-toolbar [data-command="notebook:move-cell-up"]').first().waitFor();
+  assert.equal(await pressed.count(), 0);
   await execute(page, 'polyviz:inspect-cell');
   await view.locator('.polyviz-point').first().waitFor();
+  await pressed.waitFor();
+  await picture('toolbar');
   assert.match(await page.locator('.jp-Cell .cm-content').nth(1).innerText(), /^%%polyopt --inspect/);
 });
 

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 
+import { blockPicture } from '../../src/core/blockPicture';
 import { deviceOf, unfolded } from '../../src/core/device';
 import { Inspector, PAGE } from '../../src/core/inspector';
 import type { Question } from '../../src/core/state';
@@ -141,4 +142,16 @@ test('a new static page is told to whoever keeps the output', () => {
   document.body.addEventListener(PAGE, event => kept.push((event as CustomEvent).detail));
   inspector.keepPage('<p>counted</p>', 'counted', undefined);
   expect(kept).toEqual([{ html: '<p>counted</p>', text: 'counted' }]);
+});
+
+test.each([
+  [[32, 4], 32, 4],
+  [[256], 32, 8],
+  [[1024], 32, 32],
+  [[100], 32, 4]
+])('%j threads of a block stand in %i columns and %i rows', (threads, columns, rows) => {
+  const squares = [...blockPicture(threads).querySelectorAll('.polyviz-thread')];
+  const places = (axis: string): number => new Set(squares.map(one => one.getAttribute(axis))).size;
+  expect([places('x'), places('y')]).toEqual([columns, rows]);
+  expect(Number(squares[0]!.getAttribute('height'))).toBeGreaterThan(2);
 });

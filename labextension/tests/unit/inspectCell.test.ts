@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { inspected } from '../../src/lab/inspectCell';
+import { hasMagic, inspected } from '../../src/lab/inspectCell';
 
 const LOOP = 'for i in range(n):\n    A[i] = 0';
 
@@ -15,4 +15,14 @@ test.each([
   ['', null]
 ])('%j', (text, expected) => {
   expect(inspected(text)).toBe(expected);
+});
+
+test.each([
+  [`%%polyopt\n${LOOP}`, true],
+  [`%%polyopt --inspect\n${LOOP}`, true],
+  [LOOP, false],
+  [`%%polyoptimal\n${LOOP}`, false],
+  [`%%polycheck columns\n${LOOP}`, false]
+])('the magic is on %j: %j', (text, expected) => {
+  expect(hasMagic(text)).toBe(expected);
 });

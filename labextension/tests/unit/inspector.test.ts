@@ -354,3 +354,48 @@ test('a kept model goes to whoever holds the views, and the picture stays as it 
   expect(kept).toEqual([model]);
   expect(view.root.innerHTML).toBe(before);
 });
+
+test('what cannot be drawn is said on a card', () => {
+  const failing = vi.spyOn(document, 'createElementNS').mockImplementation(() => {
+    throw new Error('no such point');
+  });
+  const told = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  draw(sample());
+  failing.mockRestore();
+  expect(find('.polyviz-card').textContent).toMatch(/damaged: its numbers do not fit together/);
+  expect(told).toHaveBeenCalled();
+  told.mockRestore();
+});
+
+test('keys are ours, but with Ctrl or Command those of JupyterLab', () => {
+  draw(sample());
+  const radio = find('input[type=radio]');
+  const suppressed = (type: string, keys: KeyboardEventInit): boolean => {
+    radio.dispatchEvent(new KeyboardEvent(type, { bubbles: true, ...keys }));
+    return radio.hasAttribute('data-lm-suppress-shortcuts');
+  };
+  expect(suppressed('keydown', { key: 'ArrowRight' })).toBe(true);
+  expect(suppressed('keydown', { key: 's', ctrlKey: true })).toBe(false);
+  expect(suppressed('keydown', { key: 's', metaKey: true })).toBe(false);
+  expect(suppressed('keyup', { key: 'Meta' })).toBe(true);
+});
+
+test('two widgets of a page load the core twice, and share no names', async () => {
+  const names = [];
+  for (let load = 0; load < 2; load += 1) {
+    vi.resetModules();
+    names.push((await import('../../src/core/dom')).freshId('variant'));
+  }
+  expect(names[0]).not.toBe(names[1]);
+});
+
+test('where nothing runs, nothing is played and nothing is said of memory', () => {
+  const model = sample();
+  const statements = model.statements.map(one => ({ ...one, points: [], total: 0, accesses: one.accesses.map(access => ({ ...access, subscripts: null })) }));
+  draw({ ...model, statements, arrays: [], relations: [], variants: model.variants.map(one => ({ ...one, times: {} })) });
+  expect(find('[aria-label=Domain]').textContent).toContain('No instance to draw');
+  expect(find('[aria-label="Execution order"]').hidden).toBe(true);
+  expect(document.querySelector('[aria-label=Domain] button[aria-label^="Save"]')).toBeNull();
+  expect(find('[aria-label=Cache]').textContent).toContain('No iteration runs for these values');
+  expect(find('[aria-label=Cache]').textContent).not.toMatch(/too large|not known/);
+});

@@ -14,7 +14,8 @@ test.each([
   [{ v: '1' }, /no polyviz view/],
   [{ v: 2, kind: 'inspector' }, /newer polyviz .*format 2/],
   [{ v: 1, kind: 'scop' }, /kind “scop”/],
-  [{ v: 1, kind: 'inspector', statements: 3 }, /damaged/]
+  [{ v: 1, kind: 'inspector', statements: 3 }, /damaged/],
+  [{ unread: 'Unexpected end of input' }, /no JSON. Unexpected end/]
 ])('%j gives a sentence', (value, sentence) => {
   const reading = readModel(value);
   expect('problem' in reading && reading.problem).toMatch(sentence);
@@ -28,6 +29,12 @@ test('what has the wrong type becomes empty, never an exception', () => {
     expect(reading.model.statements[2]).toMatchObject({ name: '', points: [[0], [3]] });
     expect(reading.model.relations).toEqual([]);
   }
+});
+
+test('what would turn text around, or is too long, is not shown as it is', () => {
+  const reading = readModel({ ...sample(), name: 'A\u202eB\u2066C\u0007', text: 'x'.repeat(1_000_000) });
+  expect('model' in reading && reading.model.name).toBe('A\ufffdB\ufffdC\ufffd');
+  expect('model' in reading && reading.model.text).toMatch(/^x{200000} … \(cut: 1000000 characters\)$/);
 });
 
 test('a tree without end is cut', () => {
