@@ -282,7 +282,8 @@ class CExpressionPrinter:
         result = unify(body.type, otherwise.type)
         storage = usual_conversion(body.storage, otherwise.storage)
         if not (result.is_integral and _holds(storage, body.storage, otherwise.storage)):
-            body, otherwise = operands_in(body, otherwise, result)
+            # Both are cast: unlike an operator, `?:` asks classes, such as the emulator's cells, for the other's type.
+            body, otherwise = convert(body, result), convert(otherwise, result)
             storage = result
         text = f"{condition.within(OR)} ? {body.within(OR)} : {otherwise.within(CONDITIONAL)}"
         return Value(text, CONDITIONAL, result, result if result == BOOL else storage)

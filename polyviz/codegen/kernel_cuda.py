@@ -100,10 +100,10 @@ class KernelBody:
             known.name(point.parameter, block, beyond=point.size)
         return known.known
 
-    def index(self, node: Expression) -> str:
-        """``node``, a bound of a loop or a condition on coordinates, as text."""
+    def index(self, node: Expression, outside: int = 0) -> str:
+        """``node``, a bound of a loop or a condition on coordinates, as text; ``outside``: how its operator binds."""
         self.width.note(node)
-        return as_index(self.owner.printer.expression(node))
+        return as_index(self.owner.printer.value(node).within(outside))
 
     def print(self, node: LoopNode) -> None:
         """The body: coordinates first, then the loops of a thread."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.index import linear_terms, simplified
 from polyviz.codegen.preamble_cuda import as_index
-from polyviz.codegen.values_c import PRODUCT
+from polyviz.codegen.values_c import AND, PRODUCT
 from polyviz.model.expression import Assign, Binary, Constant, Element, Expression, Name
 
 if TYPE_CHECKING:
@@ -144,7 +144,8 @@ class CopyText:
     def _inside(self, subscripts: Sequence[Expression]) -> list[str]:
         """The tests that a cell is one that the launch may read, without those that always hold."""
         tile = self.tile
-        tests = []
+        wanted = self.run.condition(tile.box.wanted, AND)
+        tests = [] if wanted is None else [wanted]
         for axis, subscript in enumerate(subscripts):
             text = self.run.body.index(subscript)
             if axis in tile.tested_first:

@@ -190,7 +190,7 @@ class RunText:
 
     def _guarded(self, indent: int, out: TextBuilder, guard: isl.Set) -> int:
         """Open a condition where there is one; the indentation inside."""
-        text = self._condition(guard)
+        text = self.condition(guard)
         if text is None:
             return indent
         out.add(indent, f"if ({text}) {{")
@@ -200,13 +200,13 @@ class RunText:
         if inner != indent:
             out.add(indent, "}")
 
-    def _condition(self, wanted: isl.Set) -> str | None:
-        """``wanted`` as text; None where it always holds."""
+    def condition(self, wanted: isl.Set, outside: int = 0) -> str | None:
+        """``wanted`` as text, inside an operator that binds as ``outside``; None where it always holds."""
         if wanted.is_equal(isl.Set.universe(wanted.get_space())):
             return None
         known = in_order_of(wanted, self.kernel.context)
         condition = isl.AstBuild.from_context(known).expr_from_set(wanted)
-        return self.body.index(self._at(expression(condition)))
+        return self.body.index(self._at(expression(condition)), outside)
 
     def _at(self, node: Expression) -> Expression:
         placed = substitute(node, self.values)
@@ -290,7 +290,7 @@ class RunText:
     # The loop over the steps of a tile.
 
     def _compute(self, indent: int, out: TextBuilder, buffer: Expression) -> None:
-        full = None if self.run.full.is_empty() else self._condition(self.run.full)
+        full = None if self.run.full.is_empty() else self.condition(self.run.full)
         if self.run.full.is_empty():
             self._steps(indent, out, buffer, whole=False)
         elif full is None:

@@ -104,9 +104,9 @@ class RunReads:
         def place(node: Node) -> Node:
             if target is not None and node == target:
                 return self.run.own(member)
-            if isinstance(node, Element):
-                tile = self._tile_of(node)
-                return node if tile is None else self._cell(tile, node, buffer)
+            tile = self._tile_of(node) if isinstance(node, Element) else None
+            if isinstance(node, Element) and tile is not None:
+                return self._cell(tile, node, buffer)
             return rebuild(node, place)
 
         placed = place(instruction)

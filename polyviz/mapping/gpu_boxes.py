@@ -94,7 +94,7 @@ def _size(tile: Tile, reading: Reading) -> int | None:
 def box_of(tile: Tile, reading: Reading) -> StagedBox:
     """The box of ``reading`` with its traffic. Raises NoBoxError where none has a fixed size."""
     sides = sides_of(tile, reading)
-    first, last = _hull(tile, reading)
+    first, last, wanted = _hull(tile, reading)
     before = sum(_transactions(tile, name, access) for name, access in _distinct(reading))
     extents = tuple(extent for _, extent in sides)
     box = StagedBox(
@@ -103,6 +103,7 @@ def box_of(tile: Tile, reading: Reading) -> StagedBox:
         lower=tuple(low for low, _ in sides),
         first=first,
         last=last,
+        wanted=wanted,
         spans=frozenset(access.span for _, access in reading.accesses if access.span is not None),
         before=before,
         after=prod(extents[:-1]) * -(-extents[-1] * CELL // SEGMENT),
@@ -156,15 +157,23 @@ def _side(cells: isl.Set, axis: int) -> tuple[isl.PwAff, int]:
     return low, int(size.max_val().to_python())
 
 
-def _hull(tile: Tile, reading: Reading) -> tuple[tuple[isl.PwAff, ...], tuple[isl.PwAff, ...]]:
-    """Per subscript the first and the last cell that the launch reads at this time."""
+def _hull(tile: Tile, reading: Reading) -> tuple[tuple[isl.PwAff, ...], tuple[isl.PwAff, ...], isl.Set]:
+    """Per subscript the first and the last cell that the launch reads at this time, and when it reads any."""
     cells = _cells(tile.run, reading)
     axes = range(cells.dim(isl.dim_type.set))
     first = tuple(cells.dim_min(axis).coalesce() for axis in axes)
     last = tuple(cells.dim_max(axis).coalesce() for axis in axes)
-    if any(bound.n_piece() > _MOST_PIECES for bound in (*first, *last)):
+    wanted = cells.params().gist(_whenever(tile.run)).coalesce()
+    pieces = [wanted.n_basic_set(), *(bound.n_piece() for bound in (*first, *last))]
+    if max(pieces) > _MOST_PIECES:
         raise NoBoxError("the range of its subscripts is too complicated")
-    return first, last
+    return first, last, wanted
+
+
+def _whenever(run: Run) -> isl.Set:
+    """The blocks and times that have a part of the run; not all of its statements need to be among them."""
+    parts = (run.instances(name, rows=False, step=False, block=True).params() for name in run.statements)
+    return reduce(isl.Set.union, parts)
 
 
 def _cells(run: Run, reading: Reading) -> isl.Set:
@@ -267,7 +276,18 @@ def _coefficient(subscript: isl.Aff, parameter: str) -> int:
     place = subscript.find_dim_by_name(isl.dim_type.param, parameter)
     if place < 0:
         return 0
+    if _is_divided(subscript, place):
+        raise NoBoxError("its subscripts are no linear functions of the loops")
     value = subscript.get_coefficient_val(isl.dim_type.param, place)
     if not value.is_int():
         raise NoBoxError("its subscripts are no linear functions of the loops")
     return int(value.to_python())
+
+
+def _is_divided(subscript: isl.Aff, place: int) -> bool:
+    """Whether the parameter at ``place`` stands in a quotient too, such as ``i // 2``, whose steps are uneven."""
+    return any(
+        not subscript.get_coefficient_val(isl.dim_type.div, number).is_zero()
+        and subscript.get_div(number).involves_dims(isl.dim_type.param, place, 1)
+        for number in range(subscript.dim(isl.dim_type.div))
+    )

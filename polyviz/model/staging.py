@@ -52,6 +52,7 @@ class StagedBox:
 
     ``lower`` is its first cell, a function of sizes, blocks and the first iteration of the tile; only cells from
     ``first`` to ``last`` in each subscript are copied, all of which the original loops read or lie between such.
+    None is copied where ``wanted`` does not hold: only other statements of the run happen then.
     With ``fresh`` the block itself writes some of it at other times. ``before`` and ``after`` are the transactions of
     global memory per tile that it takes without and with the copy, for cells of eight bytes.
     """
@@ -61,6 +62,7 @@ class StagedBox:
     lower: tuple[isl.PwAff, ...]
     first: tuple[isl.PwAff, ...]
     last: tuple[isl.PwAff, ...]
+    wanted: isl.Set
     spans: frozenset[Span]
     before: int
     after: int

@@ -33,6 +33,19 @@ def test_a_tile_at_the_border_is_read_without_bank_conflicts_too():
     assert sum(one.conflicts for one in reads) == 0
 
 
+def test_a_tile_of_subscripts_is_read_inside_the_subscript():
+    def picked(B, C, chosen, n):
+        for i in range(n):
+            for j in range(n):
+                B[j] += C[chosen[i], j]
+
+    kernel = pv.compile(picked, schedule="pluto", target="emulated")
+    assert "C[(checked_index(chosen_tile[buffer][i - tile]," in kernel.source
+    B, C, picks = np.zeros(70), np.arange(4900.0).reshape(70, 70), np.arange(70)[::-1] // 3
+    kernel(B, C, picks, 70)
+    np.testing.assert_array_equal(B, C[picks].sum(axis=0))
+
+
 def test_a_factor_of_the_whole_sum_stands_outside_unless_bits_must_not_change():
     text = compiled(entry_of("gemm").function).source
     assert "+= alpha * C_own[element_y][element_x];" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import islpy as isl
+import numpy as np
 import pytest
 
 import polyviz as pv
@@ -106,6 +107,36 @@ def test_what_a_loop_does_not_move_is_not_copied_for_each_of_its_tiles():
     (left,) = [one for kernel in plan.device.kernels for one in kernel.unstaged]
     assert (left.array, left.statements) == ("x", ("S0",))
     assert left.reason == "the loop does not move what a thread reads of it"
+
+
+def test_nothing_is_copied_where_only_other_statements_of_a_loop_run():
+    def partly(A, C, s, n):
+        for i in range(3):
+            for j in range(n):
+                A[j + 2] += C[i]
+            s[0] += A[2]
+
+    kernel = pv.compile(partly, schedule="pluto", target="emulated")
+    runs = [run for one in kernel.plan.device.kernels for run in one.runs]
+    assert [(run.statements, box.array) for run in runs for box in run.boxes] == [(("S0", "S1"), "C")]
+    A, s = np.array([1.0, 2.0, 4.0]), np.zeros(1)
+    kernel(A, np.zeros(0), s, 0)  # C is shorter than the loop, which reads none of it
+    assert s[0] == 12
+
+
+def test_a_cell_that_a_quotient_of_the_loop_moves_lives_in_memory():
+    def halved(B, C, n):
+        for i in range(n):
+            for j in range(n):
+                B[j, i // 2] += C[i]
+
+    kernel = pv.compile(halved, schedule="pluto", target="emulated")
+    (run,) = (run for one in kernel.plan.device.kernels for run in one.runs)
+    assert [box.array for box in run.boxes] == ["C"]
+    assert not any(member.register for member in run.members)
+    B, C = np.zeros((40, 20)), np.arange(40.0)
+    kernel(B, C, 40)
+    np.testing.assert_array_equal(B, np.tile(C[::2] + C[1::2], (40, 1)))
 
 
 def test_what_stays_in_global_memory_says_why_for_each_array():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 import polyviz as pv
+from polyviz.errors import EmulationError, LegalityError, ToolchainError
 from polyviz.runtime.binding import Binder
 from tests.interpreter import run_scop
 from tests.random_programs.comparison import difference, outputs, within_noise
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
     from tests.random_programs.program import Case, Program
 
 Kind = Literal["equal", "refused", "wrong", "error", "crash", "timeout", "inconclusive", "invalid"]
-"""``error``: an exception that is no PolyvizError; ``crash`` and ``timeout`` are noticed by the process outside;
-``inconclusive``: rounding noise grows so much that no verdict is possible; ``invalid``: the program itself fails."""
+"""``error``: an exception that is no PolyvizError, or one of `FAULTS`; ``crash`` and ``timeout`` are noticed by the
+process outside; ``inconclusive``: rounding noise grows so much that no verdict is possible; ``invalid``: the program
+itself fails."""
+FAULTS = (EmulationError, LegalityError, ToolchainError)
+"""What no program deserves: a kernel that races or reads out of range, an illegal order, text that does not compile."""
 INTERPRETER = "interpreter"
 """A target beside those of the product: the schedule in the reference interpreter, for sizes up to `SLOW_SIZE`."""
 SLOW_SIZE = 9
@@ -146,6 +150,8 @@ def _interpreted(scop: pv.Scop, variant: Variant) -> Any:
 
 
 def _failure(variant: str, error: Exception) -> Outcome:
+    if isinstance(error, FAULTS):
+        return Outcome(variant, "error", f"{type(error).__name__}: {error}")
     if isinstance(error, pv.PolyvizError):
         return Outcome(variant, "refused", f"{type(error).__name__}: {error}")
     frames = traceback.extract_tb(error.__traceback__)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.errors import CodegenError, EmulationError, LegalityError, ToolchainError
 from tests.random_programs.comparison import difference
 from tests.random_programs.generator import EVERYTHING, MIXED, SMALL, Profile, generate
 from tests.random_programs.oracle import INTERPRETER, Outcome, Reference, Variant, judge, run
@@ -165,3 +166,21 @@ def test_an_internal_error_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(pv, "compile", compile_)
     assert [outcome.kind for outcome in judge(generate(0), NATIVE[:1])] == ["equal", "error"]
+
+
+@pytest.mark.parametrize("fault", [EmulationError, LegalityError, ToolchainError])
+def test_a_fault_of_the_product_is_no_refusal(monkeypatch: pytest.MonkeyPatch, fault: type[pv.PolyvizError]) -> None:
+    def compile_(*arguments: object, **options: object) -> None:
+        raise fault("Something went wrong.")
+
+    monkeypatch.setattr(pv, "compile", compile_)
+    outcome = list(judge(generate(0), NATIVE[:1]))[-1]
+    assert (outcome.kind, outcome.detail) == ("error", f"{fault.__name__}: Something went wrong.")
+
+
+def test_what_the_product_refuses_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def compile_(*arguments: object, **options: object) -> None:
+        raise CodegenError("C cannot say this.")
+
+    monkeypatch.setattr(pv, "compile", compile_)
+    assert list(judge(generate(0), NATIVE[:1]))[-1].kind == "refused"

@@ -301,6 +301,21 @@ def test_a_step_of_zero_is_told():
     assert A.sum() == 6
 
 
+def test_a_choice_between_a_whole_number_and_a_cell_is_real():
+    """In C++ `?:` would make what a cell holds an integer, as the other operand is no class."""
+
+    def chosen(A, B, C):
+        for i in range(A.shape[0]):
+            B[i] = i if A[i] > 4.0 else A[i]
+            C[i] = A[i] if i % 2 == 0 else B[i]
+
+    A = np.linspace(0.25, 9.25, 40)
+    B, C = np.zeros((2, 40))
+    pv.compile(chosen, schedule="isl", target="emulated")(A, B, C)
+    np.testing.assert_array_equal(B, np.where(A > 4, np.arange(40), A))
+    np.testing.assert_array_equal(C, np.where(np.arange(40) % 2 == 0, A, B))
+
+
 def test_complex_numbers():
     def mixed(values, weights, result):
         for i in range(values.shape[0]):

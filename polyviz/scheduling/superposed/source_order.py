@@ -44,13 +44,14 @@ class SourceOrder:
 
         An entry is left out where all statements agree on it, or where a known row already fixes it for all.
         """
-        return self._remaining(tuple(names), 0, known)
+        found = self._remaining(tuple(names), 0, known)
+        return {name: _with_end(dimensions) for name, dimensions in found.items()}
 
     def _remaining(
         self, names: tuple[str, ...], position: int, known: Sequence[Mapping[str, Term]]
     ) -> dict[str, tuple[Dimension, ...]]:
         if position == self._length:
-            return {name: (Dimension("scalar", "0"),) for name in names}
+            return dict.fromkeys(names, ())
         entries = {name: self.times[name][position] for name in names}
         constants = {entry for entry in entries.values() if isinstance(entry, int)}
         if len(constants) > 1 and all(isinstance(entry, int) for entry in entries.values()):
@@ -72,7 +73,7 @@ class SourceOrder:
             here = tuple(name for name, entry in entries.items() if entry == constant)
             place = Dimension("scalar", str(number))
             below = self._remaining(here, position + 1, known)
-            found.update({name: (place, *_without_end(dimensions)) for name, dimensions in below.items()})
+            found.update({name: (place, *dimensions) for name, dimensions in below.items()})
         return found
 
     @property
@@ -85,9 +86,11 @@ class SourceOrder:
         return Dimension("loop", str(entry))
 
 
-def _without_end(dimensions: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
-    """Nothing more to order after a scalar: it ends the function by itself."""
-    return () if len(dimensions) == 1 else dimensions
+def _with_end(dimensions: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
+    """A scalar ends the function, which one that tells statements apart does by itself."""
+    if dimensions and dimensions[-1].kind == "scalar":
+        return dimensions
+    return (*dimensions, Dimension("scalar", "0"))
 
 
 def _is_fixed(entries: Mapping[str, Moment], known: Sequence[Mapping[str, Term]]) -> bool:

@@ -130,6 +130,25 @@ def test_a_scalar_that_ties_all_iterations_is_expanded() -> None:
     assert all(found.blocks.loops for found in result.superposition.kernels)
 
 
+def test_statements_of_one_of_several_fused_loops_keep_their_order() -> None:
+    """Two places of the source in a row tell them apart, with no loop between: the inner one was lost."""
+
+    def overwritten(A, B, C, n):  # type: ignore[no-untyped-def]
+        for i in range(n):
+            B[i] = C[i]
+        for i in range(n):
+            B[i] = A[i] + B[i]
+            A[i] = 2.0
+
+    decisions = schedule(extract(overwritten), "superposition").decisions
+    texts = [decision.text for decision in decisions if decision.step == "superposition"]
+    assert texts == [
+        "S0: (0, floor(i/256)_x, 0, i_x, 0)",
+        "S1: (0, floor(i/256)_x, 0, i_x, 1, 0)",
+        "S2: (0, floor(i/256)_x, 0, i_x, 1, 1)",
+    ]
+
+
 def test_a_chain_runs_in_one_thread() -> None:
     part = scop("n", loop("i", "S"), S=statement("1 <= i < n", reads="A[i - 1]", writes="A[i]"))
     result = schedule(part, "superposition")
