@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from polyviz.mapping.array_sums import explain
 from polyviz.mapping.interleave import interleave_decision
 from polyviz.mapping.row_blocks import no_row_block_decision, row_block_decision
-from polyviz.mapping.work import region_extents, rows_of, with_factor
+from polyviz.mapping.work import region_extents, rows_of, tile_row_extents
 from polyviz.model.plan import PARALLEL, PIPELINE, REDUCED, ParallelWork
 from polyviz.model.schedule import Decision
 from polyviz.transform.tree import Path, node_at, statements_under
@@ -76,8 +76,12 @@ def shared_work(scop: Scop, tree: isl.Schedule, plans: Sequence[BandPlan]) -> tu
         rows = band.band_get_partial_schedule()
         serial = [rows.get_at(member) for member in plan.tile_order[: plan.parallel]]
         outer = [*rows_of(band.get_prefix_schedule_multi_union_pw_aff()), *serial]
-        extents = region_extents(scop, statements_under(band), outer)
-        extents = with_factor(extents, plan.sizes[plan.tile_order[0]]) if plan.pipeline else extents
+        names = statements_under(band)
+        extents = (
+            tile_row_extents(scop, names, outer, plan.sizes[plan.tile_order[0]])
+            if plan.pipeline
+            else region_extents(scop, names, outer)
+        )
         found.append(ParallelWork(mark_of(plan, number), extents))
     return tuple(found)
 

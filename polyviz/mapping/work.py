@@ -36,15 +36,17 @@ def region_extents(
     return best
 
 
-def with_factor(extents: tuple[isl.PwAff, ...], factor: int) -> tuple[isl.PwAff, ...]:
-    """``extents`` and a constant one beside them, unless nothing is known.
-
-    >>> with_factor((isl.PwAff("[n] -> { [n] }"),), 8)
-    (PwAff("[n] -> { [(n)] }"), PwAff("[n] -> { [(8)] }"))
-    """
-    if not extents:
-        return ()
-    return (*extents, isl.PwAff.val_on_domain(extents[0].domain(), isl.Val(factor)))
+def tile_row_extents(
+    scop: Scop, names: Sequence[str], serial: Sequence[isl.UnionPwAff], size: int
+) -> tuple[isl.PwAff, ...]:
+    """The same for ``size`` iterations of the last serial row, or for all of them where there are fewer."""
+    inside = region_extents(scop, names, serial)
+    whole = region_extents(scop, names, serial[:-1])
+    for place, length in enumerate(whole):
+        others = (*whole[:place], *whole[place + 1 :])
+        if len(others) == len(inside) and all(map(isl.PwAff.plain_is_equal, others, inside)):
+            return (*inside, length.min(isl.PwAff.val_on_domain(length.domain(), isl.Val(size))).coalesce())
+    return inside
 
 
 def rows_of(prefix: isl.MultiUnionPwAff) -> list[isl.UnionPwAff]:

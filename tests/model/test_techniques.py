@@ -52,6 +52,7 @@ def test_keywords_switch_techniques_off() -> None:
         "lift": False,
         "row_blocks": False,
         "panels": False,
+        "pipeline": False,
         "threads": 1,
         "tuned": False,
         "stage": False,
