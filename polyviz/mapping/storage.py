@@ -168,7 +168,7 @@ def _outermost(copies: isl.UnionMap, depth: int, kept: int) -> isl.Map:
 
 
 def _serial_times(tree: isl.Schedule, touched: isl.UnionSet) -> Iterator[isl.UnionMap]:
-    """When ``touched`` runs, by ever more of the loops around all of it, down to a mark, which may stand for threads."""
+    """When ``touched`` runs, by ever more of the loops around all of it, down to a mark: it may mean threads."""
     node = tree.get_root()
     while kind_of(node) != "mark":
         if is_band(node):
