@@ -98,9 +98,10 @@ def _copy_element(scop: Scop, statement: Statement, element: Element, expansion:
     name = private_name(scop, element.array)
     if expansion is None:
         return replace(element, array=name)
+    iterators = statement.iterators[expansion.shared : expansion.depth]
     subscripts = tuple(
         _shifted(Name(iterator), bound_expression(lower))
-        for iterator, lower in zip(statement.iterators[: expansion.depth], expansion.lower, strict=True)
+        for iterator, lower in zip(iterators, expansion.lower, strict=True)
     )
     return replace(element, array=name, subscripts=subscripts)
 

@@ -110,12 +110,19 @@ def _is_square(node: Expression) -> TypeGuard[Binary]:
 
 
 def _named(stem: str, known: list[Expression], node: Expression) -> Name:
-    # Compared as text: Constant(1) equals Constant(1.0), but their types differ.
-    texts = [repr(other) for other in known]
-    if repr(node) not in texts:
-        known.append(node)
-        return Name(f"{stem}{len(known) - 1}")
-    return Name(f"{stem}{texts.index(repr(node))}")
+    for place, other in enumerate(known):
+        if _is_same(node, other):
+            return Name(f"{stem}{place}")
+    known.append(node)
+    return Name(f"{stem}{len(known) - 1}")
+
+
+def _is_same(one: Expression, other: Expression) -> bool:
+    """Whether both compute the same, wherever they stand in the source; ``1`` equals ``1.0``, but computes another
+    type."""
+    return one == other and [type(part.value) for part in walk(one) if isinstance(part, Constant)] == [
+        type(part.value) for part in walk(other) if isinstance(part, Constant)
+    ]
 
 
 def _expression(node: Node) -> Expression:

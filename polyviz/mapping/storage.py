@@ -2,7 +2,8 @@
 
 A privatized scalar has one copy per iteration of its common loops (``Privatization.depth``). The schedule decides how
 much of that is needed: where one iteration of the scheduled loops deals with one copy only, a variable declared inside
-these loops serves; otherwise the scalar becomes an array with one cell per copy.
+these loops serves; otherwise the scalar becomes an array with one cell per copy. Outer loops that run one after the
+other, and never bring two of their copies together, share the cells: the array does not grow with them.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import islpy as isl
 
 from polyviz.model.plan import LOCAL, Expansion, FinalValue
 from polyviz.model.schedule import Decision
-from polyviz.transform.tree import Path, insert_mark, kind_of
+from polyviz.transform.tree import Path, insert_mark, is_band, kind_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from polyviz.model.dependences import Dependences, Privatization
     from polyviz.model.scop import Scop, Statement
 
@@ -36,7 +39,8 @@ def place_temporaries(scop: Scop, dependences: Dependences, tree: isl.Schedule) 
     """Decide the storage of every privatized scalar under the order of ``tree``.
 
     A temporary is declared at the deepest node of the tree where every scheduled iteration touches a single copy, and
-    every copy is touched in a single iteration; it is expanded to an array when there is no such node.
+    every copy is touched in a single iteration; it is expanded to an array when there is no such node, along as few
+    of the loops around it as the order allows.
     """
     locals_: list[str] = []
     expansions: list[Expansion] = []
@@ -49,8 +53,9 @@ def place_temporaries(scop: Scop, dependences: Dependences, tree: isl.Schedule) 
             locals_.append(privatization.array)
             decisions.append(_local_decision(privatization, copies))
         else:
-            expansions.append(_expansion(scop, privatization, copies))
-            decisions.append(_expansion_decision(privatization, copies))
+            shared = _shared_loops(tree, copies, privatization.depth)
+            expansions.append(_expansion(scop, privatization, copies, shared))
+            decisions.append(_expansion_decision(privatization, copies, shared))
     finals = tuple(
         final for privatization in dependences.privatizations for final in _final_values(scop, privatization)
     )
@@ -136,25 +141,64 @@ def _only_child_with(node: isl.ScheduleNode, touched: isl.UnionSet) -> int | Non
 
 
 def _separates(node: isl.ScheduleNode, copies: isl.UnionMap) -> bool:
-    prefix = node.get_prefix_schedule_union_map().intersect_domain(copies.domain())
-    time_to_copy = prefix.reverse().apply_range(copies)
+    return _is_paired(node.get_prefix_schedule_union_map(), copies)
+
+
+def _is_paired(times: isl.UnionMap, copies: isl.UnionMap) -> bool:
+    """Whether each point in time deals with one copy only, and each copy with one point in time."""
+    time_to_copy = times.intersect_domain(copies.domain()).reverse().apply_range(copies)
     return bool(time_to_copy.is_single_valued()) and bool(time_to_copy.is_injective())
+
+
+def _shared_loops(tree: isl.Schedule, copies: isl.UnionMap, depth: int) -> int:
+    """How many of the ``depth`` loops need no copies of their own: all accesses in one of their iterations come
+    before those in the next."""
+    times = list(_serial_times(tree, copies.domain().intersect(tree.get_domain())))
+    for shared in range(depth - 1, 0, -1):
+        outer = copies.apply_range(isl.UnionMap.from_map(_outermost(copies, depth, shared)))
+        if any(_is_paired(time, outer) for time in times):
+            return shared
+    return 0
+
+
+def _outermost(copies: isl.UnionMap, depth: int, kept: int) -> isl.Map:
+    space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, depth).set_tuple_name(isl.dim_type.set, "copy")
+    identity = isl.Map.identity(space.align_params(copies.get_space()).map_from_set())
+    return identity.project_out(isl.dim_type.out, kept, depth - kept).set_tuple_name(isl.dim_type.out, "copy")
+
+
+def _serial_times(tree: isl.Schedule, touched: isl.UnionSet) -> Iterator[isl.UnionMap]:
+    """When ``touched`` runs, by ever more of the loops around all of it, down to a mark: it may mean threads."""
+    node = tree.get_root()
+    while kind_of(node) != "mark":
+        if is_band(node):
+            rows, before = node.band_get_partial_schedule(), node.get_prefix_schedule_multi_union_pw_aff()
+            for count in range(1, node.band_n_member() + 1):
+                inside = rows.drop_dims(isl.dim_type.set, count, node.band_n_member() - count)
+                yield isl.UnionMap.from_multi_union_pw_aff(before.flat_range_product(inside))
+        child = _only_child_with(node, touched)
+        if child is None:
+            return
+        node = node.child(child)
 
 
 def _insert_local(tree: isl.Schedule, path: Path, array: str) -> isl.Schedule:
     return insert_mark(tree, path, f"{LOCAL}:{array}")
 
 
-def _expansion(scop: Scop, privatization: Privatization, copies: isl.UnionMap) -> Expansion:
+def _expansion(
+    scop: Scop, privatization: Privatization, copies: isl.UnionMap, shared: int = 0
+) -> Expansion:
     space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, privatization.depth).set_tuple_name(
         isl.dim_type.set, "copy"
     )
     cells = copies.range().extract_set(space.align_params(scop.context.get_space()))
     cells = cells.coalesce()
-    lower = tuple(cells.dim_min(position).coalesce() for position in range(privatization.depth))
-    upper = tuple(cells.dim_max(position).coalesce() for position in range(privatization.depth))
+    loops = range(shared, privatization.depth)
+    lower = tuple(cells.dim_min(position).coalesce() for position in loops)
+    upper = tuple(cells.dim_max(position).coalesce() for position in loops)
     extents = tuple((last - first + 1).coalesce() for first, last in zip(lower, upper, strict=True))
-    return Expansion(privatization.array, privatization.depth, lower, extents)
+    return Expansion(privatization.array, privatization.depth, lower, extents, shared)
 
 
 def _final_values(scop: Scop, privatization: Privatization) -> list[FinalValue]:
@@ -173,11 +217,14 @@ def _local_decision(privatization: Privatization, copies: isl.UnionMap) -> Decis
     return Decision("storage", text, _names(copies))
 
 
-def _expansion_decision(privatization: Privatization, copies: isl.UnionMap) -> Decision:
-    loops = "outer loop" if privatization.depth == 1 else f"{privatization.depth} outer loops"
+def _expansion_decision(privatization: Privatization, copies: isl.UnionMap, shared: int = 0) -> Decision:
+    needed = privatization.depth - shared
+    count = f"{needed} " if privatization.depth > 1 else ""
+    loops = f"{count}{'inner' if shared else 'outer'} loop{'s' if needed > 1 else ''}"
+    reused = f" (steps of the {shared} outermost use the same cells again)" if shared else ""
     text = (
-        f"{privatization.array} becomes an array with one cell per iteration of its {loops}: in this order several of "
-        "its values are alive at the same time"
+        f"{privatization.array} becomes an array with one cell per iteration of its {loops}{reused}: in this order "
+        "several of its values are alive at the same time"
     )
     return Decision("storage", text, _names(copies))
 

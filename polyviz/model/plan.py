@@ -58,14 +58,16 @@ ROWS, COLUMNS, SCALARS = "row", "column", "scalar"
 class Expansion:
     """A privatized scalar whose copies could not share one variable: it becomes an array.
 
-    One copy per iteration of the ``depth`` outermost loops around each access. ``lower`` is the smallest value of each
-    of these iterators over the parameters, ``extents`` the number of values from there on.
+    One copy per iteration of the ``depth`` outermost loops around each access; the first ``shared`` of them run one
+    after the other and use the same cells. ``lower`` is the smallest value of each of the other iterators over the
+    parameters, ``extents`` the number of values from there on.
     """
 
     array: str
     depth: int
     lower: tuple[isl.PwAff, ...]
     extents: tuple[isl.PwAff, ...]
+    shared: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 Those right in the body always stay together. Loops in the body that the temporary goes through may be better off
 apart: then every nest may get an order of its own, and a product of matrices its tiles in registers; the temporary
 becomes an array with a cell per iteration of the loops around. That array is worth its traffic when much work is done
-per cell, and when the order of the source is a bad one.
+per cell, and when the order of the source is a bad one. It is never worth memory that outgrows the data.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from polyviz.analysis.strides import Row
     from polyviz.model.dependences import Privatization
-    from polyviz.model.scop import Scop, Statement
+    from polyviz.model.scop import Access, Scop, Statement
     from polyviz.scheduling.problem import SchedulingProblem
 
 SHORT = 64
@@ -115,10 +115,12 @@ def _has_loops(body: LoopBody, span: _Span) -> bool:
 def _group(problem: SchedulingProblem, body: LoopBody, span: _Span) -> Group | None:
     parts, scop = body.parts[span.first : span.last + 1], problem.scop
     looped = [name for part in parts if part.has_loops for name in sorted(part.statements)]
-    if looped and not _pay_together(problem, looped, body.depth):
-        return None
     inside = frozenset[str]().union(*(part.statements for part in parts))
     members = tuple(part.name for part in scop.statements if part.name in inside)
+    if looped and not (
+        _outgrow_the_data(problem, members, body.depth) or _pay_together(problem, looped, body.depth)
+    ):
+        return None
     leader = _leader(scop, members, body.depth)
     return None if leader is None else Group(leader, members, body.depth, tuple(sorted(span.temporaries)))
 
@@ -152,6 +154,35 @@ def _pay_together(problem: SchedulingProblem, names: Iterable[str], depth: int) 
     return depth > 1 and all(map(_moves_without_jumps, statements))
 
 
+def _outgrow_the_data(problem: SchedulingProblem, members: Iterable[str], depth: int) -> bool:
+    """Whether the copies for the ``depth`` loops around need more long dimensions than any array that is used has."""
+    scop = problem.scop
+    statements = [scop.statement(name) for name in members]
+    copies = max(len(_long_loops(statement, problem.sizes) & set(range(depth))) for statement in statements)
+    return copies > max(
+        (
+            _long_dimensions(access, _long_loops(statement, problem.sizes), len(statement.iterators))
+            for statement in statements
+            for access in statement.accesses
+        ),
+        default=0,
+    )
+
+
+def _long_loops(statement: Statement, sizes: Mapping[str, int]) -> set[int]:
+    """The loops around ``statement`` that are not known to be short."""
+    domain = _at_sizes(statement.domain, sizes)
+    return {loop for loop in range(domain.dim(_SET)) if _longest(domain, loop) > SHORT}
+
+
+def _long_dimensions(access: Access, long: set[int], count: int) -> int:
+    """In how many dimensions the ``long`` loops move ``access``; all of them where that is not known."""
+    rows = access_rows(access, count)
+    if rows is None:
+        return access.relation.dim(isl.dim_type.out)
+    return sum(any(row[loop] for loop in long) for row in rows)
+
+
 def _is_product(scop: Scop, statement: Statement, depth: int) -> bool:
     """Whether ``statement`` accumulates values of which some are the same along one loop, some along another."""
     if all(reduction.statement != statement.name for reduction in find_reductions(scop)):
@@ -167,15 +198,19 @@ def _is_product(scop: Scop, statement: Statement, depth: int) -> bool:
 
 def _iterations(statement: Statement, depth: int, sizes: Mapping[str, int]) -> float:
     """How often at most ``statement`` runs in one iteration of its ``depth`` outer loops."""
-    domain = statement.domain
-    for position in range(domain.dim(isl.dim_type.param)):
-        value = sizes.get(domain.get_dim_name(isl.dim_type.param, position) or "")
-        if value is not None:
-            domain = domain.fix_val(isl.dim_type.param, position, isl.Val(value))
+    domain = _at_sizes(statement.domain, sizes)
     product = 1.0
     for loop in range(depth, domain.dim(_SET)):
         product *= _longest(domain, loop)
     return product
+
+
+def _at_sizes(domain: isl.Set, sizes: Mapping[str, int]) -> isl.Set:
+    for position in range(domain.dim(isl.dim_type.param)):
+        value = sizes.get(domain.get_dim_name(isl.dim_type.param, position) or "")
+        if value is not None:
+            domain = domain.fix_val(isl.dim_type.param, position, isl.Val(value))
+    return domain
 
 
 def _longest(domain: isl.Set, loop: int) -> float:

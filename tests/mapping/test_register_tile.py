@@ -221,3 +221,17 @@ def test_a_pivot_is_in_no_tile_of_updates() -> None:
             assert prefix.intersect_range(times).is_empty()
             return
     pytest.fail("the mark is not in the tree")
+
+
+def test_an_operand_that_stands_twice_in_the_source_is_one() -> None:
+    text = """
+    def f(X, D, n):
+        for i in range(n):
+            for j in range(n):
+                r = 0.0
+                for d in range(n):
+                    r += (X[i, d] - X[j, d]) * (X[i, d] - X[j, d])
+                D[i, j] = r
+    """
+    [tile] = pv.compile(function_of(text), target="c").plan.register_tiles
+    assert (len(tile.operands.rows), len(tile.operands.columns)) == (1, 1)

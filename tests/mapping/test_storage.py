@@ -46,14 +46,53 @@ def test_one_variable_where_an_iteration_deals_with_one_copy() -> None:
 
 
 def test_one_cell_per_iteration_where_copies_live_at_the_same_time() -> None:
-    found = storage("[n] -> { S0[i, j] -> [i, 0, j]; S1[i, j] -> [i, 1, -j] }")
+    found = storage("[n] -> { S0[i, j] -> [0, i, j]; S1[i, j] -> [1, i, -j] }")
     (expansion,) = found.expansions
-    assert (expansion.array, expansion.depth) == ("t", 2)
+    assert (expansion.array, expansion.depth, expansion.shared) == ("t", 2, 0)
     assert [str(extent) for extent in expansion.extents] == ["[n] -> { [(n)] : n > 0 }"] * 2
     assert [lower.is_equal(lower.sub(lower)) for lower in expansion.lower] == [True, True]
     assert not found.locals
     assert not locals_marked(found)
     assert "one cell per iteration of its 2 outer loops" in found.decisions[0].text
+
+
+ROW_BY_ROW = "[n] -> { S0[i, j] -> [i, 0, j]; S1[i, j] -> [i, 1, -j] }"
+
+
+def test_loops_that_run_one_after_the_other_share_the_cells() -> None:
+    found = storage(ROW_BY_ROW)
+    (expansion,) = found.expansions
+    assert (expansion.depth, expansion.shared) == (2, 1)
+    assert [str(extent) for extent in expansion.extents] == ["[n] -> { [(n)] : n > 0 }"]
+    assert "one cell per iteration of its 1 inner loop" in found.decisions[0].text
+
+
+def test_threads_share_no_cells() -> None:
+    plan = pv.compile(function_of(TEMPORARY), schedule=ROW_BY_ROW, target="c").plan
+    assert [expansion.shared for expansion in plan.expansions] == [0]
+
+
+STEPS = """
+def f(A, B, n, steps):
+    for s in range(1, steps):
+        for i in range(n):
+            for j in range(2, i + 1):
+                t = A[s - 1, i] * B[s - 1, j]
+                A[s, i] += t + t
+                B[s, j] += t
+"""
+STEP_BY_STEP = (
+    "[n, steps] -> { S0[s, i, j] -> [s, 0, i, j]; S1[s, i, j] -> [s, 1, i, j]; S2[s, i, j] -> [s, 2, i, j] }"
+)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_temporary_does_not_grow_with_the_steps(target: str) -> None:
+    if target in ("c", "numba", "python"):
+        plan = pv.compile(function_of(STEPS), schedule=STEP_BY_STEP, target=target).plan
+        assert [(expansion.depth, expansion.shared) for expansion in plan.expansions] == [(3, 1)]
+    data = np.random.default_rng(1).random((2, 4, 7))
+    agree(STEPS, data[0].copy(), data[1].copy(), 7, 4, target=target, schedule=STEP_BY_STEP)
 
 
 CONTRACTED = "original"

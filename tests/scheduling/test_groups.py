@@ -141,6 +141,26 @@ def test_long_loops_with_a_better_order_than_that_of_the_source_stay_apart(
     assert members(function) == []
 
 
+def bodies(position: Array, force: Array, steps: int) -> None:
+    n = position.shape[0]
+    for _t in range(steps):
+        for i in range(n):
+            for j in range(n):
+                distance = 0.01
+                for d in range(3):
+                    distance += (position[j, d] - position[i, d]) * (position[j, d] - position[i, d])
+                for d in range(3):
+                    force[i, d] += (position[j, d] - position[i, d]) / distance
+        for i in range(n):
+            for d in range(3):
+                position[i, d] += 0.001 * force[i, d]
+
+
+def test_copies_never_outgrow_the_data() -> None:
+    assert members(bodies) == [("S0", ("S0", "S1", "S2"), 3)]
+    assert not pv.compile(bodies, target="c").plan.expansions
+
+
 def test_sizes_at_hand_tell_that_a_loop_is_short() -> None:
     def norms(points: Array, out: Array) -> None:
         n, d = points.shape
