@@ -43,7 +43,7 @@ from polyviz.mapping.registers import (
     with_registers,
 )
 from polyviz.mapping.row_blocks import block_rows
-from polyviz.mapping.stencil_bands import as_stencil, with_chains_apart, with_strips
+from polyviz.mapping.stencil_bands import as_stencil, needs_pipeline, with_chains_apart, with_strips
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.tile_sizes import Tile, concurrent_sizes, tile_sizes_of
 from polyviz.model.plan import POINTS, WAITING, FullTiles, Plan
@@ -191,6 +191,8 @@ def _transform(
             # Without tiles the rows that were chosen for them would be of no use.
             locality = replace(locality, tiling_helps=True)
         plan = _plan_band(path, found, locality, around, tile)
+        if pipeline and not around and locality is not None and needs_pipeline(scop, dependences, tree, plan, found):
+            plan = _plan_band(path, found, replace(locality, tiling_helps=True), around, tile)
         if is_concurrent(band) and (plan.wavefront or not plan.sizes):
             plan = _concurrent(plan, tile, inside=bool(around))
         if registers is not None and tile is not False and locality is not None and not plan.concurrent:

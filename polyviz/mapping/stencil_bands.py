@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.analysis import band_properties
+from polyviz.mapping.innermost import distribute_innermost
 from polyviz.mapping.interleave import chains_apart, has_chains, has_short_dependences, is_chain_after
 from polyviz.mapping.row_blocks import rows_together
 from polyviz.mapping.tile_sizes import stencil_sizes
@@ -34,6 +35,22 @@ def with_chains_apart(
     properties = band_properties(scop, dependences, tree)
     apart = chains_apart(scop, dependences, tree, properties) if wanted else None
     return (tree, properties) if apart is None else (apart, band_properties(scop, dependences, apart))
+
+
+def needs_pipeline(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: BandPlan, found: BandProperties
+) -> bool:
+    """Whether the rows of a stencil in one dimension should be tiled for the threads alone, which have no other loop.
+
+    Their elements fit in a cache, so that the data would not ask for tiles.
+    """
+    if plan.sizes or len(found.members) != 2 or not found.permutable:
+        return False
+    if any(member.coincident for member in found.members):
+        return False
+    if not has_short_dependences(scop, dependences, tree, plan.path):
+        return False
+    return plan.vector or distribute_innermost(scop, dependences, tree, plan.path) is not None
 
 
 def as_stencil(
