@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.analysis.strides import AccessMotion, Row, access_rows, motions, rank, statement_rows
+from polyviz.analysis.trip_counts import SHORT, longest
 from polyviz.transform.innermost import best_innermost
 from polyviz.transform.tree import Path, node_at, statements_under
 
@@ -49,15 +51,26 @@ def _motions(
 
 
 def _reuses(statement: Statement, rows: Sequence[Row]) -> bool:
-    """Whether some array of two or more moving dimensions is swept again and again by the band's loops."""
-    depth = rank(rows)
+    """Whether some array of two or more moving dimensions is swept again and again by the band's loops.
+
+    A loop that is known to be short sweeps nothing out of cache.
+    """
+    short = {
+        loop for loop in range(len(statement.iterators)) if longest(statement.domain, loop) <= SHORT
+    }
+    depth = rank(_without(rows, short))
     for access in statement.accesses:
         if not access.relation.dim(isl.dim_type.out):
             continue
         subscripts = access_rows(access, len(statement.iterators))
-        if subscripts is not None and 2 <= rank(subscripts) < depth:
+        if subscripts is not None and 2 <= rank(_without(subscripts, short)) < depth:
             return True
     return False
+
+
+def _without(rows: Sequence[Row], loops: set[int]) -> list[Row]:
+    """``rows`` as they are while ``loops`` stand still."""
+    return [tuple(Fraction(0) if loop in loops else factor for loop, factor in enumerate(row)) for row in rows]
 
 
 def _strides_disagree(moves: Sequence[Sequence[Sequence[AccessMotion]]], best: int) -> bool:

@@ -9,7 +9,7 @@ per cell, and when the order of the source is a bad one. It is never worth memor
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ import islpy as isl
 from polyviz.analysis.privatization import users_of
 from polyviz.analysis.reductions import find_reductions
 from polyviz.analysis.strides import access_rows
-from polyviz.model.isl_limits import solved
+from polyviz.analysis.trip_counts import SHORT, longest
 from polyviz.scheduling.bodies import LoopBody, loop_bodies
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Privatization
     from polyviz.model.scop import Access, Scop, Statement
     from polyviz.scheduling.problem import SchedulingProblem
-
-SHORT = 64
-"""Iterations inside the loops around a temporary that do not pay for an array of its copies."""
 
 _SET = isl.dim_type.set
 
@@ -172,7 +169,7 @@ def _outgrow_the_data(problem: SchedulingProblem, members: Iterable[str], depth:
 def _long_loops(statement: Statement, sizes: Mapping[str, int]) -> set[int]:
     """The loops around ``statement`` that are not known to be short."""
     domain = _at_sizes(statement.domain, sizes)
-    return {loop for loop in range(domain.dim(_SET)) if _longest(domain, loop) > SHORT}
+    return {loop for loop in range(domain.dim(_SET)) if longest(domain, loop) > SHORT}
 
 
 def _long_dimensions(access: Access, long: set[int], count: int) -> int:
@@ -201,7 +198,7 @@ def _iterations(statement: Statement, depth: int, sizes: Mapping[str, int]) -> f
     domain = _at_sizes(statement.domain, sizes)
     product = 1.0
     for loop in range(depth, domain.dim(_SET)):
-        product *= _longest(domain, loop)
+        product *= longest(domain, loop)
     return product
 
 
@@ -211,19 +208,6 @@ def _at_sizes(domain: isl.Set, sizes: Mapping[str, int]) -> isl.Set:
         if value is not None:
             domain = domain.fix_val(isl.dim_type.param, position, isl.Val(value))
     return domain
-
-
-def _longest(domain: isl.Set, loop: int) -> float:
-    """The largest number of steps between the first and the last value of ``loop``, in any iteration around it."""
-    outer = domain.project_out(_SET, loop + 1, domain.dim(_SET) - loop - 1).reset_tuple_id()
-    values = isl.Map.from_range(outer).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, loop)
-    length = solved(partial(_range_of, values))
-    return float("inf") if length is None or not length.is_int() else float(length.to_python() + 1)
-
-
-def _range_of(values: isl.Map) -> isl.Val:
-    last, first = values.dim_max(0), values.dim_min(0)
-    return (last - first).max_val()
 
 
 def _moves_without_jumps(statement: Statement) -> bool:

@@ -45,3 +45,17 @@ def test_innermost_loop_and_tiles(text: str, innermost: str | None, tiles: bool)
     found, helps = judge(text)
     assert innermost is None or found == innermost
     assert helps is tiles
+
+
+def test_short_loops_alone_are_no_reason_for_tiles() -> None:
+    text = """
+    def f(O, X, W, channels, n):
+        for c in range(channels):
+            for y in range(n):
+                for x in range(n):
+                    for ky in range(3):
+                        for kx in range(3):
+                            O[c, y, x] += X[c, y + ky, x + kx] * W[c, ky, kx]
+    """
+    plan = pv.compile(function_of(text), target="c").plan
+    assert not any(decision.step == "tile" for decision in plan.decisions)

@@ -1,0 +1,33 @@
+"""How long loops are known to be."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import islpy as isl
+
+from polyviz.model.isl_limits import solved
+
+SHORT = 64
+"""Iterations too few to pay for more memory: for an array of copies, or for tiles around them."""
+
+_SET = isl.dim_type.set
+
+
+def longest(domain: isl.Set, loop: int) -> float:
+    """The largest number of steps between the first and the last value of ``loop``, in any iteration around it.
+
+    >>> longest(isl.Set("[n] -> { S[i, k] : 0 <= i < n and i <= k < i + 3 }"), 1)
+    3.0
+    >>> longest(isl.Set("[n] -> { S[i, k] : 0 <= i < n and i <= k < i + 3 }"), 0)
+    inf
+    """
+    outer = domain.project_out(_SET, loop + 1, domain.dim(_SET) - loop - 1).reset_tuple_id()
+    values = isl.Map.from_range(outer).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, loop)
+    length = solved(partial(_range_of, values))
+    return float("inf") if length is None or not length.is_int() else float(length.to_python() + 1)
+
+
+def _range_of(values: isl.Map) -> isl.Val:
+    last, first = values.dim_max(0), values.dim_min(0)
+    return (last - first).max_val()
