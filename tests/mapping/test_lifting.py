@@ -61,6 +61,8 @@ SIZES = (0, 1, 2, 3, 4, 5, 16, 129, 130, 131, 513, 514, 515, 577, 641)
 
 
 def compiled(text: str, **options: Any) -> pv.Kernel:
+    """With rows whole: in a pipeline they would be cut into tiles for the threads."""
+    options = {"pipeline": False, **options}
     return pv.compile(function_of(text), schedule="pluto", target="c", contract="strict", **options)
 
 

@@ -84,6 +84,29 @@ def test_a_tile_needs_nothing_of_a_later_row_or_place(source: str) -> None:
     assert_pipelines_wait_enough(pv.dependences(scop), plan)
 
 
+ROWS = """
+def rows(A, B, steps, n):
+    for t in range(steps):
+        for i in range(1, n - 1):
+            B[i] = 0.3 * (A[i - 1] + A[i] + A[i + 1])
+        for i in range(1, n - 1):
+            A[i] = 0.3 * (B[i - 1] + B[i] + B[i + 1])
+"""
+TABLE = """
+def table(T, c, n, m):
+    for i in range(1, n):
+        for j in range(1, m):
+            T[i, j] = max(T[i - 1, j] + c[i], T[i, j - 1] + c[j])
+"""
+
+
+def test_rows_of_one_dimension_are_tiled_for_the_threads_where_vectors_are_left() -> None:
+    """Their data fit in a cache; a table whose innermost loop is serial would only get longer ways through it."""
+    assert kinds(planned(ROWS)[1]) == [PIPELINE, WAITING]
+    assert not kinds(planned(ROWS, pipeline=False)[1])
+    assert not kinds(planned(TABLE)[1])
+
+
 @pytest.mark.parametrize("threads", [1, 2, 7])
 @pytest.mark.parametrize("source", [IN_PLACE, SWEEP], ids=["in place", "sweep"])
 def test_results_are_those_as_written(source: str, threads: int) -> None:
