@@ -252,12 +252,12 @@ def _values(run: Run, name: str, axis: SpaceAxis) -> int:
     """How many values the thread loop ``axis`` can have at one time of one launch; all its threads if unknown."""
     values = run.instances(name, rows=False, step=False).apply(axis.rows[name])
     try:
-        most = (values.dim_max(0) - values.dim_min(0) + 1).max_val()
+        span = (values.dim_max(0) - values.dim_min(0)).max_val()
     except isl.Error:
         if is_spent():
             raise
         return axis.size  # no bound
-    return min(axis.size, int(most.to_python())) if most.is_int() and most.is_pos() else axis.size
+    return min(axis.size, int(span.to_python()) + 1) if span.is_int() and span.is_nonneg() else axis.size
 
 
 def strides_of(run: Run, name: str, access: Access) -> dict[str, tuple[int, ...]]:

@@ -47,6 +47,7 @@ def gpu(monkeypatch):
     fake = FakeGpu({"kernel_scale_0": run_scale, "kernel_share_0": run_share})
     monkeypatch.setitem(sys.modules, "cupy", fake.module())
     _cuda.cache_clear()
+    pv.device.clear_log()
     yield fake
     fake.failures.clear()
     pv.device.release()

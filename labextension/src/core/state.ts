@@ -162,20 +162,21 @@ export class State {
 
   /** A new model of the same loops: what still exists stays selected. */
   replace(model: Model): void {
-    const name = this.variant?.name;
-    const selected = stillThere(this.selection, this.model, model);
+    const before = this.variant;
+    const number = Math.max(0, model.variants.findIndex(one => one.name === before?.name));
+    const isSameOrder = JSON.stringify(before?.tree) === JSON.stringify(model.variants[number]?.tree);
+    this.selection = stillThere(this.selection, this.model, model, isSameOrder);
     this.model = model;
-    this.variantNumber = Math.max(0, model.variants.findIndex(one => one.name === name));
-    this.selection = selected;
+    this.variantNumber = number;
     this.menu = null;
     this.tell('model', 'variant', 'selection', 'choices');
   }
 }
 
-/** The same selection in another model: an iteration is found again by its coordinates, loops of another tree are not. */
-function stillThere(selection: Selection, before: Model, after: Model): Selection {
+/** The same selection in another model: an iteration is found again by its coordinates, what belongs to an order only in the same one. */
+function stillThere(selection: Selection, before: Model, after: Model, isSameOrder: boolean): Selection {
   if (selection.what === 'violation' || selection.what === 'loop') {
-    return NOTHING;
+    return isSameOrder ? selection : NOTHING;
   }
   if (selection.what !== 'instance') {
     return selection;

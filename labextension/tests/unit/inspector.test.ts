@@ -355,6 +355,18 @@ test('a kept model goes to whoever holds the views, and the picture stays as it 
   expect(view.root.innerHTML).toBe(before);
 });
 
+test('a pair stays picked while further reasons come, and not when the order is another one', () => {
+  const view = draw(sample());
+  all('button').find(one => one.textContent === 'Show the pair')!.click();
+  const rings = all('.polyviz-ring').length;
+  expect(rings).toBeGreaterThan(0);
+  const [first, ...others] = sample()['variants'] as Record<string, unknown>[];
+  view.show({ ...sample(), variants: [{ ...first, reasons: [] }, ...others] });
+  expect(all('.polyviz-ring').length).toBe(rings);
+  view.show({ ...sample(), variants: [{ ...first, tree: others[0]!['tree'] }, ...others] });
+  expect(all('.polyviz-ring').length).toBe(0);
+});
+
 test('what cannot be drawn is said on a card', () => {
   const failing = vi.spyOn(document, 'createElementNS').mockImplementation(() => {
     throw new Error('no such point');
