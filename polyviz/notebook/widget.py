@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from polyviz.api import Comparison, Inspector
 
-PAGE_AFTER = 1.5
+PAGE_AFTER = 4.0
 """Seconds without a question after which the static forms are made anew: they take a moment, and nobody waits."""
 REASON_SECONDS = 1.0
 """How long reasons are looked for then: somebody may come back and ask for something else."""
