@@ -13,6 +13,7 @@ from polyviz.model.plan import PARALLEL, PIPELINE, WAITING
 from polyviz.model.processor import Processor
 from polyviz.transform.tree import kind_of, walk
 from tests.mapping.pipelines import assert_pipelines_wait_enough
+from tests.mapping.test_lifting import JACOBI
 from tests.mapping.test_row_blocks import IN_PLACE, SWEEP, TWO_ARRAYS
 from tests.running import function_of
 
@@ -84,14 +85,6 @@ def test_a_tile_needs_nothing_of_a_later_row_or_place(source: str) -> None:
     assert_pipelines_wait_enough(pv.dependences(scop), plan)
 
 
-ROWS = """
-def rows(A, B, steps, n):
-    for t in range(steps):
-        for i in range(1, n - 1):
-            B[i] = 0.3 * (A[i - 1] + A[i] + A[i + 1])
-        for i in range(1, n - 1):
-            A[i] = 0.3 * (B[i - 1] + B[i] + B[i + 1])
-"""
 TABLE = """
 def table(T, c, n, m):
     for i in range(1, n):
@@ -102,8 +95,8 @@ def table(T, c, n, m):
 
 def test_rows_of_one_dimension_are_tiled_for_the_threads_where_vectors_are_left() -> None:
     """Their data fit in a cache; a table whose innermost loop is serial would only get longer ways through it."""
-    assert kinds(planned(ROWS)[1]) == [PIPELINE, WAITING]
-    assert not kinds(planned(ROWS, pipeline=False)[1])
+    assert kinds(planned(JACOBI)[1]) == [PIPELINE, WAITING]
+    assert not kinds(planned(JACOBI, pipeline=False)[1])
     assert not kinds(planned(TABLE)[1])
 
 
