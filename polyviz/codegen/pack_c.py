@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from polyviz.codegen.block_place import expression_of
+from polyviz.model.expression import (
+    Binary,
+    Compare,
+    Constant,
+    Expression,
+    Logical,
+    Name,
+    Unary,
+    substitute,
+    walk,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from polyviz.codegen.block_place import BlockPlace
     from polyviz.codegen.block_text import BlockText, Operand
     from polyviz.codegen.text import TextBuilder
+    from polyviz.model.expression import Node
+
+LINEAR = ("+", "-", "*")
 
 
 def print_bounds(
@@ -62,7 +78,22 @@ class _Packing:
         self.title = (
             f"{value}: panels of {self.panel} {'rows' if operand.is_row else 'columns'}, step by step"
         )
+        self.whole_value = value
         self.value = value if guard is None else f"{place.text(guard)} ? {value} : 0"
+        self.whole = "" if guard is None else self._whole(place, guard, is_row=operand.is_row)
+
+    def _whole(self, place: BlockPlace[BlockText], guard: Expression, *, is_row: bool) -> str:
+        """When ``guard`` holds for all rows or columns of a panel; empty where its two ends do not tell.
+
+        A choice for each value keeps the compiler from copying whole vectors, and only panels at the edge need one.
+        """
+        if not _is_convex(guard):
+            return ""
+        tile, first = place.block.tile, Name(f"{self.name}_panel")
+        iterator = place.block.statement.iterators[tile.row if is_row else tile.column]
+        ends = (first, Binary("+", first, Constant(self.panel - 1)))
+        texts = dict.fromkeys(place.text(expression_of(substitute(guard, {iterator: end}))) for end in ends)
+        return " && ".join(texts)
 
     def write(self, indent: int) -> None:
         """The loop over panels; the last one may be narrower and is filled up with zeros."""
@@ -75,10 +106,10 @@ class _Packing:
         self.text.add(indent + 1, f"{self.kind} *restrict {self.next} = {begin};")
         self.text.add(indent + 1, f"if ({end} <= {name}_stop) {{")
         self._steps(indent + 2, "")
-        self._copy(indent + 3, end)
+        self._copy_panel(indent + 3, end)
         self.text.add(indent + 1, "} else {")
         self._steps(indent + 2, " {")
-        self._copy(indent + 3, f"{name}_stop")
+        self._copy(indent + 3, f"{name}_stop", self.value)
         self.text.add(indent + 3, f"for (int64_t {name} = {name}_stop; {name} < {end}; {name}++)")
         self.text.add(indent + 4, f"*{self.next}++ = 0;")
         self.text.add(indent + 2, "}")
@@ -90,7 +121,33 @@ class _Packing:
         header = f"for (int64_t {depth} = {depth}_start; {depth} < {depth}_stop; {depth}++)"
         self.text.add(indent, header + opening)
 
-    def _copy(self, indent: int, stop: str) -> None:
+    def _copy_panel(self, indent: int, stop: str) -> None:
+        """One step of a panel without an edge."""
+        if not self.whole:
+            self._copy(indent, stop, self.value)
+            return
+        self.text.add(indent, f"if ({self.whole})")
+        self._copy(indent + 1, stop, self.whole_value)
+        self.text.add(indent, "else")
+        self._copy(indent + 1, stop, self.value)
+
+    def _copy(self, indent: int, stop: str, value: str) -> None:
         name = self.name
         self.text.add(indent, f"for (int64_t {name} = {name}_panel; {name} < {stop}; {name}++)")
-        self.text.add(indent + 1, f"*{self.next}++ = {self.value};", self.statement)
+        self.text.add(indent + 1, f"*{self.next}++ = {value};", self.statement)
+
+
+def _is_convex(condition: Expression) -> bool:
+    """Whether ``condition`` holds between any two integers for which it holds."""
+    return all(_keeps_convex(part) for part in walk(condition))
+
+
+def _keeps_convex(part: Node) -> bool:
+    match part:
+        case Name() | Constant() | Unary(operator="-") | Logical(operator="and"):
+            return True
+        case Binary():
+            return part.operator in LINEAR
+        case Compare():
+            return "!=" not in part.operators
+    return False

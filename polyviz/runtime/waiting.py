@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SPINS = "4000"
+SPINS = "40000"
 """Turns of the waiting loop, each a pause of the processor of 10 to 50 ns: 0.04 to 0.2 ms in all."""
 
 _CHOICE = "GOMP_SPINCOUNT"
