@@ -14,6 +14,7 @@ from polyviz.codegen.bodies import bound_expression, placed_body, planned_body, 
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expansions_c import ExpansionPrinter
 from polyviz.codegen.expressions_c import CExpressionPrinter
+from polyviz.codegen.jam_c import JamPrinter
 from polyviz.codegen.lifted_c import LiftedPrinter
 from polyviz.codegen.local_ranges import ranges_of_locals
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
@@ -92,6 +93,7 @@ class _CProgram:
         self.lifted = LiftedPrinter(self.scop, self.plan, self.types, self.dtypes, *shown, self._plain_loop)
         self.vectors = VectorFunctions(self.plan.vectors)
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
+        self.jams = JamPrinter(self.scop, *shown, self._node)
         self.panels = PanelPrinter(
             self.types, self.private, self.dtypes, *shown, self.floating_point, self.folds, self.vectors
         )
@@ -287,6 +289,8 @@ class _CProgram:
             self.lifted.write(nest, indent)
         elif (panel := self.panels.panel(node, self.bodies)) is not None:
             self.panels.write(panel, indent)
+        elif (rows := self.jams.rows(node)) is not None:
+            self.jams.write(rows, self.bodies, indent)
         elif (block := self.row_blocks.block(node, self.bodies)) is not None:
             self.row_blocks.write(block, indent)
         else:

@@ -46,7 +46,8 @@ class For(LoopNode):
     ``interleave``: how many iterations the compiler should run side by side, 1 for no more than one. ``jam``: how many
     may run together inside the vector loop in the body, 1 for no more than one. ``pipeline`` names the mark of a loop
     over rows of tiles that threads take in turn; ``waits``: each iteration, a tile, waits until the row before has
-    passed it.
+    passed it. ``unroll_jam``: how many iterations may run together inside the vector loop in the body although they are
+    not parallel, each column doing them in order; 1 for no more than one.
     """
 
     iterator: str
@@ -62,6 +63,7 @@ class For(LoopNode):
     jam: int = 1
     pipeline: str = ""
     waits: bool = False
+    unroll_jam: int = 1
 
 
 @dataclass(frozen=True, slots=True)

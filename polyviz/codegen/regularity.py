@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.loops import For, descendants
+from polyviz.codegen.loops import For, children_of, descendants
 from polyviz.model.expression import Name, walk
 
 if TYPE_CHECKING:
+    from polyviz.codegen.loops import LoopNode
     from polyviz.model.expression import Expression
 
 
@@ -16,18 +17,25 @@ def is_regular(loop: For) -> bool:
 
     A loop between two bounds that both move with the outer iteration has a constant length (a point loop in its tile,
     a skewed loop); one bound that moves alone makes a triangle. Row blocks stand in tiles along a front, of which those
-    at its ends are cut off.
+    at its ends are cut off; rows directly inside ``loop`` are its own blocks.
     """
-    moving = {loop.iterator}
+    moving, own = {loop.iterator}, _outermost(loop.body)
     for inner in descendants(loop.body):
         if not isinstance(inner, For):
             continue
         start, stop = (_mentions(bound, moving) for bound in (inner.start, inner.stop))
-        if start != stop or inner.jam > 1:
+        if start != stop or (inner.jam > 1 and inner not in own):
             return False
         if start:
             moving.add(inner.iterator)
     return True
+
+
+def _outermost(node: LoopNode) -> list[For]:
+    """The loops in ``node`` that no other one surrounds."""
+    if isinstance(node, For):
+        return [node]
+    return [loop for child in children_of(node) for loop in _outermost(child)]
 
 
 def _mentions(bound: Expression, names: set[str]) -> bool:

@@ -33,6 +33,7 @@ from polyviz.model.plan import (
     REDUCED,
     TEAM,
     UNROLL,
+    UNROLL_JAM,
     VECTOR,
     WAITING,
 )
@@ -285,11 +286,24 @@ def _for(node: isl.AstNode, place: _Place) -> LoopNode:
     else:
         stop, step = _stop(node), int(node.for_get_inc().get_val().to_python())
     parallel, reduced, pipeline = (_named(place.marks, kind) for kind in (PARALLEL, REDUCED, PIPELINE))
-    copies, chains, jam = (_count(place.marks, kind) for kind in (UNROLL, INTERLEAVE, JAM))
+    copies, chains, jam, jammed = (_count(place.marks, kind) for kind in (UNROLL, INTERLEAVE, JAM, UNROLL_JAM))
     vector = VECTOR in place.marks
     waits = WAITING in place.marks
     return For(
-        iterator.name, start, stop, step, body, parallel, vector, copies, reduced, chains, jam, pipeline, waits
+        iterator.name,
+        start,
+        stop,
+        step,
+        body,
+        parallel,
+        vector,
+        copies,
+        reduced,
+        chains,
+        jam,
+        pipeline,
+        waits,
+        jammed,
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError
 from polyviz.mapping.band_plan import BandPlan, explain_band, mark_of, shared_work
-from polyviz.mapping.for_c import left_to_the_compiler
+from polyviz.mapping.for_c import left_to_the_compiler, rows_side_by_side
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import (
     distribute_innermost,
@@ -33,7 +33,6 @@ from polyviz.mapping.locality import Locality, band_locality
 from polyviz.mapping.marked import Mapped, keep_marks
 from polyviz.mapping.memory import MemoryRules
 from polyviz.mapping.outer_loops import OuterLoops
-from polyviz.mapping.panels import make_panels
 from polyviz.mapping.registers import (
     Registers,
     choose_register_tiles,
@@ -90,6 +89,7 @@ def make_plan(
     lift: bool = True,
     row_blocks: bool = True,
     panels: bool = True,
+    jam: bool = True,
     pipeline: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
@@ -116,8 +116,8 @@ def make_plan(
     usual = {"interleave": chains, "pipeline": pipeline and target == "c"}
     mapped = _mapped(scop, dependences, schedule, tile, registers, rules, blocks, **usual)
     in_order = schedule.by_hand or schedule.scheduler == SOURCE_ORDER
-    if panels and target == "c" and not (tile or in_order):
-        mapped = make_panels(scop, dependences, mapped)
+    if target == "c" and not (tile or in_order):
+        mapped = rows_side_by_side(scop, dependences, mapped, panels=panels, jam=jam)
     if target == "numba" and not in_order:
         wanted = {"accumulate": accumulate, "interleave": interleave, "lift": lift}
         mapped = left_to_the_compiler(scop, dependences, mapped, target, **wanted)

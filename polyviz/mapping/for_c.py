@@ -1,4 +1,4 @@
-"""What only the target c does, said where another compiled target leaves it out."""
+"""What only the target c does with rows and sums, and what is said where another compiled target leaves it out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from polyviz.mapping.accumulate import find_accumulations
 from polyviz.mapping.interleave import has_chains
+from polyviz.mapping.jam import jam_rows
 from polyviz.mapping.lifting import find_liftings
+from polyviz.mapping.panels import make_panels
 from polyviz.model.plan import VECTOR
 from polyviz.model.schedule import Decision
 from polyviz.transform.tree import bands, kind_of, node_at, statements_under
@@ -18,6 +20,15 @@ if TYPE_CHECKING:
     from polyviz.mapping.marked import Mapped
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop
+
+
+def rows_side_by_side(
+    scop: Scop, dependences: Dependences, mapped: Mapped, *, panels: bool, jam: bool
+) -> Mapped:
+    """``mapped`` with rows of recurrences and of matrices together, as far as that is wanted."""
+    if panels:
+        mapped = make_panels(scop, dependences, mapped)
+    return jam_rows(scop, dependences, mapped) if jam else mapped
 
 
 def left_to_the_compiler(

@@ -25,6 +25,7 @@ CONCURRENT = "concurrent"
 REDUCED = "reduced"
 INTERLEAVE = "interleave"
 JAM = "jam"
+UNROLL_JAM = "unroll-jam"
 PIPELINE = "pipeline"
 WAITING = "waiting"
 """Names of the mark nodes a plan's tree carries. ``parallel`` (with a number as its ending, ``parallel:0``) and
@@ -34,7 +35,8 @@ and the next loop must not take its place. ``local`` (with the names of the temp
 tiled band. ``unroll`` (with the number of copies as its ending, ``unroll:4``) stands above a band of one member, too.
 ``interleave`` (with their number as its ending, ``interleave:8``) stands above a band of one parallel member whose
 iterations the compiler should write side by side. ``jam`` (with their number as its ending,
-``jam:4``) stands above a band of one parallel member whose iterations may run together inside the vector loop below it.
+``jam:4``) stands above a band of one parallel member whose iterations may run together inside the vector loop below it,
+``unroll-jam:4`` above one whose iterations may do so in order: it may be exchanged with the loop below.
 ``block`` (with a number as its ending) stands above point loops
 that may run as one piece, by register tiles; ``team`` (with the same number) above the tile loops around them where
 threads share what is packed.
@@ -45,7 +47,7 @@ each adds into a copy of its own of the arrays that iterations have in common.
 above the loop over the tiles of a row, each of which starts once the row before has passed it."""
 
 TARGET_MARKS = frozenset({
-    PARALLEL, VECTOR, LOCAL, POINTS, END, UNROLL, BLOCK, TEAM, REDUCED, INTERLEAVE, JAM, PIPELINE, WAITING
+    PARALLEL, VECTOR, LOCAL, POINTS, END, UNROLL, BLOCK, TEAM, REDUCED, INTERLEAVE, JAM, UNROLL_JAM, PIPELINE, WAITING
 })  # fmt: skip
 """The kinds of marks that bind a tree to a target; they promise what was proven for that binding only."""
 

@@ -68,6 +68,9 @@ TECHNIQUES: tuple[Technique, ...] = (
         "panels", "run rows of a recurrence side by side as far as they do not need each other (target c)"
     ),
     Technique(
+        "jam", "run several rows of a matrix together, so that what they share is loaded once (target c)"
+    ),
+    Technique(
         "pipeline", "start a tile as soon as those that it needs are done, not front by front (target c)"
     ),
     Technique("threads", "share parallel loops between the cores", off=1, is_switch=False),
