@@ -39,21 +39,21 @@ def test_programs_compute_the_same(first: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("first", [0, 5, 10, 20, 25, 30, 35])
+@pytest.mark.parametrize("first", [0, 5, 10, 20, 25])
 def test_more_programs_compute_the_same(first: int) -> None:
     _judge_all(range(first, first + 5), QUICK, SMALL)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("first", range(1000, 1100, 10))
+@pytest.mark.parametrize("first", range(1000, 1070, 10))
 def test_programs_compute_the_same_in_c(first: int) -> None:
     _judge_all(range(first, first + 10), NATIVE, SMALL)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("first", range(1200, 1220, 5))
+@pytest.mark.parametrize("first", range(1200, 1210, 5))
 def test_large_programs_compute_the_same(first: int) -> None:
     _judge_all(range(first, first + 5), [*NATIVE[1:], Variant("pluto", "python")])
 
