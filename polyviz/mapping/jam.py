@@ -189,7 +189,5 @@ def _blocks_of(row: isl.UnionPwAff) -> isl.UnionPwAff:
 def _said(nests: tuple[_Nest, ...]) -> Decision:
     arrays = tuple(dict.fromkeys(array for nest in nests for array in nest.shared))
     names = tuple(name for nest in nests if nest.mark for name in statements_in(nest.part.instances))
-    text = f"{ROWS} rows run together, so that {' and '.join(arrays)} are gone through once for all of them"
-    if len(arrays) == 1:
-        text = text.replace(" are gone", " is gone")
+    text = f"{ROWS} rows run together, and what they use of {' and '.join(arrays)} is loaded once for all of them"
     return Decision("jam", text, names, {"rows": ROWS, "shared": arrays})

@@ -53,7 +53,7 @@ def test_rows_that_share_a_row_or_column_run_together(name: str, marks: list[str
     plan = plan_of(PROGRAMS[name])
     assert jams(plan) == marks
     (text,) = [decision.text for decision in plan.decisions if decision.step == "jam"]
-    assert text.startswith(f"{ROWS} rows run together, so that ")
+    assert text.startswith(f"{ROWS} rows run together, and what they use of ")
 
 
 @pytest.mark.parametrize("name", ALONE)
