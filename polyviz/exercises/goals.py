@@ -19,6 +19,7 @@ from polyviz.model.plan import VECTOR
 from polyviz.model.registry import near
 from polyviz.transform.proof import promises
 from polyviz.views.instances import integer_points
+from polyviz.views.tables import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,14 +112,14 @@ def tiled(loops: int = 2) -> Goal:
 
     Moves, a map and loops written anew are judged alike. How large the tiles are is not asked: ``at_most`` does that.
     """
-    return Goal(f"at least {loops} loops of a nest are tiled", lambda answer: _tiled(answer, loops))
+    return Goal(f"at least {plural(loops, 'loop')} of one nest tiled", lambda answer: _tiled(answer, loops))
 
 
 def _tiled(answer: Answer, loops: int) -> Verdict:
     if answer.schedule is None:
         return UNSEEN
     most = tiled_together(answer, answer.schedule)
-    return Verdict(most >= loops, f"The most loops that are tiled together are {most}.")
+    return Verdict(most >= loops, f"Tiled together: {plural(most, 'loop')}.")
 
 
 def vector() -> Goal:

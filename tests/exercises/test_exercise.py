@@ -253,7 +253,7 @@ for ii in range(1, n, 4):
 def test_tiles_count_however_they_were_made(answer: str, most: int) -> None:
     asked = exercise("tiles", SWEEP, [tiled(2)], sizes={"n": 9})
     [verdict] = asked.attempt(answer).verdicts
-    assert verdict == Verdict(most >= 2, f"The most loops that are tiled together are {most}.")
+    assert verdict == Verdict(most >= 2, f"Tiled together: {most} loop{'' if most == 1 else 's'}.")
 
 
 def test_tiles_of_loops_whose_ends_are_numbers() -> None:
