@@ -190,8 +190,8 @@ def _moved(edit: Edit, sizes: Mapping[str, int]) -> Answer:
 
 def _ordered(order: Any, scop: Scop, sizes: Mapping[str, int]) -> Answer:
     known = find_dependences(scop)
-    legality = check(scop, order, known=known)
-    held = getattr(order, "schedule", order)
+    held = getattr(order, "schedule", order)  # asked once: what is judged is what was checked
+    legality = check(scop, held, known=known)
     schedule = choose_schedule(scop, known, held, {}) if legality else None
     text = str(held.tree) if isinstance(held, Schedule) else str(held)
     return Answer("order", text, scop, scop, known, legality, schedule, sizes)

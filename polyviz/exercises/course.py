@@ -124,7 +124,7 @@ _MADE = (
         sizes={"n": 24},
     ),
     exercise(
-        "wavefront",
+        "inner-loop",
         SWEEP,
         [legal(), parallel("innermost")],
         task="make the inner loop parallel",

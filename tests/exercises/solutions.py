@@ -7,7 +7,7 @@ SOLUTIONS = {
     "flow-diagonal": "for i in range(2, n):\n    for j in range(n - 1):\n        A[i, j] = A[i - 2, j + 1]",
     "columns": 'interchange(order=("j", "i"))',
     "crooked": 'reversal(at="j")\ninterchange(order=("j", "i"))',
-    "wavefront": "{ S0[i, j] -> [i + j, j] }",
+    "inner-loop": "{ S0[i, j] -> [i + j, j] }",
     "tile-sweep": 'tile(at="i", sizes=(4, 4))',
     "tile-stencil": 'skew(at="i", by="t")\ntile(at="t", sizes=(24, 16))',
     "stencil-waves": "{ S0[t, i] -> [2t + i, t] }",

@@ -34,11 +34,11 @@ def rows(path):
 
 
 def test_a_class(tmp_path, capsys) -> None:
-    good = notebook(tmp_path / "ada.ipynb", "x = 1", "%%polycheck wavefront\n" + SOLUTIONS["wavefront"])
+    good = notebook(tmp_path / "ada.ipynb", "x = 1", "%%polycheck inner-loop\n" + SOLUTIONS["inner-loop"])
     bad = notebook(
         tmp_path / "bob.ipynb",
-        "%%polycheck wavefront --hint\n{ S0[i, j] -> [j, i] }",
-        outputs=[recorded(exercise="wavefront", solved=True, hints=1, attempts=3, answer="")],
+        "%%polycheck inner-loop --hint\n{ S0[i, j] -> [j, i] }",
+        outputs=[recorded(exercise="inner-loop", solved=True, hints=1, attempts=3, answer="")],
     )
     table = tmp_path / "class.csv"
     assert main(["grade", str(good), str(bad), "--output", str(table)]) == 0
