@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ SECONDS = 60.0
 """How long one answer may take."""
 _LONGEST_NAME = 80
 _LONGEST_NOTE = 200
-_loaded: set[str] = set()
+_loaded: dict[str, tuple[str, ...]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,25 +58,40 @@ def grade(notebooks: Sequence[Path], exercises: Path | None = None) -> list[Grad
 
     ``exercises`` is the teacher's file that sets them; those of the course are known. Answers are checked again from
     their text, in a process of its own and for a limited time, so that no answer can stop the others. A notebook that
-    cannot be read, or holds no answer, has one row that says so. Raises OptionError where a file does not exist.
+    cannot be read, or holds no answer, has one row that says so, and so has each exercise of the teacher's file that a
+    notebook leaves out. Raises OptionError where a file does not exist, or the teacher's sets nothing.
     """
-    for path in notebooks:
+    for path in [*notebooks, *([] if exercises is None else [exercises])]:
         if not path.exists():
             raise OptionError(f"There is no file {path}.")
+    sheet = "" if exercises is None else str(exercises)
     with Worker() as worker:
-        return [row for path in notebooks for row in _of_notebook(path, exercises, worker)]
+        read = "polyviz.commands.grade:set_by"
+        asked = worker.run(read, sheet, time_limit=SECONDS, label=f"Reading {sheet}") if sheet else ()
+        return [row for path in notebooks for row in _of_notebook(path, sheet, asked, worker)]
 
 
-def _of_notebook(path: Path, exercises: Path | None, worker: Worker) -> Iterator[Grade]:
+def set_by(sheet: str) -> tuple[str, ...]:
+    """The names of the exercises that the teacher's file ``sheet`` sets; it is run once in a process."""
+    if sheet and sheet not in _loaded:
+        _loaded[sheet] = load(Path(sheet))
+    return _loaded.get(sheet, ())
+
+
+def _of_notebook(path: Path, sheet: str, asked: Sequence[str], worker: Worker) -> Iterator[Grade]:
     try:
         found = _answers(path)
     except OptionError as error:
         yield Grade(str(path), "", "unreadable", 0, 0, 0, 0, error.message)
         return
-    if not found:
+    if not found and not asked:
         yield Grade(str(path), "", "empty", 0, 0, 0, 0, f"no cell {MAGIC}")
     for name, (body, record) in found.items():
-        yield _graded(str(path), name, body, record, exercises, worker)
+        yield _graded(str(path), name, body, record, sheet, worker)
+    for name in asked:
+        if name not in found:
+            row = _graded(str(path), name, "", {}, sheet, worker)
+            yield replace(row, note=f"no cell {MAGIC} {name}")
 
 
 def _answers(path: Path) -> dict[str, tuple[str, Mapping[str, Any]]]:
@@ -118,11 +133,10 @@ def _record(cell: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _graded(
-    notebook: str, name: str, body: str, record: Mapping[str, Any], exercises: Path | None, worker: Worker
+    notebook: str, name: str, body: str, record: Mapping[str, Any], sheet: str, worker: Worker
 ) -> Grade:
     hints, attempts = (_number(record.get(key)) for key in ("hints", "attempts"))
     recorded = record.get("answer")
-    sheet = "" if exercises is None else str(exercises)
     answer = recorded if isinstance(recorded, str) else ""
     try:
         status, met, goals, note = worker.run(
@@ -138,9 +152,7 @@ def judge(sheet: str, name: str, body: str, recorded: str) -> tuple[str, int, in
 
     ``recorded`` is what the notebook says the answer was, for a cell that names a value of the notebook.
     """
-    if sheet and sheet not in _loaded:
-        load(Path(sheet))
-        _loaded.add(sheet)
+    set_by(sheet)
     try:
         exercise = find(name)
     except PolyvizError:
@@ -154,7 +166,7 @@ def judge(sheet: str, name: str, body: str, recorded: str) -> tuple[str, int, in
 
 
 def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0
+    return max(value, 0) if isinstance(value, int) else 0
 
 
 def _status(attempt: Attempt) -> str:

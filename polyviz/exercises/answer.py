@@ -79,7 +79,7 @@ def read_answer(
     if _is_isl(text):
         return _ordered(_isl_part(text), _needed(given), sizes)
     body = _parsed(text)
-    if any(isinstance(node, ast.For | ast.FunctionDef) for node in body):
+    if any(isinstance(node, ast.For | ast.FunctionDef) or _assigns_elements(node) for node in body):
         return _loops(text, given, sizes)
     if _is_script(body):
         return _scripted(_whole(text, body), _needed(given), sizes)
@@ -125,6 +125,12 @@ def _calls(body: list[ast.stmt]) -> list[str]:
     calls = [node.value for node in body if isinstance(node, ast.Expr)]
     names = [call.func.id for call in calls if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)]
     return names if len(names) == len(body) else []
+
+
+def _assigns_elements(node: ast.stmt) -> bool:
+    """Whether ``node`` assigns to elements, as ``A[i, :] = 0.0``: loops, in a shorter form."""
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return isinstance(node, ast.Assign | ast.AugAssign) and any(isinstance(one, ast.Subscript) for one in targets)
 
 
 def _is_script(body: list[ast.stmt]) -> bool:
@@ -184,8 +190,8 @@ def _moved(edit: Edit, sizes: Mapping[str, int]) -> Answer:
 
 def _ordered(order: Any, scop: Scop, sizes: Mapping[str, int]) -> Answer:
     known = find_dependences(scop)
-    legality = check(scop, order, known=known)
-    held = getattr(order, "schedule", order)
+    held = getattr(order, "schedule", order)  # asked once: what is judged is what was checked
+    legality = check(scop, held, known=known)
     schedule = choose_schedule(scop, known, held, {}) if legality else None
     text = str(held.tree) if isinstance(held, Schedule) else str(held)
     return Answer("order", text, scop, scop, known, legality, schedule, sizes)

@@ -24,6 +24,11 @@ for i in range(n):
         for k in range(n):
             C[j, i] += A[k, i] * B[k, j]
 """
+TURNED_VECTOR = """\
+for i in range(n):
+    for j in range(n):
+        y[j] += A[i, j] * x[i]
+"""
 SWEEP = """\
 for i in range(1, n):
     for j in range(1, n):
@@ -70,11 +75,11 @@ _MADE = (
     exercise(
         "triangle",
         None,
-        [domain("[n] -> { [i, j] : 0 <= j <= i < n }")],
-        task="write two loops over the points on and below the diagonal",
+        [domain("[n] -> { [i, j] : 0 <= i < j < n }")],
+        task="write two loops over the points with i smaller than j",
         hints=(
-            "The bound of the inner loop names the outer one.",
-            "`range` leaves its end out: add one to it.",
+            "The inner loop need not begin at zero: `range` takes a first value too.",
+            "What is the smallest `j` for a given `i`? A bound of the inner loop may name the outer one.",
         ),
     ),
     exercise(
@@ -90,11 +95,11 @@ _MADE = (
     exercise(
         "flow-diagonal",
         None,
-        [distances((1, -1))],
-        task="write two loops in which values flow over the distance (1, -1) and no other",
+        [distances((2, -1))],
+        task="write two loops in which values flow over the distance (2, -1) and no other",
         hints=(
-            "The second number is the distance in `j`, from the writer to the reader.",
-            "Who reads at (i, j) what was written at (i - 1, j + 1)?",
+            "The numbers go from the writer to the reader. Where is the writer, seen from the reader at (i, j)?",
+            "Two back in `i`, and one ahead in `j`. Begin and end the loops so that no subscript leaves the array.",
         ),
     ),
     exercise(
@@ -119,7 +124,7 @@ _MADE = (
         sizes={"n": 24},
     ),
     exercise(
-        "wavefront",
+        "inner-loop",
         SWEEP,
         [legal(), parallel("innermost")],
         task="make the inner loop parallel",
@@ -141,12 +146,13 @@ _MADE = (
     exercise(
         "tile-sweep",
         SWEEP,
-        [legal(), tiled(2)],
-        task="tile both loops",
+        [legal(), tiled(2), at_most(lines=900, cache=512)],
+        task="tile both loops, so that fewer lines are fetched",
         hints=(
-            "Are the distances (1, 0) and (0, 1) negative anywhere?",
-            "They are not, so the band is permutable. `pv.moves()` has a move for permutable bands.",
+            "Are the distances (1, 0) and (0, 1) negative anywhere? `pv.moves()` has a move for permutable bands.",
+            "The cache holds 8 lines. How many rows of a tile, and the row above it, are in it at a time?",
         ),
+        sizes={"n": 65},
     ),
     exercise(
         "tile-stencil",
@@ -195,12 +201,24 @@ _MADE = (
     exercise(
         "device-threads",
         COLUMNS,
-        [legal(), parallel(), vector()],
+        [legal(), parallel(), vector(), at_most(lines=144, cache=512)],
         task="let neighbouring lanes read neighbouring elements",
         hints=(
-            "A vector is to a processor what a warp is to a device.",
+            "Lanes run the innermost loop, several iterations at once. Which loop goes along a line of memory?",
             "See `first-interchange` for the loops; the mark is a move of its own (pv.moves() lists them).",
         ),
+        sizes={"n": 24},
+    ),
+    exercise(
+        "parallel-lines",
+        TURNED_VECTOR,
+        [legal(), parallel(), at_most(lines=600, cache=512)],
+        task="make the outermost loop parallel, and fetch fewer lines than before",
+        hints=(
+            "Which loop adds up, and which carries nothing? Put outside, the latter runs down the columns.",
+            "A line holds eight numbers, so give every thread eight columns: loops over tiles may change places, too.",
+        ),
+        sizes={"n": 64},
     ),
     exercise(
         "rewrite",

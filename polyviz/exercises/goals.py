@@ -12,15 +12,22 @@ from polyviz.editing import start_edit
 from polyviz.editing.script import START
 from polyviz.errors import OptionError
 from polyviz.exercises.goal import UNSEEN, Goal, Verdict
+from polyviz.exercises.nests import repeats, tiled_together
 from polyviz.exercises.running import agreement
+from polyviz.model.expression import Assign
 from polyviz.model.plan import VECTOR
 from polyviz.model.registry import near
 from polyviz.transform.proof import promises
 from polyviz.views.instances import integer_points
+from polyviz.views.tables import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from polyviz.exercises.answer import Answer
     from polyviz.model.dependences import LoopParallelism
+    from polyviz.model.schedule import Schedule
+    from polyviz.model.scop import Scop, Statement
 
 _SET = isl.dim_type.set
 _PARAMETER = isl.dim_type.param
@@ -45,62 +52,74 @@ def _legal(answer: Answer) -> Verdict:
 def parallel(loop: str = "outermost") -> Goal:
     """The loop at the address ``loop`` may run its iterations in any order.
 
-    ``outermost``, the default, means every loop without a loop around it, ``innermost`` without one inside.
+    ``outermost``, the default, means every loop without a loop around it, ``innermost`` without one inside. A loop that
+    never has more than one iteration is none: everything could be made parallel by wrapping it into such a loop.
     """
-    named = f"every {loop} loop" if loop in ("outermost", "innermost") else f"the loop `{loop}`"
+    named = f"every {loop} loop" if loop in _ENDS else f"the loop `{loop}`"
     return Goal(f"{named} is parallel", lambda answer: _parallel(answer, loop))
 
 
 def _parallel(answer: Answer, address: str) -> Verdict:
     if answer.schedule is None:
         return UNSEEN
-    loops = _loops(answer)
-    if address == "outermost":
-        asked = [loop for loop in loops.values() if loop.depth == 0]
-    elif address == "innermost":
-        asked = _innermost(list(loops.values()))
-    elif address in loops:
-        asked = [loops[address]]
-    else:
-        return Verdict(
-            False, f"There is no loop `{address}`{near(address, loops)}; there are {', '.join(loops)}."
-        )
+    loops, real = _loops(answer, answer.schedule), repeats(answer, answer.schedule)
+    asked = _asked(loops, real, address)
+    if not asked:
+        lone = f"The loop `{address}` never has more than one iteration."
+        absent = f"There is no loop `{address}`{near(address, loops)}; there are {', '.join(loops)}."
+        general = "There is no loop with more than one iteration."
+        return Verdict(False, general if address in _ENDS else lone if address in loops else absent)
     wrong = [loop for loop in asked if not loop.parallel]
-    return Verdict(not wrong, wrong[0].explanation if wrong else _praise(asked))
+    found = f"{(wrong or asked)[0].explanation}."
+    lone = "" if all(real) or not wrong else " A loop that never has more than one iteration does not count."
+    return Verdict(not wrong, found + lone)
 
 
-def _innermost(loops: list[LoopParallelism]) -> list[LoopParallelism]:
-    """The loops after which, outermost first, none follows that is deeper."""
-    following = [*(loop.depth for loop in loops[1:]), 0]
-    return [loop for loop, depth in zip(loops, following, strict=True) if depth <= loop.depth]
+_ENDS = ("outermost", "innermost")
 
 
-def _praise(loops: list[LoopParallelism]) -> str:
-    return loops[0].explanation if loops else "There is no loop at all."
+def _asked(loops: dict[str, LoopParallelism], real: list[bool], address: str) -> list[LoopParallelism]:
+    """The loops that ``address`` speaks of, among those that are ``real``: run more than once."""
+    every = list(loops.values())
+    inside = [set(_inside(every, place)) for place in range(len(every))]
+    numbers = {place for place, counts in enumerate(real) if counts}
+    if address == "outermost":
+        found = numbers.difference(*(inside[place] for place in numbers))
+    elif address == "innermost":
+        found = {place for place in numbers if not inside[place] & numbers}
+    else:
+        found = {place for place in numbers if list(loops)[place] == address}
+    return [every[place] for place in sorted(found)]
 
 
-def _loops(answer: Answer) -> dict[str, LoopParallelism]:
+def _inside(loops: list[LoopParallelism], place: int) -> Iterator[int]:
+    """The numbers of the loops inside the one at ``place``, of ``loops`` in depth-first order."""
+    for number in range(place + 1, len(loops)):
+        if loops[number].depth <= loops[place].depth:
+            return
+        yield number
+
+
+def _loops(answer: Answer, schedule: Schedule) -> dict[str, LoopParallelism]:
     """What is known of every loop of the answer, by its address."""
-    assert answer.schedule is not None
-    edit = start_edit(answer.scop, answer.schedule, {START: "original"}, answer.dependences)
-    found = parallelism(answer.scop, answer.dependences, answer.schedule.tree)
+    edit = start_edit(answer.scop, schedule, {START: "original"}, answer.dependences)
+    found = parallelism(answer.scop, answer.dependences, schedule.tree)
     return dict(zip(edit.loops, found, strict=True))
 
 
 def tiled(loops: int = 2) -> Goal:
-    """At least so many ``loops`` of one nest are tiled."""
-    return Goal(f"at least {loops} loops of a nest are tiled", lambda answer: _tiled(answer, loops))
+    """At least so many ``loops`` of one nest are tiled together, in tiles of more than one iteration.
+
+    Moves, a map and loops written anew are judged alike. How large the tiles are is not asked: ``at_most`` does that.
+    """
+    return Goal(f"at least {plural(loops, 'loop')} of one nest tiled", lambda answer: _tiled(answer, loops))
 
 
 def _tiled(answer: Answer, loops: int) -> Verdict:
     if answer.schedule is None:
         return UNSEEN
-    if answer.kind == "loops":
-        return Verdict(False, "Tiles are asked of an order: answer with moves or with isl.")
-    most = max(
-        (sum(member.role == "tile" for member in band.members) for band in answer.schedule.bands), default=0
-    )
-    return Verdict(most >= loops, f"The deepest nest of tile loops has {most}.")
+    most = tiled_together(answer, answer.schedule)
+    return Verdict(most >= loops, f"Tiled together: {plural(most, 'loop')}.")
 
 
 def vector() -> Goal:
@@ -119,7 +138,8 @@ def _vector(answer: Answer) -> Verdict:
 def domain(points: str) -> Goal:
     """The loops run exactly once for every one of these ``points``, an isl set such as ``[n] -> { [i] : 0 <= i < n }``.
 
-    Raises OptionError where ``points`` is no set. All statements together are looked at.
+    Raises OptionError where ``points`` is no set. The loops hold one statement, and its coordinates are the loops from
+    the outermost to the innermost.
     """
     wanted = _set(points)
     return Goal(f"the iteration domain is {points}", lambda answer: _domain(answer, wanted))
@@ -136,27 +156,56 @@ def _domain(answer: Answer, wanted: isl.Set) -> Verdict:
     if len(answer.scop.statements) != 1:
         return Verdict(False, "The loops hold several statements, and one is asked for.")
     [statement] = answer.scop.statements
+    problem = _unclear(answer.scop, statement, wanted)
+    if problem:
+        return Verdict(False, problem)
     found = statement.domain.intersect_params(answer.scop.context).reset_tuple_id()
-    if found.dim(_SET) != wanted.dim(_SET):
-        return Verdict(
-            False, f"The loops are {found.dim(_SET)} deep, the points have {wanted.dim(_SET)} coordinates."
-        )
     for missing, sentence in (
         (wanted.subtract(found), "{} should run and does not{}."),
         (found.subtract(wanted), "{} runs and should not{}."),
     ):
         if not missing.is_empty():
-            return Verdict(False, _example(missing, sentence))
+            return Verdict(False, _example(missing, statement.iterators, sentence))
     return Verdict(True, "Exactly these points, for all sizes.")
 
 
-def _example(points: isl.Set, sentence: str) -> str:
+def _unclear(scop: Scop, statement: Statement, wanted: isl.Set) -> str:
+    """Why the points of the loops cannot be compared with those that are ``wanted``; empty where they can."""
+    depth, coordinates = statement.domain.dim(_SET), wanted.dim(_SET)
+    if depth != coordinates:
+        return f"The loops are {depth} deep, the points have {coordinates} coordinates."
+    if any(not isinstance(step, Assign) for step in statement.body):
+        return "Whether the statement runs depends on data, so nobody knows at which points it does."
+    theirs, ours = (_sizes_in(points) for points in (statement.domain, wanted))
+    strange = [parameter for parameter in scop.parameters if parameter.name in theirs - ours]
+    if strange:
+        source = strange[0].source
+        name = f"{source.name}.shape[{source.axis}]" if source.kind == "shape" else strange[0].name
+        called = f"those here on {', '.join(sorted(ours))} only" if ours else "those here on no size"
+        return f"The loops depend on `{name}`, {called}."
+    return ""
+
+
+def _sizes_in(points: isl.Set) -> set[str]:
+    """The parameters that the constraints of ``points`` speak of."""
+    return {
+        str(points.get_dim_name(_PARAMETER, axis))
+        for axis in range(points.dim(_PARAMETER))
+        if points.involves_dims(_PARAMETER, axis, 1)
+    }
+
+
+def _example(points: isl.Set, iterators: tuple[str, ...], sentence: str) -> str:
     parameters, instance = smallest_instance(points)
-    return sentence.format(f"({', '.join(map(str, instance))})", parameters_text(parameters))
+    values = ", ".join(f"{name} = {value}" for name, value in zip(iterators, instance, strict=True))
+    return sentence.format(f"({values})", parameters_text(parameters))
 
 
 def distances(*vectors: tuple[int, ...]) -> Goal:
-    """The values flow over exactly these distance ``vectors``, from the iteration that writes to the one that reads."""
+    """The values flow over exactly these distance ``vectors``, from the iteration that writes to the one that reads.
+
+    They flow within one statement: between two there is no distance.
+    """
     stated = ", ".join(map(str, vectors))
     return Goal(
         f"values flow over exactly the distances {stated}", lambda answer: _distances(answer, set(vectors))
@@ -166,11 +215,14 @@ def distances(*vectors: tuple[int, ...]) -> Goal:
 def _distances(answer: Answer, wanted: set[tuple[int, ...]]) -> Verdict:
     found: set[tuple[int, ...]] = set()
     for dependence in answer.dependences.relations:
-        if dependence.kind == "flow" and dependence.source == dependence.sink:
-            vectors = _vectors(dependence.relation.deltas())
-            if vectors is None:
-                return Verdict(False, "The distance between writing and reading is not always the same.")
-            found |= vectors
+        if dependence.kind not in ("flow", "reduction"):
+            continue
+        if dependence.source != dependence.sink:
+            return Verdict(False, f"Values also flow through `{dependence.array}` from one statement to another.")
+        vectors = _vectors(dependence.relation.deltas())
+        if vectors is None:
+            return Verdict(False, "The distance between writing and reading is not always the same.")
+        found |= vectors
     spoken = ", ".join(map(str, sorted(found))) or "none"
     return Verdict(found == wanted, f"The distances are {spoken}.")
 

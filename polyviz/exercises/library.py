@@ -54,9 +54,23 @@ def names() -> list[str]:
     return sorted(KNOWN)
 
 
-def load(path: Path) -> None:
-    """Run a teacher's Python file, which sets exercises; raises OptionError where it cannot be run."""
+def load(path: Path) -> tuple[str, ...]:
+    """Run a teacher's Python file, and give the names of the exercises it sets, in their order.
+
+    Raises OptionError where it is no such file, cannot be run, or sets nothing.
+    """
+    if path.suffix != ".py":
+        raise OptionError(
+            f"{path} is no Python file.",
+            hint="Put the lines that set the exercises into a file of their own that ends in .py.",
+        )
+    course()
+    before = dict(KNOWN)
     try:
         runpy.run_path(str(path))
     except Exception as error:
         raise OptionError(f"{path} stopped with {type(error).__name__}: {error}") from error
+    made = tuple(name for name, exercise in KNOWN.items() if before.get(name) is not exercise)
+    if not made:
+        raise OptionError(f"{path} sets no exercise.", hint='Set one with pv.exercise("name", loops, goals).')
+    return made

@@ -45,7 +45,7 @@ def at_most(*, lines: int | None = None, bytes: int | None = None, cache: int = 
     limit = f"{lines:,} lines" if lines is not None else f"{bytes:,} bytes"
     room = max(1, cache // line)
     return Goal(
-        f"at most {limit} fetched, with a cache of {room} lines of {line} bytes",
+        f"at most {limit} of memory fetched, with a cache of {room} lines of {line} bytes",
         lambda answer: _fetches(answer, most, room, line),
     )
 
@@ -53,7 +53,7 @@ def at_most(*, lines: int | None = None, bytes: int | None = None, cache: int = 
 def _fetches(answer: Answer, most: int, room: int, line: int) -> Verdict:
     if answer.schedule is None:
         return UNSEEN
-    values = sizes_of(answer.scop, answer.sizes)
+    values = sizes_of(answer.scop, answer.sizes, answer.given)
     found = lines_fetched(answer.scop, answer.schedule.map, values, room, line)
     return Verdict(
         found <= most, f"Fetched are {found:,} lines, {found * line:,} bytes, for {values_text(values)}."

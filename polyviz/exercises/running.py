@@ -14,6 +14,7 @@ from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError
 from polyviz.exercises.goal import UNSEEN, Goal, Verdict
 from polyviz.runtime.agreement import compare_values
+from polyviz.runtime.evaluate import evaluate_integer
 from polyviz.views.drawing import values_text
 from polyviz.views.linked_memory import array_model
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from polyviz.api.compiling import ScheduleChoice
     from polyviz.exercises.answer import Answer
-    from polyviz.model.scop import Scop
+    from polyviz.model.scop import Parameter, Scop
 
 _SMALL = 7
 """The size at which results are compared where the exercise names none: no power of two, so that edges show."""
@@ -75,7 +76,7 @@ def _for(values: Mapping[str, int]) -> str:
 
 def _difference(answer: Answer, given: Scop, values: Mapping[str, int]) -> str:
     """A sentence about the first difference for ``values``; empty where there is none."""
-    runs = sum(instance_counts(answer.scop, sizes_of(answer.scop, values)).values())
+    runs = sum(instance_counts(answer.scop, sizes_of(answer.scop, values, given)).values())
     if runs > MOST_RUNS:
         return f"Not run: the loops have {runs:,} iterations{_for(values)}."
     data = example_data(given, values)
@@ -83,16 +84,39 @@ def _difference(answer: Answer, given: Scop, values: Mapping[str, int]) -> str:
     missing = sorted(expected.keys() - found.keys())
     if missing:
         return f"The answer does not compute `{missing[0]}`."
+    # What the given loops leave alone has to be there afterwards too.
+    expected |= {name: data[name] for name in found.keys() & data.keys() if name not in expected}
     verdict = compare_values(expected, found)
     return "" if verdict.agrees else f"On random data{_for(values)}, {verdict.sentence}."
 
 
-def sizes_of(scop: Scop, sizes: Mapping[str, int]) -> dict[str, int]:
-    """A value for every parameter of ``scop``; raises OptionError where the loops do not allow them."""
-    values = {parameter.name: sizes.get(parameter.name, _SMALL) for parameter in scop.parameters}
+def sizes_of(scop: Scop, sizes: Mapping[str, int], given: Scop | None = None) -> dict[str, int]:
+    """A value for every parameter of ``scop``; raises OptionError where the loops do not allow them.
+
+    Loops written anew may take their sizes from the arrays (``C[j, :]``, ``len(A)``): those are the arrays of the
+    ``given`` loops, so that nobody makes them smaller.
+    """
+    values: dict[str, int] = {}
+    for parameter in scop.parameters:
+        values[parameter.name] = _size_of(parameter, {**values, **sizes}, sizes, given)
     if fixed(scop.context, values).is_empty():
         raise OptionError(f"The loops do not allow {values_text(values)}: give the exercise other sizes.")
     return values
+
+
+def _size_of(
+    parameter: Parameter, known: Mapping[str, int], sizes: Mapping[str, int], given: Scop | None
+) -> int:
+    source = parameter.source
+    if parameter.name in known:
+        return known[parameter.name]
+    if source.expression is not None:
+        return evaluate_integer(source.expression, known)
+    if given is None or source.kind != "shape":
+        return _SMALL
+    of_given = sizes_of(given, sizes)
+    extents = array_model(given.array(source.name), given, of_given)["extents"]
+    return of_given.get(parameter.name, _SMALL if extents is None else extents[source.axis])
 
 
 def example_data(scop: Scop, values: Mapping[str, int]) -> dict[str, Any]:

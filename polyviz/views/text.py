@@ -97,10 +97,14 @@ def _dependence_cells(row: DependenceRow) -> list[str]:
     return [row.kind, row.array, f"{row.source} → {row.sink}", clip_text(row.summary, _SUMMARY_WIDTH), count]
 
 
+def _outermost(depth: int) -> str:
+    return "outermost loop" if depth == 1 else f"{depth} outermost loops"
+
+
 def left_out(dependences: Dependences) -> list[str]:
     """What exists between the statements but constrains no schedule, with the reason."""
     sentences = [
-        f"{one.array} is private to each iteration of the {plural(one.depth, 'outermost loop')}: {one.reason}"
+        f"{one.array} is private to each iteration of the {_outermost(one.depth)}: {one.reason}"
         for one in dependences.privatizations
     ]
     reads = sum(one.kind == "input" for one in dependences.relations)

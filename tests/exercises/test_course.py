@@ -43,7 +43,7 @@ def test_no_solution_stands_in_what_is_shown(name: str) -> None:
 
 
 def test_hints_come_one_by_one() -> None:
-    exercise = find("wavefront")
+    exercise = find("inner-loop")
     [first, second] = exercise.hints
     assert first not in str(exercise.attempt(""))
     assert first in str(exercise.attempt("", hints=1))

@@ -118,7 +118,7 @@ def test_a_domain_is_compared_exactly() -> None:
     asked = exercise("half", None, [domain("[n] -> { [i, j] : 0 <= j <= i < n }")])
     text = "for i in range(n):\n    for j in range(i + 1):\n        A[i, j] = 0.0"
     assert asked.attempt(text).solved
-    assert "(0, 0) should run and does not" in str(asked.attempt(text.replace("i + 1", "i")))
+    assert "(i = 0, j = 0) should run and does not" in str(asked.attempt(text.replace("i + 1", "i")))
     assert "runs and should not" in str(asked.attempt(text.replace("i + 1", "n")))
     assert "asks for loops" in str(asked.attempt("{ S0[i] -> [i] }"))
 
@@ -206,3 +206,83 @@ def test_a_limit_is_one_of_two() -> None:
 def test_a_domain_must_be_a_set() -> None:
     with pytest.raises(OptionError, match="no isl set"):
         domain("0 <= i")
+
+
+@pytest.mark.parametrize("order", ["[i, j, 0]", "[i, j, floor(j/2)]", "[0, i, j]"])
+def test_a_loop_of_one_iteration_is_no_loop(order: str) -> None:
+    asked = exercise("inside", SWEEP, [parallel("innermost")])
+    assert "loop j is not parallel" in str(asked.attempt(f"{{ S0[i, j] -> {order} }}"))
+    outside = exercise("outside", SWEEP, [parallel()])
+    assert "loop i is not parallel" in str(outside.attempt(f"{{ S0[i, j] -> {order} }}"))
+
+
+def test_a_tile_of_one_iteration_makes_nothing_parallel() -> None:
+    asked = exercise("inside", SWEEP, [parallel("innermost"), parallel("j_2")])
+    attempt = asked.attempt('tile(at="j", sizes=(1,))')
+    assert [verdict.met for verdict in attempt.verdicts] == [False, False]
+    assert "A loop that never has more than one iteration does not count." in str(attempt)
+    assert "The loop `j_2` never has more than one iteration." in str(attempt)
+
+
+TILED_BY_HAND = """\
+for ii in range(1, n, 4):
+    for jj in range(1, n, 4):
+        for i in range(ii, min(ii + 4, n)):
+            for j in range(jj, min(jj + 4, n)):
+                A[i, j] = A[i - 1, j] + A[i, j - 1]
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "most"),
+    [
+        ('schedule("original")', 0),
+        ('skew(at="j", by="i")', 0),
+        ("{ S0[i, j] -> [i, j, floor(j/2)] }", 0),
+        ('tile(at="i", sizes=(1, 1))', 0),
+        ('tile(at="i", sizes=(4, 1))', 1),
+        ('tile(at="i", sizes=(4, 4))', 2),
+        ('tile(at="i", sizes=(4, 4))\nwavefront(at="i_tile")', 2),
+        ("{ S0[i, j] -> [floor(i/4), floor(j/4), i, j] }", 2),
+        ("{ S0[i, j] -> [floor(i/8), floor(j/8), floor(i/4), floor(j/4), i, j] }", 2),
+        ("{ S0[i, j] -> [floor(i/4), i, floor(j/4), j] }", 1),
+        ("{ S0[i, j] -> [floor((i + j)/4), floor(j/4), i + j, j] }", 2),
+        (TILED_BY_HAND, 2),
+    ],
+)
+def test_tiles_count_however_they_were_made(answer: str, most: int) -> None:
+    asked = exercise("tiles", SWEEP, [tiled(2)], sizes={"n": 9})
+    [verdict] = asked.attempt(answer).verdicts
+    assert verdict == Verdict(most >= 2, f"Tiled together: {most} loop{'' if most == 1 else 's'}.")
+
+
+def test_tiles_of_loops_whose_ends_are_numbers() -> None:
+    asked = exercise("fixed", SWEEP.replace("1, n", "1, 65"), [tiled(2)])
+    found = [asked.attempt(f'tile(at="i", sizes={sizes})').solved for sizes in ((8, 8), (8, 1))]
+    assert found == [True, False]
+
+
+def test_points_that_depend_on_data_are_not_known() -> None:
+    asked = exercise("half", None, [domain("[n] -> { [i] : 0 <= i < n }")])
+    assert "depends on data" in str(asked.attempt("for i in range(n):\n    if X[i] > 0.5:\n        A[i] = 0.0"))
+    assert "depend on `m`, those here on n only" in str(asked.attempt("for i in range(m):\n    A[i] = 0.0"))
+    assert "depend on `A.shape[0]`" in str(asked.attempt("for i in range(len(A)):\n    A[i] = 0.0"))
+
+
+def test_values_that_flow_between_statements_count_as_well() -> None:
+    asked = exercise("far", None, [distances((1, -1))])
+    text = "for i in range(1, n):\n    for j in range(n - 1):\n        A[i, j] = A[i - 1, j + 1]"
+    assert "Values also flow through `A`" in str(asked.attempt(f"{text}\n        B[i, j] = A[i, j - 1]"))
+
+
+def test_rewritten_loops_leave_the_other_arrays_alone() -> None:
+    asked = exercise("again", "for i in range(n):\n    B[i] = A[i]", [same_result()], sizes={"n": 6})
+    assert asked.attempt("B[:] = A[:]").solved
+    assert "A[0]" in str(asked.attempt("for i in range(n):\n    B[i] = A[i]\n    A[i] = 0.0"))
+
+
+@pytest.mark.parametrize("answer", ["C[:, :] = A[:, :]", "for i in range(len(C)):\n    C[i, :] = A[i, :]"])
+def test_sizes_of_rewritten_loops_are_those_of_the_given_arrays(answer: str) -> None:
+    loops = "for i in range(n):\n    for j in range(n):\n        C[i, j] = A[i, j]"
+    [verdict] = exercise("copy", loops, [at_most(lines=1)], sizes={"n": 32}).attempt(answer).verdicts
+    assert verdict.found.startswith("Fetched are 256 lines")

@@ -34,11 +34,11 @@ def rows(path):
 
 
 def test_a_class(tmp_path, capsys) -> None:
-    good = notebook(tmp_path / "ada.ipynb", "x = 1", "%%polycheck wavefront\n" + SOLUTIONS["wavefront"])
+    good = notebook(tmp_path / "ada.ipynb", "x = 1", "%%polycheck inner-loop\n" + SOLUTIONS["inner-loop"])
     bad = notebook(
         tmp_path / "bob.ipynb",
-        "%%polycheck wavefront --hint\n{ S0[i, j] -> [j, i] }",
-        outputs=[recorded(exercise="wavefront", solved=True, hints=1, attempts=3, answer="")],
+        "%%polycheck inner-loop --hint\n{ S0[i, j] -> [j, i] }",
+        outputs=[recorded(exercise="inner-loop", solved=True, hints=1, attempts=3, answer="")],
     )
     table = tmp_path / "class.csv"
     assert main(["grade", str(good), str(bad), "--output", str(table)]) == 0
@@ -80,6 +80,49 @@ def test_exercises_of_a_teachers_file(tmp_path) -> None:
     path = notebook(tmp_path / "una.ipynb", '%%polycheck sheet-1\nreversal(at="i")', "%%polycheck gone\nx")
     main(["grade", str(path), "--exercises", str(file), "--output", str(tmp_path / "all.csv")])
     assert [row["status"] for row in rows(tmp_path / "all.csv")] == ["solved", "unreadable"]
+
+
+def test_every_notebook_has_a_row_for_every_exercise_of_the_sheet(tmp_path) -> None:
+    file = tmp_path / "sheet.py"
+    loops = "'for i in range(n):\\n    A[i] = 0.0'"
+    file.write_text(
+        "import polyviz as pv\nfrom polyviz.exercises import legal\n"
+        f"pv.exercise('one', {loops}, [legal()])\npv.exercise('two', {loops}, [legal()])\n"
+    )
+    some = notebook(tmp_path / "ann.ipynb", '%%polycheck two\nreversal(at="i")')
+    none = notebook(tmp_path / "bob.ipynb", "x = 1")
+    graded = grade.grade([some, none], file)
+    found = [(Path(row.notebook).name, row.exercise, row.status, row.goals, row.note) for row in graded]
+    assert found == [
+        ("ann.ipynb", "two", "solved", 1, ""),
+        ("ann.ipynb", "one", "empty", 1, "no cell %%polycheck one"),
+        ("bob.ipynb", "one", "empty", 1, "no cell %%polycheck one"),
+        ("bob.ipynb", "two", "empty", 1, "no cell %%polycheck two"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("sheet.ipynb", "{}", "is no Python file"),
+        ("sheet.py", "1 / 0", "stopped with ZeroDivisionError"),
+        ("sheet.py", "x = 1", "sets no exercise"),
+        ("lost.py", None, "There is no file"),
+    ],
+)
+def test_a_sheet_that_sets_nothing(tmp_path, capsys, name: str, text: str | None, words: str) -> None:
+    path = notebook(tmp_path / "ann.ipynb", "%%polycheck columns\n")
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    assert main(["grade", str(path), "--exercises", str(tmp_path / name)]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_counts_edited_by_hand_are_no_less_than_nothing(tmp_path) -> None:
+    output = recorded(exercise="columns", answer="", hints=-5, attempts="many", solved=True)
+    path = notebook(tmp_path / "eve.ipynb", "%%polycheck columns\nreversal(at='j')", outputs=[output])
+    [row] = grade.grade([path])
+    assert (row.status, row.hints, row.attempts) == ("open", 0, 0)
 
 
 def test_a_file_that_does_not_exist(tmp_path, capsys) -> None:

@@ -9,10 +9,10 @@ import pytest
     ("cell", "words"),
     [
         ("%%polycheck\nx", "takes the name of an exercise"),
-        ("%%polycheck wavefrond\nx", "did you mean `wavefront`"),
-        ("%%polycheck wavefront --hnit\nx", "'--hnit'"),
-        ("%%polycheck wavefront columns\nx", "'columns'"),
-        ('%%polycheck "wavefront\nx', "cannot be read"),
+        ("%%polycheck inner-lop\nx", "did you mean `inner-loop`"),
+        ("%%polycheck inner-loop --hnit\nx", "'--hnit'"),
+        ("%%polycheck inner-loop columns\nx", "'columns'"),
+        ('%%polycheck "inner-loop\nx', "cannot be read"),
     ],
 )
 def test_a_mistake_on_the_line_is_said_and_the_notebook_goes_on(
@@ -23,7 +23,7 @@ def test_a_mistake_on_the_line_is_said_and_the_notebook_goes_on(
 
 
 def test_an_empty_answer_shows_the_task(notebook) -> None:
-    shown = notebook.run("%%polycheck wavefront\n# your answer")
+    shown = notebook.run("%%polycheck inner-loop\n# your answer")
     assert shown.is_blank
     assert "make the inner loop parallel" in str(shown)
     assert "□ legal" in str(shown)
@@ -32,10 +32,10 @@ def test_an_empty_answer_shows_the_task(notebook) -> None:
 
 
 def test_hints_and_attempts_are_counted(notebook) -> None:
-    assert notebook.run("%%polycheck wavefront\n{ S0[i, j] -> [j, i] }").hints == 0
-    assert notebook.run("%%polycheck wavefront --hint\n# nothing yet").hints == 1
-    notebook.run("%polycheck wavefront --hint")
-    last = notebook.run("%%polycheck wavefront --hint\n{ S0[i, j] -> [i + j, i] }")
+    assert notebook.run("%%polycheck inner-loop\n{ S0[i, j] -> [j, i] }").hints == 0
+    assert notebook.run("%%polycheck inner-loop --hint\n# nothing yet").hints == 1
+    notebook.run("%polycheck inner-loop --hint")
+    last = notebook.run("%%polycheck inner-loop --hint\n{ S0[i, j] -> [i + j, i] }")
     assert (last.hints, last.number, last.solved) == (2, 2, True)
 
 

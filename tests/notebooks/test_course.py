@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
@@ -13,6 +14,9 @@ from polyviz.exercises import find
 from polyviz.exercises.answer import is_blank
 from polyviz.exercises.course import NAMES
 from polyviz.exercises.record import MIME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FOLDER = Path(__file__).parent.parent.parent / "notebooks"
 # The kernel of the last notebook is its exercise too, with a limit that nothing shown there meets.
@@ -142,6 +146,34 @@ def test_no_solution_can_be_copied_from_the_text_above(path: Path) -> None:
         part = find(name).part
         lines = [] if part is None else [one.source for one in part.statements]
         assert [line for line in lines if line in shown] == [], name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
+def test_no_loops_that_were_shown_before_solve_an_exercise(path: Path) -> None:
+    """Somebody comes from the quickstart and every notebook before this one."""
+    before = [FOLDER / "quickstart.ipynb", *COURSE[: COURSE.index(path) + 1]]
+    shown = {text for one in before for text in _loops_in(nbformat.read(one, as_version=4))}
+    assert len(shown) > 3
+    for cell in _exercise_cells(nbformat.read(path, as_version=4)):
+        exercise = find(cell.source.split()[1])
+        assert [text for text in shown if exercise.attempt(text).solved] == [], exercise.name
+
+
+def _loops_in(notebook: Any) -> Iterator[str]:
+    """The loops of the code cells: below magics, as text for ``extract``, and as functions."""
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        body = "\n".join(line for line in cell.source.splitlines() if not line.startswith("%"))
+        if cell.source.startswith("%%"):
+            yield from [body] if "for " in body else []
+            continue
+        for node in ast.walk(ast.parse(body)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("\nfor "):
+                yield node.value
+            if isinstance(node, ast.FunctionDef) and node.body and isinstance(node.body[-1], ast.For):
+                yield ast.unparse(node)
 
 
 def _exercise_cells(notebook: Any) -> list[Any]:
