@@ -123,12 +123,12 @@ class _Checks:
         """The first pair in different threads without a barrier between, or a use of a half-finished reduction."""
         for found in self.constraints:
             pairs = self._in_one_phase(found)
-            if found.dependence is None:
-                if self.rows.has_reduction_axis(found.source) and not pairs.is_empty():
+            if self._meets_accumulation(found):
+                if not pairs.is_empty():
                     ends = ": in the phase that still accumulates"
                     return pair_violation(self.scop, _with_dependence(self.scop, found), pairs, ends)
                 continue
-            if self.rows.is_shared_reduction(found):
+            if found.dependence is None or self.rows.is_shared_reduction(found):
                 continue
             racing = _apart(pairs, self.rows.thread(found.source), self.rows.thread(found.sink))
             if not racing.is_empty():
@@ -136,6 +136,13 @@ class _Checks:
                     self.scop, found, racing, ": in different threads without a barrier between"
                 )
         return None
+
+    def _meets_accumulation(self, found: Constraint) -> bool:
+        """Whether another statement touches the cell of a shared accumulation, or depends on one of its steps."""
+        if found.dependence is None:
+            return self.rows.has_reduction_axis(found.source)
+        shared = map(self.rows.has_reduction_axis, (found.source, found.sink))
+        return found.source != found.sink and any(shared)
 
     def _turned(self, times: Mapping[str, isl.Map], order: str) -> Violation | None:
         for found in self._ordering():
@@ -169,6 +176,8 @@ def _apart(pairs: isl.Map, source: isl.Map, sink: isl.Map) -> isl.Map:
 
 def _with_dependence(scop: Scop, found: Constraint) -> Constraint:
     """A foreign access to an accumulating cell as a dependence, so that it can be explained like one."""
+    if found.dependence is not None:
+        return found
     assert found.reduction is not None
     array = found.reduction.array
     reads = any(

@@ -109,7 +109,7 @@ class ArrayPrinter:
             self.helpers.add("checked_index")
             self._tested_extents.add((array.name, axis))
             return f"checked_index({text}, {extent}, &failure, {code})"
-        if _negative_constant(subscript):
+        if counts_from_end(subscript):
             self._tested_extents.add((array.name, axis))
             return f"{extent} - {text.removeprefix('-')}"
         return text
@@ -213,7 +213,12 @@ def _factor(text: str) -> str:
     return text if text.isidentifier() or text.isdigit() else f"({text})"
 
 
-def _negative_constant(subscript: Expression) -> bool:
+def counts_from_end(subscript: Expression) -> bool:
+    """Whether ``subscript`` is a negative number, which Python counts from the end of the axis.
+
+    >>> counts_from_end(Constant(-2)), counts_from_end(Unary("-", Constant(2))), counts_from_end(Constant(0))
+    (True, True, False)
+    """
     match subscript:
         case Constant(int(value)):
             return value < 0

@@ -14,6 +14,7 @@ from polyviz.model.expression import (
     Assign,
     Binary,
     Branch,
+    Call,
     Constant,
     Element,
     Expression,
@@ -29,6 +30,7 @@ from polyviz.model.expression import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from polyviz.model.device import GridEnds
     from polyviz.model.plan import Expansion, Plan
     from polyviz.model.scop import Scop, Statement
 
@@ -114,6 +116,15 @@ def _shifted(iterator: Expression, lower: Expression) -> Expression:
 def bound_expression(bound: isl.PwAff) -> Expression:
     """A piecewise affine function of the parameters as an expression, found once: many pieces take a while."""
     return expression(isl.AstBuild.from_context(bound.domain()).expr_from_pw_aff(bound))
+
+
+def grid_ends(ends: GridEnds) -> tuple[Expression, Expression]:
+    """The first and the last block along an axis, over sizes and host loops."""
+    first, last = (tuple(dict.fromkeys(map(bound_expression, bounds))) for bounds in (ends.first, ends.last))
+    return (
+        first[0] if len(first) == 1 else Call("max", first),
+        last[0] if len(last) == 1 else Call("min", last),
+    )
 
 
 def _final_values(

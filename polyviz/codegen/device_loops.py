@@ -62,7 +62,9 @@ def kernel_loops(
     assert plan.device is not None
     known = _scanned.setdefault(plan, {})
     if trees not in known:
-        known[trees] = tuple(_scan(kernel, trees) for kernel in plan.device.kernels)
+        # Where no loop of the host is a wavefront, the mapping has nothing simpler.
+        is_last = not any(decision.step == "wavefront" for decision in plan.decisions)
+        known[trees] = tuple(_scan(kernel, trees, is_last=is_last) for kernel in plan.device.kernels)
     iterators = {statement.name: statement.iterators for statement in scop.statements}
     named = []
     for kernel, loops, taken in zip(plan.device.kernels, known[trees], reserved, strict=True):
@@ -89,12 +91,14 @@ def _markers(kernel: DeviceKernel, *, trees: bool) -> dict[str, isl.Set]:
     return found
 
 
-def _scan(kernel: DeviceKernel, trees: bool) -> LoopNode:
+def _scan(kernel: DeviceKernel, trees: bool, *, is_last: bool) -> LoopNode:
     markers = _markers(kernel, trees=trees)
-    # One thread in one launch runs everything: the mapping has nothing simpler.
+    # One thread in one launch stays so whatever the mapping does.
     alone = not kernel.threads and not kernel.host
     order = _order(kernel, markers, trees)
-    loops = inline_single_iterations(scan_order(order, kernel.context, kernel.uniform, is_last=alone))
+    loops = inline_single_iterations(
+        scan_order(order, kernel.context, kernel.uniform, is_last=alone or is_last)
+    )
     names = set(markers)
     runs = {run.name for run in kernel.runs}
     loops = rewrite(loops, lambda node: _bare(node, names - runs))

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.bodies import bound_expression, placed_body
+from polyviz.codegen.bodies import grid_ends, placed_body
 from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN, thread_values
 from polyviz.codegen.index_width import SIZE, WIDE, IndexWidth, Magnitude, widened
 from polyviz.codegen.kernel_data_cuda import statement_rows
@@ -88,11 +88,11 @@ class KernelBody:
         found = {parameter.name: SIZE for parameter in self.owner.scop.parameters}
         found |= {coordinate("host", str(place)): SIZE for place in range(len(self.kernel.host_names))}
         known = IndexWidth(found)
-        for axis, (first, last) in zip(self.kernel.blocks, self.kernel.grid, strict=True):
+        for axis, ends in zip(self.kernel.blocks, self.kernel.grid, strict=True):
             # Along y a block goes on by the whole grid, once beyond the last one.
             beyond = 0 if axis.axis == "x" else LARGEST_Y
             name = coordinate("block", axis.axis)
-            known.name(name, bound_expression(first), bound_expression(last), beyond=beyond)
+            known.name(name, *grid_ends(ends), beyond=beyond)
         for axis in self.kernel.threads:
             known.name(coordinate("thread", axis.axis), Constant(axis.size))
         for point in self.kernel.points:
@@ -112,8 +112,8 @@ class KernelBody:
         self._node(node, 1 + len(wrapped), self.lane, loops)
         used = _words(loops.text())
         indent = 1
-        for axis, (first, last) in zip(self.kernel.blocks, self.kernel.grid, strict=True):
-            indent = self._block(axis.axis, bound_expression(first), bound_expression(last), indent)
+        for axis, ends in zip(self.kernel.blocks, self.kernel.grid, strict=True):
+            indent = self._block(axis.axis, *grid_ends(ends), indent)
         for line in (*self._thread_lines(used), *self._part_lines()):
             self.text.add(indent, line)
         shift = len(self.text.lines)

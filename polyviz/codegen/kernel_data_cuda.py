@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from polyviz.analysis.footprints import operations_of
-from polyviz.codegen.bodies import bound_expression
+from polyviz.codegen.bodies import bound_expression, grid_ends
 from polyviz.codegen.loops import plus_one
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import AccessSite, KernelText, Promotion
@@ -16,9 +16,8 @@ from polyviz.model.expression import Binary, Constant, Expression
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    import islpy as isl
-
     from polyviz.codegen.kernel_cuda import KernelBody
+    from polyviz.model.device import GridEnds
     from polyviz.model.staging import StagedRun
 
 
@@ -26,9 +25,7 @@ def described(body: KernelBody, first: int) -> KernelText:
     """The kernel as data."""
     kernel = body.kernel
     by_axis = {axis.axis: axis.size for axis in kernel.threads}
-    grid = {
-        axis.axis: _count(low, high) for axis, (low, high) in zip(kernel.blocks, kernel.grid, strict=True)
-    }
+    grid = {axis.axis: _count(ends) for axis, ends in zip(kernel.blocks, kernel.grid, strict=True)}
     one: Expression = Constant(1)
     return KernelText(
         name=body.name,
@@ -111,12 +108,13 @@ def _site(
     )
 
 
-def _count(low: isl.PwAff, high: isl.PwAff) -> Expression:
+def _count(ends: GridEnds) -> Expression:
     """How many blocks there are; functions of several pieces are subtracted as text, since isl would cut them up."""
-    if low.n_piece() == high.n_piece() == 1:
+    (low, *lower), (high, *upper) = ends.first, ends.last
+    if not lower and not upper and low.n_piece() == high.n_piece() == 1:
         return bound_expression((high - low + 1).coalesce())
-    first, beyond = bound_expression(low), plus_one(bound_expression(high))
-    return beyond if first == Constant(0) else Binary("-", beyond, first)
+    first, last = grid_ends(ends)
+    return plus_one(last) if first == Constant(0) else Binary("-", plus_one(last), first)
 
 
 def statement_rows(texts: Mapping[str, str]) -> str:

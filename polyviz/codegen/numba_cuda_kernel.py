@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.bodies import bound_expression, placed_body
+from polyviz.codegen.bodies import grid_ends, placed_body
 from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN, thread_values
 from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
@@ -61,8 +61,8 @@ class NumbaCudaKernel:
         self._node(node, 1 + wrapped, loops)
         used = words(loops.text())
         indent = 1
-        for axis, (first, last) in zip(self.kernel.blocks, self.kernel.grid, strict=True):
-            indent = self._block(axis.axis, bound_expression(first), bound_expression(last), indent)
+        for axis, ends in zip(self.kernel.blocks, self.kernel.grid, strict=True):
+            indent = self._block(axis.axis, *grid_ends(ends), indent)
         for line in (*self._thread_lines(used), *self._shared_lines()):
             self.text.add(indent, line)
         shift = len(self.text.lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from polyviz.codegen.arrays_c import counts_from_end
 from polyviz.codegen.index import common_factor, simplified
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.model.device import coordinate
@@ -131,9 +132,22 @@ class RunReads:
 
     def _places(self, tile: StagedTile, node: Element) -> list[Expression]:
         return [
-            simplified(Binary("-", subscript, self.run.bound(low)))
-            for subscript, low in zip(node.subscripts, tile.box.lower, strict=True)
+            simplified(Binary("-", self._from_start(node, axis), self.run.bound(low)))
+            for axis, low in enumerate(tile.box.lower)
         ]
+
+    def _from_start(self, node: Element, axis: int) -> Expression:
+        """A subscript of ``node``, counted from the start of the array as tiles are."""
+        subscript = node.subscripts[axis]
+        if not counts_from_end(subscript):
+            return subscript
+        accesses = (
+            access
+            for name in self.run.run.statements
+            for access in self.run.body.owner.scop.statement(name).accesses
+        )
+        access = next(one for one in accesses if one.span == node.span and one.array == node.array)
+        return self.run.bound(access.relation.range().dim_min(axis))
 
     def _dealt_cell(self, tile: StagedTile, node: Element, buffer: Expression, place: Expression) -> Element:
         """The cell of a dealt tile that stands at ``place`` of its row."""

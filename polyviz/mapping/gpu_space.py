@@ -8,13 +8,24 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.model.device import DeviceKernel, Point, SpaceAxis, TreeReduction, coordinate, plain_name
+from polyviz.model.device import (
+    DeviceKernel,
+    GridEnds,
+    Point,
+    SpaceAxis,
+    TreeReduction,
+    coordinate,
+    plain_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from polyviz.model.scop import Scop
     from polyviz.model.superposition import Axis
+
+_MOST_PIECES = 2
+"""A bound of a grid with more of them is no longer read at a glance."""
 
 
 def with_value(row: isl.Map, parameter: str) -> isl.Map:
@@ -95,15 +106,38 @@ def on_host(domain: isl.Set, name: str, host: Sequence[Mapping[str, isl.Map]]) -
     return domain
 
 
-def grid_of(
-    domains: Mapping[str, isl.Set], blocks: Sequence[SpaceAxis]
-) -> tuple[tuple[isl.PwAff, isl.PwAff], ...]:
-    """Per axis of ``blocks`` the first and the last block with an instance, over sizes and host loops."""
-    bounds = []
+def grid_of(domains: Mapping[str, isl.Set], blocks: Sequence[SpaceAxis]) -> tuple[GridEnds, ...]:
+    """Per axis of ``blocks`` where the grid begins and ends, over sizes and host loops.
+
+    That is where there are instances; where that would be too complicated to read, the convex hull of it.
+    """
+    found = []
     for block in blocks:
-        values = reduce(isl.Set.union, (_values(domain, block, name) for name, domain in domains.items()))
-        bounds.append((values.dim_min(0).coalesce(), values.dim_max(0).coalesce()))
-    return tuple(bounds)
+        values = _values_of_all(domains, block)
+        first, last = values.dim_min(0).coalesce(), values.dim_max(0).coalesce()
+        exact = GridEnds((first,), (last,))
+        simple = max(first.n_piece(), last.n_piece()) <= _MOST_PIECES
+        found.append(exact if simple else _ends(_convex(values)) or exact)
+    return tuple(found)
+
+
+def _ends(values: isl.BasicSet) -> GridEnds | None:
+    """The bounds of ``values``, one number each, by its constraints; None where these leave an end open.
+
+    >>> print(_ends(isl.BasicSet("[n, m] -> { [b] : 0 <= 2b < n and b < m }")).last)
+    (PwAff("[n, m] -> { [(-1 + m)] }"), PwAff("[n, m] -> { [(floor((-1 + n)/2))] }"))
+    """
+    lower, upper = [], []
+    for one in values.get_constraints():
+        if one.is_lower_bound(isl.dim_type.set, 0):
+            lower.append(_of_sizes(one.get_bound(isl.dim_type.set, 0).ceil()))
+        if one.is_upper_bound(isl.dim_type.set, 0):
+            upper.append(_of_sizes(one.get_bound(isl.dim_type.set, 0).floor()))
+    return GridEnds(tuple(lower), tuple(upper)) if lower and upper else None
+
+
+def _of_sizes(bound: isl.Aff) -> isl.PwAff:
+    return isl.PwAff.from_aff(bound).project_domain_on_params()
 
 
 def context_of(
@@ -117,10 +151,8 @@ def context_of(
     used = reduce(isl.Set.union, (domain.params() for domain in domains.values()))
     context = scop.context.intersect(used)
     for block in blocks:
-        values = reduce(isl.Set.union, (_values(domain, block, name) for name, domain in domains.items()))
         # The grid has every coordinate between the first and the last one, also where instances leave some out.
-        convex = values.simple_hull().remove_divs_involving_dims(isl.dim_type.set, 0, 1)
-        hull = isl.Set.from_basic_set(convex)
+        hull = isl.Set.from_basic_set(_convex(_values_of_all(domains, block)))
         moved = hull.move_dims(isl.dim_type.param, hull.dim(isl.dim_type.param), isl.dim_type.set, 0, 1)
         last = moved.dim(isl.dim_type.param) - 1
         named = moved.set_dim_id(isl.dim_type.param, last, isl.Id(coordinate("block", block.axis)))
@@ -154,8 +186,14 @@ def finishing_instances(kernel: DeviceKernel, tree: TreeReduction) -> isl.Set:
     return thread_instances(tree.finish, tree.statement, kernel.blocks, kernel.threads, kernel.points)
 
 
-def _values(domain: isl.Set, block: SpaceAxis, name: str) -> isl.Set:
-    return domain.apply(floor_of(block.rows[name], block.size))
+def _values_of_all(domains: Mapping[str, isl.Set], block: SpaceAxis) -> isl.Set:
+    """The blocks along an axis that have instances."""
+    rows = (domain.apply(floor_of(block.rows[name], block.size)) for name, domain in domains.items())
+    return reduce(isl.Set.union, rows)
+
+
+def _convex(values: isl.Set) -> isl.BasicSet:
+    return values.simple_hull().remove_divs_involving_dims(isl.dim_type.set, 0, 1).remove_unknown_divs()
 
 
 def _between(parameter: str, size: int) -> isl.Set:

@@ -16,6 +16,7 @@ import islpy as isl
 from polyviz.analysis.reductions import find_reductions
 from polyviz.mapping.gpu_space import context_of, grid_of, on_host, points_of, thread_instances, with_row
 from polyviz.model.device import DeviceBarrier, DeviceKernel, DevicePlan, SpaceAxis, TreeReduction, plain_name
+from polyviz.model.isl_limits import with_known_quotients
 from polyviz.model.superposition import affine_map
 
 if TYPE_CHECKING:
@@ -176,14 +177,19 @@ class _Builder:
         return affine_map(self._domain(name), *texts)
 
     def _rest(self, name: str) -> list[str]:
-        """The order inside one thread: shared accumulations first, since one thread makes them alone, then the rest."""
+        """The order inside one thread: shared accumulations first, since one thread makes them alone, then the rest.
+
+        Only a position among statements comes before them, so that these have loops of their own. A loop would not do:
+        one thread that makes a whole sum would not add up in the order of the source.
+        """
         scattering = self.superposition.regular[name]
         if not self._has_threads(name):
             return [one.expression for one in scattering[len(self._before_threads(name)) :]]
         last = max(place for place, one in enumerate(scattering) if one.axis)
         shared = [one.expression for one in scattering if one.reduction and one.ordered]
-        own = [one.expression for one in scattering[last + 1 :]]
-        return [*own[:1], *shared, *own[1:]]
+        own = scattering[last + 1 :]
+        position = [one.expression for one in own[:1] if one.kind == "scalar"]
+        return [*position, *shared, *(one.expression for one in own[len(position) :])]
 
     def _barriers(
         self, domains: Mapping[str, isl.Set], order: Mapping[str, isl.Map]
@@ -265,7 +271,7 @@ class _Builder:
             row=self._row(name, dimension.expression),
             begin=_at(before, position + BEGIN, length),
             join=_at(before, position + JOIN, length),
-            finish=cells.reverse().lexmin().range(),
+            finish=_first_of_each(cells),
             finish_order=self._order(name, FINISH),
         )
 
@@ -285,6 +291,19 @@ class _Builder:
         )
         phase = affine_map(self._domain(tree.statement), *self._phase_texts(tree.statement))
         return bool(phase.intersect_domain(own).reverse().apply_range(writes.relation).is_single_valued())
+
+
+def _first_of_each(cells: isl.Map) -> isl.Set:
+    """Of the instances that ``cells`` maps to one value the first one, for every value.
+
+    Those without an earlier one: isl has no minimum for some instances that strides and a disjunction make.
+
+    >>> print(_first_of_each(isl.Map("{ S[i, j] -> [i] : 0 <= i < 9 and i < j < 20 }")))
+    { S[i, j = 1 + i] : 0 <= i <= 8 }
+    """
+    instances = with_known_quotients(cells.domain())
+    later = isl.Map.lex_lt(instances.get_space()).intersect(cells.apply_range(cells.reverse())).range()
+    return instances.subtract(with_known_quotients(later)).coalesce()
 
 
 def _time_before(domain: isl.Set, order: isl.Map, place: int) -> isl.Set:

@@ -77,6 +77,14 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
+class GridEnds:
+    """Where the grid begins and ends along one axis: at the largest of ``first``, at the smallest of ``last``."""
+
+    first: tuple[isl.PwAff, ...]
+    last: tuple[isl.PwAff, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceBarrier:
     """All threads of a block wait for each other at every time of ``times``; ``protects`` says for which dependence."""
 
@@ -112,8 +120,8 @@ class DeviceKernel:
     ``host``: the rows of the sequential loops that launch it, outermost first. ``order``: when one thread runs an
     instance, as a map into the time of the kernel; the first ``uniform`` values are the same for all threads that meet
     at a barrier. ``trees`` are the accumulations that threads may share where sums may be reordered; otherwise one
-    thread along that axis makes them. ``grid`` holds the first and the last block along each axis of ``blocks``, over
-    sizes and host loops. ``strips`` are the axes of threads whose loop is none of blocks, each with the place in the
+    thread along that axis makes them. ``grid`` holds the ends of the grid along each axis of ``blocks``, over sizes and
+    host loops. ``strips`` are the axes of threads whose loop is none of blocks, each with the place in the
     time of its tile of as many iterations as there are threads. ``runs`` replace what their statements do in
     ``order``; ``unstaged`` tells why other arrays have no tile.
     """
@@ -129,7 +137,7 @@ class DeviceKernel:
     order: Mapping[str, isl.Map]
     uniform: int
     context: isl.Set
-    grid: tuple[tuple[isl.PwAff, isl.PwAff], ...]
+    grid: tuple[GridEnds, ...]
     barriers: tuple[DeviceBarrier, ...] = ()
     phases: tuple[str, ...] = ()
     trees: tuple[TreeReduction, ...] = ()

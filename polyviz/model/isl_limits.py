@@ -34,6 +34,7 @@ def at_most(operations: int) -> Iterator[None]:
     """Let isl raise LimitError when the body needs more than ``operations``; the limit before comes back afterwards.
 
     A limit inside a limit replaces it for that time; the outer one then counts from zero.
+    Where the limit strikes while islpy turns an argument into what isl wants, it says that the type is wrong.
     """
     context = isl.DEFAULT_CONTEXT
     before = context.get_max_operations()
@@ -41,7 +42,7 @@ def at_most(operations: int) -> Iterator[None]:
     context.reset_operations()
     try:
         yield
-    except isl.Error as error:
+    except (isl.Error, TypeError) as error:
         if is_spent():
             raise LimitError(f"more than {operations} operations are needed") from error
         raise

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
 WARP = 32
 SEGMENT = 128
 """Bytes of global memory that one transaction moves."""
+_LONGEST_GRID = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,22 @@ class KernelCard:
     promotions: tuple[Promotion, ...]
     accesses: tuple[AccessRow, ...]
 
+    @property
+    def grid_text(self) -> str:
+        """The blocks along x, y and z, or what their numbers depend on where these are too long for a line."""
+        if not self.long_grid:
+            return " x ".join(self.grid)
+        names = dict.fromkeys(name for size in self.grid for name in re.findall(r"[A-Za-z_]\w*(?!\w|\()", size))
+        words = ("if", "else", "and", "or", "not")
+        return f"by {', '.join(name for name in names if name not in words)}"
+
+    @property
+    def long_grid(self) -> tuple[str, ...]:
+        """A line per axis of a grid that is too long for one."""
+        if len(" x ".join(self.grid)) <= _LONGEST_GRID:
+            return ()
+        return tuple(f"blocks along {axis}: {size}" for axis, size in zip("xyz", self.grid, strict=True))
+
     def value(self) -> dict[str, Any]:
         """The card as plain data for JSON."""
         return asdict(self)
@@ -61,8 +80,9 @@ class KernelCard:
 
     def text(self) -> str:
         """The card as text."""
-        grid, block = (" x ".join(map(str, sizes)) for sizes in (self.grid, self.block))
-        lines = [f"{self.name}: {', '.join(self.statements)}", f"  grid {grid}, block {block} threads"]
+        block = " x ".join(map(str, self.block))
+        lines = [f"{self.name}: {', '.join(self.statements)}", f"  grid {self.grid_text}, block {block} threads"]
+        lines += [f"  {line}" for axis in self.long_grid for line in wrap(axis, 100, subsequent_indent="    ")]
         lines += [f"  threads {', '.join(self.threads)}"] if self.threads else []
         lines += [f"  phase {number}: {phase}" for number, phase in enumerate(self.phases)]
         lines += [f"  barrier: {barrier}" for barrier in self.barriers] or ["  no barrier"]

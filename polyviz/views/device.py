@@ -64,7 +64,7 @@ def summary_lines(view: DeviceView) -> list[str]:
 
 
 def _summary(card: KernelCard) -> str:
-    grid, block = (" x ".join(map(str, sizes)) for sizes in (card.grid, card.block))
+    block = " x ".join(map(str, card.block))
     counted = [row for row in card.accesses if row.counted is not None]
     told = ""
     if counted:
@@ -72,7 +72,7 @@ def _summary(card: KernelCard) -> str:
         average = sum((row.counted or 0.0) * row.requests for row in counted) / requests
         told = f", {average:.2f} transactions per request"
     return (
-        f"{card.name}: {', '.join(card.statements)}; grid {grid}, block {block}, "
+        f"{card.name}: {', '.join(card.statements)}; grid {card.grid_text}, block {block}, "
         f"{plural(len(card.barriers), 'barrier')}{told}"
     )
 
@@ -125,7 +125,8 @@ def _resources_html(view: DeviceView) -> str:
 
 
 def _card_html(card: KernelCard, *, counted: bool) -> str:
-    html = items([f"phase {number}: {phase}" for number, phase in enumerate(card.phases)])
+    html = items(card.long_grid)
+    html += items([f"phase {number}: {phase}" for number, phase in enumerate(card.phases)])
     html += items(f"barrier: {barrier}" for barrier in card.barriers) or paragraph("No barrier.")
     if card.promotions:
         rows = [

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings, strategies
 
-from polyviz.analysis.superposed import check_superposition
+from polyviz.analysis.superposed import check_scatterings, check_superposition
 from polyviz.frontend import extract
 from polyviz.gallery import kernel
+from polyviz.model.superposition import Dimension
 from polyviz.scheduling.superposed.made import superpose
 from tests.analysis.programs import Program, memory_pairs, programs, run
 from tests.analysis.superposed_machine import broken
@@ -96,6 +97,29 @@ def test_kernels_come_in_the_order_of_the_dependences() -> None:
     regular = {"S0": "(0, i, j)", "S1": "(1, i, j)", "S2": "(2, i)", "S3": "(3, i, j)"}
     legality = superpose(gemver, outer, regular).legality
     assert "the kernel of the second is launched first" in str(legality.condition("kernels"))
+
+
+def test_a_statement_may_not_depend_on_single_steps_of_a_shared_sum() -> None:
+    part = extract(
+        "def f(A, C, n, m):\n    t = 0.0\n    for i in range(n):\n        for j in range(m):\n"
+        "            t += A[i] * C[j]\n            A[i] = 0.5 * A[i]\n    return t"
+    )
+    phases, alone = (Dimension("scalar", str(number)) for number in (1, 0))
+
+    def inside(place: str, *, reduction: bool) -> tuple[Dimension, ...]:
+        space = Dimension("loop", "i", axis="x", reduction=reduction)
+        return phases, space, Dimension("loop", "j"), Dimension("scalar", place)
+
+    regular = {
+        "S0": (alone, alone),
+        "S1": inside("0", reduction=True),
+        "S2": inside("1", reduction=False),
+    }
+    verdict = check_scatterings(part, dict.fromkeys(regular, (alone,)), regular)
+    (failed,) = [condition for condition in verdict.conditions if not condition]
+    assert failed.name == "threads"
+    assert failed.witness is not None
+    assert "in the phase that still accumulates" in failed.witness.explanation
 
 
 def test_a_known_analysis_is_not_needed() -> None:

@@ -9,9 +9,13 @@ from polyviz.gallery import kernels
 from polyviz.mapping.thread_pictures import level_trees
 
 
-def planned(name, schedule, **options):
+def made_of(name, schedule, **options):
     function = next(entry.function for entry in kernels() if entry.name == name)
-    return pv.compile(function, schedule=schedule, target="emulated", **options).plan.device.kernels
+    return pv.compile(function, schedule=schedule, target="emulated", **options)
+
+
+def planned(name, schedule, **options):
+    return made_of(name, schedule, **options).plan.device.kernels
 
 
 def axes(kernel):
@@ -43,6 +47,21 @@ def test_one_order_gives_its_outermost_parallel_loops_to_blocks_and_threads():
 def test_the_order_of_isl_leaves_the_host_no_loop_where_it_need_not(name):
     """Fused as closely as on a processor, they would be launched once per wavefront or row."""
     assert all(kernel.host == () and kernel.blocks for kernel in planned(name, "isl"))
+
+
+def test_the_grid_of_a_wavefront_is_written_by_its_hull():
+    """The exact ends have many pieces; the hull has one number for each of its sides."""
+    made = made_of("jacobi-2d", "pluto")
+    (kernel,), (card,) = made.plan.device.kernels, made.cards
+    bounds = [*kernel.grid[0].first, *kernel.grid[0].last]
+    assert len(bounds) > 2
+    assert all(bound.n_piece() == 1 for bound in bounds)
+    assert card.grid_text == "by tsteps, n, step0"
+    assert [line[: len("blocks along x: min(")] for line in card.long_grid][:2] == [
+        "blocks along x: min(",
+        "blocks along y: min(",
+    ]
+    assert max(map(len, card.text().splitlines())) < 120
 
 
 def test_tiles_of_the_user_are_those_of_the_blocks():

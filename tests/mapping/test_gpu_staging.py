@@ -179,6 +179,23 @@ def test_wherever_the_limit_strikes_it_is_the_reason(monkeypatch):
     assert found == {"isl would need too long to find their tiles"}
 
 
+def test_the_limit_is_the_reason_also_where_it_strikes_at_the_last_question(monkeypatch):
+    """Nothing is asked of isl after the box of the only array, so that no later answer tells of the limit."""
+
+    def turned(A, B):
+        for i in range(A.shape[0]):
+            for j in range(A.shape[0]):
+                B[i, j] = A[j, i]
+
+    (plain,) = plan_of(turned).device.plain
+    found = set()
+    for limit in range(50, 6_000, 20):
+        monkeypatch.setattr(gpu_staging, "_OPERATIONS", limit)
+        kernel, _ = gpu_staging.staged(extract(turned), plain, DeviceOptions(), frozenset(), 8)
+        found |= {left.reason for left in kernel.unstaged}
+    assert found == {"isl would need too long to find their tiles"}
+
+
 def test_tiles_keep_to_the_budget():
     runs = runs_of("gemm", shared_bytes=8 * 1024)
     assert all(16 * (64 * 6 + 128 * 6) > 8 * 1024 for _ in runs)

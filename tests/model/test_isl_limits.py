@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polyviz.model.isl_limits import Allowance, at_most, coalesced, solved
+from polyviz.model.isl_limits import Allowance, LimitError, at_most, coalesced, solved
 
 POINTS = isl.Set("[n] -> { [i, j] : 0 <= i <= j <= n and (i + j) mod 3 = 0 }")
 
@@ -29,6 +29,23 @@ def test_an_error_of_another_kind_is_no_answer_either():
 
     assert solved(wrong_space) is None
     assert limit() == 0
+
+
+def test_a_limit_that_strikes_while_an_argument_is_converted_is_a_limit():
+    """islpy then says that the type of the argument is wrong."""
+    lowest = POINTS.dim_min(0)
+    for operations in range(2, 400):
+        try:
+            with at_most(operations):
+                lowest + 1
+        except isl.Error as error:
+            assert isinstance(error, LimitError)
+    assert solved(lambda: lowest + 1) is not None
+
+
+def test_a_wrong_type_stays_one():
+    with pytest.raises(TypeError), at_most(1_000_000):
+        POINTS.intersect("no set")
 
 
 def test_what_cannot_be_simplified_in_time_stays():

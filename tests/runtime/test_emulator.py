@@ -363,6 +363,75 @@ def test_bits_that_must_not_change_keep_the_order_of_sums():
         np.testing.assert_array_equal(got, want)
 
 
+def test_a_sum_that_nobody_shares_keeps_its_order_also_down_the_columns():
+    """The loop that threads would share is the outer one of the source, and stays it in the one thread that runs."""
+
+    def total(A, s):
+        for i in range(A.shape[1]):
+            for j in range(A.shape[0]):
+                s[0] += A[j, i]
+
+    A = np.random.default_rng(0).random((300, 70)) ** 9
+    found, wanted = np.zeros(1), np.zeros(1)
+    kernel = pv.compile(total, schedule="superposition", target="emulated", floating_point="strict")
+    kernel(A, found)
+    total(A, wanted)
+    assert found == wanted
+
+
+ALTERNATING = """
+def alternating(A, C, n, m):
+    t = 0.0
+    for i in range(0, n, 2):
+        for j in range(m):
+            t += A[i + 1] * C[j]
+            A[i + 1] = 0.5 * (A[i] + A[i + 1])
+    return t
+"""
+
+
+def test_what_alternates_with_the_steps_of_a_sum_runs_in_their_thread():
+    kernel = pv.compile(ALTERNATING, schedule="superposition", target="emulated")
+    original = pv.compile(ALTERNATING, schedule="original", target="python")
+    A, C = np.random.default_rng(0).random(62), np.arange(9.0)
+    B = A.copy()
+    assert kernel(A, C, 60, 9) == pytest.approx(original(B, C, 60, 9))
+    np.testing.assert_allclose(A, B)
+
+
+def test_a_shared_sum_whose_first_steps_isl_finds_no_minimum_of():
+    """Strides and a disjunction: isl fails at the lexicographic minimum of the instances."""
+
+    def faded(A, n):
+        s = 1.0
+        for i in range(1, n, 2):
+            for j in range(i - 1, i + 2):
+                if not (i <= 4 and j + i < n):
+                    s *= 0.75
+        A[0] = s
+
+    for size in (3, 6, 40):
+        found, wanted = np.zeros(1), np.zeros(1)
+        pv.compile(faded, schedule="superposition", target="emulated")(found, size)
+        faded(wanted, size)
+        np.testing.assert_allclose(found, wanted)
+
+
+def test_rows_counted_from_the_end_are_read_from_tiles():
+    def added(A, B):
+        for i in range(A.shape[0]):
+            for j in range(A.shape[1]):
+                A[i, j] += B[-2, 3 * j] * 2.0
+
+    A, B = np.ones((20, 30)), np.random.default_rng(1).random((5, 90))
+    expected = A.copy()
+    kernel = pv.compile(added, schedule="superposition", target="emulated")
+    kernel(A, B)
+    added(expected, B)
+    np.testing.assert_allclose(A, expected)
+    assert "B_tile" in kernel.source
+
+
 def doitgen_accesses(schedule, **device):
     """What accesses of the device's memory have been counted."""
     kernel = pv.compile(

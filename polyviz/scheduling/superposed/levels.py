@@ -144,7 +144,7 @@ def _keep(candidates: Sequence[Candidate]) -> Kept:
         uses = {(name, term.iterator) for name, term in candidate.terms.items()}
         if uses & taken:
             continue
-        if candidate.kind in ("forall", "reduction") and candidate.shared:
+        if candidate.kind in ("forall", "reduction") and not candidate.obstacle:
             loop = ParallelLoop(
                 candidate.terms,
                 candidate.kind,
@@ -166,5 +166,5 @@ def _verdict_text(rows: str, candidate: Candidate, verdict: LoopVerdict) -> str:
     distances = f"; distances {', '.join(texts)}" if texts else ""
     pair = f", for instance {verdict.witness.explanation}" if verdict.witness else ""
     changed = " (reversed or shifted)" if candidate.changed else ""
-    moving = "" if candidate.shared else ", but its cells move along the row: threads cannot share it"
-    return f"row {rows}{changed} is {_SAYS[candidate.kind]}{moving}{distances}{pair}."
+    obstacle = f", but {candidate.obstacle}: threads cannot share it" if candidate.obstacle else ""
+    return f"row {rows}{changed} is {_SAYS[candidate.kind]}{obstacle}{distances}{pair}."

@@ -31,7 +31,7 @@ MOST_VISITS = 20_000
 class Candidate:
     """A tested combination; ``changed`` when it had to be reversed or shifted to be legal.
 
-    ``shared``: where it is a reduction, each of its cells stays the same along the row, so that threads can share it.
+    ``obstacle``: where it is a reduction, why threads cannot share it; empty where they can.
     The other fields are those of :class:`polyviz.scheduling.superposed.parts.ParallelLoop`.
     """
 
@@ -42,7 +42,7 @@ class Candidate:
     reducing: frozenset[str]
     ordered: bool
     changed: bool
-    shared: bool
+    obstacle: str
 
     @property
     def priority(self) -> tuple[bool, Fraction, int]:
@@ -119,8 +119,15 @@ class RowSearch:
             reducing=self.distances.reducing(terms) if is_reduction else frozenset(),
             ordered=self.distances.is_forward(terms),
             changed=changed,
-            shared=not is_reduction or self.distances.shares_cells(terms),
+            obstacle=self._obstacle(terms) if is_reduction else "",
         )
+
+    def _obstacle(self, terms: Terms) -> str:
+        """Partial sums can be joined in the end, which is too late for a statement that depends on a step of one."""
+        others = terms.keys() - self.distances.reducing(terms)
+        if others:
+            return f"{', '.join(sorted(others))} alternates with its steps"
+        return "" if self.distances.shares_cells(terms) else "its cells move along the row"
 
     def _derivative(self, name: str, place: int) -> Fraction:
         return list(self.costs[name].derivatives.values())[place]

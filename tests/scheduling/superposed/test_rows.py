@@ -37,6 +37,23 @@ def test_the_best_row_comes_first_and_of_equals_the_inner_one() -> None:
     assert [candidate.terms["S"].iterator for candidate in search(part).candidates()] == [1, 0]
 
 
+ALTERNATING = """
+def alternating(A, C, n, m):
+    t = 0.0
+    for i in range(n):
+        for j in range(m):
+            t += A[i] * C[j]
+            A[i] = 0.5 * A[i]
+    return t
+"""
+
+
+def test_threads_do_not_share_a_sum_with_whose_steps_a_statement_alternates() -> None:
+    made = schedule(extract(ALTERNATING), "superposition")
+    assert any("S2 alternates with its steps: threads cannot share it" in one.text for one in made.decisions)
+    assert not any(one.reduction for one in made.superposition.regular["S1"])
+
+
 def shifted() -> Scop:
     """S reads what R wrote one place further in the step before; both may run in parallel once R is shifted."""
     inside = "0 <= t < T and 1 <= i < n"
