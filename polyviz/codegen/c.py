@@ -87,7 +87,7 @@ class _CProgram:
         }
         self.printer.ranges = ranges_of_locals(self.scop, self.plan, self.dtypes, self.bodies)
         shown = (self.arrays, self.printer, self.text)
-        self.blocks = BlockPrinter(self.scop, self.plan, self.types, *shown, self._node)
+        self.blocks = BlockPrinter(self.scop, self.plan, self.types, *shown, self._node, self.floating_point)
         self.folds = AccumulationPrinter(self.scop, self.plan, self.dtypes, *shown, self.floating_point, self.bodies)
         self.lifted = LiftedPrinter(self.scop, self.plan, self.types, self.dtypes, *shown, self._plain_loop)
         self.vectors = VectorFunctions(self.plan.vectors)
