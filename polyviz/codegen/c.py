@@ -64,7 +64,8 @@ def print_c(
 
 @dataclass
 class _CProgram:
-    """The state of printing one function; lives for one call of ``print_c``."""
+    """The state of printing one function; lives for one call of ``print_c``. ``sharing``: a team of threads runs what
+    is printed; ``in_lanes``: it is inside a vector loop, where the compiler writes out the loops that are left."""
 
     scop: Scop
     plan: Plan
@@ -72,6 +73,7 @@ class _CProgram:
     floating_point: FloatingPoint
     text: TextBuilder = field(default_factory=TextBuilder)
     sharing: bool = False
+    in_lanes: bool = False
 
     def __post_init__(self) -> None:
         self.arrays = ArrayPrinter(self.scop, self.types, C_RESERVED)
@@ -266,18 +268,25 @@ class _CProgram:
         if node.reduced in self.array_sums.sums:
             self._team_with_copies(node, indent)
             return
-        if self._whole_nest(node, indent):
-            return
+        if self.in_lanes:
+            self._plain_loop(node, indent)
+        elif not self._whole_nest(node, indent):
+            self._one_loop(node, indent, regular=is_regular(node) and not marks)
+
+    def _one_loop(self, node: For, indent: int, *, regular: bool) -> None:
+        """A loop by itself, below what tells the compiler how its iterations may run."""
         if node.parallel:
-            regular = "static" if is_regular(node) and not marks else "dynamic"
+            kind = "static" if regular else "dynamic"
             self.text.add(
-                indent, f"#pragma omp parallel for schedule({regular}){self._if_it_pays(node.parallel)}"
+                indent, f"#pragma omp parallel for schedule({kind}){self._if_it_pays(node.parallel)}"
             )
         elif node.vector:
             self.text.add(indent, "#pragma omp simd")
+            self.in_lanes = True
         elif node.interleave > 1:
             self.text.add(indent, f"#pragma GCC unroll {node.interleave}")
         self._plain_loop(node, indent)
+        self.in_lanes = self.in_lanes and not node.vector
 
     def _whole_nest(self, node: For, indent: int) -> bool:
         """Print ``node`` with all that is in it in one of the forms that are made for some nests, if it has one."""

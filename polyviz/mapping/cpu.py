@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError
+from polyviz.mapping.band_choice import plan_band
 from polyviz.mapping.band_plan import BandPlan, explain_band, mark_of, shared_work
 from polyviz.mapping.for_c import left_to_the_compiler
 from polyviz.mapping.full_tiles import find_full_tiles
@@ -29,10 +30,10 @@ from polyviz.mapping.interleave import (
     interleave_strips,
     with_diagonals,
 )
-from polyviz.mapping.locality import Locality, band_locality
+from polyviz.mapping.locality import band_locality
 from polyviz.mapping.marked import Mapped, keep_marks
 from polyviz.mapping.memory import MemoryRules
-from polyviz.mapping.outer_loops import OuterLoops
+from polyviz.mapping.outer_vectors import choose_outer_vectors
 from polyviz.mapping.panels import make_panels
 from polyviz.mapping.registers import (
     Registers,
@@ -45,7 +46,7 @@ from polyviz.mapping.registers import (
 from polyviz.mapping.row_blocks import block_rows
 from polyviz.mapping.stencil_bands import as_stencil, needs_pipeline, with_chains_apart, with_strips
 from polyviz.mapping.storage import place_temporaries
-from polyviz.mapping.tile_sizes import Tile, concurrent_sizes, tile_sizes_of
+from polyviz.mapping.tile_sizes import Tile, concurrent_sizes
 from polyviz.model.plan import POINTS, WAITING, FullTiles, Plan
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tile import split_into_tiles
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
 
     import islpy as isl
 
-    from polyviz.analysis import BandProperties
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import ArraySum
     from polyviz.model.processor import Processor
@@ -190,9 +190,10 @@ def _transform(
         if locality is not None and is_concurrent(band):
             # Without tiles the rows that were chosen for them would be of no use.
             locality = replace(locality, tiling_helps=True)
-        plan = _plan_band(path, found, locality, around, tile)
+        outer = choose_outer_vectors(scop, tree, path, found) if locality is None and tile is None else None
+        plan = plan_band(path, found, locality, around, tile, outer)
         if pipeline and not around and locality is not None and needs_pipeline(scop, dependences, tree, plan, found):
-            plan = _plan_band(path, found, replace(locality, tiling_helps=True), around, tile)
+            plan = plan_band(path, found, replace(locality, tiling_helps=True), around, tile)
         if is_concurrent(band) and (plan.wavefront or not plan.sizes):
             plan = _concurrent(plan, tile, inside=bool(around))
         if registers is not None and tile is not False and locality is not None and not plan.concurrent:
@@ -240,36 +241,6 @@ def _with_sums(plan: BandPlan, sums: tuple[ArraySum, ...]) -> BandPlan:
 
 def _is_innermost(tree: isl.Schedule, path: Path) -> bool:
     return not any(other != path and other[: len(path)] == path for other, _ in bands(tree))
-
-
-def _plan_band(
-    path: Path, found: BandProperties, locality: Locality | None, around: Sequence[BandPlan], tile: Tile
-) -> BandPlan:
-    count = len(found.members)
-    order = tuple(range(count))
-    if found.permutable and locality is not None:
-        best = locality.best_innermost
-        order = (*(member for member in order if member != best), best)
-    sizes = tile_sizes_of(found, locality, order, tile)
-    parallel_around = any(plan.parallel is not None for plan in around)
-    serial_around = sum(plan.serial_members for plan in around)
-    outer = OuterLoops(found, order, bool(sizes), locality is None, parallel_around, serial_around).choose()
-    innermost_parallel = found.members[order[-1]].coincident or (
-        order == tuple(range(count)) and found.members[-1].parallel
-    )
-    # A loop shared between threads is not cut into vectors as well: its iterations are left whole.
-    innermost = locality is not None and (bool(sizes) or outer.parallel != count - 1)
-    return BandPlan(
-        path=path,
-        order=outer.order if not sizes else order,
-        tile_order=outer.order,
-        sizes=sizes,
-        parallel=outer.parallel,
-        wavefront=outer.wavefront,
-        vector=innermost and innermost_parallel,
-        separable=innermost,
-        serial_members=count if outer.parallel is None else outer.parallel,
-    )
 
 
 def _concurrent(plan: BandPlan, tile: Tile, *, inside: bool) -> BandPlan:
