@@ -21,7 +21,7 @@ from polyviz.codegen.lower import lower
 from polyviz.codegen.panels_c import PanelPrinter
 from polyviz.codegen.pipeline_c import PipelinePrinter
 from polyviz.codegen.ranges import narrowest
-from polyviz.codegen.regularity import is_regular
+from polyviz.codegen.regularity import is_collapsed, is_regular
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.row_blocks_c import RowBlockPrinter
 from polyviz.codegen.runtime_c import helper_source
@@ -277,9 +277,9 @@ class _CProgram:
         """A loop by itself, below what tells the compiler how its iterations may run."""
         if node.parallel:
             kind = "static" if regular else "dynamic"
-            self.text.add(
-                indent, f"#pragma omp parallel for schedule({kind}){self._if_it_pays(node.parallel)}"
-            )
+            together = " collapse(2)" if regular and is_collapsed(node) else ""
+            condition = self._if_it_pays(node.parallel)
+            self.text.add(indent, f"#pragma omp parallel for{together} schedule({kind}){condition}")
         elif node.vector:
             self.text.add(indent, "#pragma omp simd")
             self.in_lanes = True

@@ -46,7 +46,7 @@ class For(LoopNode):
     ``interleave``: how many iterations the compiler should run side by side, 1 for no more than one. ``jam``: how many
     may run together inside the vector loop in the body, 1 for no more than one. ``pipeline`` names the mark of a loop
     over rows of tiles that threads take in turn; ``waits``: each iteration, a tile, waits until the row before has
-    passed it.
+    passed it. ``collapsed``: threads share its iterations together with those of the parallel loop right around it.
     """
 
     iterator: str
@@ -62,6 +62,7 @@ class For(LoopNode):
     jam: int = 1
     pipeline: str = ""
     waits: bool = False
+    collapsed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.loops import For, descendants
+from polyviz.codegen.loops import Block, For, descendants
 from polyviz.model.expression import Name, walk
 
 if TYPE_CHECKING:
@@ -28,6 +28,16 @@ def is_regular(loop: For) -> bool:
         if start:
             moving.add(inner.iterator)
     return True
+
+
+def is_collapsed(loop: For) -> bool:
+    """Whether threads may share the iterations of ``loop`` together with those of the loop that is all of its body."""
+    inner = loop.body
+    while isinstance(inner, Block) and len(inner.children) == 1 and not (inner.declares or inner.team):
+        inner = inner.children[0]
+    if not isinstance(inner, For) or not inner.collapsed:
+        return False
+    return not any(_mentions(bound, {loop.iterator}) for bound in (inner.start, inner.stop))
 
 
 def _mentions(bound: Expression, names: set[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.mapping.band_plan import BandPlan
-from polyviz.mapping.outer_loops import OuterLoops
+from polyviz.mapping.outer_loops import OuterChoice, OuterLoops
 from polyviz.mapping.tile_sizes import tile_sizes_of
 
 if TYPE_CHECKING:
@@ -53,4 +53,12 @@ def plan_band(
         vector=lanes or (innermost and innermost_parallel),
         separable=innermost,
         serial_members=count if outer.parallel is None else outer.parallel,
+        collapse=_may_collapse(found, outer, has_inner_bands=locality is None) and not sizes,
     )
+
+
+def _may_collapse(found: BandProperties, outer: OuterChoice, *, has_inner_bands: bool) -> bool:
+    """Whether the first two loops are parallel, and the innermost of all is none of them."""
+    if outer.parallel != 0 or not found.permutable or len(outer.order) < 2 + (not has_inner_bands):
+        return False
+    return all(found.members[member].coincident for member in outer.order[:2])

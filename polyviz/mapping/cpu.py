@@ -47,7 +47,7 @@ from polyviz.mapping.row_blocks import block_rows
 from polyviz.mapping.stencil_bands import as_stencil, needs_pipeline, with_chains_apart, with_strips
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.tile_sizes import Tile, concurrent_sizes
-from polyviz.model.plan import POINTS, WAITING, FullTiles, Plan
+from polyviz.model.plan import COLLAPSED, POINTS, WAITING, FullTiles, Plan
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tile import split_into_tiles
 from polyviz.transform.tree import Path, bands, insert_mark, node_at, split_band, statements_under
@@ -91,6 +91,7 @@ def make_plan(
     row_blocks: bool = True,
     panels: bool = True,
     pipeline: bool = True,
+    collapse: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
@@ -98,7 +99,8 @@ def make_plan(
     Register tiles need a ``processor`` with vector registers and a target whose compiler uses them (``c``, ``numba``);
     ``register_tile`` switches them off or gives their rows and vector registers per row, ``pack`` the copies of their
     operands; ``interleave`` switches off that several iterations of a parallel loop run side by side, ``row_blocks``
-    that rows of a stencil do, ``pipeline`` that tiles wait only for those they need (all in ``c`` only). The rest
+    that rows of a stencil do, ``pipeline`` that tiles wait only for those they need, ``collapse`` that threads share
+    two loops as one (all in ``c`` only). The rest
     switches off what is done for loops whose time goes into reading memory (``MemoryRules``), where ``contract``
     allows it at all.
     Raises OptionError for sizes that are not positive.
@@ -113,7 +115,7 @@ def make_plan(
     named = target == "c" and processor is not None and processor.vector_registers
     vectors = processor if named else None
     blocks = vectors if row_blocks else None
-    usual = {"interleave": chains, "pipeline": pipeline and target == "c"}
+    usual = {"interleave": chains, "pipeline": pipeline and target == "c", "collapse": collapse and target == "c"}
     mapped = _mapped(scop, dependences, schedule, tile, registers, rules, blocks, **usual)
     in_order = schedule.by_hand or schedule.scheduler == SOURCE_ORDER
     if panels and target == "c" and not (tile or in_order):
@@ -151,6 +153,7 @@ def _mapped(
     *,
     interleave: bool,
     pipeline: bool,
+    collapse: bool,
 ) -> Mapped:
     if schedule.by_hand:
         if tile:
@@ -163,7 +166,7 @@ def _mapped(
         tile = False
     if tile is not None:
         memory = memory.in_given_order()
-    usual = {"interleave": interleave, "pipeline": pipeline}
+    usual = {"interleave": interleave, "pipeline": pipeline, "collapse": collapse}
     return _transform(scop, dependences, schedule.tree, tile, registers, memory, vectors, **usual)
 
 
@@ -178,6 +181,7 @@ def _transform(
     *,
     interleave: bool,
     pipeline: bool,
+    collapse: bool,
 ) -> Mapped:
     tree, said = prepared(scop, dependences, tree, registers) if tile is None else (tree, ())
     tree, arranged = memory.arranged(scop, dependences, tree)
@@ -218,7 +222,8 @@ def _transform(
             plan = _with_sums(plan, memory.sums(scop, dependences, ordered, path, len(plans)))
         if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
             plan = as_stencil(scop, dependences, tree, plan, tile, vectors, interleave=interleave)
-        plans.append(replace(plan, pipeline=pipeline and plan.wavefront and not plan.concurrent))
+        in_rows = pipeline and plan.wavefront and not plan.concurrent
+        plans.append(replace(plan, pipeline=in_rows, collapse=collapse and plan.collapse))
     plans = with_strips(scop, dependences, tree, properties, plans) if interleave else plans
     for plan in plans:
         decisions.extend(explain_band(plan, statements_under(node_at(tree, plan.path))))
@@ -309,6 +314,7 @@ def _with_threads(tree: isl.Schedule, plan: BandPlan, number: int) -> isl.Schedu
     if plan.pipeline:
         tree = mark_loop(mark_loop(tree, plan.path, 1, WAITING), plan.path, 0, mark_of(plan, number))
     elif plan.parallel is not None:
+        tree = mark_loop(tree, plan.path, 1, COLLAPSED) if plan.collapses else tree
         tree = mark_loop(tree, plan.path, plan.parallel, mark_of(plan, number))
     return insert_mark(tree, plan.path, plan.block.team) if plan.block and plan.block.team else tree
 
