@@ -10,7 +10,7 @@ from polyviz.codegen.accumulate_c import AccumulationPrinter
 from polyviz.codegen.array_sums_c import ArraySumPrinter
 from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.blocks_c import BlockPrinter
-from polyviz.codegen.bodies import bound_expression, placed_body, planned_body, private_name
+from polyviz.codegen.bodies import bound_expression, planned_body, private_name
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expansions_c import ExpansionPrinter
 from polyviz.codegen.expressions_c import CExpressionPrinter
@@ -19,6 +19,7 @@ from polyviz.codegen.local_ranges import ranges_of_locals
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.lower import lower
 from polyviz.codegen.panels_c import PanelPrinter
+from polyviz.codegen.periodic_c import PeriodicPrinter
 from polyviz.codegen.pipeline_c import PipelinePrinter
 from polyviz.codegen.ranges import narrowest
 from polyviz.codegen.regularity import is_collapsed, is_regular
@@ -99,6 +100,7 @@ class _CProgram:
         )
         self.expansions = ExpansionPrinter(self.scop, self.plan, self.dtypes, self.arrays, self.printer)
         self.pipelines = PipelinePrinter(self.plan, *shown, self.blocks, self._node)
+        self.periodic = PeriodicPrinter(self.scop, self.bodies, *shown, self._plain_loop, self._one_loop)
         self.array_sums = ArraySumPrinter(
             self.plan, self.types, self.dtypes, *shown, self.floating_point, SMALLEST_PARALLEL_WORK
         )
@@ -270,7 +272,7 @@ class _CProgram:
             return
         if self.in_lanes:
             self._plain_loop(node, indent)
-        elif not self._whole_nest(node, indent):
+        elif not (self.periodic.write(node, indent) or self._whole_nest(node, indent)):
             self._one_loop(node, indent, regular=is_regular(node) and not marks)
 
     def _one_loop(self, node: For, indent: int, *, regular: bool) -> None:
@@ -384,7 +386,7 @@ class _CProgram:
             self.blocks.block(node.statement, node.arguments, indent)
             return
         statement = self.scop.statement(node.statement)
-        body = placed_body(statement, self.bodies[node.statement], node.arguments)
+        body = self.periodic.body(node)
         self.arrays.enter(statement)
         lines = self.printer.instructions(body, 0)
         comment = f"  // line {statement.span.line}: {' '.join(statement.source.split())}"
