@@ -12,7 +12,7 @@ from polyviz.codegen.bodies import bound_expression
 from polyviz.codegen.loops import For, descendants, instances
 from polyviz.codegen.pack_c import print_bounds, print_packing
 from polyviz.codegen.register_tile_c import print_tile_function, vector_types
-from polyviz.codegen.register_tiles import refusal
+from polyviz.codegen.register_tiles import is_widened, refusal
 from polyviz.codegen.text import TextBuilder
 from polyviz.model.expression import Binary
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.loops import Block, LoopNode
     from polyviz.model.expression import Expression
     from polyviz.model.plan import Plan, RegisterTile
-    from polyviz.model.program import ArrayType
+    from polyviz.model.program import ArrayType, FloatingPoint
     from polyviz.model.scop import Scop
 
 SMALLEST_PACKED_WORK = 20_000
@@ -49,6 +49,7 @@ class BlockPrinter:
         printer: CExpressionPrinter,
         text: TextBuilder,
         print_loops: Callable[[LoopNode, int], None],
+        floating_point: FloatingPoint,
     ) -> None:
         self.scop = scop
         self.plan = plan
@@ -60,11 +61,13 @@ class BlockPrinter:
         self.notes: list[str] = []
         self.blocks: dict[str, BlockText] = {}
         for tile in plan.register_tiles:
-            reason = refusal(tile, types, printer.environment)
+            widens = floating_point == "reassociate"
+            reason = refusal(tile, types, printer.environment, widens=widens)
             if reason is None:
                 target = tile.operands.target.array
                 self.blocks[tile.mark] = block_text(scop, tile, types[target].dtype, arrays)
                 self.notes += _slower(tile, target, types)
+                self.notes += _widened(tile) if is_widened(tile, types, printer.environment) else []
             else:
                 self.notes.append(f"{tile.statement} runs without tiles in registers: {reason}.")
 
@@ -171,6 +174,14 @@ def _buffered(block: BlockText, shared: bool | None) -> list[Operand]:
     """The packed operands of ``block`` that several blocks share, or those that they do not; all for None."""
     operands = block.operands if block.tile.packed else ()
     return [operand for operand in operands if shared is None or block.is_shared(operand) == shared]
+
+
+def _widened(tile: RegisterTile) -> list[str]:
+    """What to say where products are formed in the precision of their sum."""
+    return [
+        f"{tile.statement} multiplies in double precision, in which {tile.operands.target.array} adds up: its products "
+        "of single precision are not rounded first."
+    ]
 
 
 def _slower(tile: RegisterTile, target: str, types: Mapping[str, ArrayType]) -> list[str]:

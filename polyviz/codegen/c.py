@@ -10,7 +10,7 @@ from polyviz.codegen.accumulate_c import AccumulationPrinter
 from polyviz.codegen.array_sums_c import ArraySumPrinter
 from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.blocks_c import BlockPrinter
-from polyviz.codegen.bodies import bound_expression, placed_body, planned_body, private_name
+from polyviz.codegen.bodies import bound_expression, planned_body, private_name
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expansions_c import ExpansionPrinter
 from polyviz.codegen.expressions_c import CExpressionPrinter
@@ -20,9 +20,10 @@ from polyviz.codegen.local_ranges import ranges_of_locals
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.lower import lower
 from polyviz.codegen.panels_c import PanelPrinter
+from polyviz.codegen.periodic_c import PeriodicPrinter
 from polyviz.codegen.pipeline_c import PipelinePrinter
 from polyviz.codegen.ranges import narrowest
-from polyviz.codegen.regularity import is_regular
+from polyviz.codegen.regularity import is_collapsed, is_regular
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.row_blocks_c import RowBlockPrinter
 from polyviz.codegen.runtime_c import helper_source
@@ -65,7 +66,8 @@ def print_c(
 
 @dataclass
 class _CProgram:
-    """The state of printing one function; lives for one call of ``print_c``."""
+    """The state of printing one function; lives for one call of ``print_c``. ``sharing``: a team of threads runs what
+    is printed; ``in_lanes``: it is inside a vector loop, where the compiler writes out the loops that are left."""
 
     scop: Scop
     plan: Plan
@@ -73,6 +75,7 @@ class _CProgram:
     floating_point: FloatingPoint
     text: TextBuilder = field(default_factory=TextBuilder)
     sharing: bool = False
+    in_lanes: bool = False
 
     def __post_init__(self) -> None:
         self.arrays = ArrayPrinter(self.scop, self.types, C_RESERVED)
@@ -88,7 +91,7 @@ class _CProgram:
         }
         self.printer.ranges = ranges_of_locals(self.scop, self.plan, self.dtypes, self.bodies)
         shown = (self.arrays, self.printer, self.text)
-        self.blocks = BlockPrinter(self.scop, self.plan, self.types, *shown, self._node)
+        self.blocks = BlockPrinter(self.scop, self.plan, self.types, *shown, self._node, self.floating_point)
         self.folds = AccumulationPrinter(self.scop, self.plan, self.dtypes, *shown, self.floating_point, self.bodies)
         self.lifted = LiftedPrinter(self.scop, self.plan, self.types, self.dtypes, *shown, self._plain_loop)
         self.vectors = VectorFunctions(self.plan.vectors)
@@ -99,6 +102,7 @@ class _CProgram:
         )
         self.expansions = ExpansionPrinter(self.scop, self.plan, self.dtypes, self.arrays, self.printer)
         self.pipelines = PipelinePrinter(self.plan, *shown, self.blocks, self._node)
+        self.periodic = PeriodicPrinter(self.scop, self.bodies, *shown, self._plain_loop, self._one_loop)
         self.array_sums = ArraySumPrinter(
             self.plan, self.types, self.dtypes, *shown, self.floating_point, SMALLEST_PARALLEL_WORK
         )
@@ -268,18 +272,25 @@ class _CProgram:
         if node.reduced in self.array_sums.sums:
             self._team_with_copies(node, indent)
             return
-        if self._whole_nest(node, indent):
-            return
+        if self.in_lanes:
+            self._plain_loop(node, indent)
+        elif not (self.periodic.write(node, indent) or self._whole_nest(node, indent)):
+            self._one_loop(node, indent, regular=is_regular(node) and not marks)
+
+    def _one_loop(self, node: For, indent: int, *, regular: bool) -> None:
+        """A loop by itself, below what tells the compiler how its iterations may run."""
         if node.parallel:
-            regular = "static" if is_regular(node) and not marks else "dynamic"
-            self.text.add(
-                indent, f"#pragma omp parallel for schedule({regular}){self._if_it_pays(node.parallel)}"
-            )
+            kind = "static" if regular else "dynamic"
+            together = " collapse(2)" if regular and is_collapsed(node) else ""
+            condition = self._if_it_pays(node.parallel)
+            self.text.add(indent, f"#pragma omp parallel for{together} schedule({kind}){condition}")
         elif node.vector:
             self.text.add(indent, "#pragma omp simd")
+            self.in_lanes = True
         elif node.interleave > 1:
             self.text.add(indent, f"#pragma GCC unroll {node.interleave}")
         self._plain_loop(node, indent)
+        self.in_lanes = self.in_lanes and not node.vector
 
     def _whole_nest(self, node: For, indent: int) -> bool:
         """Print ``node`` with all that is in it in one of the forms that are made for some nests, if it has one."""
@@ -379,7 +390,7 @@ class _CProgram:
             self.blocks.block(node.statement, node.arguments, indent)
             return
         statement = self.scop.statement(node.statement)
-        body = placed_body(statement, self.bodies[node.statement], node.arguments)
+        body = self.periodic.body(node)
         self.arrays.enter(statement)
         lines = self.printer.instructions(body, 0)
         comment = f"  // line {statement.span.line}: {' '.join(statement.source.split())}"

@@ -47,7 +47,8 @@ class For(LoopNode):
     may run together inside the vector loop in the body, 1 for no more than one. ``pipeline`` names the mark of a loop
     over rows of tiles that threads take in turn; ``waits``: each iteration, a tile, waits until the row before has
     passed it. ``unroll_jam``: how many iterations may run together inside the vector loop in the body although they are
-    not parallel, each column doing them in order; 1 for no more than one.
+    not parallel, each column doing them in order; 1 for no more than one. ``collapsed``: threads share its iterations
+    together with those of the parallel loop right around it.
     """
 
     iterator: str
@@ -64,6 +65,7 @@ class For(LoopNode):
     pipeline: str = ""
     waits: bool = False
     unroll_jam: int = 1
+    collapsed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.typing import Environment, infer
-from polyviz.model.expression import Element, Expression, walk
+from polyviz.model.expression import Binary, Element, Expression, Name, walk
 from polyviz.model.plan import COLUMNS, ROWS, SCALARS, SUM
 
 if TYPE_CHECKING:
@@ -18,8 +18,13 @@ _VECTOR_DTYPES = ("float64", "float32")
 _LARGEST_ELEMENT = 8
 
 
-def refusal(tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment) -> str | None:
-    """Why the types of this call rule the register tile out; None when they do not."""
+def refusal(
+    tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment, *, widens: bool = False
+) -> str | None:
+    """Why the types of this call rule the register tile out; None when they do not.
+
+    ``widens`` tells that operands in single precision may be packed in double precision for sums in it.
+    """
     operands = tile.operands
     dtype = types[operands.target.array].dtype
     if dtype not in _VECTOR_DTYPES:
@@ -28,10 +33,26 @@ def refusal(tile: RegisterTile, types: Mapping[str, ArrayType], environment: Env
     parts = [part for part in walk(operands.update) if isinstance(part, Expression)]
     here = Environment({name: dtype for name in operand_names(tile)})
     found = [infer(value, environment) for value in values] + [infer(part, here) for part in parts]
-    other = next((scalar.name for scalar in found if scalar.name != dtype), None)
+    exact = ("float32",) if widens and dtype == "float64" and _has_exact_products(tile) else ()
+    other = next((scalar.name for scalar in found if scalar.name not in (dtype, *exact)), None)
     if other is not None:
         return f"{other} and {dtype} meet in one value"
     return None if tile.packed else _scattered((operands.target, *values), types)
+
+
+def is_widened(tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment) -> bool:
+    """Whether packing changes the type of some operand of a tile that the types allow."""
+    dtype = types[tile.operands.target.array].dtype
+    return any(infer(value, environment).name != dtype for value in (*tile.operands.rows, *tile.operands.columns))
+
+
+def _has_exact_products(tile: RegisterTile) -> bool:
+    """Whether the packed tile adds or subtracts products of a row and a column, which double precision holds exactly
+    where both are in single precision: such a product is fused with its sum, as one of doubles may be."""
+    match tile.operands.update:
+        case Binary("+" | "-", Name(name), Binary("*", Name(), Name())):
+            return tile.packed and name == SUM and not tile.operands.scalars
+    return False
 
 
 def _scattered(values: Sequence[Expression], types: Mapping[str, ArrayType]) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.loops import For, children_of, descendants
+from polyviz.codegen.loops import Block, For, children_of, descendants
 from polyviz.model.expression import Name, walk
 
 if TYPE_CHECKING:
@@ -36,6 +36,16 @@ def _outermost(node: LoopNode) -> list[For]:
     if isinstance(node, For):
         return [node]
     return [loop for child in children_of(node) for loop in _outermost(child)]
+
+
+def is_collapsed(loop: For) -> bool:
+    """Whether threads may share the iterations of ``loop`` together with those of the loop that is all of its body."""
+    inner = loop.body
+    while isinstance(inner, Block) and len(inner.children) == 1 and not (inner.declares or inner.team):
+        inner = inner.children[0]
+    if not isinstance(inner, For) or not inner.collapsed:
+        return False
+    return not any(_mentions(bound, {loop.iterator}) for bound in (inner.start, inner.stop))
 
 
 def _mentions(bound: Expression, names: set[str]) -> bool:

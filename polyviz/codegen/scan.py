@@ -23,6 +23,7 @@ from polyviz.model.expression import (
 )
 from polyviz.model.isl_limits import LimitError, at_most
 from polyviz.model.plan import (
+    COLLAPSED,
     END,
     INTERLEAVE,
     JAM,
@@ -288,7 +289,7 @@ def _for(node: isl.AstNode, place: _Place) -> LoopNode:
     parallel, reduced, pipeline = (_named(place.marks, kind) for kind in (PARALLEL, REDUCED, PIPELINE))
     copies, chains, jam, jammed = (_count(place.marks, kind) for kind in (UNROLL, INTERLEAVE, JAM, UNROLL_JAM))
     vector = VECTOR in place.marks
-    waits = WAITING in place.marks
+    waits, collapsed = WAITING in place.marks, COLLAPSED in place.marks
     return For(
         iterator.name,
         start,
@@ -304,6 +305,7 @@ def _for(node: isl.AstNode, place: _Place) -> LoopNode:
         pipeline,
         waits,
         jammed,
+        collapsed,
     )
 
 

@@ -30,7 +30,8 @@ class BandPlan:
     statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time. A tile of
     ``rows`` is long in its vector loop, whose ends may be cut off. Chains run side by side in ``strips`` of the
     innermost loop, or along ``diagonals`` of the two innermost; ``row_block`` rows run in one vector loop, or
-    ``row_by_row`` says why there are none. Along a ``wavefront`` threads run front by front, or in a ``pipeline``."""
+    ``row_by_row`` says why there are none. Along a ``wavefront`` threads run front by front, or in a ``pipeline``;
+    ``collapse``: they share the first two loops as one."""
 
     path: Path
     order: tuple[int, ...]
@@ -51,11 +52,18 @@ class BandPlan:
     row_block: int = 0
     row_by_row: str = ""
     pipeline: bool = False
+    collapse: bool = False
 
     @property
     def is_plain(self) -> bool:
         """Whether the loops of the band stay as they are."""
         return not (self.sizes or self.concurrent or self.block or self.updates)
+
+    @property
+    def collapses(self) -> bool:
+        """Whether threads share the first two loops as one; not where something else was made of the band since."""
+        changed = self.strips or self.diagonals or self.sums or self.row_block
+        return self.collapse and self.is_plain and self.parallel == 0 and not changed
 
     @property
     def is_skewed(self) -> bool:
@@ -115,9 +123,10 @@ def explain_band(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
         decisions.append(explain(plan.sums, statements))
     elif plan.parallel is not None and not plan.pipeline and not (plan.block and plan.block.team):
         kind = "tile loop" if plan.sizes else "loop"
-        decisions.append(
-            Decision("parallel", f"{kind} {plan.parallel} of the band runs on all threads", statements)
-        )
+        text = f"{kind} {plan.parallel} of the band runs on all threads"
+        if plan.collapses:
+            text += ", together with the loop inside it: the first may have few iterations"
+        decisions.append(Decision("parallel", text, statements))
     return decisions
 
 

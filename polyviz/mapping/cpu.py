@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError
+from polyviz.mapping.band_choice import plan_band
 from polyviz.mapping.band_plan import BandPlan, explain_band, mark_of, shared_work
 from polyviz.mapping.for_c import left_to_the_compiler, rows_side_by_side
 from polyviz.mapping.full_tiles import find_full_tiles
@@ -29,10 +30,10 @@ from polyviz.mapping.interleave import (
     interleave_strips,
     with_diagonals,
 )
-from polyviz.mapping.locality import Locality, band_locality
+from polyviz.mapping.locality import band_locality
 from polyviz.mapping.marked import Mapped, keep_marks
 from polyviz.mapping.memory import MemoryRules
-from polyviz.mapping.outer_loops import OuterLoops
+from polyviz.mapping.outer_vectors import choose_outer_vectors
 from polyviz.mapping.registers import (
     Registers,
     choose_register_tiles,
@@ -44,8 +45,8 @@ from polyviz.mapping.registers import (
 from polyviz.mapping.row_blocks import block_rows
 from polyviz.mapping.stencil_bands import as_stencil, needs_pipeline, with_chains_apart, with_strips
 from polyviz.mapping.storage import place_temporaries
-from polyviz.mapping.tile_sizes import Tile, concurrent_sizes, tile_sizes_of
-from polyviz.model.plan import POINTS, WAITING, FullTiles, Plan
+from polyviz.mapping.tile_sizes import Tile, concurrent_sizes
+from polyviz.model.plan import COLLAPSED, POINTS, WAITING, FullTiles, Plan
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tile import split_into_tiles
 from polyviz.transform.tree import Path, bands, insert_mark, node_at, split_band, statements_under
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
 
     import islpy as isl
 
-    from polyviz.analysis import BandProperties
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import ArraySum
     from polyviz.model.processor import Processor
@@ -91,6 +91,7 @@ def make_plan(
     panels: bool = True,
     jam: bool = True,
     pipeline: bool = True,
+    collapse: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
@@ -98,7 +99,8 @@ def make_plan(
     Register tiles need a ``processor`` with vector registers and a target whose compiler uses them (``c``, ``numba``);
     ``register_tile`` switches them off or gives their rows and vector registers per row, ``pack`` the copies of their
     operands; ``interleave`` switches off that several iterations of a parallel loop run side by side, ``row_blocks``
-    that rows of a stencil do, ``pipeline`` that tiles wait only for those they need (all in ``c`` only). The rest
+    that rows of a stencil do, ``pipeline`` that tiles wait only for those they need, ``collapse`` that threads share
+    two loops as one (all in ``c`` only). The rest
     switches off what is done for loops whose time goes into reading memory (``MemoryRules``), where ``contract``
     allows it at all.
     Raises OptionError for sizes that are not positive.
@@ -113,7 +115,7 @@ def make_plan(
     named = target == "c" and processor is not None and processor.vector_registers
     vectors = processor if named else None
     blocks = vectors if row_blocks else None
-    usual = {"interleave": chains, "pipeline": pipeline and target == "c"}
+    usual = {"interleave": chains, "pipeline": pipeline and target == "c", "collapse": collapse and target == "c"}
     mapped = _mapped(scop, dependences, schedule, tile, registers, rules, blocks, **usual)
     in_order = schedule.by_hand or schedule.scheduler == SOURCE_ORDER
     if target == "c" and not (tile or in_order):
@@ -151,6 +153,7 @@ def _mapped(
     *,
     interleave: bool,
     pipeline: bool,
+    collapse: bool,
 ) -> Mapped:
     if schedule.by_hand:
         if tile:
@@ -163,7 +166,7 @@ def _mapped(
         tile = False
     if tile is not None:
         memory = memory.in_given_order()
-    usual = {"interleave": interleave, "pipeline": pipeline}
+    usual = {"interleave": interleave, "pipeline": pipeline, "collapse": collapse}
     return _transform(scop, dependences, schedule.tree, tile, registers, memory, vectors, **usual)
 
 
@@ -178,6 +181,7 @@ def _transform(
     *,
     interleave: bool,
     pipeline: bool,
+    collapse: bool,
 ) -> Mapped:
     tree, said = prepared(scop, dependences, tree, registers) if tile is None else (tree, ())
     tree, arranged = memory.arranged(scop, dependences, tree)
@@ -190,9 +194,10 @@ def _transform(
         if locality is not None and is_concurrent(band):
             # Without tiles the rows that were chosen for them would be of no use.
             locality = replace(locality, tiling_helps=True)
-        plan = _plan_band(path, found, locality, around, tile)
+        outer = choose_outer_vectors(scop, tree, path, found) if locality is None and tile is None else None
+        plan = plan_band(path, found, locality, around, tile, outer)
         if pipeline and not around and locality is not None and needs_pipeline(scop, dependences, tree, plan, found):
-            plan = _plan_band(path, found, replace(locality, tiling_helps=True), around, tile)
+            plan = plan_band(path, found, replace(locality, tiling_helps=True), around, tile)
         if is_concurrent(band) and (plan.wavefront or not plan.sizes):
             plan = _concurrent(plan, tile, inside=bool(around))
         if registers is not None and tile is not False and locality is not None and not plan.concurrent:
@@ -217,7 +222,8 @@ def _transform(
             plan = _with_sums(plan, memory.sums(scop, dependences, ordered, path, len(plans)))
         if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
             plan = as_stencil(scop, dependences, tree, plan, tile, vectors, interleave=interleave)
-        plans.append(replace(plan, pipeline=pipeline and plan.wavefront and not plan.concurrent))
+        in_rows = pipeline and plan.wavefront and not plan.concurrent
+        plans.append(replace(plan, pipeline=in_rows, collapse=collapse and plan.collapse))
     plans = with_strips(scop, dependences, tree, properties, plans) if interleave else plans
     for plan in plans:
         decisions.extend(explain_band(plan, statements_under(node_at(tree, plan.path))))
@@ -240,36 +246,6 @@ def _with_sums(plan: BandPlan, sums: tuple[ArraySum, ...]) -> BandPlan:
 
 def _is_innermost(tree: isl.Schedule, path: Path) -> bool:
     return not any(other != path and other[: len(path)] == path for other, _ in bands(tree))
-
-
-def _plan_band(
-    path: Path, found: BandProperties, locality: Locality | None, around: Sequence[BandPlan], tile: Tile
-) -> BandPlan:
-    count = len(found.members)
-    order = tuple(range(count))
-    if found.permutable and locality is not None:
-        best = locality.best_innermost
-        order = (*(member for member in order if member != best), best)
-    sizes = tile_sizes_of(found, locality, order, tile)
-    parallel_around = any(plan.parallel is not None for plan in around)
-    serial_around = sum(plan.serial_members for plan in around)
-    outer = OuterLoops(found, order, bool(sizes), locality is None, parallel_around, serial_around).choose()
-    innermost_parallel = found.members[order[-1]].coincident or (
-        order == tuple(range(count)) and found.members[-1].parallel
-    )
-    # A loop shared between threads is not cut into vectors as well: its iterations are left whole.
-    innermost = locality is not None and (bool(sizes) or outer.parallel != count - 1)
-    return BandPlan(
-        path=path,
-        order=outer.order if not sizes else order,
-        tile_order=outer.order,
-        sizes=sizes,
-        parallel=outer.parallel,
-        wavefront=outer.wavefront,
-        vector=innermost and innermost_parallel,
-        separable=innermost,
-        serial_members=count if outer.parallel is None else outer.parallel,
-    )
 
 
 def _concurrent(plan: BandPlan, tile: Tile, *, inside: bool) -> BandPlan:
@@ -338,6 +314,7 @@ def _with_threads(tree: isl.Schedule, plan: BandPlan, number: int) -> isl.Schedu
     if plan.pipeline:
         tree = mark_loop(mark_loop(tree, plan.path, 1, WAITING), plan.path, 0, mark_of(plan, number))
     elif plan.parallel is not None:
+        tree = mark_loop(tree, plan.path, 1, COLLAPSED) if plan.collapses else tree
         tree = mark_loop(tree, plan.path, plan.parallel, mark_of(plan, number))
     return insert_mark(tree, plan.path, plan.block.team) if plan.block and plan.block.team else tree
 

@@ -28,6 +28,7 @@ JAM = "jam"
 UNROLL_JAM = "unroll-jam"
 PIPELINE = "pipeline"
 WAITING = "waiting"
+COLLAPSED = "collapsed"
 """Names of the mark nodes a plan's tree carries. ``parallel`` (with a number as its ending, ``parallel:0``) and
 ``vector`` stand above a band of one member and ``end`` below it: isl writes no loop for a member whose value is fixed,
 and the next loop must not take its place. ``local`` (with the names of the temporaries as the mark's ending,
@@ -44,10 +45,12 @@ threads share what is packed.
 start. ``reduced`` (with a number as its ending) stands, like ``parallel``, above a loop that threads may share once
 each adds into a copy of its own of the arrays that iterations have in common.
 ``pipeline`` (with a number as its ending) stands above a loop over rows of tiles that threads take in turn, ``waiting``
-above the loop over the tiles of a row, each of which starts once the row before has passed it."""
+above the loop over the tiles of a row, each of which starts once the row before has passed it. ``collapsed`` stands
+above a parallel loop right inside a ``parallel`` one: threads share the pairs of their iterations."""
 
 TARGET_MARKS = frozenset({
-    PARALLEL, VECTOR, LOCAL, POINTS, END, UNROLL, BLOCK, TEAM, REDUCED, INTERLEAVE, JAM, UNROLL_JAM, PIPELINE, WAITING
+    PARALLEL, VECTOR, LOCAL, POINTS, END, UNROLL, BLOCK, TEAM, REDUCED, INTERLEAVE, JAM, UNROLL_JAM, PIPELINE, WAITING,
+    COLLAPSED,
 })  # fmt: skip
 """The kinds of marks that bind a tree to a target; they promise what was proven for that binding only."""
 

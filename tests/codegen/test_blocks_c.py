@@ -247,3 +247,40 @@ def test_a_slower_path_is_said() -> None:
     given[2] = np.asfortranarray(given[2])
     (note,) = kernel.program_for(kernel.bind(given, {})).notes
     assert note == "S1 copies each tile of C, which is slower: its rows are not contiguous."
+
+
+def mixed_kernel(**options: Any) -> Kernel:
+    """A sum in double precision of products of single precision, as `s = 0.0` makes it in numba."""
+    text = """
+def scores(Q, K, S):
+    for i in range(Q.shape[0]):
+        for j in range(K.shape[0]):
+            s = 0.0
+            for d in range(Q.shape[1]):
+                s += Q[i, d] * K[j, d]
+            S[i, j] = s
+"""
+    return pv.compile(function_of(text), target="c", **options)
+
+
+@needs_compiler
+def test_products_of_single_precision_add_up_in_double() -> None:
+    kernel = mixed_kernel()
+    random = np.random.default_rng(5)
+    Q, K = (random.random((61, 90)).astype(np.float32) for _ in range(2))
+    S = np.zeros((61, 61))
+    program = kernel.program_for(kernel.bind([Q, K, S], {}))
+    (note,) = program.notes
+    assert "update_S1" in program.text
+    assert note == (
+        "S1 multiplies in double precision, in which s adds up: its products of single precision are not rounded first."
+    )
+    kernel(Q, K, S)
+    assert np.allclose(S, Q.astype(np.float64) @ K.T.astype(np.float64), rtol=1e-14)
+
+
+def test_products_stay_rounded_where_every_bit_counts() -> None:
+    types = {"Q": "float32", "K": "float32", "S": "float64"}
+    program = mixed_kernel(contract="strict").specialise({name: ArrayType(dtype, 2) for name, dtype in types.items()})
+    assert any("float32 and float64 meet" in note for note in program.notes)
+    assert "update_S1" not in program.text

@@ -11,7 +11,18 @@ import polyviz as pv
 from polyviz import gallery
 from polyviz.analysis import band_properties
 from polyviz.mapping import make_plan
-from polyviz.model.plan import END, INTERLEAVE, JAM, PARALLEL, PIPELINE, REDUCED, VECTOR, WAITING, Plan
+from polyviz.model.plan import (
+    COLLAPSED,
+    END,
+    INTERLEAVE,
+    JAM,
+    PARALLEL,
+    PIPELINE,
+    REDUCED,
+    VECTOR,
+    WAITING,
+    Plan,
+)
 from polyviz.transform.tree import bands, kind_of, path_of, walk
 from tests.codegen.programs import SOURCES
 from tests.mapping.pipelines import assert_pipelines_wait_enough
@@ -52,7 +63,7 @@ def assert_sound(scop: pv.Scop, dependences: pv.Dependences, plan: Plan) -> None
     )
     properties = band_properties(scop, dependences, plan.tree)
     found = {path: band for (path, _), band in zip(bands(plan.tree), properties, strict=True)}
-    alone = [path for kind in (PARALLEL, VECTOR, INTERLEAVE, JAM) for path in marked(plan, kind)]
+    alone = [path for kind in (PARALLEL, VECTOR, INTERLEAVE, JAM, COLLAPSED) for path in marked(plan, kind)]
     for path in alone:
         assert len(found[path].members) == 1
         assert found[path].members[0].parallel

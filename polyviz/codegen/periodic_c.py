@@ -1,0 +1,77 @@
+"""Vector loops over periodic subscripts in C: three parts, after the remainders that stand still in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from polyviz.codegen.bodies import placed_body
+from polyviz.codegen.wraps import fixed_remainders, parts_of, replaced, wraps_in
+from polyviz.model.expression import Name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from polyviz.codegen.arrays_c import ArrayPrinter
+    from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.codegen.loops import For, Instance
+    from polyviz.codegen.text import TextBuilder
+    from polyviz.model.expression import Expression, Instruction
+    from polyviz.model.scop import Scop
+
+
+class PeriodicPrinter:
+    """Prints vector loops whose subscripts wrap around; ``plain`` and ``vector`` print a loop without that."""
+
+    def __init__(
+        self,
+        scop: Scop,
+        bodies: Mapping[str, Sequence[Instruction]],
+        arrays: ArrayPrinter,
+        printer: CExpressionPrinter,
+        text: TextBuilder,
+        plain: Callable[[For, int], None],
+        vector: Callable[..., None],
+    ) -> None:
+        self.scop = scop
+        self.bodies = bodies
+        self.arrays = arrays
+        self.printer = printer
+        self.text = text
+        self.plain = plain
+        self.vector = vector
+        self.values: dict[Expression, Expression] = {}
+
+    def body(self, node: Instance) -> list[Instruction]:
+        """What one instance does at its place, with what is known of the remainders in its subscripts."""
+        statement = self.scop.statement(node.statement)
+        body = placed_body(statement, self.bodies[node.statement], node.arguments)
+        return [cast("Instruction", replaced(line, self.values)) for line in body] if self.values else body
+
+    def write(self, node: For, indent: int) -> bool:
+        """Print ``node`` in parts if it is a vector loop over subscripts that wrap around."""
+        wraps = wraps_in(node, self.body) if node.vector else ()
+        if not wraps:
+            return False
+        fixed = fixed_remainders(node, self.body)
+        first, inside, last = parts_of(node, wraps)
+        self.text.add(indent, "{")
+        self.values = {value: Name(self._named(number)) for number, value in enumerate(fixed)}
+        for value, name in self.values.items():
+            line = f"const int64_t {self.printer.expression(name)} = {self.printer.expression(value)};"
+            self.text.add(indent + 1, line)
+        known = dict(self.values)
+        self.plain(first, indent + 1)
+        self.values |= {wrap.remainder: wrap.value for wrap in wraps}
+        self.vector(inside, indent + 1, regular=True)
+        self.values = known
+        self.plain(last, indent + 1)
+        self.values = {}
+        self.text.add(indent, "}")
+        return True
+
+    def _named(self, number: int) -> str:
+        """A name that no loop has."""
+        name = f"wrapped{number}"
+        while any(name in statement.iterators for statement in self.scop.statements):
+            name += "_"
+        return self.arrays.added(name)

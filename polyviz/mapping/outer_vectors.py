@@ -1,0 +1,64 @@
+"""The best loop of a band with further loops below it: innermost in its band, and in vector lanes around short loops.
+
+A convolution over the channels of an image adds up a window of nine numbers for each channel. The window is too short
+for vectors, and its numbers are far apart; neighbouring channels lie side by side and have nothing to do with each
+other, so that a vector of channels goes through the window together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+from polyviz.analysis.strides import rank, statement_rows
+from polyviz.analysis.trip_counts import longest
+from polyviz.transform.innermost import innermost_scores
+from polyviz.transform.tree import node_at, statements_under
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import islpy as isl
+
+    from polyviz.analysis import BandProperties
+    from polyviz.analysis.strides import Row
+    from polyviz.model.scop import Scop, Statement
+    from polyviz.transform.tree import Path
+
+UNROLLED = 64
+"""Iterations of the loops inside a vector loop up to which compilers write them out, and take the loop for a vector."""
+
+
+@dataclass(frozen=True, slots=True)
+class OuterVectors:
+    """``member`` of a band with loops below it follows memory best; ``lanes``: its iterations run in vector lanes."""
+
+    member: int
+    lanes: bool
+
+
+def choose_outer_vectors(
+    scop: Scop, tree: isl.Schedule, path: Path, found: BandProperties
+) -> OuterVectors | None:
+    """The best innermost loop of the band at ``path``; None where its order is not free.
+
+    Lanes ask for references that stay or go to a neighbour, and for a constant, small number of iterations inside.
+    """
+    if not (found.permutable and all(member.coincident for member in found.members)):
+        return None
+    scores = innermost_scores(scop, tree, path)
+    best = max(scores, key=lambda score: (score.score, score.member))
+    band = node_at(tree, path)
+    rows = band.get_prefix_schedule_multi_union_pw_aff().flat_range_product(band.band_get_partial_schedule())
+    statements = [scop.statement(name) for name in statements_under(band)]
+    short = all(_iterations_inside(one, statement_rows(rows, one)) <= UNROLLED for one in statements)
+    return OuterVectors(best.member, best.vectorizable and best.spatial > 0 and short)
+
+
+def _iterations_inside(statement: Statement, rows: Sequence[Row]) -> float:
+    """The largest number of instances of ``statement`` for one value of ``rows``."""
+    still = [loop for loop in range(len(statement.iterators)) if not any(row[loop] for row in rows)]
+    if rank(rows) + len(still) < len(statement.iterators):
+        return float("inf")
+    return prod(longest(statement.domain, loop) for loop in still)
