@@ -265,7 +265,7 @@ class _Builder:
             row=self._row(name, dimension.expression),
             begin=_at(before, position + BEGIN, length),
             join=_at(before, position + JOIN, length),
-            finish=cells.reverse().lexmin().range(),
+            finish=cells.reverse().lexmax().range(),  # the last one: it knows whether its value is the last of all
             finish_order=self._order(name, FINISH),
         )
 
