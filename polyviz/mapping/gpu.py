@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
+    from polyviz.model.superposition import Superposition
 
 _OF_STAGING = ("kernel", "promotion")
 """The steps of decisions that follow from how kernels use memory."""
@@ -47,7 +48,7 @@ def make_device_plan(
     of ``gpu_single``, ``wavefronts`` included unless they are switched off. ``options`` say what may be done with
     memory; by default everything.
 
-    Raises OptionError for blocks that no device can hold.
+    Raises OptionError for blocks that no device can hold, and for a superposition whose kernels are not known.
     """
     allowed = options or DeviceOptions()
     if schedule.superposition is None:
@@ -55,6 +56,7 @@ def make_device_plan(
             scop, dependences, schedule, tile, wavefronts=wavefronts, threads=allowed.threads
         )
     elif allowed.threads is None:
+        _insist_on_kernels(scop, schedule.superposition)
         device = superposed_kernels(scop, schedule.superposition)
     else:
         raise OptionError(
@@ -119,6 +121,19 @@ def _staged(scop: Scop, plan: Plan, cell: int) -> Plan:
     others = plan.decisions[len(first) :]
     rest = tuple(one for one in others if one.step not in _OF_STAGING)
     return replace(plan, decisions=(*first, *_decisions(device), *promotions, *rest), device=device)
+
+
+def _insist_on_kernels(scop: Scop, superposition: Superposition) -> None:
+    """A superposition that was typed says what runs where, not how it is cut into kernels with barriers between."""
+    placed = {name for kernel in superposition.kernels for name in kernel.statements}
+    missing = [statement.name for statement in scop.statements if statement.name not in placed]
+    if missing:
+        raise OptionError(
+            f"This superposition has no kernels for {', '.join(missing)}: it was typed, and for those its legality is "
+            "checked, but kernels and barriers are not worked out.",
+            hint="Pass its order alone, `.tree`, which gets blocks and threads by the general rules; "
+            "or the scheduler 'superposition', which works out kernels of its own.",
+        )
 
 
 def _check_block(kernel: DeviceKernel) -> None:
