@@ -57,6 +57,7 @@ def make_device_plan(
         )
     elif allowed.threads is None:
         _insist_on_kernels(scop, schedule.superposition)
+        _insist_on_own_tiles(tile)
         device = superposed_kernels(scop, schedule.superposition)
     else:
         raise OptionError(
@@ -136,6 +137,16 @@ def _insist_on_kernels(scop: Scop, superposition: Superposition) -> None:
         )
 
 
+def _insist_on_own_tiles(tile: Sequence[int] | Literal[False] | None) -> None:
+    """Sizes that nobody would look at are refused; False is right, since nothing is tiled beyond the blocks."""
+    if tile:
+        sizes = ", ".join(map(str, tile))
+        raise OptionError(
+            "The tiles of a superposition are its own, and `tile` does not change them.",
+            hint=f"Give the scheduler's option: tile_sizes=({sizes},).",
+        )
+
+
 def _check_block(kernel: DeviceKernel) -> None:
     if kernel.threads_per_block > LARGEST_BLOCK:
         sizes = " x ".join(str(axis.size) for axis in reversed(kernel.threads))
@@ -154,14 +165,17 @@ def _kernel_text(kernel: DeviceKernel) -> str:
     blocks = ", ".join(
         f"{axis.axis}: {_rows(axis.texts)} in tiles of {axis.size}" for axis in reversed(kernel.blocks)
     )
+    sums = {tree.axis for tree in kernel.trees}
     threads = ", ".join(
-        f"{axis.axis}: {axis.size} along {_rows(axis.texts)}" for axis in reversed(kernel.threads)
+        f"{axis.axis}: {axis.size} along {_rows(axis.texts, 'the terms of a sum' if axis.axis in sums else 'nothing')}"
+        for axis in reversed(kernel.threads)
     )
     host = f", launched {len(kernel.host)} loops deep by the host" if kernel.host else ""
-    waits = f"{len(kernel.barriers)} barriers" if len(kernel.barriers) != 1 else "1 barrier"
+    number = len(kernel.barriers) + len(kernel.runs) + len(kernel.trees)  # copies and shared sums wait as well
+    waits = "1 barrier" if number == 1 else f"{number} barriers"
     return f"kernel {kernel.number}: blocks {blocks or 'one'}; threads {threads or 'one'}; {waits}{host}"
 
 
-def _rows(texts: object) -> str:
+def _rows(texts: object, without: str = "nothing") -> str:
     assert isinstance(texts, dict)
-    return " | ".join(dict.fromkeys(texts.values())) or "nothing"
+    return " | ".join(dict.fromkeys(texts.values())) or without

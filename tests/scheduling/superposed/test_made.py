@@ -106,3 +106,9 @@ def test_a_typed_plan_never_runs_without_its_kernels(target: str) -> None:
 def test_a_bracket_that_lacks_is_said() -> None:
     with pytest.raises(OptionError, match="of S1, lacks a bracket"):
         superpose(PART, {"S0": "(0, i_x)", "S1": "(1, i_x"}, REGULAR)
+
+
+def test_a_verdict_shows_itself_in_words() -> None:
+    made = superpose(PART, {"S0": "(0, floor(i/4)_x)", "S1": "(1, floor(j/4)_x)"}, REGULAR)
+    assert repr(made.legality) == str(made.legality)
+    assert repr(made.legality).startswith("outer: ")
