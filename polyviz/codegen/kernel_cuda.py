@@ -321,7 +321,7 @@ class KernelBody:
         else:
             body = placed_body(tree.statement, self.owner.bodies[name], node.arguments)
             comment = f"line {tree.statement.span.line}, all parts"
-            self.lines(tree.statement, [tree.finish(body)], indent, lane, out, comment)
+            self.lines(tree.statement, tree.finish(body), indent, lane, out, comment)
 
     def _join(self, tree: TreeText, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
         """The tree: in each round half of the threads take the part of one of the other half."""

@@ -142,7 +142,7 @@ class NumbaCudaKernel:
         else:
             body = placed_body(tree.statement, self.device.bodies[tree.statement.name], node.arguments)
             comment = f"line {tree.statement.span.line}, all parts"
-            self._lines([tree.finish(body)], indent, out, comment, tree.statement)
+            self._lines(tree.finish(body), indent, out, comment, tree.statement)
 
     def _begin(self, tree: TreeText) -> Instruction:
         """The part before anything was added, in the type of the cell: a variable of Python has none of its own."""

@@ -62,8 +62,8 @@ class TreeText:
         return Assign(Element(self.part), Constant(float(_IDENTITY[self.tree.operator])))
 
     def accumulate(self, body: Sequence[Instruction]) -> list[Instruction]:
-        """``body`` with the part in place of the accumulating cell."""
-        (instruction,) = body
+        """``body`` with the part in place of the accumulating cell; what hands a last value over is for ``finish``."""
+        instruction = body[0]
         assert isinstance(instruction, Assign)
         target = instruction.target
 
@@ -82,11 +82,11 @@ class TreeText:
         """One thread takes the part ``width`` threads further."""
         return self._joined(self._cell(Constant(0)), self._cell(Name(width)))
 
-    def finish(self, body: Sequence[Instruction]) -> Instruction:
-        """The accumulating cell takes the joined parts, which the first thread holds."""
-        (instruction,) = body
+    def finish(self, body: Sequence[Instruction]) -> list[Instruction]:
+        """The accumulating cell takes the joined parts, which the first thread holds; then it may be handed over."""
+        instruction, *handed_over = body
         assert isinstance(instruction, Assign)
-        return self._joined(instruction.target, self._cell(Constant(0)))
+        return [self._joined(instruction.target, self._cell(Constant(0))), *handed_over]
 
     @property
     def coordinate(self) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
+    from polyviz.model.superposition import Superposition
 
 _OF_STAGING = ("kernel", "promotion")
 """The steps of decisions that follow from how kernels use memory."""
@@ -47,7 +48,7 @@ def make_device_plan(
     of ``gpu_single``, ``wavefronts`` included unless they are switched off. ``options`` say what may be done with
     memory; by default everything.
 
-    Raises OptionError for blocks that no device can hold.
+    Raises OptionError for blocks that no device can hold, and for a superposition whose kernels are not known.
     """
     allowed = options or DeviceOptions()
     if schedule.superposition is None:
@@ -55,6 +56,8 @@ def make_device_plan(
             scop, dependences, schedule, tile, wavefronts=wavefronts, threads=allowed.threads
         )
     elif allowed.threads is None:
+        _insist_on_kernels(scop, schedule.superposition)
+        _insist_on_own_tiles(tile)
         device = superposed_kernels(scop, schedule.superposition)
     else:
         raise OptionError(
@@ -121,6 +124,29 @@ def _staged(scop: Scop, plan: Plan, cell: int) -> Plan:
     return replace(plan, decisions=(*first, *_decisions(device), *promotions, *rest), device=device)
 
 
+def _insist_on_kernels(scop: Scop, superposition: Superposition) -> None:
+    """A superposition that was typed says what runs where, not how it is cut into kernels with barriers between."""
+    placed = {name for kernel in superposition.kernels for name in kernel.statements}
+    missing = [statement.name for statement in scop.statements if statement.name not in placed]
+    if missing:
+        raise OptionError(
+            f"This superposition has no kernels for {', '.join(missing)}: it was typed, and for those its legality is "
+            "checked, but kernels and barriers are not worked out.",
+            hint="Pass its order alone, `.tree`, which gets blocks and threads by the general rules; "
+            "or the scheduler 'superposition', which works out kernels of its own.",
+        )
+
+
+def _insist_on_own_tiles(tile: Sequence[int] | Literal[False] | None) -> None:
+    """Sizes that nobody would look at are refused; False is right, since nothing is tiled beyond the blocks."""
+    if tile:
+        sizes = ", ".join(map(str, tile))
+        raise OptionError(
+            "The tiles of a superposition are its own, and `tile` does not change them.",
+            hint=f"Give the scheduler's option: tile_sizes=({sizes},).",
+        )
+
+
 def _check_block(kernel: DeviceKernel) -> None:
     if kernel.threads_per_block > LARGEST_BLOCK:
         sizes = " x ".join(str(axis.size) for axis in reversed(kernel.threads))
@@ -139,14 +165,17 @@ def _kernel_text(kernel: DeviceKernel) -> str:
     blocks = ", ".join(
         f"{axis.axis}: {_rows(axis.texts)} in tiles of {axis.size}" for axis in reversed(kernel.blocks)
     )
+    sums = {tree.axis for tree in kernel.trees}
     threads = ", ".join(
-        f"{axis.axis}: {axis.size} along {_rows(axis.texts)}" for axis in reversed(kernel.threads)
+        f"{axis.axis}: {axis.size} along {_rows(axis.texts, 'the terms of a sum' if axis.axis in sums else 'nothing')}"
+        for axis in reversed(kernel.threads)
     )
     host = f", launched {len(kernel.host)} loops deep by the host" if kernel.host else ""
-    waits = f"{len(kernel.barriers)} barriers" if len(kernel.barriers) != 1 else "1 barrier"
+    number = len(kernel.barriers) + len(kernel.runs) + len(kernel.trees)  # copies and shared sums wait as well
+    waits = "1 barrier" if number == 1 else f"{number} barriers"
     return f"kernel {kernel.number}: blocks {blocks or 'one'}; threads {threads or 'one'}; {waits}{host}"
 
 
-def _rows(texts: object) -> str:
+def _rows(texts: object, without: str = "nothing") -> str:
     assert isinstance(texts, dict)
-    return " | ".join(dict.fromkeys(texts.values())) or "nothing"
+    return " | ".join(dict.fromkeys(texts.values())) or without

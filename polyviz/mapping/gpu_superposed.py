@@ -271,7 +271,7 @@ class _Builder:
             row=self._row(name, dimension.expression),
             begin=_at(before, position + BEGIN, length),
             join=_at(before, position + JOIN, length),
-            finish=_first_of_each(cells),
+            finish=_last_of_each(cells),  # it knows whether its value is the last of all
             finish_order=self._order(name, FINISH),
         )
 
@@ -293,17 +293,17 @@ class _Builder:
         return bool(phase.intersect_domain(own).reverse().apply_range(writes.relation).is_single_valued())
 
 
-def _first_of_each(cells: isl.Map) -> isl.Set:
-    """Of the instances that ``cells`` maps to one value the first one, for every value.
+def _last_of_each(cells: isl.Map) -> isl.Set:
+    """Of the instances that ``cells`` maps to one value the last one, for every value.
 
-    Those without an earlier one: isl has no minimum for some instances that strides and a disjunction make.
+    Those without a later one: isl has no maximum for some instances that strides and a disjunction make.
 
-    >>> print(_first_of_each(isl.Map("{ S[i, j] -> [i] : 0 <= i < 9 and i < j < 20 }")))
-    { S[i, j = 1 + i] : 0 <= i <= 8 }
+    >>> print(_last_of_each(isl.Map("{ S[i, j] -> [i] : 0 <= i < 9 and i < j < 20 }")))
+    { S[i, j = 19] : 0 <= i <= 8 }
     """
     instances = with_known_quotients(cells.domain())
-    later = isl.Map.lex_lt(instances.get_space()).intersect(cells.apply_range(cells.reverse())).range()
-    return instances.subtract(with_known_quotients(later)).coalesce()
+    earlier = isl.Map.lex_lt(instances.get_space()).intersect(cells.apply_range(cells.reverse())).domain()
+    return instances.subtract(with_known_quotients(earlier)).coalesce()
 
 
 def _time_before(domain: isl.Set, order: isl.Map, place: int) -> isl.Set:

@@ -41,7 +41,7 @@ class AccessRow:
     strides: tuple[int | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class KernelCard:
     """The card of one kernel; ``grid`` is written over the sizes, x first."""
 
@@ -75,7 +75,7 @@ class KernelCard:
         """The card as plain data for JSON."""
         return asdict(self)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.text()
 
     def text(self) -> str:

@@ -277,7 +277,7 @@ class Condition:
         return f"{self.name}: " + ("holds" if self.witness is None else f"fails, {self.witness.explanation}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SuperpositionLegality:
     """The verdict on a superposition: true when all conditions hold.
 
@@ -297,7 +297,7 @@ class SuperpositionLegality:
                 return condition
         raise KeyError(name)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n".join(map(str, self.conditions))
 
 

@@ -200,7 +200,9 @@ class Binder:
         """An array that stays on the device is locked on the host, and may be older there."""
         if self.on_device or not (written or device.is_ahead(value)):
             return
-        what = "this kernel would write it on the host" if written else "its newest values are there"
+        what = "its newest values are there"
+        if written:
+            what = "this kernel, which runs on the processor, would write it on the host"
         raise ArgumentError(
             f"{name} is kept on the device, and {what}.",
             hint="Release it first: polyviz.device.release(…)."

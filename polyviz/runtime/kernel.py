@@ -227,6 +227,8 @@ class Kernel(Displayable):
             bound = self.bind(arguments, keywords)
         except OverlapError as error:
             if self.target not in PROCESSORS:
+                if self.overlap == "as-written":
+                    error.hint += f' overlap="as-written" is for processors, and {self.target!r} is a device.'
                 raise
             if self.overlap == "refuse":
                 error.hint += (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from polyviz.analysis.parallelism import parallelism
@@ -66,7 +66,12 @@ class Parallel(Move):
             first += band.band_n_member()
         loop = parallelism(scop, dependences, tree)[first + checked_member(tree, self.path, self.member)]
         allowed = loop.parallel or (self.reductions and loop.reduction_parallel)
-        return Legality(() if allowed or loop.witness is None else (loop.witness,))
+        if allowed or loop.witness is None:
+            return Legality(())
+        if not loop.reduction_parallel:
+            return Legality((loop.witness,))
+        why = f"{loop.witness.explanation}: it only adds up, but a loop marked by hand gets no partial results to join"
+        return Legality((replace(loop.witness, explanation=why),))
 
 
 _PLACES = {"parallel": "parallel threads", "vector": "vector lanes"}

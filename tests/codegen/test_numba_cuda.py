@@ -81,6 +81,38 @@ def test_host_loops_transfers_and_results_in_the_simulator():
     simulated(pv.compile(total, schedule="superposition", target="emulated"), (np.arange(40.0),), total)
 
 
+SUMS = """
+for r in range(R):
+    largest = X[r, 0]
+    for c in range(W):
+        largest = max(largest, X[r, c])
+    z = 0.0
+    for c in range(W):
+        z += X[r, c]
+    Y[r] = z / largest
+"""
+
+
+def sums_of_rows():
+    X = 1 + np.arange(350.0).reshape(5, 70) % 7
+    values = {"R": 5, "W": 70, "X": X, "Y": np.zeros(5)}
+    return pv.compile(SUMS, schedule="superposition", target="emulated", namespace=values), values
+
+
+def test_a_sum_that_threads_share_is_handed_over_after_the_loops_of_a_cell():
+    made, values = sums_of_rows()
+    X, Y = values["X"], values["Y"]
+    assert made(**values) == (X[-1].max(), X[-1].sum())
+    assert made.source.count("all parts") == made.teaching_source.count("all parts") == 2
+    np.testing.assert_array_equal(Y, X.sum(1) / X.max(1))
+
+
+@pytest.mark.slow
+def test_the_simulator_hands_a_shared_sum_over_too():
+    made, values = sums_of_rows()
+    assert made.simulate(**values) == (values["X"][-1].max(), values["X"][-1].sum())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("schedule", ["superposition", "isl"])
 @pytest.mark.parametrize(

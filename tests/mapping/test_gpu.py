@@ -98,6 +98,20 @@ def test_threads_are_chosen_apart_from_tiles():
         planned("gemm", "superposition", device={"threads": (8, 8)})
 
 
+def test_tiles_that_nobody_would_look_at_are_refused():
+    with pytest.raises(pv.OptionError, match="The tiles of a superposition are its own") as error:
+        planned("gemm", "superposition", tile=(16, 8))
+    assert "tile_sizes=(16, 8,)" in error.value.hint
+    assert planned("gemm", "superposition", tile=False)
+
+
+def test_the_report_counts_the_barriers_of_copies_and_of_shared_sums():
+    (copies,) = decisions("gemm", "superposition", "kernel")[-1:]
+    assert copies.endswith("; 1 barrier")
+    shared = decisions("gemver", "superposition", "kernel")
+    assert any("along the terms of a sum" in text and "1 barrier" in text for text in shared)
+
+
 def decisions(name, schedule, step):
     function = next(entry.function for entry in kernels() if entry.name == name)
     plan = pv.compile(function, schedule=schedule, target="emulated").plan

@@ -197,6 +197,13 @@ def test_arrays_that_overlap_are_refused_before_anything_is_changed(update: pv.K
         np.testing.assert_array_equal(one, other)
 
 
+def test_a_device_says_that_it_does_not_run_loops_as_written() -> None:
+    update = pv.compile(function_of(UPDATE), target="emulated", overlap="as-written")
+    with pytest.raises(pv.OverlapError) as error:
+        update(*OVERLAPPING["partial overlap"]())
+    assert "is for processors, and 'emulated' is a device" in error.value.hint
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("case", OVERLAPPING)
 def test_arrays_that_overlap_are_updated_in_the_order_of_the_source(case: str, target: str) -> None:

@@ -32,7 +32,8 @@ def superpose(
 
     A function is written ``(0, floor(i/32)_x, t, j_y)``: whole numbers order statements, ``_x``, ``_y``, ``_z`` make an
     affine function of the iterators a coordinate, ``floor(…/size)`` makes tiles. What the check found is in
-    ``legality``; kernels and barriers are not worked out. Raises ``OptionError`` where the text cannot be read or a
+    ``legality``; kernels and barriers are not worked out, so that it runs on a processor, and on a device as its
+    ``tree`` only. Raises ``OptionError`` where the text cannot be read or a
     statement is missing.
 
     >>> from polyviz.frontend import extract
@@ -72,6 +73,8 @@ def _scatterings(scop: Scop, texts: Mapping[str, str]) -> dict[str, Scattering]:
 
 
 def _scattering(statement: Statement, text: str) -> Scattering:
+    if text.count("(") != text.count(")"):
+        raise OptionError(f"`{text}`, the scattering function of {statement.name}, lacks a bracket.")
     inner = text.strip().removeprefix("(").removesuffix(")")
     return tuple(_dimension(statement, part.strip()) for part in inner.split(",") if part.strip())
 

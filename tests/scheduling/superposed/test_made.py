@@ -88,3 +88,27 @@ def test_a_typed_plan_runs() -> None:
         pv.compile(kernel("mvt").function, schedule=superpose(PART, outer, REGULAR), target="python")
     assert "blocks of one kernel do not depend on each other" in str(error.value)
     assert error.value.hint == "Its order alone, without blocks and threads, is `.tree`."
+
+
+@pytest.mark.parametrize("target", ["emulated", "python"])
+def test_a_typed_plan_never_runs_without_its_kernels(target: str) -> None:
+    entry = kernel("mvt")
+    part = pv.extract(entry.function)
+    other = {"S0": "(0, floor(i/4)_x)", "S1": "(0, floor(i/4)_x)"}
+    made = superpose(part, other, {"S0": "(0, i_y, j)", "S1": "(1, i_x, j)"})
+    if target == "emulated":
+        with pytest.raises(OptionError, match="has no kernels for S0, S1: it was typed") as error:
+            pv.compile(entry.function, schedule=made, target=target)
+        assert "`.tree`" in str(error.value.hint)
+    agree(entry.function, *entry.arguments({"n": 7}, seed=1), target=target, schedule=made.tree)
+
+
+def test_a_bracket_that_lacks_is_said() -> None:
+    with pytest.raises(OptionError, match="of S1, lacks a bracket"):
+        superpose(PART, {"S0": "(0, i_x)", "S1": "(1, i_x"}, REGULAR)
+
+
+def test_a_verdict_shows_itself_in_words() -> None:
+    made = superpose(PART, {"S0": "(0, floor(i/4)_x)", "S1": "(1, floor(j/4)_x)"}, REGULAR)
+    assert repr(made.legality) == str(made.legality)
+    assert repr(made.legality).startswith("outer: ")
