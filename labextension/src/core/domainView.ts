@@ -45,6 +45,8 @@ class DomainView {
   private readonly turning = new Turning(() => this.turned(), () => this.isSolid());
   private readonly workers: Workers;
   private shading: Shading = 'tiles';
+  /** What is drawn, before any pixel: made anew for another model, schedule or space only. */
+  private panes: readonly Pane[] = [];
   private slices = new Map<string, Slices>();
   private points = new Map<string, Point>();
   private placed = new Map<string, PlacedMark>();
@@ -74,8 +76,8 @@ class DomainView {
 
   /** Slices depend on what is drawn, so another space or schedule begins with its own. */
   private restart(): void {
-    const panes = this.panes();
-    this.slices = new Map(panes.map(pane => [pane.key, firstSlices(pane)]));
+    this.panes = panesOf(this.state.model, this.state.variant, this.state.space);
+    this.slices = new Map(this.panes.map(pane => [pane.key, firstSlices(pane)]));
     if (this.shading === 'blocks') {
       this.state.askForDevice();
     }
@@ -84,19 +86,15 @@ class DomainView {
 
   /** Whether something is drawn in three dimensions. */
   private isSolid(): boolean {
-    return this.panes().some(pane => drawnAxes(pane, this.slices.get(pane.key) ?? new Map<number, number>()).length === MOST_AXES);
+    return this.panes.some(pane => drawnAxes(pane, this.slices.get(pane.key) ?? new Map<number, number>()).length === MOST_AXES);
   }
 
   private turned(): void {
     keepingFocus(this.root, () => this.draw());
   }
 
-  private panes(): readonly Pane[] {
-    return panesOf(this.state.model, this.state.variant, this.state.space);
-  }
-
   private draw(): void {
-    const panes = this.panes();
+    const { panes } = this;
     const look = { shading: this.shading, turn: this.turning.turn };
     const sheet = layOut(panes, this.slices, this.state.model, this.state.variant, look);
     this.points = new Map();
@@ -127,7 +125,7 @@ class DomainView {
     const [first = null] = moment ?? [];
     const wanted = pair.length > 0 ? pair : first === null ? [] : [first];
     let isMoved = false;
-    for (const pane of wanted.length > 0 ? this.panes() : []) {
+    for (const pane of wanted.length > 0 ? this.panes : []) {
       const slices = this.slices.get(pane.key) ?? new Map<number, number>();
       const better = slicesAround(pane, new Set(wanted), slices);
       isMoved ||= better !== slices;
@@ -250,12 +248,13 @@ class DomainView {
       ];
       restyle(point, signs);
     }
-    this.cloud?.paint(one => ({
-      isNow: moment?.has(one.key) ?? false,
-      isPast: past.has(one.key),
-      isLit: !light.isEmpty && (light.instances.has(one.key) || light.whole.has(one.mark.statement)),
-      isDim: !light.isEmpty
-    }));
+    this.cloud?.paint(({ key, mark }) => {
+      if (moment?.has(key)) {
+        return 'now';
+      }
+      const isLit = !light.isEmpty && (light.instances.has(key) || light.whole.has(mark.statement));
+      return isLit ? 'lit' : !light.isEmpty ? 'dim' : past.has(key) ? 'past' : 'plain';
+    });
     this.arrows?.mark(number => this.arrowLook(number), !light.isEmpty);
     this.drawViolation();
   }
