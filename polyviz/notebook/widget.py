@@ -31,8 +31,8 @@ _CHANGES = frozenset({"schedule", "values", "apply", "moves", "history", "device
 class InspectorWidget(anywidget.AnyWidget):
     """The views of one loop nest; ``workbench`` holds the schedules and the edit that were made in it.
 
-    ``shown`` names the schedule for which the model was made anew, so that the front end draws it at once. The schedules
-    can be timed when ``inspector`` knows arguments to run them on, which stay as they are.
+    ``shown`` names the schedule for which the model was made anew: the front end draws that at once, and nothing twice.
+    The schedules can be timed when ``inspector`` knows arguments to run them on, which stay as they are.
     """
 
     model = traitlets.Dict().tag(sync=True)

@@ -170,6 +170,28 @@ test('a hidden kind takes its arrows and its rows away', () => {
   expect(all('table[aria-label="Dependences"] tbody tr').every(row => row.hidden)).toBe(true);
 });
 
+test('at a picked iteration its own arrows are lit, and the others step back', () => {
+  draw(sample());
+  const arrows = (look: string): number => all(`.polyviz-arrows${look} > .polyviz-arrow`).reduce((sum, one) => sum + one.getAttribute('d')!.match(/M/g)!.length, 0);
+  expect([arrows('.polyviz-lit'), arrows('.polyviz-dim'), all('.polyviz-arrows').length]).toEqual([0, 0, 1]);
+  all('.polyviz-point')[4]!.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  expect([arrows('.polyviz-lit'), arrows('.polyviz-dim')]).toEqual([2, 4]);
+  find('[aria-label="Dependences"] tbody tr').click();
+  expect([arrows('.polyviz-lit'), arrows('.polyviz-dim'), all('.polyviz-arrows').length]).toEqual([4, 0, 1]);
+});
+
+test('arrows between statements wait until something at one of their ends is picked', () => {
+  const value = sample();
+  const [statement] = value['statements'] as Record<string, unknown>[];
+  const [relation] = value['relations'] as Record<string, unknown>[];
+  const [variant, ...others] = value['variants'] as Record<string, unknown>[];
+  const times = variant!['times'] as Record<string, unknown>;
+  draw({ ...value, statements: [statement, { ...statement, name: 'S1' }], relations: [{ ...relation, sink: 'S1' }], variants: [{ ...variant, times: { ...times, S1: times['S0'] } }, ...others] });
+  expect(all('.polyviz-arrow.polyviz-flow').filter(one => one.closest('.polyviz-arrows') !== null)).toEqual([]);
+  find('[aria-label="Dependences"] tbody tr').click();
+  expect(all('.polyviz-arrows.polyviz-lit')).toHaveLength(1);
+});
+
 test('steps light one iteration after the other', () => {
   draw(sample());
   find('[aria-label="One step forward"]').click();
