@@ -95,6 +95,13 @@ def band_properties(scop: Scop, dependences: Dependences, tree: isl.Schedule) ->
     return properties
 
 
+def keep_properties(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, properties: tuple[BandProperties, ...]
+) -> None:
+    """Have :func:`band_properties` know those of ``tree``, which is another tree but for its flags and marks."""
+    _RECENT.append(_Known(scop, dependences, tree, properties))
+
+
 def last_is_parallel(visit: BandVisit) -> bool:
     """Whether the last member of a band carries nothing where it stands, inside the members before it."""
     left = reduce(undecided, visit.rows[:-1], visit.constraints)

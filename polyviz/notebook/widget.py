@@ -31,12 +31,14 @@ _CHANGES = frozenset({"schedule", "values", "apply", "moves", "history", "device
 class InspectorWidget(anywidget.AnyWidget):
     """The views of one loop nest; ``workbench`` holds the schedules and the edit that were made in it.
 
+    ``shown`` names the schedule for which the model was made anew: the front end draws that at once, and nothing twice.
     The schedules can be timed when ``inspector`` knows arguments to run them on, which stay as they are.
     """
 
     model = traitlets.Dict().tag(sync=True)
     schedulers: traitlets.List[str] = traitlets.List().tag(sync=True)
     can_run = traitlets.Bool(False).tag(sync=True)
+    shown = traitlets.Unicode("").tag(sync=True)
 
     def __init__(self, inspector: Inspector) -> None:
         script = widget_script()
@@ -147,7 +149,8 @@ class InspectorWidget(anywidget.AnyWidget):
         self.workbench.explain_rest(REASON_SECONDS)
         model = self.workbench.model()
         forms = inspector_bundle(self.workbench.inspector, model)
-        return {"html": str(forms["text/html"]), "text": str(forms["text/plain"]), "model": model}
+        page = {"html": str(forms["text/html"]), "text": str(forms["text/plain"])}
+        return page if model == self.model else {**page, "model": model}
 
     def _why(self, question: Mapping[str, Any]) -> dict[str, Any]:
         self.workbench.explain(str(question["variant"]))
@@ -174,7 +177,8 @@ class InspectorWidget(anywidget.AnyWidget):
         self.send({"answer": "run", "problem": problem, "show": ""})
 
     def _redrawn(self, show: str = "") -> dict[str, Any]:
-        self.model = self.workbench.model()
+        with self.hold_sync():
+            self.shown, self.model = show, self.workbench.model()
         return {"show": show}
 
 

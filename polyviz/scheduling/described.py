@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from polyviz.analysis.parallelism import BandProperties, band_properties, parallelism
+from polyviz.analysis.parallelism import BandProperties, band_properties, keep_properties, parallelism
 from polyviz.analysis.times import times_by_statement, union_of
 from polyviz.model.schedule import Band, BandMember, Decision, Schedule
 from polyviz.scheduling.explanation import LOOP, loop_decisions
@@ -50,7 +50,11 @@ def _outline(scheduler: str, tree: isl.Schedule, properties: Sequence[BandProper
 
 def flagged(problem: SchedulingProblem, tree: isl.Schedule) -> isl.Schedule:
     """``tree`` with the flags that isl keeps on its bands set from the exact analysis."""
-    return _flagged(tree, band_properties(problem.scop, problem.dependences, tree))
+    properties = band_properties(problem.scop, problem.dependences, tree)
+    made = _flagged(tree, properties)
+    # Whoever describes it next need not find out again what its flags say.
+    keep_properties(problem.scop, problem.dependences, made, properties)
+    return made
 
 
 def common_times(tree: isl.Schedule) -> isl.UnionMap:

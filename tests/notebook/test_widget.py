@@ -66,6 +66,20 @@ def test_questions_change_the_model(shown):
     assert shown.model["edit"]["undone"] == 1
 
 
+def test_a_new_schedule_comes_with_the_order_to_show_it(shown, monkeypatch):
+    sent = []
+    monkeypatch.setattr(shown, "send_state", lambda key=None: sent.append(set(key)))
+    ask(shown, ask="schedule", name="isl")
+    assert shown.shown == "isl"
+    assert sent == [{"model", "shown"}]
+
+
+def test_a_saved_page_brings_the_model_only_where_it_has_more_to_say(shown):
+    assert shown._page()["model"]["variants"][0]["reasons"] is not None
+    ask(shown, ask="why", variant="original")
+    assert "model" not in shown._page()
+
+
 def test_a_device_is_asked_for_its_kernels(shown):
     assert shown.model["variants"][0]["device"] is None
     assert ask(shown, ask="device", variant="original")["problem"] == ""

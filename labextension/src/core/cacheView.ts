@@ -30,8 +30,9 @@ export function cacheView(state: State): HTMLElement {
 class CacheView {
   readonly root = element('div', {});
   private run: Run = { touches: [], ends: [], stays: new Map(), writtenBack: 0 };
-  private simulated: readonly Moment[] | null = null;
+  private simulated: { readonly moments: readonly Moment[]; readonly cache: string } | null = null;
   private lines: ReadonlyMap<number, SVGElement> = new Map();
+  private looks = new Map<number, string>();
   private readonly step = element('p', { class: 'polyviz-cache-step', 'aria-live': 'polite' });
 
   constructor(private readonly state: State) {
@@ -42,7 +43,7 @@ class CacheView {
 
   private draw(): void {
     this.root.replaceChildren(this.controls(), this.step, ...this.picture(), this.totals(), ...this.notes());
-    this.simulated = null;
+    this.looks = new Map();
     this.mark();
   }
 
@@ -91,8 +92,9 @@ class CacheView {
   /** Light the lines of the step that is shown, and say what they are. */
   private mark(): void {
     const { state } = this;
-    if (this.simulated !== state.moments) {
-      this.simulated = state.moments;
+    const cache = cacheText(state.cache);
+    if (this.simulated?.moments !== state.moments || this.simulated.cache !== cache) {
+      this.simulated = { moments: state.moments, cache };
       this.run = simulate(state.model, state.moments, state.cache);
     }
     const { run } = this;
@@ -102,7 +104,11 @@ class CacheView {
     run.touches.slice(from, to).forEach(touch => touched.set(touch.line, worse(touched.get(touch.line), touch.outcome)));
     for (const [line, drawn] of this.lines) {
       const outcome = touched.get(line);
-      drawn.setAttribute('class', `polyviz-cacheline ${isThere(run, line, to) ? 'polyviz-there' : ''} ${outcome ? `polyviz-${outcome}` : ''}`);
+      const look = `polyviz-cacheline ${isThere(run, line, to) ? 'polyviz-there' : ''} ${outcome ? `polyviz-${outcome}` : ''}`;
+      if (this.looks.get(line) !== look) {
+        this.looks.set(line, look);
+        drawn.setAttribute('class', look);
+      }
     }
     this.step.textContent = this.sentence(from, to);
   }

@@ -1,5 +1,6 @@
 /** Very many points: painted on a canvas below the picture, and found again by the place of the pointer. */
 
+import type { Position } from './geometry';
 import type { PlacedMark, Sheet } from './plot';
 
 /** From here on a point is no element of its own: drawing and restyling them would take longer than a blink. */
@@ -7,20 +8,22 @@ export const MOST_SHAPES = 5000;
 /** Sharp on screens with finer pixels. */
 const SCALE = 2;
 const BUCKET = 12;
+/** More buckets than a row of them ever has. */
+const ROW = 1 << 16;
 
-export interface Look {
-  readonly isNow: boolean;
-  readonly isPast: boolean;
-  readonly isLit: boolean;
-  readonly isDim: boolean;
-}
+/** How a point looks, from what steps back to what stands out: later ones are painted over those before. */
+export const STYLES = ['dim', 'past', 'plain', 'lit', 'now', 'cursor'] as const;
+export type Style = (typeof STYLES)[number];
 
-type Paint = (mark: PlacedMark) => Look;
+type Paint = (mark: PlacedMark) => Style;
+
+/** The opacity of what steps back. */
+const OPACITY: Readonly<Partial<Record<Style, number>>> = { dim: 0.25, past: 0.4 };
 
 export class CloudCanvas {
   readonly root = document.createElement('canvas');
-  private readonly buckets = new Map<string, PlacedMark[]>();
-  private look: Paint = () => ({ isNow: false, isPast: false, isLit: false, isDim: false });
+  private readonly buckets = new Map<number, PlacedMark[]>();
+  private look: Paint = () => 'plain';
   private cursor: string | null = null;
   private isWaiting = false;
 
@@ -86,18 +89,18 @@ export class CloudCanvas {
     const colour = (name: string): string => style.getPropertyValue(`--pv-${name}`).trim();
     const [ink, now, lit, cursor] = [colour('ink'), colour('now'), colour('lit-edge'), colour('flow')];
     const radius = Math.max(0.6, Math.min(this.sheet.radius, this.spacing() * 0.42));
-    context.setTransform(SCALE, 0, 0, SCALE, 0, 0);
-    context.clearRect(0, 0, this.sheet.width, this.sheet.height);
-    // Marks of one look together: changing colours is what takes time.
-    const groups: Record<Style, PlacedMark[]> = { plain: [], past: [], dim: [], lit: [], now: [], cursor: [] };
-    this.marks.forEach(mark => groups[mark.key === this.cursor ? 'cursor' : styleOf(this.look(mark))].push(mark));
-    const colours: Record<Style, string> = { plain: ink, past: ink, dim: ink, lit, now, cursor };
-    for (const [name, marks] of Object.entries(groups) as [Style, PlacedMark[]][]) {
-      context.globalAlpha = name === 'dim' ? 0.25 : name === 'past' ? 0.4 : 1;
-      context.fillStyle = colours[name];
-      const size = name === 'now' || name === 'cursor' ? Math.max(3, radius * 1.8) : radius;
-      marks.forEach(({ position }) => context.fillRect(position.x - size, position.y - size, 2 * size, 2 * size));
+    const { width, height } = this.root;
+    const image = context.createImageData(width, height);
+    const pixels = new Uint32Array(image.data.buffer);
+    const found: Record<Style, PlacedMark[]> = { dim: [], past: [], plain: [], lit: [], now: [], cursor: [] };
+    this.marks.forEach(mark => found[mark.key === this.cursor ? 'cursor' : this.look(mark)].push(mark));
+    const colours: Record<Style, string> = { dim: ink, past: ink, plain: ink, lit, now, cursor };
+    for (const style of STYLES) {
+      const size = style === 'now' || style === 'cursor' ? Math.max(3, radius * 1.8) : radius;
+      const pixel = pixelOf(colours[style], OPACITY[style] ?? 1);
+      found[style].forEach(({ position }) => square(pixels, width, height, position, size, pixel));
     }
+    context.putImageData(image, 0, 0);
   }
 
   /** About how far neighbouring points are apart. */
@@ -117,15 +120,32 @@ export class CloudCanvas {
   }
 }
 
-type Style = 'plain' | 'past' | 'dim' | 'lit' | 'now' | 'cursor';
-
-function styleOf(look: Look): Style {
-  if (look.isNow) {
-    return 'now';
-  }
-  return look.isLit ? 'lit' : look.isDim ? 'dim' : look.isPast ? 'past' : 'plain';
+/** A bucket for each few pixels, numbered row by row. */
+function bucketOf(x: number, y: number): number {
+  return Math.floor(y / BUCKET) * ROW + Math.floor(x / BUCKET);
 }
 
-function bucketOf(x: number, y: number): string {
-  return `${Math.floor(x / BUCKET)} ${Math.floor(y / BUCKET)}`;
+/** Written as pixels: a hundred thousand calls to fill a rectangle take a canvas half a second. */
+function square(pixels: Uint32Array, width: number, height: number, at: Position, radius: number, pixel: number): void {
+  const side = Math.max(1, Math.round(2 * radius * SCALE));
+  const left = Math.max(0, Math.round((at.x - radius) * SCALE));
+  const top = Math.max(0, Math.round((at.y - radius) * SCALE));
+  const right = Math.min(width, left + side);
+  const bottom = Math.min(height, top + side);
+  for (let y = top; y < bottom; y += 1) {
+    pixels.fill(pixel, y * width + left, y * width + right);
+  }
+}
+
+/** A colour of the style sheet as the four bytes of a pixel, in the order in which this machine keeps them. */
+function pixelOf(colour: string, opacity: number): number {
+  const context = document.createElement('canvas').getContext('2d');
+  const bytes = new Uint8ClampedArray(4);
+  if (context !== null) {
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    bytes.set(context.getImageData(0, 0, 1, 1).data);
+  }
+  bytes[3] = Math.round(bytes[3]! * opacity);
+  return new Uint32Array(bytes.buffer)[0]!;
 }

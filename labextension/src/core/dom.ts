@@ -48,6 +48,13 @@ export function folding(summary: string, open: boolean, ...children: readonly Ch
   return element('details', { open, class: 'polyviz-folding' }, element('summary', {}, summary), ...children);
 }
 
+/** A folding part whose content is made when somebody unfolds it: what nobody sees takes no time before. */
+export function unfolding(summary: string, make: () => Child): HTMLDetailsElement {
+  const part = folding(summary, false);
+  part.addEventListener('toggle', () => part.append(...[make()].filter((one): one is Node | string => one !== null)), { once: true });
+  return part;
+}
+
 export function items(sentences: readonly string[]): HTMLUListElement | null {
   return sentences.length > 0 ? element('ul', {}, ...sentences.map(one => element('li', {}, one))) : null;
 }

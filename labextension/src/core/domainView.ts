@@ -1,25 +1,24 @@
 /** Iterations as points, with the exact hull per statement, tiles as outlines, and dependences as arrows. */
 
+import { Arrows, type ArrowLook } from './arrows';
 import { CloudCanvas, MOST_SHAPES } from './cloudCanvas';
 import { drawnAxes, firstSlices, MOST_AXES, panesOf, slicesAround, type Pane, type Slices } from './clouds';
 import { isShown } from './dependenceView';
-import { element, freshId, items, keepingFocus, radios, shape } from './dom';
+import { element, items, keepingFocus, radios, setAttribute, shape } from './dom';
 import { keyOf, partsDrawn } from './domainNotes';
-import { arrow, arrowHead, axisShapes, edgeShape, laneShape, outlineLabels, polygon, round } from './drawing';
+import { arrowPaths, arrowShape, axisShapes, edgeShape, laneShape, outlineLabels, polygon, round } from './drawing';
 import type { Position } from './geometry';
 import type { Shading } from './groups';
 import type { Model, Violation } from './model';
-import { KINDS, markerOf, markerPath } from './palette';
+import { markerOf, markerPath } from './palette';
 import { layOut, nearest, type PlacedMark, type Plot, type Sheet } from './plot';
 import { instanceKey, instanceNumber, instanceText, NOTHING, statementNumber } from './selection';
 import { saveButtons } from './savePicture';
 import { sliceControls } from './sliceControls';
-import type { Space, State } from './state';
+import type { Change, Space, State } from './state';
 import { Turning } from './turning';
 import { Workers } from './workers';
 
-/** From this many arrows on, they step back until one is picked. */
-const CROWDED = 140;
 /** How far points are apart that have room for the names of threads below them. */
 const ROOM = 30;
 
@@ -27,12 +26,14 @@ export function domainView(state: State): HTMLElement {
   return new DomainView(state).root;
 }
 
-interface DrawnArrow {
-  readonly relation: number;
-  readonly source: string;
-  readonly sink: string;
+/** A point with the classes that it has however it is lit, and those that it has now. */
+interface Point {
   readonly element: SVGElement;
+  readonly own: string;
+  look: string;
 }
+
+const REDRAWS: ReadonlySet<Change> = new Set<Change>(['model', 'variant', 'space']);
 
 class DomainView {
   private readonly above = element('div', {});
@@ -44,10 +45,12 @@ class DomainView {
   private readonly turning = new Turning(() => this.turned(), () => this.isSolid());
   private readonly workers: Workers;
   private shading: Shading = 'tiles';
+  /** What is drawn, before any pixel: made anew for another model, schedule or space only. */
+  private panes: readonly Pane[] = [];
   private slices = new Map<string, Slices>();
-  private points = new Map<string, SVGElement>();
+  private points = new Map<string, Point>();
   private placed = new Map<string, PlacedMark>();
-  private arrows: readonly DrawnArrow[] = [];
+  private arrows: Arrows | null = null;
   /** Very many points are painted instead of being elements each. */
   private cloud: CloudCanvas | null = null;
   private violation = shape('g', {});
@@ -56,16 +59,25 @@ class DomainView {
   constructor(private readonly state: State) {
     this.workers = new Workers(state);
     this.turning.listen(this.stage);
-    state.on(['model', 'variant', 'space'], () => this.restart());
-    state.on(['selection', 'moment'], () => this.follow());
-    state.on(['selection', 'filter', 'moment'], () => this.mark());
+    state.on([...REDRAWS, 'selection', 'filter', 'moment'], told => this.changed(told));
     this.restart();
+  }
+
+  /** Draw, or only light what is there, once for all that has changed. */
+  private changed(told: readonly Change[]): void {
+    const redraws = told.some(one => REDRAWS.has(one));
+    if (redraws) {
+      this.restart();
+    }
+    if (!this.follow() && !redraws) {
+      this.mark();
+    }
   }
 
   /** Slices depend on what is drawn, so another space or schedule begins with its own. */
   private restart(): void {
-    const panes = this.panes();
-    this.slices = new Map(panes.map(pane => [pane.key, firstSlices(pane)]));
+    this.panes = panesOf(this.state.model, this.state.variant, this.state.space);
+    this.slices = new Map(this.panes.map(pane => [pane.key, firstSlices(pane)]));
     if (this.shading === 'blocks') {
       this.state.askForDevice();
     }
@@ -74,19 +86,15 @@ class DomainView {
 
   /** Whether something is drawn in three dimensions. */
   private isSolid(): boolean {
-    return this.panes().some(pane => drawnAxes(pane, this.slices.get(pane.key) ?? new Map<number, number>()).length === MOST_AXES);
+    return this.panes.some(pane => drawnAxes(pane, this.slices.get(pane.key) ?? new Map<number, number>()).length === MOST_AXES);
   }
 
   private turned(): void {
     keepingFocus(this.root, () => this.draw());
   }
 
-  private panes(): readonly Pane[] {
-    return panesOf(this.state.model, this.state.variant, this.state.space);
-  }
-
   private draw(): void {
-    const panes = this.panes();
+    const { panes } = this;
     const look = { shading: this.shading, turn: this.turning.turn };
     const sheet = layOut(panes, this.slices, this.state.model, this.state.variant, look);
     this.points = new Map();
@@ -110,14 +118,14 @@ class DomainView {
     this.mark();
   }
 
-  /** Move slices to where something happens: a pair that forbids a move, or the step of the execution. */
-  private follow(): void {
+  /** Move slices to where something happens: a pair that forbids a move, or the step of the execution. Whether it drew. */
+  private follow(): boolean {
     const { selection, model, moment } = this.state;
     const pair = selection.what === 'violation' ? pairOf(model, selection.violation) : [];
     const [first = null] = moment ?? [];
     const wanted = pair.length > 0 ? pair : first === null ? [] : [first];
     let isMoved = false;
-    for (const pane of wanted.length > 0 ? this.panes() : []) {
+    for (const pane of wanted.length > 0 ? this.panes : []) {
       const slices = this.slices.get(pane.key) ?? new Map<number, number>();
       const better = slicesAround(pane, new Set(wanted), slices);
       isMoved ||= better !== slices;
@@ -126,6 +134,7 @@ class DomainView {
     if (isMoved) {
       keepingFocus(this.root, () => this.draw());
     }
+    return isMoved;
   }
 
   /** Arrows from statement to statement would cover everything, so they wait until somebody asks for them. */
@@ -170,7 +179,6 @@ class DomainView {
   }
 
   private drawing(sheet: Sheet): SVGElement {
-    const heads = new Map([...KINDS.keys(), 'violation'].map(kind => [kind, freshId('head')]));
     const names = [...new Set(sheet.plots.flatMap(plot => plot.marks.map(one => one.mark.statement)))];
     const shown = names.map(number => this.state.model.statements[number]?.name ?? '').join(', ');
     const svg = shape('svg', {
@@ -181,7 +189,6 @@ class DomainView {
       role: 'application',
       'aria-label': `Iterations of ${shown}. Arrow keys move, Enter selects, Escape clears.${this.isSolid() ? ' Shift and arrow keys turn.' : ''}`
     });
-    svg.append(shape('defs', {}, ...[...heads].map(([kind, id]) => arrowHead(kind, id))));
     const marks = shape('g', {});
     const labels = shape('g', {});
     for (const plot of sheet.plots) {
@@ -200,11 +207,9 @@ class DomainView {
         labels.append(...outlineLabels(plot.groups));
       }
     }
-    const [group, arrows] = this.dependences(sheet, heads);
-    this.arrows = arrows;
+    this.arrows = new Arrows(this.state.model, this.placed, sheet.radius);
     this.violation = shape('g', {});
-    this.violation.dataset['head'] = heads.get('violation') ?? '';
-    svg.append(group, marks, labels, this.violation);
+    svg.append(this.arrows.root, marks, labels, this.violation);
     this.listen(svg);
     return svg;
   }
@@ -212,8 +217,9 @@ class DomainView {
   private point(one: PlacedMark, radius: number): SVGElement {
     const path = markerPath(markerOf(one.mark.statement), round(one.position.x), round(one.position.y), radius);
     const worker = this.shading === 'blocks' ? this.workers.look(one.mark) : '';
-    const made = shape('path', { d: path, class: `polyviz-point ${worker}`.trim(), 'data-key': one.key });
-    this.points.set(one.key, made);
+    const own = `polyviz-point ${worker}`.trim();
+    const made = shape('path', { d: path, class: own, 'data-key': one.key });
+    this.points.set(one.key, { element: made, own, look: own });
     return made;
   }
 
@@ -226,57 +232,43 @@ class DomainView {
     return [shape('text', { x: round(x + 6), y: round(y + 11), class: 'polyviz-thread-name' }, this.workers.thread(one.mark))];
   }
 
-  private dependences(sheet: Sheet, heads: ReadonlyMap<string, string>): [SVGElement, readonly DrawnArrow[]] {
-    const { model } = this.state;
-    const arrows: DrawnArrow[] = [];
-    const group = shape('g', {});
-    model.relations.forEach((relation, number) => {
-      const source = statementNumber(model, relation.source);
-      const sink = statementNumber(model, relation.sink);
-      for (const [from = -1, to = -1] of relation.pairs) {
-        const keys = [instanceKey(source, from), instanceKey(sink, to)] as const;
-        const ends = keys.map(key => this.placed.get(key)?.position);
-        if (ends[0] !== undefined && ends[1] !== undefined && keys[0] !== keys[1]) {
-          const made = arrow(ends[0], ends[1], relation.kind, heads.get(relation.kind) ?? '', sheet.radius);
-          arrows.push({ relation: number, source: keys[0], sink: keys[1], element: made });
-          group.append(made);
-        }
-      }
-    });
-    return [group, arrows];
-  }
-
   private mark(): void {
-    const { light, moment, past, model, selection } = this.state;
+    const { light, moment, past, selection } = this.state;
     const same = this.shading === 'blocks' && selection.what === 'instance' ? this.workers.sameThread(selection) : null;
     for (const [key, point] of this.points) {
-      const isLit = light.instances.has(key) || light.whole.has(this.placed.get(key)?.mark.statement ?? -1);
-      point.classList.toggle('polyviz-lit', isLit && !light.isEmpty);
-      point.classList.toggle('polyviz-dim', !isLit && !light.isEmpty);
-      point.classList.toggle('polyviz-now', moment?.has(key) ?? false);
-      point.classList.toggle('polyviz-past', past.has(key));
-      const mark = this.placed.get(key)?.mark;
-      point.classList.toggle('polyviz-same', mark !== undefined && (same?.(mark) ?? false));
+      const { mark } = this.placed.get(key)!;
+      const isLit = !light.isEmpty && (light.instances.has(key) || light.whole.has(mark.statement));
+      const signs: readonly (readonly [boolean, string])[] = [
+        [isLit, ' polyviz-lit'],
+        [!isLit && !light.isEmpty, ' polyviz-dim'],
+        [moment?.has(key) ?? false, ' polyviz-now'],
+        [past.has(key), ' polyviz-past'],
+        [same?.(mark) ?? false, ' polyviz-same'],
+        [key === this.cursor, ' polyviz-cursor']
+      ];
+      restyle(point, signs);
     }
-    this.cloud?.paint(one => ({
-      isNow: moment?.has(one.key) ?? false,
-      isPast: past.has(one.key),
-      isLit: !light.isEmpty && (light.instances.has(one.key) || light.whole.has(one.mark.statement)),
-      isDim: !light.isEmpty
-    }));
-    const chosen = this.state.selection.what === 'instance' ? instanceKey(this.state.selection.statement, this.state.selection.instance) : null;
-    const isCrowded = this.arrows.length > CROWDED;
-    for (const one of this.arrows) {
-      const relation = model.relations[one.relation];
-      const touches = !light.onlyAtInstance || one.source === chosen || one.sink === chosen;
-      const isLit = light.relations.has(one.relation) && touches;
-      const isAcross = one.source.split('/')[0] !== one.sink.split('/')[0] && this.state.space === 'source';
-      const isHidden = (relation !== undefined && !isShown(this.state, relation)) || (isAcross && !isLit);
-      one.element.classList.toggle('polyviz-hidden', isHidden);
-      one.element.classList.toggle('polyviz-lit', isLit);
-      one.element.classList.toggle('polyviz-dim', !isLit && (isCrowded || !light.isEmpty));
-    }
+    this.cloud?.paint(({ key, mark }) => {
+      if (moment?.has(key)) {
+        return 'now';
+      }
+      const isLit = !light.isEmpty && (light.instances.has(key) || light.whole.has(mark.statement));
+      return isLit ? 'lit' : !light.isEmpty ? 'dim' : past.has(key) ? 'past' : 'plain';
+    });
+    this.arrows?.mark(number => this.arrowLook(number), !light.isEmpty);
     this.drawViolation();
+  }
+
+  private arrowLook(number: number): ArrowLook {
+    const { light, model, selection, space } = this.state;
+    const relation = model.relations[number];
+    if (relation === undefined || !isShown(this.state, relation)) {
+      return { isHidden: true, isLit: false, at: null };
+    }
+    const isLit = light.relations.has(number);
+    const at = isLit && light.onlyAtInstance && selection.what === 'instance' ? instanceKey(selection.statement, selection.instance) : null;
+    const isAcross = relation.source !== relation.sink && space === 'source';
+    return { isHidden: isAcross && (!isLit || at !== null), isLit, at };
   }
 
   /** The two instances in the wrong order, joined by an arrow of their own. */
@@ -298,8 +290,7 @@ class DomainView {
     // Whoever asks "why?" far below wants to see the pair.
     this.violation.closest('svg')?.scrollIntoView?.({ block: 'nearest' });
     if (source !== undefined && sink !== undefined) {
-      const head = this.violation.dataset['head'] ?? '';
-      this.violation.append(arrow(source.position, sink.position, 'violation', head, 6));
+      this.violation.append(arrowShape('violation', [arrowPaths(source.position, sink.position, 6)]));
     }
   }
 
@@ -345,11 +336,25 @@ class DomainView {
   }
 
   private moveCursor(key: string | null): void {
-    this.points.get(this.cursor ?? '')?.classList.remove('polyviz-cursor');
-    this.points.get(key ?? '')?.classList.add('polyviz-cursor');
+    this.points.get(this.cursor ?? '')?.element.classList.remove('polyviz-cursor');
+    this.points.get(key ?? '')?.element.classList.add('polyviz-cursor');
     this.cloud?.setCursor(key);
     this.cursor = key ?? (this.root.contains(document.activeElement) ? this.cursor : null);
     this.tellOf(key);
+  }
+}
+
+/** Write the classes of a point where they change: touching thousands of elements makes the page look at all of them. */
+function restyle(point: Point, signs: readonly (readonly [boolean, string])[]): void {
+  let look = point.own;
+  for (const [isSet, name] of signs) {
+    if (isSet) {
+      look += name;
+    }
+  }
+  if (look !== point.look) {
+    point.look = look;
+    setAttribute(point.element, 'class', look);
   }
 }
 

@@ -48,17 +48,17 @@ export function axisShapes(axis: AxisLine): readonly SVGElement[] {
   return [...numbers, shape('text', { x: round(far.x - (isLong ? 12 : 0)), y: round(far.y), class: 'polyviz-axis', 'text-anchor': anchor }, axis.label)];
 }
 
-export function arrowHead(kind: string, id: string): SVGElement {
-  const tip = shape('path', { d: 'M0 0L6 3L0 6z', class: `polyviz-head polyviz-${kind}` });
-  return shape(
-    'marker',
-    { id, viewBox: '0 0 6 6', refX: 5, refY: 3, markerWidth: 7, markerHeight: 7, orient: 'auto', markerUnits: 'userSpaceOnUse' },
-    tip
-  );
+/** The line of an arrow and its head, as the data of two paths. */
+export interface ArrowPaths {
+  readonly line: string;
+  readonly head: string;
 }
 
+/** How far a head reaches beyond the end of its line, back along it, and to its sides. */
+const HEAD = { tip: 1.2, back: 5.8, side: 3.5 };
+
 /** A slightly bent arrow between two marks, so that one that passes over others can be told from a chain. */
-export function arrow(from: Position, to: Position, kind: string, head: string, radius: number): SVGElement {
+export function arrowPaths(from: Position, to: Position, radius: number): ArrowPaths {
   const dx = to.x - from.x;
   const dy = to.y - from.y;
   const length = Math.hypot(dx, dy) || 1;
@@ -66,11 +66,27 @@ export function arrow(from: Position, to: Position, kind: string, head: string, 
   const start = { x: from.x + (dx / length) * radius, y: from.y + (dy / length) * radius };
   const end = { x: to.x - (dx / length) * (radius + 1), y: to.y - (dy / length) * (radius + 1) };
   const middle = { x: (from.x + to.x) / 2 - (dy / length) * bend, y: (from.y + to.y) / 2 + (dx / length) * bend };
-  const path = `M${round(start.x)} ${round(start.y)}Q${round(middle.x)} ${round(middle.y)} ${round(end.x)} ${round(end.y)}`;
+  return { line: `M${at(start)}Q${at(middle)} ${at(end)}`, head: headPath(middle, end) };
+}
+
+function headPath(from: Position, end: Position): string {
+  const length = Math.hypot(end.x - from.x, end.y - from.y) || 1;
+  const [x, y] = [(end.x - from.x) / length, (end.y - from.y) / length];
+  const corner = (forward: number, aside: number): string => at({ x: end.x + forward * x - aside * y, y: end.y + forward * y + aside * x });
+  return `M${corner(HEAD.tip, 0)}L${corner(-HEAD.back, HEAD.side)}L${corner(-HEAD.back, -HEAD.side)}z`;
+}
+
+function at({ x, y }: Position): string {
+  return `${round(x)} ${round(y)}`;
+}
+
+/** Arrows of one kind that look alike, as one shape. */
+export function arrowShape(kind: string, arrows: readonly ArrowPaths[]): SVGElement {
   const style = KINDS.get(kind);
-  const line = { d: path, class: `polyviz-arrow polyviz-${kind}`, 'stroke-dasharray': style?.dash || null, 'marker-end': `url(#${head})` };
-  if (!style?.isDouble) {
-    return shape('path', line);
-  }
-  return shape('g', { class: 'polyviz-double' }, shape('path', { ...line, 'stroke-width': 3.6 }), shape('path', { d: path, class: 'polyviz-arrow polyviz-inner' }));
+  const name = style === undefined && kind !== 'violation' ? 'other' : kind;
+  const lines = arrows.map(one => one.line).join('');
+  const heads = shape('path', { d: arrows.map(one => one.head).join(''), class: `polyviz-head polyviz-${name}` });
+  const line = shape('path', { d: lines, class: `polyviz-arrow polyviz-${name}`, 'stroke-dasharray': style?.dash || null, 'stroke-width': style?.isDouble ? 3.6 : null });
+  const inner = style?.isDouble ? [shape('path', { d: lines, class: 'polyviz-arrow polyviz-inner' })] : [];
+  return shape('g', { class: 'polyviz-arrows' }, line, ...inner, heads);
 }

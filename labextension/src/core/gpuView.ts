@@ -28,13 +28,21 @@ export function gpuView(state: State): HTMLDetailsElement {
   const lower = element('div', {});
   root.append(upper, lower);
   const offer = (): void => keepingFocus(upper, () => upper.replaceChildren(...emulator(state)));
-  const draw = (): void => {
-    part.hidden = !hasBlocks(state);
-    lower.replaceChildren(...drawn(state.model, state.variant));
-    offer();
+  let isDrawn = false;
+  const unfold = (): void => {
+    if (part.open && !isDrawn) {
+      isDrawn = true;
+      lower.replaceChildren(...drawn(state.model, state.variant));
+      offer();
+    }
     ask();
   };
-  part.addEventListener('toggle', ask);
+  const draw = (): void => {
+    part.hidden = !hasBlocks(state);
+    isDrawn = false;
+    unfold();
+  };
+  part.addEventListener('toggle', unfold);
   state.on(['busy'], offer);
   state.on(['model', 'variant'], draw);
   draw();

@@ -7,7 +7,7 @@ import { comparisonView } from './comparisonView';
 import { dependenceView } from './dependenceView';
 import { deviceTimeView } from './deviceTimeView';
 import { domainView } from './domainView';
-import { element, folding, items, setAttribute } from './dom';
+import { element, folding, items, setAttribute, unfolding } from './dom';
 import { gpuView } from './gpuView';
 import { headView, statusView } from './headView';
 import { historyView } from './historyView';
@@ -49,8 +49,8 @@ export class Inspector {
     this.show(value);
   }
 
-  /** Draw another model; what was selected stays so where it still exists. */
-  show(value: unknown): void {
+  /** Draw another model, with the variant `name` where it has one; what was selected stays so where it still exists. */
+  show(value: unknown, name = ''): void {
     const reading = readModel(value);
     if ('problem' in reading) {
       this.state = null;
@@ -58,7 +58,7 @@ export class Inspector {
       return;
     }
     if (this.state !== null && this.state.model.text === reading.model.text) {
-      this.state.replace(reading.model);
+      this.state.replace(reading.model, name);
       this.root.dispatchEvent(new CustomEvent(SHOWN, { bubbles: true, detail: value }));
       return;
     }
@@ -90,7 +90,7 @@ export class Inspector {
     }
   }
 
-  /** Show a variant by name, as after an edit. */
+  /** Show a variant by name, where another one is shown. */
   choose(name: string): void {
     const number = this.state?.model.variants.findIndex(one => one.name === name) ?? -1;
     if (this.state !== null && number >= 0 && number !== this.state.variantNumber) {
@@ -167,9 +167,9 @@ function folded(state: State): readonly HTMLElement[] {
   const history = folding('History and script', state.model.edit !== null, historyView(state));
   state.on(['model'], () => (history.open ||= state.model.edit !== null));
   const timing = folding('Timing', state.model.comparison !== null, element('section', { 'aria-label': 'Timing of the schedules' }, comparisonView(state)));
-  const why = folding('Why?', false, whyView(state));
+  const why = unfolding('Why?', () => whyView(state));
   why.addEventListener('toggle', whyAsked(state, () => why.open));
-  const parts = [history, why, folding('Side by side', false, sideView(state)), gpuView(state), timing];
+  const parts = [history, why, unfolding('Side by side', () => sideView(state)), gpuView(state), timing];
   const notes = items(notesOf(state.model));
   return notes === null ? parts : [...parts, folding('Notes', false, notes)];
 }

@@ -16,6 +16,18 @@ interface Timed {
  * there were a processor for each.
  */
 export function momentsOf(model: Model, variant: Ordering, atOnce: boolean): readonly Moment[] {
+  const before = known.get(variant);
+  const own = before?.model === model ? before : { model, moments: new Map<boolean, readonly Moment[]>() };
+  const moments = own.moments.get(atOnce) ?? newMoments(model, variant, atOnce);
+  own.moments.set(atOnce, moments);
+  known.set(variant, own);
+  return moments;
+}
+
+/** Several views ask for the steps of the same order. */
+const known = new WeakMap<Ordering, { readonly model: Model; readonly moments: Map<boolean, readonly Moment[]> }>();
+
+function newMoments(model: Model, variant: Ordering, atOnce: boolean): readonly Moment[] {
   const timed = model.statements.flatMap((statement, number) => {
     const times = variant.times.get(statement.name) ?? [];
     return statement.points.flatMap((_, instance): Timed[] => {

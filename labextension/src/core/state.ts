@@ -68,7 +68,7 @@ export class State {
   private askedDevice = '';
   private chosenCache: CacheShape | null = null;
   private known: Light | null = null;
-  private readonly listeners: { readonly changes: readonly Change[]; readonly act: () => void }[] = [];
+  private readonly listeners: { readonly changes: readonly Change[]; readonly act: (told: readonly Change[]) => void }[] = [];
 
   constructor(model: Model, host: Host | null) {
     this.model = model;
@@ -95,7 +95,8 @@ export class State {
     this.tell('cache');
   }
 
-  on(changes: readonly Change[], act: () => void): void {
+  /** Have `act` called once whenever some of `changes` are told of, with all that is told. */
+  on(changes: readonly Change[], act: (told: readonly Change[]) => void): void {
     this.listeners.push({ changes, act });
   }
 
@@ -103,7 +104,7 @@ export class State {
     this.known = null;
     for (const listener of this.listeners) {
       if (listener.changes.some(change => changes.includes(change))) {
-        listener.act();
+        listener.act(changes);
       }
     }
   }
@@ -160,10 +161,11 @@ export class State {
     this.tell('busy');
   }
 
-  /** A new model of the same loops: what still exists stays selected. */
-  replace(model: Model): void {
+  /** A new model of the same loops, with the variant `name` or the one before: what still exists stays selected. */
+  replace(model: Model, name = ''): void {
     const before = this.variant;
-    const number = Math.max(0, model.variants.findIndex(one => one.name === before?.name));
+    const places = [name, before?.name].map(known => model.variants.findIndex(one => one.name === known));
+    const number = places.find(place => place >= 0) ?? 0;
     const isSameOrder = JSON.stringify(before?.tree) === JSON.stringify(model.variants[number]?.tree);
     this.selection = stillThere(this.selection, this.model, model, isSameOrder);
     this.model = model;

@@ -117,13 +117,13 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-flow { stroke: var(--pv-flow); } .polyviz-anti { stroke: var(--pv-anti); } .polyviz-output { stroke: var(--pv-output); }
 .polyviz-reduction { stroke: var(--pv-reduction); } .polyviz-input { stroke: var(--pv-other); } .polyviz-violation { stroke: var(--pv-violation); stroke-width: 3; }
 .polyviz-arrow.polyviz-inner { stroke: var(--pv-paper); stroke-width: 1.6; }
-.polyviz-head { stroke: none; fill: var(--pv-other); }
+.polyviz-head { stroke: none; fill: var(--pv-other); pointer-events: none; }
 .polyviz-head.polyviz-flow { fill: var(--pv-flow); } .polyviz-head.polyviz-anti { fill: var(--pv-anti); }
-.polyviz-head.polyviz-output { fill: var(--pv-output); } .polyviz-head.polyviz-reduction { fill: var(--pv-reduction); }
+.polyviz-head.polyviz-output { fill: var(--pv-output); } .polyviz-head.polyviz-reduction { fill: var(--pv-reduction); } .polyviz-head.polyviz-reduction { fill: var(--pv-reduction); }
 .polyviz-head.polyviz-violation { fill: var(--pv-violation); }
 .polyviz-ring { fill: none; stroke: var(--pv-violation); stroke-width: 2.5; }
-.polyviz-picture .polyviz-dim.polyviz-arrow, .polyviz-picture .polyviz-dim.polyviz-double { opacity: 0.14; }
-.polyviz-picture .polyviz-lit.polyviz-arrow { stroke-width: 2.2; }
+.polyviz-arrows.polyviz-dim > * { opacity: 0.2; }
+.polyviz-arrows.polyviz-lit > .polyviz-arrow { stroke-width: 2.2; }
 .polyviz-hidden { display: none; }
 .polyviz-cacheline { fill: var(--pv-paper); stroke: var(--pv-border); stroke-width: 0.8; }
 .polyviz-cacheline.polyviz-there { fill: var(--pv-there); stroke: var(--pv-flow); }

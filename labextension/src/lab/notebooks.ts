@@ -42,6 +42,7 @@ export interface NotebookPanel extends Widget {
 
 /** What is asked of a kernel. */
 export interface Kernel {
+  readonly status: string;
   requestExecute(content: {
     code: string;
     silent: boolean;

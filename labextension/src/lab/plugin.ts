@@ -128,7 +128,8 @@ function addRenderers(app: JupyterFrontEnd, panel: NotebookPanel): void {
       await app.commands.execute('notebook:run-cell');
     }
   };
-  const home = { turn: { holder: null }, gone: new Set<string>(), again };
+  const isRunning = (): boolean => panel.sessionContext.session?.kernel?.status === 'busy';
+  const home = { turn: { holder: null }, gone: new Set<string>(), isRunning, again };
   const createRenderer = (): PolyvizRenderer => {
     const made = new PolyvizRenderer(panel.content.rendermime, null, home);
     drawn.add(made);

@@ -21,8 +21,13 @@ const HTML = 'text/html';
 const TEXT = 'text/plain';
 /** When to look whether the widget has come to life: its manager restores it late after a reload, once the kernel has time. */
 const ATTEMPTS = [0, 700, 2000, 5000, 10_000, 20_000, 40_000, 80_000];
-/** How long one attempt may take. */
+/** How long a new output waits for its widget before it draws itself: to draw the same views twice takes twice as long. */
+const GRACE = 1000;
+/** What the live view shows is kept when the page has nothing better to do, at the latest after this time. */
+const KEPT_AFTER = 1000;
+/** How long one attempt may take, and then its drawing. */
 const ANSWER = 1500;
+const DRAWN_WITHIN = 1000;
 /** After this time a person is told that the views are saved ones, while the widget may still come. */
 const PATIENCE = 7000;
 const SAVED = 'Saved views: everything but moves and timing works without the kernel.';
@@ -40,6 +45,8 @@ export type Others = Pick<IRenderMime.IRenderer, never> & {
 export interface Home {
   readonly turn: Turn;
   readonly gone: Set<string>;
+  /** Whether its kernel runs a cell now: an output that comes then is new, and its widget is there already. */
+  isRunning(): boolean;
   again(node: HTMLElement): Promise<void>;
 }
 
@@ -47,6 +54,12 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   private readonly place = document.createElement('div');
   private drawn = '';
   private model: IRenderMime.IMimeModel | null = null;
+  /** The forms of the output; the model of a notebook copies all of them whenever it is asked. */
+  private data: ReadonlyPartialJSONObject = {};
+  /** What live views have changed of them and is not in the notebook yet. */
+  private changed: Readonly<Record<string, JSONObject | string>> = {};
+  /** Views that are drawn when the widget does not come. */
+  private awaiting: unknown = null;
   private timers: number[] = [];
   private live: IRenderMime.IRenderer | null = null;
   private page: Widget | null = null;
@@ -72,20 +85,32 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   }
 
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
-    const value = read(model.data[MIME]);
-    const content = contentOf(model.data);
+    const { data } = model;
+    const value = read(data[MIME]);
+    const content = contentOf(data);
     if (content === this.drawn) {
       return;
     }
     this.drawn = content;
     this.model = model;
+    this.data = data;
     this.stop();
-    if (fieldsOf(value)['kind'] !== 'inspector' && typeof model.data[HTML] === 'string') {
-      await this.showStatic(model.data[HTML], model);
+    if (fieldsOf(value)['kind'] !== 'inspector' && typeof data[HTML] === 'string') {
+      await this.showStatic(data[HTML], model);
       return;
     }
-    this.drawSaved(value);
+    if (this.mayLive() && this.home?.isRunning()) {
+      this.awaiting = value;
+    } else {
+      this.drawSaved(value);
+    }
     this.lookForLife();
+  }
+
+  /** Whether there may be a live widget for this output. */
+  private mayLive(): boolean {
+    const isNamed = this.data[WIDGET_VIEW] !== undefined && (this.others?.mimeTypes.includes(WIDGET_VIEW) ?? false);
+    return isNamed && (this.model?.trusted ?? false) && !this.home?.gone.has(this.widgetId);
   }
 
   /** A cell that was out of sight has its place in the page now. */
@@ -104,10 +129,10 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   /** Wait a while for the live widget, where there may be one; out of sight nothing could be drawn yet. */
   private lookForLife(): void {
     const { model } = this;
-    if (model === null || !model.trusted || model.data[WIDGET_VIEW] === undefined || this.live !== null) {
+    if (model === null || !model.trusted || this.data[WIDGET_VIEW] === undefined || this.live !== null) {
       return;
     }
-    if (this.home?.gone.has(widgetOf(model))) {
+    if (this.home?.gone.has(this.widgetId)) {
       this.offerAgain(GONE);
       return;
     }
@@ -116,25 +141,34 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     }
     this.stop();
     this.timers = ATTEMPTS.map(delay => window.setTimeout(() => void this.revive(model), delay));
-    this.timers.push(window.setTimeout(() => this.offerAgain(SAVED), PATIENCE));
+    this.timers.push(window.setTimeout(() => this.drawAwaiting(), GRACE), window.setTimeout(() => this.offerAgain(SAVED), PATIENCE));
   }
 
   /** The kernel is gone: put the last state in the place of the live view, and offer to run the cell again. */
   fallBack(): void {
     const { model } = this;
-    if (model === null || widgetOf(model) === '') {
+    if (model === null || this.widgetId === '') {
       return;
     }
     this.stop();
-    this.home?.gone.add(widgetOf(model));
+    this.writeKept();
+    this.home?.gone.add(this.widgetId);
     this.live?.dispose();
     this.live = null;
-    this.drawSaved(model.data[MIME]);
+    this.drawSaved(this.data[MIME]);
     this.offerAgain(GONE);
   }
 
   private drawSaved(value: unknown): void {
+    this.awaiting = null;
     this.place.replaceChildren(new Inspector(value).root);
+  }
+
+  /** The widget has not come: draw what would be drawn without it. */
+  private drawAwaiting(): void {
+    if (this.awaiting !== null && this.live === null) {
+      this.drawSaved(this.awaiting);
+    }
   }
 
   /** A bar above the drawing: what it is, and how it comes to life again. */
@@ -145,7 +179,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     }
     const reconnect = async (): Promise<void> => {
       bar.remove();
-      if (!home.gone.has(widgetOf(model))) {
+      if (!home.gone.has(this.widgetId)) {
         await this.revive(model);
       }
       if (this.live === null) {
@@ -169,11 +203,26 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
 
   /** Put what the live view shows now into the output, so that the saved notebook holds the last state. */
   private keep(changed: Readonly<Record<string, JSONObject | string>>): void {
-    if (this.model !== null) {
-      const data = { ...this.model.data, ...changed };
-      this.drawn = contentOf(data);
-      this.model.setData({ data });
+    const isWaiting = Object.keys(this.changed).length > 0;
+    this.changed = { ...this.changed, ...changed };
+    this.data = { ...this.data, ...changed };
+    if (!isWaiting) {
+      // The notebook copies and measures all of the output then: nobody should wait for that before the picture.
+      whenIdle(() => this.writeKept());
     }
+  }
+
+  private writeKept(): void {
+    if (this.model !== null && !this.isDisposed && Object.keys(this.changed).length > 0) {
+      this.changed = {};
+      this.drawn = contentOf(this.data);
+      this.model.setData({ data: this.data });
+    }
+  }
+
+  /** The id of the live widget that the output names. */
+  private get widgetId(): string {
+    return textOf(fieldsOf(this.data[WIDGET_VIEW])['model_id']);
   }
 
   private stop(): void {
@@ -219,13 +268,15 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
       return;
     }
     this.attempt = null;
-    if (isAlive && this.model === model && !this.home?.gone.has(widgetOf(model))) {
+    if (isAlive && this.model === model && !this.home?.gone.has(this.widgetId)) {
       this.stop();
+      this.awaiting = null;
       this.live = live;
       this.place.replaceChildren();
       live.node.style.display = '';
     } else {
       live.dispose();
+      this.drawAwaiting();
     }
   }
 }
@@ -242,11 +293,6 @@ function read(value: unknown): unknown {
   }
 }
 
-/** The id of the live widget that an output names. */
-function widgetOf(model: IRenderMime.IMimeModel): string {
-  return textOf(fieldsOf(model.data[WIDGET_VIEW])['model_id']);
-}
-
 /** What decides whether an output has to be drawn again. */
 function contentOf(data: ReadonlyPartialJSONObject): string {
   return JSON.stringify([data[MIME] ?? null, data[WIDGET_VIEW] ?? null]);
@@ -257,13 +303,28 @@ const DISCONNECTED = '.jupyter-widgets-disconnected';
 
 /** Whether the widget has drawn the views within a second; a dead one leaves an error message, or a view of nobody. */
 async function appears(node: HTMLElement): Promise<boolean> {
-  for (let turn = 0; turn < 20; turn += 1) {
-    if (node.querySelector('.polyviz') !== null) {
-      return node.querySelector(DISCONNECTED) === null;
-    }
-    await pause(50);
+  const isThere = (): boolean => node.querySelector('.polyviz') !== null;
+  if (!isThere()) {
+    const drawn = new Promise<void>(resolve => {
+      const observer = new MutationObserver(() => isThere() && resolve());
+      observer.observe(node, { childList: true, subtree: true });
+      window.setTimeout(() => {
+        observer.disconnect();
+        resolve();
+      }, DRAWN_WITHIN);
+    });
+    await drawn;
   }
-  return false;
+  return isThere() && node.querySelector(DISCONNECTED) === null;
+}
+
+/** Call `act` when the page has drawn and nothing is left to do, or soon at the latest. */
+function whenIdle(act: () => void): void {
+  if (typeof window.requestIdleCallback === 'function') {
+    window.requestIdleCallback(act, { timeout: KEPT_AFTER });
+  } else {
+    window.setTimeout(act, KEPT_AFTER);
+  }
 }
 
 function pause(milliseconds: number): Promise<void> {

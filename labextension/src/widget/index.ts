@@ -37,7 +37,8 @@ function render({ model, el }: Context): () => void {
     schedulers: Array.isArray(names) ? names.map(textOf) : [],
     canRun: model.get('can_run') === true
   });
-  const redraw = (): void => inspector.show(model.get('model'));
+  // Which schedule to show comes with the model: one drawing, not two.
+  const redraw = (): void => inspector.show(model.get('model'), textOf(model.get('shown')));
   const hear = (message: unknown): void => {
     const answer = fieldsOf(message);
     const problem = textOf(answer['problem']);
@@ -59,6 +60,7 @@ function render({ model, el }: Context): () => void {
     if (answer['answer'] === 'choices') {
       inspector.offer(Number(answer['number']), [], true);
     }
+    // Where the model is the same as before, only this tells what to show.
     inspector.choose(textOf(answer['show']));
     inspector.answered(problem);
   };

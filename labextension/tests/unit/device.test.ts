@@ -4,7 +4,7 @@ import { blockPicture } from '../../src/core/blockPicture';
 import { deviceOf, unfolded } from '../../src/core/device';
 import { Inspector, PAGE } from '../../src/core/inspector';
 import type { Question } from '../../src/core/state';
-import { sample } from './sample';
+import { sample, unfold } from './sample';
 
 const CARD = {
   name: 'kernel_f_0',
@@ -48,7 +48,8 @@ test('runs of a wrong length and without an end are not drawn', () => {
 });
 
 test('a card tells the shape, the barriers, where arrays live and how memory is met', () => {
-  const text = drawn(model(DEVICE)).textContent!;
+  drawn(model(DEVICE));
+  const text = unfold('Blocks and threads').textContent!;
   expect(text).toContain('Grid of (n + 3) // 4 blocks, each of 4 × 2 threads.');
   expect(text).toContain('kernel 0, j: blocks along x in tiles of 4.');
   expect(text).toContain('Barrier: the tile of A is copied');
@@ -57,7 +58,8 @@ test('a card tells the shape, the barriers, where arrays live and how memory is 
 });
 
 test('a pick shows everything that the thread does, and the arrow keys go on', () => {
-  const part = drawn(model(DEVICE));
+  drawn(model(DEVICE));
+  const part = unfold('Blocks and threads');
   const said = (): string => part.querySelector('.polyviz-thread-sentence')!.textContent!;
   expect(said()).toBe('Thread (0, 0, 0) of block (0, 0, 0) runs S0[0, 0] and nothing else here.');
   const picture = part.querySelector('svg.polyviz-pickable')!;
@@ -107,6 +109,7 @@ function live(value: unknown, asked: Question[], canRun: boolean): [Inspector, H
 test('the kernels are run in the emulator from their card, and that can be cancelled', () => {
   const asked: Question[] = [];
   const [inspector, part] = live(model(DEVICE), asked, true);
+  unfold('Blocks and threads');
   const press = (label: string): void => [...part.querySelectorAll('button')].find(one => one.textContent === label)!.click();
   press('Cancel');
   expect(asked).toEqual([]);
@@ -121,7 +124,8 @@ test('the kernels are run in the emulator from their card, and that can be cance
 });
 
 test('what was counted stands beside what the strides let expect', () => {
-  const part = drawn(model(COUNTED));
+  drawn(model(COUNTED));
+  const part = unfold('Blocks and threads');
   expect(part.textContent).toContain('✓ Counted in the emulator: n = 8: 1 launch, 2 barriers passed, 24 transactions.');
   const rows = [...part.querySelectorAll('tbody tr')].map(row => [...row.querySelectorAll('td')].slice(5).map(cell => cell.textContent));
   expect(rows).toContainEqual(['2', '1.50', '16', '30.3', '2 KiB']);
@@ -132,6 +136,7 @@ test('what was counted stands beside what the strides let expect', () => {
 
 test('without arguments it says what is missing', () => {
   const [, part] = live(model(DEVICE), [], false);
+  unfold('Blocks and threads');
   expect(part.textContent).toContain('Inspect the loops with arguments');
   expect(part.querySelector('button')).toBeNull();
 });

@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 
 import { Inspector } from '../../src/core/inspector';
 import type { Question } from '../../src/core/state';
-import { sample } from './sample';
+import { sample, unfold } from './sample';
 
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
 
@@ -49,17 +49,15 @@ test('a point lights its line, its loops, its dependence and its program', () =>
   expect(all('.polyviz-point.polyviz-lit')).toHaveLength(3);
 });
 
-const why = (): HTMLDetailsElement => find('.polyviz-why').closest('details')!;
-
 test('unfolding the reasons asks for them once, and again for another schedule', () => {
   const asked: Question[] = [];
   const view = draw(sample(), asked);
-  why().open = true;
-  why().dispatchEvent(new Event('toggle'));
+  expect(all('.polyviz-why')).toEqual([]);
+  unfold('Why?');
   expect(asked).toEqual([{ ask: 'why', variant: 'original' }]);
   view.answered('The kernel could not.');
   expect(asked).toHaveLength(1);
-  view.choose('skewed');
+  find('input[aria-label="Schedule skewed"]').click();
   expect(asked.at(-1)).toEqual({ ask: 'why', variant: 'skewed' });
 });
 
@@ -73,10 +71,11 @@ test('reasons stand below their loop and statement, and those of a selected loop
     { topic: 'vectors', address: '', statements: ['S0'], text: `${HOSTILE} in vectors.`, violation: null }
   ];
   draw({ ...plain, variants: [{ ...original, reasons }, skewed] });
-  expect(why().textContent!.match(/make no tiles/g)).toHaveLength(1);
-  expect(why().textContent).toContain('Vectors <img src=x');
+  const why = unfold('Why?');
+  expect(why.textContent!.match(/make no tiles/g)).toHaveLength(1);
+  expect(why.textContent).toContain('Vectors <img src=x');
   all('.polyviz-why button').find(one => one.textContent === 'j')!.click();
-  expect(why().textContent).toMatch(/^Why\?What is selectedj Loop j is parallel.*Tiles I and j make no tiles/);
+  expect(why.textContent).toMatch(/^Why\?What is selectedj Loop j is parallel.*Tiles I and j make no tiles/);
   all('.polyviz-why button').find(one => one.textContent === 'Show the pair')!.click();
   expect(sentence()).toBe('S0[0, 1] before S0[1, 0]');
 });
@@ -162,11 +161,35 @@ test('the arrow keys pass rows that a filter took away', () => {
 
 test('a hidden kind takes its arrows and its rows away', () => {
   draw(sample());
+  const seen = ':not(.polyviz-hidden) > .polyviz-arrows:not(.polyviz-hidden) > .polyviz-arrow.polyviz-flow';
+  expect(find(seen).getAttribute('d')!.match(/M/g)).toHaveLength(4);
   const box = all('.polyviz-filter input[type=checkbox]')[0] as HTMLInputElement;
   box.checked = false;
   box.dispatchEvent(new Event('change'));
-  expect(all('.polyviz-arrow.polyviz-flow.polyviz-hidden').length).toBe(4);
+  expect(all(seen)).toEqual([]);
   expect(all('table[aria-label="Dependences"] tbody tr').every(row => row.hidden)).toBe(true);
+});
+
+test('at a picked iteration its own arrows are lit, and the others step back', () => {
+  draw(sample());
+  const arrows = (look: string): number => all(`.polyviz-arrows${look} > .polyviz-arrow`).reduce((sum, one) => sum + one.getAttribute('d')!.match(/M/g)!.length, 0);
+  expect([arrows('.polyviz-lit'), arrows('.polyviz-dim'), all('.polyviz-arrows').length]).toEqual([0, 0, 1]);
+  all('.polyviz-point')[4]!.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  expect([arrows('.polyviz-lit'), arrows('.polyviz-dim')]).toEqual([2, 4]);
+  find('[aria-label="Dependences"] tbody tr').click();
+  expect([arrows('.polyviz-lit'), arrows('.polyviz-dim'), all('.polyviz-arrows').length]).toEqual([4, 0, 1]);
+});
+
+test('arrows between statements wait until something at one of their ends is picked', () => {
+  const value = sample();
+  const [statement] = value['statements'] as Record<string, unknown>[];
+  const [relation] = value['relations'] as Record<string, unknown>[];
+  const [variant, ...others] = value['variants'] as Record<string, unknown>[];
+  const times = variant!['times'] as Record<string, unknown>;
+  draw({ ...value, statements: [statement, { ...statement, name: 'S1' }], relations: [{ ...relation, sink: 'S1' }], variants: [{ ...variant, times: { ...times, S1: times['S0'] } }, ...others] });
+  expect(all('.polyviz-arrow.polyviz-flow').filter(one => one.closest('.polyviz-arrows') !== null)).toEqual([]);
+  find('[aria-label="Dependences"] tbody tr').click();
+  expect(all('.polyviz-arrows.polyviz-lit')).toHaveLength(1);
 });
 
 test('steps light one iteration after the other', () => {
@@ -208,9 +231,10 @@ test('a newer or damaged model shows a card, and a good one after it the views',
   expect(all('.polyviz-point')).toHaveLength(9);
 });
 
-test('a new model of the same loops keeps the schedule that is shown', () => {
+test('a new model of the same loops shows the schedule that it came for, and keeps that', () => {
   const view = draw(sample(), []);
-  view.choose('skewed');
+  view.show(sample(), 'skewed');
+  expect((find('input[aria-label="Schedule skewed"]') as HTMLInputElement).checked).toBe(true);
   view.show({ ...sample(), name: 'renamed' });
   expect((find('input[aria-label="Schedule skewed"]') as HTMLInputElement).checked).toBe(true);
   expect(find('.polyviz-name').textContent).toBe('renamed');
@@ -273,7 +297,7 @@ test('schedules side by side: what differs, what it costs, and the difference of
     variants: [original, { ...skewed, program }],
     comparison: { rows: [row], baseline: '', best: '', verdict: '', machine: '', notes: [] }
   });
-  const side = all('details').find(one => one.textContent?.startsWith('Side by side'))!;
+  const side = unfold('Side by side');
   expect(side.textContent).toContain('3 for 9 iterations');
   expect(side.textContent).toContain('2.00 ms (1.00 ms to 3.00 ms)');
   expect(side.querySelector('.polyviz-verified-yes')?.textContent).toBe('✓ verified');
@@ -295,7 +319,7 @@ test('a superposed schedule shows both orders, a block and how threads move thro
     conditions: [{ name: 'order', asks: 'sources first', holds: true, witness: '' }]
   };
   draw({ ...value, variants: [{ ...original, superposition }] });
-  const part = all('details').find(one => one.textContent?.startsWith('Blocks and threads'))!;
+  const part = unfold('Blocks and threads');
   expect(part.hidden).toBe(false);
   expect(part.querySelectorAll('.polyviz-thread')).toHaveLength(48);
   expect(part.textContent).toContain('48 = 48 threads in a block, 2 warps, the last one with 16 of 32 threads at work');
@@ -338,7 +362,7 @@ test('without a dependence there is no filter', () => {
 
 test('trees side by side: every node in a row, what has no partner beside a dash', () => {
   draw(sample());
-  const side = all('details').find(one => one.querySelector('summary')?.textContent === 'Side by side')!;
+  const side = unfold('Side by side');
   const rows = [...side.querySelectorAll('tbody tr')].slice(0, 4).map(row => [...row.children].map(one => one.textContent!.trim()).join(' | '));
   expect(rows).toEqual(['loop | – | ≠ i + j parallel', 'loop | i in order | i in order', 'loop | j parallel | ≠ –', 'statement | S0 | S0']);
 });
@@ -357,6 +381,7 @@ test('a kept model goes to whoever holds the views, and the picture stays as it 
 
 test('a pair stays picked while further reasons come, and not when the order is another one', () => {
   const view = draw(sample());
+  unfold('Why?');
   all('button').find(one => one.textContent === 'Show the pair')!.click();
   const rings = all('.polyviz-ring').length;
   expect(rings).toBeGreaterThan(0);

@@ -96,3 +96,11 @@ export function comparison(own: Record<string, unknown> = {}): Record<string, un
     roofline: { operations: 2e9, bytes: 4e7, peak: 1e11, memory: 2e10, cache: 6e10, limit: 0.02, bottleneck: 'multiply-add peak', dtype: 'float64' }
   };
 }
+
+/** The folding part with this summary, unfolded as a person would do it. */
+export function unfold(name: string): HTMLDetailsElement {
+  const part = [...document.querySelectorAll('details')].find(one => one.querySelector('summary')?.textContent === name)!;
+  part.open = true;
+  part.dispatchEvent(new Event('toggle'));
+  return part;
+}
