@@ -9,6 +9,7 @@ import type { JSONObject, ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { Message } from '@lumino/messaging';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
+import { carryOver } from '../core/carryOver';
 import { button, element } from '../core/dom';
 import { Inspector, PAGE, SHOWN } from '../core/inspector';
 import { fieldsOf, textOf } from '../core/values';
@@ -127,9 +128,12 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     }
     this.stop();
     this.home?.gone.add(widgetOf(model));
+    this.drawSaved(model.data[MIME]);
+    if (this.live !== null) {
+      carryOver(this.live.node, this.place);
+    }
     this.live?.dispose();
     this.live = null;
-    this.drawSaved(model.data[MIME]);
     this.offerAgain(GONE);
   }
 
@@ -222,6 +226,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     if (isAlive && this.model === model && !this.home?.gone.has(widgetOf(model))) {
       this.stop();
       this.live = live;
+      carryOver(this.place, live.node);
       this.place.replaceChildren();
       live.node.style.display = '';
     } else {
