@@ -66,6 +66,7 @@ class DomainView {
   private restart(): void {
     const panes = this.panes();
     this.slices = new Map(panes.map(pane => [pane.key, firstSlices(pane)]));
+    this.caption.textContent = ' ';
     if (this.shading === 'blocks') {
       this.state.askForDevice();
     }

@@ -128,9 +128,11 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     }
     this.stop();
     this.home?.gone.add(widgetOf(model));
+    // A kernel that restarts goes in several steps, and each of them ends up here.
+    const before = this.live?.node ?? this.place.firstElementChild;
     this.drawSaved(model.data[MIME]);
-    if (this.live !== null) {
-      carryOver(this.live.node, this.place);
+    if (before !== null) {
+      carryOver(before, this.place);
     }
     this.live?.dispose();
     this.live = null;

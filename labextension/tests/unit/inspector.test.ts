@@ -67,6 +67,17 @@ test('a dependence whose pairs lie in other slices brings one of them into the p
   expect(all('.polyviz-point.polyviz-lit')).toHaveLength(2);
 });
 
+test('the size of the arguments stands beside a smaller one that is drawn', () => {
+  const shown = (given: unknown): string => {
+    document.body.replaceChildren();
+    draw({ ...sample(), parameters: [{ name: 'n', source: 'argument n', value: 3, low: 1, high: 24, given }] });
+    return all('fieldset').find(one => one.textContent!.startsWith('Sizes drawn'))!.textContent!;
+  };
+  expect(shown(1000)).toBe('Sizes drawnn = 3 (1\u202f000 as given)');
+  expect(shown(3)).toBe('Sizes drawnn = 3');
+  expect(shown(undefined)).toBe('Sizes drawnn = 3');
+});
+
 test('what takes the place of a drawing shows the same schedule and is unfolded as that was', () => {
   const before = draw(sample()).root;
   find('input[aria-label="Schedule skewed"]').click();
