@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _ASKED = "do_inspect"
-"""What Jupyter asks a kernel; IPython hands on only the word at the cursor, which says nothing of the line around it."""
+"""What Jupyter asks a kernel; IPython hands on only the word at the cursor, without the line around it."""
 
 
 def _schedulers() -> Mapping[str, str]:
@@ -32,7 +32,7 @@ _MEANINGS: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "--schedule": _schedulers,
     "--target": _targets,
     "--without": techniques,
-    "--contract": lambda: CONTRACTS,
+    "--contract": lambda: {str(name): meaning for name, meaning in CONTRACTS.items()},
 }
 
 
