@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.witness import image
+from polyviz.model.isl_text import plain_floor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +36,7 @@ def row_text(row: isl.Map) -> str | None:
     """
     text = str(isl.PwMultiAff.from_map(row))
     found = re.fullmatch(r".*\{ \w*\[[^;]*\] -> \[\((.*?)\)\](?: : [^;]*)? \}", text)
-    return found.group(1) if found else None
+    return plain_floor(found.group(1)) if found else None
 
 
 def iterator_of(statement: Statement, row: isl.Map) -> str | None:

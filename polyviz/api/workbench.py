@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from polyviz.editing.edit import Step
     from polyviz.editing.steps import Steps
     from polyviz.model.measurement import ComparisonData
-    from polyviz.model.program import Program
+    from polyviz.model.program import ArrayType, Program
     from polyviz.model.schedule import Schedule
     from polyviz.runtime.worker import Worker
     from polyviz.views.linked_schema import ChoiceModel, EditModel
@@ -221,9 +221,15 @@ class Workbench:
             kernel = build_kernel(
                 found.scop, found.dependences, found.scop, schedule=schedule, target="python", tile=False
             )
-            return kernel.program
+            return kernel.specialise(self._types())
         except PolyvizError:
             return None
+
+    def _types(self) -> Mapping[str, ArrayType]:
+        """The types of the arguments, where they are known and fit."""
+        with suppress(PolyvizError):
+            return Binder(self.inspector.scop, None).bind(self.inspector.arguments, {}, overlapping=True).types
+        return {}
 
     def _addresses(self, name: str, schedule: Schedule) -> tuple[str, ...]:
         found = self.inspector

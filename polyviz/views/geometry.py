@@ -120,9 +120,9 @@ class Oblique:
     ``x`` goes right and a little down, ``y`` into the page, ``z`` up; ``unit`` is the length of a step in pixels.
     """
 
-    COLUMNS = ((1.0, 0.22), (0.5, -0.38), (0.0, -1.0))
+    COLUMNS = ((1.0, 0.32), (0.56, -0.51), (0.0, -1.0))
     # From the picture towards the viewer: the direction that the projection maps to a single point.
-    VIEW = (0.5, -1.0, 0.49)
+    VIEW = (0.56, -1.0, 0.6892)
 
     def __init__(self, unit: float) -> None:
         self.unit = unit

@@ -207,6 +207,7 @@ class _Drawing:
                 "value": self.values[one.name],
                 "low": min(1, self.values[one.name]),
                 "high": max(HIGHEST, self.values[one.name]),
+                "given": self.subject.sizes.get(one.name),
             }
             for one in self.subject.scop.parameters
             if one.name in self.values

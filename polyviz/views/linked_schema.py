@@ -28,6 +28,7 @@ class BoundParameterModel(ParameterModel):
     value: int
     low: int
     high: int
+    given: int | None
 
 
 class LinkedAccessModel(TypedDict):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.model.isl_text import plain_floor
 from polyviz.views.instances import integer_points
 from polyviz.views.sizes import PARAMETER, SET
 
@@ -109,13 +110,13 @@ def _half_open(condition: str) -> str:
 
 @lru_cache(maxsize=4096)
 def constant_last(text: str) -> str:
-    """isl writes ``-2 + n``; people write ``n - 2``.
+    """isl writes ``-2 + n`` and ``floor((n)/2)``; people write ``n - 2`` and ``floor(n/2)``.
 
     >>> constant_last("1 + i <= j <= -2 + n - m")
     'i + 1 <= j <= n - m - 2'
     """
     pattern = r"(^|[<>=,\[] |\[| and | or )(-?)(\d+) \+ (\w+(?: [+-] \w+)*)(?= [<>=!]|, | and | or |\]|$)"
-    return re.sub(pattern, lambda found: f"{found[1]}{found[4]} {found[2] or '+'} {found[3]}", text)
+    return re.sub(pattern, lambda found: f"{found[1]}{found[4]} {found[2] or '+'} {found[3]}", plain_floor(text))
 
 
 def affine(function: isl.PwAff) -> str:

@@ -18,6 +18,8 @@ LARGEST = {0: 1, 1: 40, 2: 24, 3: 9}
 CLIPPED = {0: 1, 1: 12, 2: 8, 3: 5}
 _EMPTY = 1000.0
 """What an empty domain counts among the distances from what is wanted."""
+_SINGLE = 10.0
+"""What a loop with one iteration counts there: of blocks that are written by hand, at least two are to be seen."""
 _CANDIDATES = (6, 7, 5, 8, 9, 4, 10, 12, 3, 16, 2, 24, 32, 1)
 
 
@@ -148,7 +150,7 @@ def _distance(domains: Sequence[isl.Set], values: isl.Set) -> float:
         wanted = WANTED[min(3, len(spans))]
         if 0.0 in spans:
             total += _EMPTY
-        total += sum(min(abs(span - wanted), 100.0) for span in spans)
+        total += sum(min(abs(span - wanted), 100.0) + (_SINGLE if span == 1.0 else 0.0) for span in spans)
     return total
 
 

@@ -143,7 +143,7 @@ def test_tile_loops_are_named_and_judged():
         "[{ S0[i, j] -> [floor(i / 32)]; S1[i, j, k] -> [floor(i / 32)] }, { S0[i, j] -> [0]; S1[i, j, k] -> [k] }]",
     )
     tile, inner = loops(part, tree)
-    assert (tile.loop, tile.parallel) == ("floor((i)/32)", True)
+    assert (tile.loop, tile.parallel) == ("floor(i/32)", True)
     assert (inner.loop, inner.parallel, inner.reduction_parallel) == ("0 | k", False, False)
     assert inner.witness.explanation == (
         "iteration k=0 writes C[0, 0] in S1 and iteration k=1 reads it in S1 (line 2) [n = 2]"

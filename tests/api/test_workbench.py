@@ -98,6 +98,18 @@ def test_arrays_have_the_elements_of_the_arguments():
     ]
 
 
+def test_programs_and_sizes_are_those_of_the_arguments():
+    total = (
+        "def total(A, B):\n    for i in range(A.shape[0]):\n        t = np.float32(0)\n"
+        "        for j in range(A.shape[1]):\n            t += A[i, j]\n        B[i] = t"
+    )
+    arguments = np.zeros((40, 30), np.float32), np.zeros(40, np.float32)
+    inspector = pv.inspect(total, *arguments, schedules=("original",))
+    model = Workbench(inspector).model()
+    assert "np.float64" not in model["variants"][0]["program"]["text"]
+    assert [one["given"] for one in model["parameters"]] == [40, 30]
+
+
 def test_a_superposed_schedule_carries_both_orders():
     model = Workbench(pv.inspect(TWO, schedules=("superposition",))).model()
     jsonschema.validate(model, json_schema("inspector"))

@@ -96,6 +96,9 @@ def test_help_is_shown(kernel: Client) -> None:
     reply = kernel.client.inspect("%%polyopt", 9, reply=True, timeout=TIMEOUT)["content"]
     assert reply["found"]
     assert "--no-verify" in reply["data"]["text/plain"]
+    reply = kernel.client.inspect("%%polyopt --tile 32", 14, reply=True, timeout=TIMEOUT)["content"]
+    assert reply["found"]
+    assert reply["data"]["text/plain"].startswith("--tile N[,N…]")
 
 
 def test_an_error_is_short(kernel: Client) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
+from math import dist
 
 import pytest
 from hypothesis import given
@@ -57,6 +58,9 @@ def test_projection_keeps_near_points_apart():
     seen = [project(point) for point in product(range(9), repeat=3)]
     rounded = {(round(x, 1), round(y, 1)) for x, y in seen}
     assert len(rounded) == len(seen)
+    # Seven steps each way: no point lies on another one's middle.
+    small = [project(point) for point in product(range(7), repeat=3)]
+    assert min(dist(one, other) for one, other in combinations(small, 2)) > 40 / 3
 
 
 def test_the_viewer_sees_top_front_and_right():

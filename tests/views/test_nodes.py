@@ -30,7 +30,7 @@ def test_without_records_isl_is_asked():
     bands = [node for node in walk(read_tree(tiled().tree)) if node.kind == "band"]
     assert [member.coincident for member in bands[0].members] == [True, True]
     assert bands[0].permutable
-    assert bands[1].members[0].rows == {"S1": "floor((i)/32)"}
+    assert bands[1].members[0].rows == {"S1": "floor(i/32)"}
 
 
 def test_records_of_another_shape_are_not_trusted():

@@ -37,6 +37,11 @@ def test_chosen_values(domains, context, values):
     assert all(not domain.intersect_params(binding(chosen)).is_empty() for domain in sets(*domains))
 
 
+def test_of_blocks_written_by_hand_two_are_drawn():
+    blocks = isl.Set("[n] -> { S[b, i] : 0 <= b < n and 0 <= i < n and b mod 8 = 0 }")
+    assert choose([blocks], isl.Set("[n] -> { : n > 0 }")) == {"n": 9}
+
+
 def test_known_sizes_are_taken_when_they_can_be_drawn():
     domains = sets("[n] -> { S[i, j] : 0 <= i < n and 0 <= j < n }")
     assert choose(domains, ALWAYS, {"n": 11, "other": 3}) == {"n": 11}

@@ -91,12 +91,17 @@ function least(values: readonly number[]): number {
   return values.reduce((low, value) => Math.min(low, value), values[0] ?? 0);
 }
 
-/** At most three axes can be drawn at once: the outermost ones are held in the middle. */
+/**
+ * At most three axes can be drawn at once: those with a single value are held there, where two others are left, and of
+ * the others the outermost ones in the middle.
+ */
 export function firstSlices(pane: Pane): Slices {
-  const surplus = Math.max(0, pane.axes.length - MOST_AXES);
-  return new Map(
-    pane.axes.slice(0, surplus).map((axis, number) => [number, valueNearMiddle(pane, axis, number)])
-  );
+  const all = pane.axes.map((axis, number) => ({ axis, number }));
+  const wide = all.filter(({ axis }) => axis.high > axis.low);
+  const flat = pane.axes.length >= MOST_AXES && wide.length >= 2 ? all.filter(({ axis }) => axis.high === axis.low) : [];
+  const others = flat.length > 0 ? wide : all;
+  const held = [...flat, ...others.slice(0, Math.max(0, others.length - MOST_AXES))];
+  return new Map(held.map(({ axis, number }) => [number, valueNearMiddle(pane, axis, number)]));
 }
 
 function valueNearMiddle(pane: Pane, axis: Axis, number: number): number {

@@ -9,7 +9,7 @@ import { keyOf, partsDrawn } from './domainNotes';
 import { arrowPaths, arrowShape, axisShapes, edgeShape, laneShape, outlineLabels, polygon, round } from './drawing';
 import type { Position } from './geometry';
 import type { Shading } from './groups';
-import type { Model, Violation } from './model';
+import type { Model, Relation, Violation } from './model';
 import { markerOf, markerPath } from './palette';
 import { layOut, nearest, type PlacedMark, type Plot, type Sheet } from './plot';
 import { instanceKey, instanceNumber, instanceText, NOTHING, statementNumber } from './selection';
@@ -78,6 +78,7 @@ class DomainView {
   private restart(): void {
     this.panes = panesOf(this.state.model, this.state.variant, this.state.space);
     this.slices = new Map(this.panes.map(pane => [pane.key, firstSlices(pane)]));
+    this.caption.textContent = ' ';
     if (this.shading === 'blocks') {
       this.state.askForDevice();
     }
@@ -118,12 +119,9 @@ class DomainView {
     this.mark();
   }
 
-  /** Move slices to where something happens: a pair that forbids a move, or the step of the execution. Whether it drew. */
+  /** Move slices to where something happens: a pair that is picked, or the step of the execution. Whether it drew. */
   private follow(): boolean {
-    const { selection, model, moment } = this.state;
-    const pair = selection.what === 'violation' ? pairOf(model, selection.violation) : [];
-    const [first = null] = moment ?? [];
-    const wanted = pair.length > 0 ? pair : first === null ? [] : [first];
+    const wanted = this.wanted();
     let isMoved = false;
     for (const pane of wanted.length > 0 ? this.panes : []) {
       const slices = this.slices.get(pane.key) ?? new Map<number, number>();
@@ -135,6 +133,21 @@ class DomainView {
       keepingFocus(this.root, () => this.draw());
     }
     return isMoved;
+  }
+
+  /** What has to be in the slices: the pair that forbids a move, one of the dependence picked, or what runs at this step. */
+  private wanted(): readonly string[] {
+    const { selection, model, moment } = this.state;
+    if (selection.what === 'violation') {
+      return pairOf(model, selection.violation);
+    }
+    const relation = selection.what === 'relation' ? model.relations[selection.relation] : undefined;
+    if (relation !== undefined) {
+      const pairs = pairsOf(model, relation);
+      const isSeen = pairs.some(pair => pair.every(key => this.placed.has(key)));
+      return isSeen ? [] : pairs[Math.floor(pairs.length / 2)] ?? [];
+    }
+    return [...(moment ?? [])].slice(0, 1);
   }
 
   /** Arrows from statement to statement would cover everything, so they wait until somebody asks for them. */
@@ -365,6 +378,13 @@ function pairOf(model: Model, violation: Violation): readonly string[] {
     [violation.sink, violation.sinkInstance]
   ];
   return ends.map(([name, instance]) => instanceKey(statementNumber(model, name), instanceNumber(model, name, instance)));
+}
+
+/** The drawn pairs of a dependence as keys of their instances. */
+function pairsOf(model: Model, relation: Relation): readonly (readonly [string, string])[] {
+  const source = statementNumber(model, relation.source);
+  const sink = statementNumber(model, relation.sink);
+  return relation.pairs.map(([from = -1, to = -1]) => [instanceKey(source, from), instanceKey(sink, to)]);
 }
 
 const DIRECTIONS: ReadonlyMap<string, Position> = new Map([

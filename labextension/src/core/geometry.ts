@@ -12,7 +12,7 @@ export interface Turn {
 }
 
 /** About how they stand before anybody turns them. */
-export const FIRST_TURN: Turn = { azimuth: 27, elevation: 25 };
+export const FIRST_TURN: Turn = { azimuth: 32, elevation: 36 };
 
 export function turned({ azimuth, elevation }: Turn, right: number, up: number): Turn {
   return { azimuth: (((azimuth + right) % 360) + 360) % 360, elevation: Math.max(-90, Math.min(90, elevation + up)) };
@@ -56,8 +56,8 @@ export function project(point: readonly number[], how: Turn | null = null): Posi
     case 2:
       return { x: first, y: -second };
     default:
-      // No two nearby integer points coincide in this oblique projection.
-      return how === null ? { x: first + 0.5 * second, y: 0.22 * first - 0.38 * second - third } : turnedPosition(point, how);
+      // Integer points up to six steps apart stay more than a third of a step apart in this oblique projection.
+      return how === null ? { x: first + 0.56 * second, y: 0.32 * first - 0.51 * second - third } : turnedPosition(point, how);
   }
 }
 
@@ -75,7 +75,7 @@ function directions({ azimuth, elevation }: Turn): { readonly across: number; re
 /** From the picture towards the reader: what is further along it lies in front. */
 export function viewOf(how: Turn | null): readonly number[] {
   if (how === null) {
-    return [0.5, -1, 0.49];
+    return [0.56, -1, 0.6892];
   }
   const { across, into, over, up } = directions(how);
   return [into * up, -across * up, over];

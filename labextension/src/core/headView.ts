@@ -1,5 +1,6 @@
 /** The top of the view: which schedule is shown, the sizes that are drawn, and what the kernel is doing. */
 
+import { grouped } from './domainNotes';
 import { button, element, freshId, keepingFocus } from './dom';
 import type { Parameter } from './model';
 import type { State } from './state';
@@ -58,8 +59,10 @@ function parameters(state: State): readonly HTMLElement[] {
 
 function parameterControl(state: State, parameter: Parameter): HTMLElement {
   const name = element('code', {}, parameter.name);
+  const isSmaller = parameter.given !== null && parameter.given !== parameter.value;
+  const given = isSmaller ? element('span', { class: 'polyviz-muted' }, ` (${grouped(parameter.given)} as given)`) : null;
   if (state.host === null) {
-    return element('span', {}, name, ` = ${parameter.value}`);
+    return element('span', {}, name, ` = ${parameter.value}`, given);
   }
   const value = element('span', {}, String(parameter.value));
   const slider = element('input', {
@@ -75,7 +78,7 @@ function parameterControl(state: State, parameter: Parameter): HTMLElement {
     const values = { ...Object.fromEntries(others), [parameter.name]: Number(slider.value) };
     state.ask({ ask: 'values', values }, 'drawing');
   });
-  return element('label', {}, name, slider, value);
+  return element('label', {}, name, slider, value, given);
 }
 
 /** The sentence of the selection, and below it what the kernel is busy with or complains about. */

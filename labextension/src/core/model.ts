@@ -12,6 +12,8 @@ export interface Parameter {
   readonly value: number;
   readonly low: number;
   readonly high: number;
+  /** The size of the arguments; null where they are not known. */
+  readonly given: number | null;
 }
 
 /** A reference to an array: per dimension the coefficients of the iterators and the constant, null where unknown. */

@@ -67,7 +67,8 @@ function modelOf(fields: Fields): Model {
         source: textOf(one['source']),
         value,
         low: numberOf(one['low'], value),
-        high: numberOf(one['high'], value)
+        high: numberOf(one['high'], value),
+        given: numberOrNull(one['given'])
       };
     }),
     arrays: listOf(fields['arrays'], arrayOf),

@@ -59,6 +59,8 @@ function light(found: Found, isEmpty = false): Light {
   };
 }
 
+/** A relation with more letters than these is no longer read. */
+const LONGEST_RELATION = 160;
 const HINT = 'Pick an iteration, a line, a loop or a dependence: it lights in all views.';
 
 /** Dependences between reads light only where they are not among the `hidden` kinds: they order nothing. */
@@ -115,7 +117,7 @@ function ofInstance(
     onlyAtInstance: true,
     loops: around.map(loop => loop.id),
     lines: linesOf(model, [number]),
-    sentence: `${instanceText(model, number, instance)}: ${statement.source}${when}. Dependences: ${touching.incoming} in, ${touching.outgoing} out.`
+    sentence: `${instanceText(model, number, instance)}: ${statement.source}${when}. ${touching.isPart ? 'Of the dependences drawn' : 'Dependences'}: ${touching.incoming} in, ${touching.outgoing} out.`
   });
 }
 
@@ -124,6 +126,8 @@ interface Touching {
   readonly partners: readonly string[];
   readonly incoming: number;
   readonly outgoing: number;
+  /** Only some pairs of a dependence of this statement are drawn, so there may be others at the instance. */
+  readonly isPart: boolean;
 }
 
 /** The dependences at one instance, and the instances at their other ends. */
@@ -132,12 +136,14 @@ function touchingOf(model: Model, statement: number, instance: number, withoutIn
   const partners: string[] = [];
   let incoming = 0;
   let outgoing = 0;
+  let isPart = false;
   model.relations.forEach((relation, number) => {
     if (withoutInputs && relation.kind === INPUT) {
       return;
     }
     const source = statementNumber(model, relation.source);
     const sink = statementNumber(model, relation.sink);
+    isPart ||= [source, sink].includes(statement) && relation.pairs.length !== relation.count;
     const before = partners.length;
     for (const [from = -1, to = -1] of relation.pairs) {
       if (source === statement && from === instance) {
@@ -152,7 +158,7 @@ function touchingOf(model: Model, statement: number, instance: number, withoutIn
       relations.push(number);
     }
   });
-  return { relations, partners, incoming, outgoing };
+  return { relations, partners, incoming, outgoing, isPart };
 }
 
 function ofStatements(model: Model, variant: Variant, numbers: readonly number[]): Light {
@@ -214,14 +220,17 @@ function ofRelation(model: Model, variant: Variant, number: number): Light {
   const ends = relation.pairs.flatMap(([from = -1, to = -1]) => [instanceKey(source, from), instanceKey(sink, to)]);
   const carriers = loopsOf(variant).filter(loop => carries(loop, variant, model, number));
   const by = carriers.length > 0 ? `Carried by ${carriers.map(one => `loop ${rowText(one.member)}`).join(', ')}.` : 'No loop carries it: the order of statements keeps it.';
-  const distance = relation.distances.length > 0 ? ` Distance ${relation.distances.join(' or ')}.` : '';
+  const hasDistances = relation.distances.length > 0;
+  const distance = hasDistances ? ` Distance ${relation.distances.join(' or ')}.` : '';
+  // A long condition says nothing that the distances do not say better.
+  const pairs = hasDistances && relation.relation.length > LONGEST_RELATION ? '' : `: ${relation.relation}`;
   return light({
     statements: [source, sink],
     instances: ends,
     relations: [number],
     loops: carriers.map(loop => loop.id),
     lines: linesOf(model, [source, sink]),
-    sentence: `The ${relation.kind} dependence through ${relation.array}, ${relation.source} → ${relation.sink}: ${relation.relation}.${distance} ${relation.kind === INPUT ? 'Two reads may come in any order.' : by}`
+    sentence: `The ${relation.kind} dependence through ${relation.array}, ${relation.source} → ${relation.sink}${pairs}.${distance} ${relation.kind === INPUT ? 'Two reads may come in any order.' : by}`
   });
 }
 

@@ -9,6 +9,7 @@ import type { JSONObject, ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { Message } from '@lumino/messaging';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
+import { carryOver } from '../core/carryOver';
 import { button, element } from '../core/dom';
 import { Inspector, PAGE, SHOWN } from '../core/inspector';
 import { fieldsOf, textOf } from '../core/values';
@@ -153,9 +154,14 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     this.stop();
     this.writeKept();
     this.home?.gone.add(this.widgetId);
+    // A kernel that restarts goes in several steps, and each of them ends up here.
+    const before = this.live?.node ?? this.place.firstElementChild;
+    this.drawSaved(this.data[MIME]);
+    if (before !== null) {
+      carryOver(before, this.place);
+    }
     this.live?.dispose();
     this.live = null;
-    this.drawSaved(this.data[MIME]);
     this.offerAgain(GONE);
   }
 
@@ -272,6 +278,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
       this.stop();
       this.awaiting = null;
       this.live = live;
+      carryOver(this.place, live.node);
       this.place.replaceChildren();
       live.node.style.display = '';
     } else {

@@ -91,13 +91,18 @@ const answers = async () => {
 
 await scenario('a kernel that dies leaves the last state and a button', async () => {
   await view.locator('.polyviz-point').nth(5).click();
+  await view.locator('input[aria-label="Schedule spatial"]').check();
+  await view.locator('summary:text-is("Why?")').click();
+  await settled();
   await page.evaluate(() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart());
   await page.locator('.polyviz-reconnect').waitFor();
   assert.equal(await view.count(), 1);
   assert.ok((await view.locator('.polyviz-point').count()) > 10);
   assert.equal(await view.locator('button:has-text("Moves")').count(), 0);
-  await picture('kernel-gone');
   await kernelIsIdle(page);
+  assert.ok(await view.locator('input[aria-label="Schedule spatial"]').isChecked());
+  assert.deepEqual(await view.locator('details[open] > summary').allInnerTexts(), ['Why?']);
+  await picture('kernel-gone');
   // The new kernel knows nothing: the cells above have to run first.
   await page.locator('.polyviz-reconnect button').click();
   await answers();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { panesOf, slicesAround, tilesOf } from '../../src/core/clouds';
+import { drawnAxes, firstSlices, panesOf, slicesAround, tilesOf } from '../../src/core/clouds';
 import { partsDrawn } from '../../src/core/domainNotes';
 import { decisionOf, loopsOf } from '../../src/core/loops';
 import type { Model, Variant } from '../../src/core/model';
@@ -23,6 +23,18 @@ function deep(): Model {
 }
 
 const keys = (...instances: readonly number[]): ReadonlySet<string> => new Set(instances.map(one => `0/${one}`));
+
+test('a loop with one value is no dimension of the picture', () => {
+  const [statement] = sample()['statements'] as Record<string, unknown>[];
+  const axesOf = (iterators: readonly string[], points: readonly (readonly number[])[]): readonly number[] => {
+    const [pane] = panesOf(read({ statements: [{ ...statement, iterators, points }] }), undefined, 'source');
+    return drawnAxes(pane!, firstSlices(pane!));
+  };
+  expect(axesOf(['b', 'i', 'j'], [[0, 0, 0], [0, 1, 2], [0, 2, 2]])).toEqual([1, 2]);
+  expect(axesOf(['t', 'b', 'i', 'j'], [[0, 8, 0, 0], [1, 8, 1, 2], [2, 8, 2, 2]])).toEqual([0, 2, 3]);
+  // Fewer than two dimensions would be no picture of three loops.
+  expect(axesOf(['b', 'i', 'j'], [[0, 0, 0], [0, 0, 1]])).toEqual([0, 1, 2]);
+});
 
 test('a slice follows a pair, and stays where the pair is in it', () => {
   const [pane] = panesOf(deep(), undefined, 'source');

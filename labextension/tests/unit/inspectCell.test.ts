@@ -9,6 +9,7 @@ test.each([
   [`%%polyopt\n${LOOP}`, `%%polyopt --inspect\n${LOOP}`],
   [`%%polyopt -s isl\n${LOOP}`, `%%polyopt --inspect -s isl\n${LOOP}`],
   [`%%polyopt --inspect\n${LOOP}`, `%%polyopt --inspect\n${LOOP}`],
+  [`%%polyopt --compare -s isl,pluto -t c --tile=4 --tune --name f --no-verify\n${LOOP}`, `%%polyopt --inspect -s isl,pluto --name f\n${LOOP}`],
   ['def f(A):\n    pass', '%%polyopt --inspect\ndef f(A):\n    pass'],
   ['x = 1', null],
   [`%%timeit\n${LOOP}`, null],

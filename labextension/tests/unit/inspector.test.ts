@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 
+import { carryOver } from '../../src/core/carryOver';
 import { Inspector } from '../../src/core/inspector';
 import type { Question } from '../../src/core/state';
 import { sample, unfold } from './sample';
@@ -47,6 +48,47 @@ test('a point lights its line, its loops, its dependence and its program', () =>
   expect(all('[aria-label="Dependences"] tr[aria-selected=true]')).toHaveLength(1);
   expect(all('[aria-label^="Generated"] [aria-selected=true]')).toHaveLength(1);
   expect(all('.polyviz-point.polyviz-lit')).toHaveLength(3);
+});
+
+test('a dependence whose pairs lie in other slices brings one of them into the picture', () => {
+  const points = Array.from({ length: 16 }, (_, number) => [3, 2, 1, 0].map(bit => (number >> bit) & 1));
+  const plain = sample();
+  const [statement] = plain['statements'] as Record<string, unknown>[];
+  const [original] = plain['variants'] as Record<string, unknown>[];
+  const [relation] = plain['relations'] as Record<string, unknown>[];
+  draw({
+    ...plain,
+    statements: [{ ...statement, iterators: ['t', 'i', 'j', 'k'], points, total: 16 }],
+    relations: [{ ...relation, distances: ['(1, 0, 0, 1)'], count: 1, pairs: [[6, 15]] }],
+    variants: [{ ...original, times: { S0: points } }]
+  });
+  expect(all('.polyviz-point.polyviz-lit')).toHaveLength(0);
+  find('[aria-label=Dependences] tbody tr').click();
+  expect(all('.polyviz-point.polyviz-lit')).toHaveLength(2);
+});
+
+test('the size of the arguments stands beside a smaller one that is drawn', () => {
+  const shown = (given: unknown): string => {
+    document.body.replaceChildren();
+    draw({ ...sample(), parameters: [{ name: 'n', source: 'argument n', value: 3, low: 1, high: 24, given }] });
+    return all('fieldset').find(one => one.textContent!.startsWith('Sizes drawn'))!.textContent!;
+  };
+  expect(shown(1000)).toBe('Sizes drawnn = 3 (1\u202f000 as given)');
+  expect(shown(3)).toBe('Sizes drawnn = 3');
+  expect(shown(undefined)).toBe('Sizes drawnn = 3');
+});
+
+test('what takes the place of a drawing shows the same schedule and is unfolded as that was', () => {
+  const before = draw(sample()).root;
+  find('input[aria-label="Schedule skewed"]').click();
+  unfold('Why?');
+  const after = new Inspector(sample()).root;
+  document.body.append(after);
+  carryOver(before, after);
+  before.remove();
+  expect(find('input[aria-label="Schedule skewed"]')).toHaveProperty('checked', true);
+  expect(find('[role=tree]').getAttribute('aria-label')).toBe('Schedule tree of skewed');
+  expect(all('details[open] > summary').map(one => one.textContent)).toEqual(['Why?']);
 });
 
 test('unfolding the reasons asks for them once, and again for another schedule', () => {

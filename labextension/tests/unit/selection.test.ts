@@ -26,6 +26,22 @@ test('an iteration lights its partners, its loops, its line and the dependence',
   expect(found.sentence).toBe('S0[1, 1]: A[i, j] = A[i - 1, j + 1], runs at i = 1, j = 1. Dependences: 1 in, 1 out.');
 });
 
+test('where only some pairs are drawn, the number of dependences at an iteration is no claim about all', () => {
+  const part = { ...model, relations: model.relations.map(one => ({ ...one, count: 40 })) };
+  const { sentence } = lightOf(part, variant, { what: 'instance', statement: 0, instance: 4 });
+  expect(sentence).toMatch(/Of the dependences drawn: 1 in, 1 out\.$/);
+});
+
+test('a condition that is too long to read gives way to the distances', () => {
+  const relation = `S0[i, j] → S0[i + 1, j - 1] when ${'0 <= i < n, '.repeat(20)}`;
+  const said = (distances: readonly string[]): string => {
+    const long = { ...model, relations: model.relations.map(one => ({ ...one, relation, distances })) };
+    return lightOf(long, variant, { what: 'relation', relation: 0 }).sentence;
+  };
+  expect(said(['(1, -1)'])).toBe('The flow dependence through A, S0 → S0. Distance (1, -1). Carried by loop i.');
+  expect(said([])).toContain(relation);
+});
+
 test('a loop lights what it carries, its for line, and says why it is not parallel', () => {
   const [outer, inner] = loopsOf(variant);
   const found = light({ what: 'loop', loop: outer!.id });

@@ -27,6 +27,12 @@ test('what lies along the view falls onto one point, however it is turned', () =
   expect(project([0, 0, 1], { azimuth: 27, elevation: 0 }).y).toBeCloseTo(-1);
 });
 
+test('no point hides another one before anybody turns them', () => {
+  const steps = [-6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6];
+  const apart = steps.flatMap(x => steps.flatMap(y => steps.map(z => (x === 0 && y === 0 && z === 0 ? 1 : Math.hypot(...Object.values(project([x, y, z])))))));
+  expect(Math.min(...apart)).toBeGreaterThan(1 / 3);
+});
+
 test('turning goes around, but not over the top', () => {
   expect(turned({ azimuth: 350, elevation: 80 }, 15, 30)).toEqual({ azimuth: 5, elevation: 90 });
 });
