@@ -125,7 +125,7 @@ def explain_band(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
         kind = "tile loop" if plan.sizes else "loop"
         text = f"{kind} {plan.parallel} of the band runs on all threads"
         if plan.collapses:
-            text += ", together with the loop inside it if that is equally long for all: it may have few iterations"
+            text += ", together with the loop inside it if that is equally long for all, since the first may be short"
         decisions.append(Decision("parallel", text, statements))
     return decisions
 
