@@ -4,7 +4,7 @@ A thread that spins keeps a core from whoever else could use it: after a product
 shared machine other people's programs, and on the way back the team's own threads, which the system then puts on one
 core in turn. GNU's run time spins for some 8 ms at every barrier, so that a kernel of 10 ms took 60 to 80 beside one
 busy thread. It pays to spin for as long as waking a sleeping thread costs, and no longer (Karlin, Li, Manasse, Owicki,
-"Empirical studies of competitive spinning for a shared-memory multiprocessor", 1991). The call that wakes a thread takes
+"Empirical studies of competitive spinning for a shared-memory multiprocessor", 1991). The call that wakes one takes
 some 50 microseconds, but that is not all: a virtual machine gives the core of a sleeping thread back to its host, and
 the thread may wake on the core of the one that woke it. There a product of a matrix and a vector took 1.0 ms where
 threads slept after 0.1 ms, and 0.4 ms where they looked for work for a millisecond.
