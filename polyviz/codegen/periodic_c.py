@@ -9,7 +9,7 @@ from polyviz.codegen.wraps import fixed_remainders, parts_of, replaced, wraps_in
 from polyviz.model.expression import Name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.expressions_c import CExpressionPrinter
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 
 class PeriodicPrinter:
-    """Prints vector loops whose subscripts wrap around; ``plain`` and ``vector`` print a loop without that."""
+    """Prints vector loops whose subscripts wrap around; ``plain`` and ``vector`` print a loop without that, ``bodies``
+    tells what a statement does at this place: threads that add into copies do it to their own."""
 
     def __init__(
         self,
         scop: Scop,
-        bodies: Mapping[str, Sequence[Instruction]],
+        bodies: Callable[[str], Sequence[Instruction]],
         arrays: ArrayPrinter,
         printer: CExpressionPrinter,
         text: TextBuilder,
@@ -44,7 +45,7 @@ class PeriodicPrinter:
     def body(self, node: Instance) -> list[Instruction]:
         """What one instance does at its place, with what is known of the remainders in its subscripts."""
         statement = self.scop.statement(node.statement)
-        body = placed_body(statement, self.bodies[node.statement], node.arguments)
+        body = placed_body(statement, self.bodies(node.statement), node.arguments)
         return [cast("Instruction", replaced(line, self.values)) for line in body] if self.values else body
 
     def write(self, node: For, indent: int) -> bool:

@@ -63,6 +63,7 @@ class BandPlan:
     def collapses(self) -> bool:
         """Whether threads share the first two loops as one; not where something else was made of the band since."""
         changed = self.strips or self.diagonals or self.sums or self.row_block
+        changed = changed or (self.vector and len(self.order) == 2)
         return self.collapse and self.is_plain and self.parallel == 0 and not changed
 
     @property

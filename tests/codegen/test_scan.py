@@ -181,17 +181,19 @@ def test_what_uses_a_temporary_stays_in_its_loop() -> None:
 
 
 def test_isl_gets_more_time_where_one_thread_runs_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No order is simpler than that one, while tiles and wavefronts can be given up."""
+    """No order is simpler than that one, while wavefronts can be given up."""
 
     def recurrence(A: object) -> None:
         for i in range(1, A.shape[0]):  # type: ignore[attr-defined]
             A[i] = A[i - 1] + A[i]  # type: ignore[index]
 
-    def scaled(A: object) -> None:
-        for i in range(A.shape[0]):  # type: ignore[attr-defined]
-            A[i] = 2.0 * A[i]  # type: ignore[index]
+    def fronts(A: object) -> None:
+        for i in range(1, A.shape[0]):  # type: ignore[attr-defined]
+            for j in range(1, A.shape[0]):  # type: ignore[attr-defined]
+                A[i, j] = A[i - 1, j] + A[i, j - 1]  # type: ignore[index]
 
-    alone, parallel = (pv.compile(one, schedule="isl", target="emulated") for one in (recurrence, scaled))
+    alone, parallel = (pv.compile(one, schedule="pluto", target="emulated") for one in (recurrence, fronts))
+    assert any(decision.step == "wavefront" for decision in parallel.plan.decisions)
     monkeypatch.setattr(scan, "_OPERATIONS", 10)
     loops = [descendants(one) for one in kernel_loops(alone.scop, alone.plan, [frozenset()], trees=True)]
     assert any(isinstance(node, For) for nodes in loops for node in nodes)

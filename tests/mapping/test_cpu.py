@@ -19,6 +19,7 @@ from polyviz.model.plan import (
     PARALLEL,
     PIPELINE,
     REDUCED,
+    UNROLL_JAM,
     VECTOR,
     WAITING,
     Plan,
@@ -73,7 +74,7 @@ def assert_sound(scop: pv.Scop, dependences: pv.Dependences, plan: Plan) -> None
     below = [
         node for node in walk(plan.tree) if kind_of(node) == "mark" and node.mark_get_id().get_name() == END
     ]
-    ended = [path for kind in (REDUCED, PIPELINE, WAITING) for path in marked(plan, kind)]
+    ended = [path for kind in (REDUCED, PIPELINE, WAITING, UNROLL_JAM) for path in marked(plan, kind)]
     assert len(below) == len(alone) + len(ended)
     assert_pipelines_wait_enough(dependences, plan)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from polyviz.model.program import FloatingPoint
 
 WIDE = Processor(64, 32, 49152, 2097152, 2)
-SIZES = [(0, 0), (1, 9), (3, 5), (4, 8), (5, 17), (70, 1), (67, 130), (300, 301)]
+SIZES = [(0, 0), (1, 9), (3, 5), (4, 8), (5, 17), (70, 1), (67, 130), (303, 301)]
 
 
 def plan_of(text: str, *, target: str = "c", schedule: str = "pluto", **options: Any) -> Plan:

@@ -52,6 +52,8 @@ def test_keywords_switch_techniques_off() -> None:
         "lift": False,
         "row_blocks": False,
         "panels": False,
+        "jam": False,
+        "collapse": False,
         "pipeline": False,
         "threads": 1,
         "tuned": False,
