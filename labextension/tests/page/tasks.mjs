@@ -72,6 +72,8 @@ await scenario('somebody compares three schedulers', async () => {
   await run('three.ipynb');
   await unfold('Side by side');
   const side = view.locator('details:has(> summary:text-is("Side by side"))');
+  // What is folded is made only once it is unfolded.
+  await side.locator('thead th').first().waitFor();
   assert.equal(await side.locator('thead th').count(), 4);
   await side.locator('button:has-text("Verify and time")').click();
   await side.locator('.polyviz-verified-yes').nth(2).waitFor({ timeout: 90000 });
