@@ -88,6 +88,13 @@ ALONE = {
                 for j in range(A.shape[1]):
                     x[i] += A[i, j] * y[j]
         """,
+    "a variable of each column": """
+        def squares(A, x, y, s):
+            for i in range(A.shape[0]):
+                for j in range(A.shape[1]):
+                    t = x[i] * y[j]
+                    A[i, j] = A[i, j] + t * t
+        """,
     "a temporary": """
         def temporary(A, x, y, s):
             for i in range(A.shape[0]):
