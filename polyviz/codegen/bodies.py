@@ -101,6 +101,9 @@ def _copy_element(scop: Scop, statement: Statement, element: Element, expansion:
     if expansion is None:
         return replace(element, array=name)
     iterators = statement.iterators[expansion.shared : expansion.depth]
+    if expansion.window:
+        cell = Binary("&", Name(iterators[-1]), Constant(expansion.window - 1))
+        return replace(element, array=name, subscripts=(cell,))
     subscripts = tuple(
         _shifted(Name(iterator), bound_expression(lower))
         for iterator, lower in zip(iterators, expansion.lower, strict=True)

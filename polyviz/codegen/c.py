@@ -17,22 +17,21 @@ from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.jam_c import JamPrinter
 from polyviz.codegen.lifted_c import LiftedPrinter
 from polyviz.codegen.local_ranges import ranges_of_locals
+from polyviz.codegen.locals_c import LocalPrinter
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.lower import lower
 from polyviz.codegen.panels_c import PanelPrinter
 from polyviz.codegen.periodic_c import PeriodicPrinter
 from polyviz.codegen.pipeline_c import PipelinePrinter
-from polyviz.codegen.ranges import narrowest
 from polyviz.codegen.regularity import is_collapsed, is_regular
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.row_blocks_c import RowBlockPrinter
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.threads_c import PIPELINE, THREADS
-from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.codegen.vectors_c import VectorFunctions
 from polyviz.mapping.blocks import SMALLEST_SHARED_WORK
-from polyviz.model.expression import Binary, Element, Expression, walk
+from polyviz.model.expression import Binary, Expression
 from polyviz.model.program import ArrayType, FloatingPoint, Program, ProgramArgument
 
 if TYPE_CHECKING:
@@ -100,6 +99,7 @@ class _CProgram:
         self.panels = PanelPrinter(
             self.types, self.private, self.dtypes, *shown, self.floating_point, self.folds, self.vectors
         )
+        self.locals = LocalPrinter(self.scop, self.plan, self.dtypes, self.arrays, self.printer)
         self.expansions = ExpansionPrinter(self.scop, self.plan, self.dtypes, self.arrays, self.printer)
         self.pipelines = PipelinePrinter(self.plan, *shown, self.blocks, self._node)
         self.periodic = PeriodicPrinter(
@@ -212,8 +212,8 @@ class _CProgram:
             case Block() if self.blocks.team(node) is not None:
                 self._team_of_threads(node, indent)
             case Block(children):
-                for copy in self._declared(node):
-                    self.text.add(indent, f"{self._kind(copy)} {self.arrays.identifier(copy)};")
+                for line in self.locals.declarations(node, self.bodies):
+                    self.text.add(indent, line)
                 for child in children:
                     self._child(child, indent)
             case If(condition, then, otherwise):
@@ -228,28 +228,10 @@ class _CProgram:
             case Instance():
                 self._instance(node, indent)
 
-    def _declared(self, block: Block) -> list[str]:
-        """The private copies that ``block`` declares and that some statement in it uses."""
-        used = {
-            part.array
-            for instance in instances(block)
-            if instance.statement in self.bodies
-            for instruction in self.bodies[instance.statement]
-            for part in walk(instruction)
-            if isinstance(part, Element)
-        }
-        copies = [private_name(self.scop, name) for name in block.declares]
-        return [copy for copy in copies if copy in used]
-
-    def _kind(self, copy: str) -> str:
-        """The type of a private variable in C."""
-        values = self.printer.ranges.get(copy)
-        return C_TYPE_NAMES[self.dtypes[copy] if values is None else narrowest(values).name]
-
     def _child(self, node: LoopNode, indent: int) -> None:
         """One of several nodes in a row: temporaries it declares get a scope of their own, since isl may write the
         node again beside it for iterations taken out of a loop."""
-        if not isinstance(node, Block) or not self._declared(node):
+        if not isinstance(node, Block) or not self.locals.declarations(node, self.bodies):
             self._node(node, indent)
             return
         self.text.add(indent, "{")

@@ -25,7 +25,7 @@ class ExpansionPrinter:
         self, scop: Scop, plan: Plan, dtypes: Mapping[str, str], arrays: ArrayPrinter, printer: CExpressionPrinter
     ) -> None:
         self.scop = scop
-        self.expansions = plan.expansions
+        self.expansions = [expansion for expansion in plan.expansions if not expansion.window]
         self.dtypes = dtypes
         self.arrays = arrays
         self.printer = printer

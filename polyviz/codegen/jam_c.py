@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.bodies import placed_body
 from polyviz.codegen.index import simplify_subscripts
 from polyviz.codegen.local_names import LocalNames
-from polyviz.codegen.loops import Block, For, Instance
+from polyviz.codegen.loops import Block, For, Instance, is_whole
 from polyviz.codegen.row_blocks import only
 from polyviz.model.expression import Binary, Constant, Instruction, Name, substitute, walk
 
@@ -90,9 +90,10 @@ class JamPrinter:
                 self._update(update, bodies, row, number, indent + 3)
         self._line(indent + 2, "}")
         self._line(indent + 1, "}")
-        self._line(indent + 1, f"for (; {row} < {stop}; {row}++) {{")
-        self.print_loops(columns, indent + 2)
-        self._line(indent + 1, "}")
+        if not is_whole(rows, count):
+            self._line(indent + 1, f"for (; {row} < {stop}; {row}++) {{")
+            self.print_loops(columns, indent + 2)
+            self._line(indent + 1, "}")
         self._line(indent, "}")
 
     def _update(

@@ -137,6 +137,19 @@ def instances(node: LoopNode) -> Iterator[Instance]:
     return (item for item in descendants(node) if isinstance(item, Instance))
 
 
+def is_whole(loop: For, count: int) -> bool:
+    """Whether the iterations of ``loop`` are known to come in groups of ``count``.
+
+    >>> from polyviz.model.expression import Name
+    >>> is_whole(For("i", Name("b"), Binary("+", Name("b"), Constant(8)), 1, Block(())), 4)
+    True
+    """
+    match loop.stop:
+        case Binary("+", start, Constant(int(length))):
+            return loop.step == 1 and start == loop.start and length % count == 0
+    return False
+
+
 def plus_one(bound: Expression) -> Expression:
     """``bound + 1`` in the shape a person would write: ``n - 1`` becomes ``n``, minima are entered.
 

@@ -1,16 +1,22 @@
 """Panels in C: the sums of several rows side by side, each in vector registers of its own.
 
     for (; i < i_stop - 7; i += 8) {
-        vector_float64 x_lanes0 = {0}, x_lanes1 = {0}, …;
-        for (; j < j_stop - 7; j += 8) {
-            const vector_float64 x_shared = *(const loose_float64 *)&x[j];
-            const vector_float64 L_row0 = *(const loose_float64 *)&L[i][j];
-            …
-            x_lanes0 = x_lanes0 - L_row0 * x_shared;
+        double x_sum0 = x[i];
+        …
+        if (j_stop - j >= 8) {
+            vector_float64 x_lanes0 = {0}, x_lanes1 = {0}, …;
+            for (; j < j_stop - 7; j += 8) {
+                const vector_float64 x_shared = *(const loose_float64 *)&x[j];
+                const vector_float64 L_row0 = *(const loose_float64 *)&L[i][j];
+                …
+                x_lanes0 = x_lanes0 - L_row0 * x_shared;
+                …
+            }
+            x_sum0 += total_float64(x_lanes0);
             …
         }
-        x[i] += total_float64(x_lanes0);
         …
+        x[i] = x_sum0;
     }
 
 What all rows read is loaded once. Where sums keep their order, and for types without vectors, each row adds up in one
@@ -25,7 +31,7 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.accumulate_c import ENDINGS
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.local_names import LocalNames
-from polyviz.codegen.loops import For
+from polyviz.codegen.loops import For, is_whole
 from polyviz.codegen.panels import panel
 from polyviz.codegen.redirect import redirected
 from polyviz.codegen.row_blocks import Types, elements_of, only
@@ -105,21 +111,31 @@ class PanelPrinter:
         else:
             self._in_variables(found, names, indent + 2)
         self._line(indent + 1, "}")
-        self._line(indent + 1, f"for (; {row} < {row_stop}; {row}++) {{")
-        fold = replace(found.fold, loop=replace(found.columns, start=Name(start), stop=Name(stop)))
-        self.folds.write(fold, indent + 2)
-        self._line(indent + 1, "}")
+        if not is_whole(found.rows, count):
+            self._line(indent + 1, f"for (; {row} < {row_stop}; {row}++) {{")
+            fold = replace(found.fold, loop=replace(found.columns, start=Name(start), stop=Name(stop)))
+            self.folds.write(fold, indent + 2)
+            self._line(indent + 1, "}")
         self._line(indent, "}")
 
     def _in_variables(self, found: Panel, names: LocalNames, indent: int) -> None:
         """One column after the other, each row with its sum in a variable."""
         column = found.columns.iterator
         start, stop = names.of(f"{column}_start"), names.of(f"{column}_stop")
+        sums = self._begin(found, names, indent)
+        self._line(indent, f"for (int64_t {column} = {start}; {column} < {stop}; {column}++) {{")
+        self._column(found, sums, indent)
+
+    def _begin(self, found: Panel, names: LocalNames, indent: int) -> list[str]:
+        """A variable with the cell of each row."""
         sums = [self._variable(row, names) for row in found.updates]
         for name, row in zip(sums, found.updates, strict=True):
             kind = C_TYPE_NAMES[self.dtypes[row.assign.target.array]]
             self._line(indent, f"{kind} {name} = {self._cell(row)};")
-        self._line(indent, f"for (int64_t {column} = {start}; {column} < {stop}; {column}++) {{")
+        return sums
+
+    def _column(self, found: Panel, sums: list[str], indent: int) -> None:
+        """One column of each row, the end of the loop over columns, and the cells."""
         for name, row in zip(sums, found.updates, strict=True):
             self._print(row, redirected(row.assign, Element(name)), indent + 1)
         self._line(indent, "}")
@@ -130,27 +146,33 @@ class PanelPrinter:
         """Vectors of columns first, then the columns that are left, one after the other."""
         column, lanes = found.columns.iterator, self.vectors.lanes(found.dtype)
         start, stop = names.of(f"{column}_start"), names.of(f"{column}_stop")
-        self.vectors.use(found.dtype)
-        sums = [self._lane_sums(row, names) for row in found.updates]
-        self._line(indent, f"vector_{found.dtype} {', '.join(f'{name} = {{0}}' for name in sums)};")
+        sums = self._begin(found, names, indent)
         self._line(indent, f"int64_t {column} = {start};")
-        self._line(indent, f"for (; {column} < {stop} - {lanes - 1}; {column} += {lanes}) {{")
+        self._line(indent, f"if ({stop} - {column} >= {lanes}) {{")
+        self._whole_vectors(found, sums, names, indent + 1)
+        self._line(indent, "}")
+        self._line(indent, f"for (; {column} < {stop}; {column}++) {{")
+        self._column(found, sums, indent)
+
+    def _whole_vectors(self, found: Panel, sums: list[str], names: LocalNames, indent: int) -> None:
+        """Vectors of columns, added to ``sums`` at the end: with few columns that would take longer than they do."""
+        column, lanes = found.columns.iterator, self.vectors.lanes(found.dtype)
+        self.vectors.use(found.dtype)
+        parts = [self._lane_sums(row, names) for row in found.updates]
+        self._line(indent, f"vector_{found.dtype} {', '.join(f'{name} = {{0}}' for name in parts)};")
+        self._line(indent, f"for (; {column} < {names.of(f'{column}_stop')} - {lanes - 1}; {column} += {lanes}) {{")
         loaded = {element: self._loaded(found, element, names) for element in found.along()}
         for element, name in loaded.items():
             load = f"*(const loose_{found.dtype} *)&{self._text(element)}"
             self._line(indent + 1, f"const vector_{found.dtype} {name} = {load};")
-        self.dtypes.update(dict.fromkeys((*loaded.values(), *sums), found.dtype))
-        for name, row in zip(sums, found.updates, strict=True):
+        self.dtypes.update(dict.fromkeys((*loaded.values(), *parts), found.dtype))
+        for name, row in zip(parts, found.updates, strict=True):
             own = redirected(row.in_full, Element(name))
             self._print(row, replace(own, value=_placed(own.value, loaded)), indent + 1)
         self._line(indent, "}")
         total = self.vectors.total(found.dtype)
-        for name, row in zip(sums, found.updates, strict=True):
-            self._line(indent, f"{self._cell(row)} += {total}({name});")
-        self._line(indent, f"for (; {column} < {stop}; {column}++) {{")
-        for row in found.updates:
-            self._print(row, row.assign, indent + 1)
-        self._line(indent, "}")
+        for name, part in zip(sums, parts, strict=True):
+            self._line(indent, f"{name} += {total}({part});")
 
     def _variable(self, row: Row, names: LocalNames) -> str:
         ending = ENDINGS.get(row.update.accumulation.operator, "value")

@@ -123,7 +123,7 @@ def make_plan(
     if target == "numba" and not in_order:
         wanted = {"accumulate": accumulate, "interleave": interleave, "lift": lift}
         mapped = left_to_the_compiler(scop, dependences, mapped, target, **wanted)
-    storage = place_temporaries(scop, dependences, mapped.tree)
+    storage = place_temporaries(scop, dependences, mapped.tree, windows=target == "c")
     plan = Plan(
         schedule=schedule,
         target=target,

@@ -4,7 +4,8 @@ Row by row, ``x[i] += A[i, j] * y[j]`` loads all of ``y`` for each row, and ``s[
 all of ``s``: as much traffic as the matrix makes itself. Four rows in one loop over the columns do that once. The loop
 over rows is unrolled and jammed into the one over columns (Callahan, Carr, Kennedy, "Improving Register Allocation for
 Subscripted Variables", 1990), which is legal where the two may be exchanged, and isl decides. Sums of rows side by side
-are printed as panels (``polyviz.codegen.panels_c``), all else by ``polyviz.codegen.jam_c``.
+are printed as panels (``polyviz.codegen.panels_c``), all else by ``polyviz.codegen.jam_c``. A temporary of each row
+(``t = 0.0`` before its columns, ``x[i] = t`` after them) then has a cell per row: several of them are alive together.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from polyviz.analysis.order_below import keeps_order_below
 from polyviz.analysis.strides import motions, statement_row
 from polyviz.analysis.trip_counts import SHORT, longest
 from polyviz.mapping.accumulate import find_accumulations
-from polyviz.model.plan import END, JAM, PARALLEL, REDUCED, UNROLL_JAM, VECTOR
+from polyviz.mapping.full_tiles import MAXIMUM_PIECES
+from polyviz.model.plan import END, JAM, PARALLEL, POINTS, REDUCED, UNROLL_JAM, VECTOR, FullTiles
 from polyviz.model.schedule import Decision
 from polyviz.transform.shape import (
     LEAF,
@@ -51,30 +53,43 @@ STREAMS = 4
 
 @dataclass(frozen=True, slots=True)
 class _Nest:
-    """What one part of a row does: ``inside`` is its loop over columns ``column`` with marks, ``body`` what it does.
-    ``mark`` is the kind of mark for rows that run together, empty where they share nothing, and ``shared`` are the
-    arrays that they share."""
+    """What one part of a row does: ``inside`` is its loop over columns ``column`` with marks, ``body`` what it does,
+    or ``inside`` is all, without a loop. ``mark`` is the kind of mark for rows that run together, empty where they
+    share nothing, and ``shared`` are the arrays that they share."""
 
     part: Part
     inside: Shape
-    column: isl.UnionPwAff
-    body: Shape
-    mark: str
+    column: isl.UnionPwAff | None = None
+    body: Shape = LEAF
+    mark: str = ""
     shared: tuple[str, ...] = ()
 
 
 def jam_rows(scop: Scop, dependences: Dependences, mapped: Mapped) -> Mapped:
     """``mapped`` with rows together in each loop that threads share and whose iterations are passes over columns."""
-    private = {found.array for found in dependences.privatizations}
+    private = {found.array for found in dependences.privatizations if found.depth > 1}
     sums = frozenset(one.statement for one in find_accumulations(scop, mapped.tree, None)[0] if one.lanes)
     for path in _shared_loops(mapped.tree):
         nests = _nests(scop, mapped.tree, path, sums, private)
         if not any(nest.mark for nest in nests):
             continue
         if keeps_order_below(scop, dependences, _with_rows(mapped.tree, path, nests, exchanged=True), path):
-            tree = _with_rows(mapped.tree, path, nests)
-            mapped = replace(mapped, tree=tree, decisions=(*mapped.decisions, _said(nests)))
+            mapped = _jammed(mapped, path, nests)
     return mapped
+
+
+def _jammed(mapped: Mapped, path: Path, nests: tuple[_Nest, ...]) -> Mapped:
+    loop = part_at(shape_of(mapped.tree), path).children[0]
+    assert isinstance(loop, Loops)
+    full = _full_blocks(mapped.tree.get_domain(), loop.rows[0], nests)
+    mark = "" if full is None else f"{POINTS}:rows{len(mapped.full_tiles)}"
+    tiles = () if full is None else (FullTiles(mark, full),)
+    return replace(
+        mapped,
+        tree=_with_rows(mapped.tree, path, nests, mark=mark),
+        full_tiles=(*mapped.full_tiles, *tiles),
+        decisions=(*mapped.decisions, _said(nests)),
+    )
 
 
 def _shared_loops(tree: isl.Schedule) -> list[Path]:
@@ -105,16 +120,20 @@ def _nests(
 def _nest(
     scop: Scop, row: isl.UnionPwAff, part: Part, sums: frozenset[str], private: set[str]
 ) -> _Nest | None:
+    names = statements_in(part.instances)
+    used = {access.array for name in names for access in scop.statement(name).accesses}
+    if used & private:
+        return None
     match part.child:
         case Marked(name=name, child=Loops(rows=(column,), child=Marked(child=end))) if name == VECTOR:
             mark = UNROLL_JAM
         case Loops(rows=(column,), child=end):
             mark = JAM
+        case straight if _is_straight(straight):
+            return _Nest(part, straight)
         case _:
             return None
-    names = statements_in(part.instances)
-    used = {access.array for name in names for access in scop.statement(name).accesses}
-    if not _is_straight(end) or used & private:
+    if not _is_straight(end):
         return None
     wanted = _is_rectangle(scop, names, row, column) and (mark == UNROLL_JAM or sums.issuperset(names))
     shared = _shared(scop, names, row, column) if wanted else ()
@@ -155,11 +174,12 @@ def _shared(scop: Scop, names: tuple[str, ...], row: isl.UnionPwAff, column: isl
 
 
 def _with_rows(
-    tree: isl.Schedule, path: Path, nests: tuple[_Nest, ...], *, exchanged: bool = False
+    tree: isl.Schedule, path: Path, nests: tuple[_Nest, ...], *, mark: str = "", exchanged: bool = False
 ) -> isl.Schedule:
     """``tree`` with the loop under the mark at ``path`` in blocks of rows, and in each block one nest after the other.
 
-    ``exchanged``: rows that run together run inside the columns, which shows whether they may.
+    ``mark`` is for the inside of a block, empty for none. ``exchanged``: rows that run together run inside the columns,
+    which shows whether they may.
     """
     shape = shape_of(tree)
     marked = part_at(shape, path)
@@ -167,7 +187,8 @@ def _with_rows(
     assert isinstance(marked.child, Loops)
     (row,) = marked.child.rows
     body = sequence_of(Part(_rows(row, nest, exchanged=exchanged), nest.part.instances) for nest in nests)
-    blocks = replace(marked.child, rows=(_blocks_of(row),), child=Marked(body, END))
+    inside = Marked(body, mark) if mark else body
+    blocks = replace(marked.child, rows=(_blocks_of(row),), child=Marked(inside, END))
     return tree_of(tree.get_domain(), with_part(shape, path, replace(marked, child=blocks)))
 
 
@@ -175,9 +196,27 @@ def _rows(row: isl.UnionPwAff, nest: _Nest, *, exchanged: bool) -> Shape:
     own = restricted(row, nest.part.instances)
     if not nest.mark:
         return Loops(nest.inside, (own,))
-    if exchanged:
+    if exchanged and nest.column is not None:
         return Loops(nest.body, (restricted(nest.column, nest.part.instances), own))
     return Marked(Loops(Marked(nest.inside, END), (own,)), f"{nest.mark}:{ROWS}")
+
+
+def _full_blocks(domain: isl.UnionSet, row: isl.UnionPwAff, nests: tuple[_Nest, ...]) -> isl.Set | None:
+    """The first rows of the blocks in which every part has all its rows, where something is done before or after the
+    columns: in loops of a constant length the compiler keeps what belongs to a row in registers.
+
+    None where there is nothing of the kind, or where the question has a long answer.
+    """
+    if all(nest.column is not None for nest in nests):
+        return None
+    in_block = isl.Map(f"{{ [first] -> [row] : first mod {ROWS} = 0 and first <= row < first + {ROWS} }}")
+    full, blocks = in_block.domain(), isl.Set("{ [first] : false }")
+    for nest in nests:
+        rows = isl.Set.from_union_set(domain.intersect(nest.part.instances).apply(isl.UnionMap.from_union_pw_aff(row)))
+        full = full.subtract(in_block.subtract_range(rows).domain())
+        blocks = blocks.union(in_block.intersect_range(rows).domain())
+    full = full.coalesce()
+    return full.gist(blocks.coalesce()) if 0 < full.n_basic_set() <= MAXIMUM_PIECES else None
 
 
 def _blocks_of(row: isl.UnionPwAff) -> isl.UnionPwAff:

@@ -35,12 +35,19 @@ class Storage:
     decisions: tuple[Decision, ...]
 
 
-def place_temporaries(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> Storage:
+WIDEST_WINDOW = 64
+"""Copies of one temporary in an array on the stack of a thread; more of them are in memory of the whole call."""
+
+
+def place_temporaries(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, *, windows: bool = False
+) -> Storage:
     """Decide the storage of every privatized scalar under the order of ``tree``.
 
     A temporary is declared at the deepest node of the tree where every scheduled iteration touches a single copy, and
     every copy is touched in a single iteration; it is expanded to an array when there is no such node, along as few
-    of the loops around it as the order allows.
+    of the loops around it as the order allows. With ``windows`` a small array is declared where an iteration touches a
+    few neighbouring copies.
     """
     locals_: list[str] = []
     expansions: list[Expansion] = []
@@ -52,6 +59,13 @@ def place_temporaries(scop: Scop, dependences: Dependences, tree: isl.Schedule) 
             tree = _insert_local(tree, path, privatization.array)
             locals_.append(privatization.array)
             decisions.append(_local_decision(privatization, copies))
+            continue
+        found = _window_home(tree, copies, privatization.depth) if windows else None
+        if found is not None:
+            path, window = found
+            tree = _insert_local(tree, path, privatization.array)
+            expansions.append(_expansion(scop, privatization, copies, privatization.depth - 1, window))
+            decisions.append(_window_decision(privatization, copies, window))
         else:
             shared = _shared_loops(tree, copies, privatization.depth)
             expansions.append(_expansion(scop, privatization, copies, shared))
@@ -111,16 +125,47 @@ def _copy_of(statement: Statement, depth: int) -> isl.Map:
 
 def _home(tree: isl.Schedule, copies: isl.UnionMap) -> Path | None:
     """The path of the deepest node that holds all accesses and separates the copies; None when there is none."""
-    best: Path | None = None
+    homes = (path for path, node in _around(tree, copies) if _separates(node, copies))
+    return max(homes, key=len, default=None)
+
+
+def _window_home(tree: isl.Schedule, copies: isl.UnionMap, depth: int) -> tuple[Path, int] | None:
+    """The path of the deepest node that holds all accesses and leaves a few neighbouring copies together, and how many
+    cells these need; None when there is none."""
+    for path, node in reversed(list(_around(tree, copies))):
+        window = _window(node.get_prefix_schedule_union_map(), copies, depth)
+        if window is not None:
+            return path, window
+    return None
+
+
+def _window(times: isl.UnionMap, copies: isl.UnionMap, depth: int) -> int | None:
+    """The cells for the copies that one point in time deals with, where all that a copy is used for is there."""
+    time_to_copy = times.intersect_domain(copies.domain()).reverse().apply_range(copies)
+    if not time_to_copy.is_injective():
+        return None
+    together = time_to_copy.reverse().apply_range(time_to_copy).deltas()
+    if together.is_empty():
+        return None
+    apart = isl.Set.from_union_set(together)
+    most = [apart.dim_max_val(position) for position in range(depth)]
+    if any(value.is_infty() or value.is_nan() for value in most) or any(not value.is_zero() for value in most[:-1]):
+        return None
+    window = 1 << int(most[-1].to_python()).bit_length()
+    return window if window <= WIDEST_WINDOW else None
+
+
+def _around(tree: isl.Schedule, copies: isl.UnionMap) -> Iterator[tuple[Path, isl.ScheduleNode]]:
+    """The nodes that hold all accesses and that a mark may stand above, from the outermost on."""
     node = tree.get_root()
     path: Path = ()
     touched = copies.domain().intersect(tree.get_domain())
     while True:
-        if kind_of(node) not in _TRANSPARENT and _separates(node, copies):
-            best = path
+        if kind_of(node) not in _TRANSPARENT:
+            yield path, node
         child = _only_child_with(node, touched)
         if child is None:
-            return best
+            return
         node, path = node.child(child), (*path, child)
 
 
@@ -187,7 +232,7 @@ def _insert_local(tree: isl.Schedule, path: Path, array: str) -> isl.Schedule:
 
 
 def _expansion(
-    scop: Scop, privatization: Privatization, copies: isl.UnionMap, shared: int = 0
+    scop: Scop, privatization: Privatization, copies: isl.UnionMap, shared: int = 0, window: int = 0
 ) -> Expansion:
     space = isl.Space.set_alloc(isl.DEFAULT_CONTEXT, 0, privatization.depth).set_tuple_name(
         isl.dim_type.set, "copy"
@@ -198,7 +243,7 @@ def _expansion(
     lower = tuple(cells.dim_min(position).coalesce() for position in loops)
     upper = tuple(cells.dim_max(position).coalesce() for position in loops)
     extents = tuple((last - first + 1).coalesce() for first, last in zip(lower, upper, strict=True))
-    return Expansion(privatization.array, privatization.depth, lower, extents, shared)
+    return Expansion(privatization.array, privatization.depth, lower, extents, shared, window)
 
 
 def _final_values(scop: Scop, privatization: Privatization) -> list[FinalValue]:
@@ -214,6 +259,14 @@ def _final_values(scop: Scop, privatization: Privatization) -> list[FinalValue]:
 
 def _local_decision(privatization: Privatization, copies: isl.UnionMap) -> Decision:
     text = f"{privatization.array} is a variable of its own in each iteration ({privatization.reason})"
+    return Decision("storage", text, _names(copies))
+
+
+def _window_decision(privatization: Privatization, copies: isl.UnionMap, window: int) -> Decision:
+    text = (
+        f"{privatization.array} becomes an array of {window} cells where it is used: in this order the values of so "
+        "many iterations are alive at the same time"
+    )
     return Decision("storage", text, _names(copies))
 
 

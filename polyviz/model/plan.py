@@ -65,7 +65,9 @@ class Expansion:
 
     One copy per iteration of the ``depth`` outermost loops around each access; the first ``shared`` of them run one
     after the other and use the same cells. ``lower`` is the smallest value of each of the other iterators over the
-    parameters, ``extents`` the number of values from there on.
+    parameters, ``extents`` the number of values from there on. ``window``: where it is not 0, only so many copies, a
+    power of two, of neighbouring iterations are alive together, and an array of that size is declared where a ``local``
+    mark stands; copy ``i`` is in cell ``i mod window``.
     """
 
     array: str
@@ -73,6 +75,7 @@ class Expansion:
     lower: tuple[isl.PwAff, ...]
     extents: tuple[isl.PwAff, ...]
     shared: int = 0
+    window: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from polyviz.runtime.failures import explained, failed_test
 from polyviz.runtime.native import NativeFunction
 from polyviz.runtime.placement import Placement
 from polyviz.runtime.stages import told
-from polyviz.runtime.threads import native_threads, numba_threads
+from polyviz.runtime.threads import NativeThreads, numba_threads
 from polyviz.runtime.toolchain import INSTALL_HINT, Toolchain, find_toolchain
 from polyviz.runtime.waiting import short_spinning
 
@@ -91,6 +91,7 @@ class NativeRunner:
         self.compile_seconds = built.compile_seconds
         self.notes: tuple[str, ...] = (built.note,) if built.note else ()
         self._function = NativeFunction(built.path, program.name, [*map(native_type, program.arguments)])
+        self._threads = NativeThreads(built.path, program.threads)
         self._placement = Placement(built.path) if "#pragma omp parallel" in program.text else None
         self._getters = [*map(getter, program.arguments)]
         self._gives = bool(program.results) or program.result_is_tuple
@@ -136,7 +137,7 @@ class NativeRunner:
         if self.program.threads is None:
             status = self._placed(values)
         else:
-            with native_threads(self._function.path, self.program.threads):
+            with self._threads.limited():
                 status = self._placed(values)
         if status == NO_MEMORY:
             raise MemoryError(f"{self.program.name} found no memory for the copies of its temporaries.")

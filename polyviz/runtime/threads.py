@@ -7,24 +7,39 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
-@contextmanager
-def native_threads(library: Path, count: int | None) -> Iterator[None]:
-    """At most ``count`` OpenMP threads for calls into ``library`` from this thread; None changes nothing."""
-    handle = ctypes.CDLL(str(library)) if count is not None else None
-    # The functions are found in the OpenMP library that this one depends on, if there is one.
-    if handle is None or not hasattr(handle, "omp_set_num_threads"):
-        yield
-        return
-    before = int(handle.omp_get_max_threads())
-    handle.omp_set_num_threads(ctypes.c_int(min(before, count or before)))
-    try:
-        yield
-    finally:
-        handle.omp_set_num_threads(ctypes.c_int(before))
+class NativeThreads:
+    """The number of OpenMP threads for calls into ``library``, at most ``count`` of them; None changes nothing.
+
+    The functions are looked up once: that takes longer than small kernels do. They are found in the OpenMP library that
+    ``library`` depends on, if there is one.
+    """
+
+    def __init__(self, library: Path, count: int | None) -> None:
+        handle = ctypes.PyDLL(str(library)) if count is not None else None
+        self._count = count
+        self._most: Callable[[], int] | None = getattr(handle, "omp_get_max_threads", None)
+        self._set: Callable[[int], object] = getattr(handle, "omp_set_num_threads", _nothing)
+
+    @contextmanager
+    def limited(self) -> Iterator[None]:
+        """The number holds for calls from this thread, and the one before is there again afterwards."""
+        before = self._most() if self._most is not None else 0
+        if self._count is None or before <= self._count:
+            yield
+            return
+        self._set(self._count)
+        try:
+            yield
+        finally:
+            self._set(before)
+
+
+def _nothing(_: int) -> None:
+    pass
 
 
 @contextmanager

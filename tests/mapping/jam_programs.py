@@ -33,6 +33,34 @@ PROGRAMS = {
                 for j in range(2, A.shape[1] - 1):
                     x[i] += A[i, j] * y[j + 1]
         """,
+    "a sum in a variable": """
+        def product(A, x, y, s):
+            for i in range(A.shape[0]):
+                t = 0.0
+                for j in range(A.shape[1]):
+                    t += A[i, j] * y[j]
+                x[i] = t
+        """,
+    "two variables": """
+        def both(A, x, y, s):
+            for i in range(A.shape[0]):
+                t = x[i]
+                u = 1.0
+                for j in range(A.shape[1]):
+                    t -= A[i, j] * y[j]
+                for j in range(A.shape[1]):
+                    u += A[i, j] * s[j]
+                x[i] = t / u
+        """,
+    "some rows": """
+        def part(A, x, y, s):
+            for i in range(A.shape[0]):
+                t = 0.0
+                if i > 2:
+                    for j in range(A.shape[1]):
+                        t += A[i, j] * y[j]
+                x[i] = t
+        """,
 }
 ALONE = {
     "triangle": """
@@ -59,6 +87,13 @@ ALONE = {
             for i in range(9):
                 for j in range(A.shape[1]):
                     x[i] += A[i, j] * y[j]
+        """,
+    "a variable of each column": """
+        def squares(A, x, y, s):
+            for i in range(A.shape[0]):
+                for j in range(A.shape[1]):
+                    t = x[i] * y[j]
+                    A[i, j] = A[i, j] + t * t
         """,
     "a temporary": """
         def temporary(A, x, y, s):

@@ -47,6 +47,9 @@ def jams(plan: Plan) -> list[str]:
         ("through", [f"{JAM}:{ROWS}", f"{UNROLL_JAM}:{ROWS}"]),
         ("outer", [f"{UNROLL_JAM}:{ROWS}"]),
         ("shifted", [f"{JAM}:{ROWS}"]),
+        ("a sum in a variable", [f"{JAM}:{ROWS}"]),
+        ("two variables", [f"{JAM}:{ROWS}"]),
+        ("some rows", [f"{JAM}:{ROWS}"]),
     ],
 )
 def test_rows_that_share_a_row_or_column_run_together(name: str, marks: list[str]) -> None:
@@ -66,6 +69,17 @@ def test_rows_that_would_gain_nothing_run_one_by_one(name: str) -> None:
 )
 def test_without_the_technique_rows_run_one_by_one(options: dict[str, Any]) -> None:
     assert jams(plan_of(PROGRAMS["product"], **options)) == []
+
+
+def test_the_variable_of_each_row_has_a_cell_in_its_block() -> None:
+    kernel = pv.compile(function_of(PROGRAMS["a sum in a variable"]), target="c")
+    kernel(*arguments(70, 9))
+    lines = [line.partition("//")[0].strip() for line in kernel.source.splitlines()]
+    first = lines.index("if (A_shape_1 >= 1 && A_shape_0 >= i_tile + 4) {")
+    assert lines[first + 1 : first + 3] == ["double t[4];", "for (int64_t i = i_tile; i < i_tile + 4; i++) {"]
+    assert "malloc" not in kernel.source
+    (said,) = [decision.text for decision in kernel.plan.decisions if decision.step == "storage"]
+    assert said.startswith("t becomes an array of 4 cells where it is used")
 
 
 def test_one_line_for_each_row_in_the_loop_over_columns() -> None:

@@ -56,6 +56,43 @@ def test_one_cell_per_iteration_where_copies_live_at_the_same_time() -> None:
     assert "one cell per iteration of its 2 outer loops" in found.decisions[0].text
 
 
+def in_blocks(size: int, *, windows: bool = True) -> Any:
+    block = f"j - j mod {size}"
+    tree = f"[n] -> {{ S0[i, j] -> [i, {block}, 0, j]; S1[i, j] -> [i, {block}, 1, -j] }}"
+    scop = pv.extract(function_of(TEMPORARY))
+    order = pv.compile(scop, schedule=tree, target="c").schedule.tree
+    return place_temporaries(scop, pv.dependences(scop), order, windows=windows)
+
+
+@pytest.mark.parametrize(("size", "cells"), [(3, 4), (4, 4), (5, 8), (64, 64)])
+def test_a_few_cells_where_a_few_neighbours_are_alive_together(size: int, cells: int) -> None:
+    found = in_blocks(size)
+    (expansion,) = found.expansions
+    assert (expansion.depth, expansion.shared, expansion.window) == (2, 1, cells)
+    assert locals_marked(found) == ["local:t"]
+    assert f"an array of {cells} cells where it is used" in found.decisions[0].text
+
+
+def test_many_neighbours_are_in_memory_of_the_whole_call() -> None:
+    for found in (in_blocks(65), in_blocks(4, windows=False)):
+        (expansion,) = found.expansions
+        assert (expansion.shared, expansion.window) == (1, 0)
+        assert not locals_marked(found)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_cells_of_neighbours_are_told_apart_before_0_too(target: str) -> None:
+    text = """
+    def f(A, B, n):
+        for i in range(-n, n):
+            t = A[i + n] * 2
+            B[i + n] = t + i
+    """
+    tree = "[n] -> { S0[i] -> [i - i mod 4, 0, i]; S1[i] -> [i - i mod 4, 1, -i] }"
+    for n in (0, 1, 3, 10):
+        agree(text, np.arange(2.0 * n), np.zeros(2 * n), n, target=target, schedule=tree)
+
+
 ROW_BY_ROW = "[n] -> { S0[i, j] -> [i, 0, j]; S1[i, j] -> [i, 1, -j] }"
 
 

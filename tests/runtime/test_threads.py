@@ -9,7 +9,7 @@ import pytest
 
 import polyviz as pv
 from polyviz.runtime.cache import BuildCache
-from polyviz.runtime.threads import native_threads, numba_threads
+from polyviz.runtime.threads import NativeThreads, numba_threads
 from polyviz.runtime.toolchain import find_toolchain
 from tests.running import function_of
 
@@ -23,12 +23,12 @@ def test_the_number_holds_for_the_block_only() -> None:
     path = BuildCache().library(COUNT, toolchain).path
     library = ctypes.CDLL(str(path))
     library.omp_set_num_threads(3)
-    with native_threads(path, 2):
+    with NativeThreads(path, 2).limited():
         assert library.count() == 2
-        with native_threads(path, None):
+        with NativeThreads(path, None).limited():
             assert library.count() == 2
     assert library.count() == 3
-    with native_threads(path, 8):
+    with NativeThreads(path, 8).limited():
         assert library.count() == 3, "more threads than the user allows"
 
 
