@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from polyviz.codegen.dtypes import FLOAT64, INT16, UINT8
-from polyviz.codegen.ranges import EXACT_IN_DOUBLES, absolute_range, computed_range, joined, narrowest, range_of
+from polyviz.codegen.ranges import (
+    EXACT_IN_DOUBLES,
+    absolute_range,
+    computed_range,
+    joined,
+    narrowest,
+    range_of,
+)
 from tests.running import agree
 
 NEIGHBOURS = """
