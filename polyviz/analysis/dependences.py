@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
+from weakref import WeakKeyDictionary
 
 import islpy as isl
 
@@ -31,6 +32,9 @@ _OPERATIONS_PER_REFERENCE = 20_000
 
 FoundByArray = dict[tuple[str, DependenceKind], Found]
 
+_analysed: WeakKeyDictionary[Scop, dict[str, Dependences]] = WeakKeyDictionary()
+"""Nobody repairs a part after it was made, and its analysis may take seconds: each is analysed once per kind."""
+
 
 @exclusive
 def dependences(scop: Scop, *, kind: Literal["value", "memory"] = "value") -> Dependences:
@@ -46,9 +50,18 @@ def dependences(scop: Scop, *, kind: Literal["value", "memory"] = "value") -> De
 
     Scalars that :mod:`polyviz.analysis.privatization` gives a copy per iteration constrain a schedule only inside
     each copy. Reads of scalars are left out of ``proximity``: they sit in a register wherever they are.
+
+    The answer is kept as long as ``scop`` lives, and given again to whoever asks for the same.
     """
     if kind not in _ANALYSES:
         raise OptionError(f'Dependences are of kind "value" or "memory", not {kind!r}.')
+    known = _analysed.setdefault(scop, {})
+    if kind not in known:
+        known[kind] = _analyse(scop, kind)
+    return known[kind]
+
+
+def _analyse(scop: Scop, kind: Literal["value", "memory"]) -> Dependences:
     parameters = scop.context.get_space()
     order = Order(times_by_statement(scop.schedule.get_map()), parameters)
     nests = loop_nests(scop.schedule)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
@@ -155,7 +155,8 @@ class Argument:
     has_default: bool = False
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+# Compared by identity: isl knows no equality of schedules, and what was found out of a part is kept beside it.
+@dataclass(frozen=True, slots=True, repr=False, eq=False, weakref_slot=True)
 class Scop(Displayable):
     """A static control part: exact mathematical content of a loop nest, plus the way back to the source.
 
@@ -178,7 +179,7 @@ class Scop(Displayable):
     is_cell: bool = False
     notes: tuple[str, ...] = ()
     final_iterators: tuple[tuple[str, isl.PwAff], ...] = ()
-    docstring: str = field(default="", compare=False)
+    docstring: str = ""
 
     @property
     def domain(self) -> isl.UnionSet:

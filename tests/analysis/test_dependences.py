@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -135,6 +137,18 @@ def test_an_unknown_kind_is_one_sentence():
     with pytest.raises(OptionError) as caught:
         dependences(matmul(), kind="exact")
     assert str(caught.value) == 'Dependences are of kind "value" or "memory", not \'exact\'.'
+
+
+def test_a_part_is_analysed_once_per_kind_and_forgotten_with_it():
+    part, again = matmul(), matmul()
+    assert dependences(part) is dependences(part)
+    assert dependences(part, kind="memory") is dependences(part, kind="memory")
+    assert dependences(part, kind="memory").kind == "memory"
+    assert dependences(again) is not dependences(part)
+    found = weakref.ref(part)
+    del part
+    gc.collect()
+    assert found() is None
 
 
 def by_kind_and_array(found: Dependences, n: int) -> dict[tuple[str, str], set]:

@@ -55,6 +55,10 @@ def test_a_target_with_a_subscript_that_depends_on_data_is_none():
     assert find_reductions(part(Assign(target, A, "+"), reads="?H[*] B[i] A[i]", writes="?H[*]")) == ()
 
 
+def test_a_write_that_may_hit_another_cell_is_none():
+    assert find_reductions(part(Assign(S, A, "+"), reads="s A[i]", writes="?s")) == ()
+
+
 def test_reading_the_cell_by_another_reference_is_none():
     # A[0] is the accumulating cell of the first iteration.
     body = Assign(A, Element("A", (Constant(0),)), "+")

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from polyviz.codegen.dtypes import FLOAT64, INT16, UINT8
-from polyviz.codegen.ranges import computed_range, joined, narrowest, range_of
+from polyviz.codegen.ranges import (
+    EXACT_IN_DOUBLES,
+    absolute_range,
+    computed_range,
+    joined,
+    narrowest,
+    range_of,
+)
 from tests.running import agree
 
 NEIGHBOURS = """
@@ -38,6 +45,21 @@ def test_ranges_of_types_and_operations() -> None:
     assert narrowest((0, 2**15 - 1)) == INT16
     assert narrowest((0, 2**15)).bits == 32
     assert narrowest((0, 2**31)).bits == 64
+
+
+def test_absolute_values_are_never_negative() -> None:
+    assert absolute_range((-3, 2)) == (0, 3)
+    assert absolute_range((-5, -2)) == (2, 5)
+    assert absolute_range((2, 5)) == (2, 5)
+    assert absolute_range(None) is None
+
+
+def test_up_to_its_ends_doubles_tell_whole_numbers_apart_and_beyond_they_do_not() -> None:
+    low, high = EXACT_IN_DOUBLES
+    assert float(low) < float(low + 1)
+    assert float(high - 1) < float(high)
+    assert float(high + 1) == float(high)
+    assert float(low - 1) == float(low)
 
 
 def cells(dtype: str) -> np.ndarray:

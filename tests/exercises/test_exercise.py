@@ -216,6 +216,16 @@ def test_a_loop_of_one_iteration_is_no_loop(order: str) -> None:
     assert "loop i is not parallel" in str(outside.attempt(f"{{ S0[i, j] -> {order} }}"))
 
 
+@pytest.mark.parametrize("end", ["outermost", "innermost"])
+def test_every_one_of_several_loops_is_asked_for(end: str) -> None:
+    loops = ["for i in range(n):\n    B[i] = 0.0", "for i in range(1, n):\n    A[i] = A[i - 1]"]
+    for order in (loops, loops[::-1]):
+        text = "\n".join(order)
+        attempt = exercise(f"beside-{end}", text, [parallel(end)]).attempt(text)
+        assert not attempt.solved
+        assert "A[1]" in str(attempt)
+
+
 def test_a_tile_of_one_iteration_makes_nothing_parallel() -> None:
     asked = exercise("inside", SWEEP, [parallel("innermost"), parallel("j_2")])
     attempt = asked.attempt('tile(at="j", sizes=(1,))')

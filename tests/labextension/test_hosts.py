@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from tests.labextension.front_end import BUILT, FRONT_END, ROOT, WIDGET, built, chromium, node, screenshots
-from tests.labextension.test_page import files, jupyterlab
+from tests.labextension.test_page import files, jupyterlab, said
 
 EXTENSION = "share/jupyter/labextensions/polyviz-lab/"
 
@@ -35,7 +35,7 @@ def page(tmp_path, place, **server):
             timeout=300,
         )
     print(done.stdout)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, said(done, folder)
 
 
 def archives(target, *kinds, tree=ROOT):

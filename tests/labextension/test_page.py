@@ -7,9 +7,8 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import nbformat
 import numpy as np
@@ -20,6 +19,8 @@ from polyviz.api.workbench import Workbench
 from polyviz.views.schema import MIME
 from tests.labextension.front_end import BUILT, FRONT_END, ROOT, built, chromium, node, screenshots
 
+PATIENCE = 120.0
+"""Seconds until a server answers: its start is three seconds of work, and others may be busy."""
 HOSTILE = "<img src=x onerror=window.hacked=1>"
 SETUP = "%load_ext polyviz\nimport numpy as np\nA = np.zeros((40, 40)); B = np.ones((40, 40)); n = 40"
 LOOPS = """%%polyopt --inspect -s original,pluto
@@ -140,12 +141,10 @@ def jupyterlab(root, folder, cache=None, application="jupyterlab", installed=Non
     settings.mkdir(parents=True)
     quiet = {"fetchNews": "false", "checkForUpdates": False}
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet))
-    port = free_port()
     options = {
         "ServerApp.root_dir": root,
         "ServerApp.token": "",
         "ServerApp.password": "",
-        "ServerApp.port_retries": 0,
         "LabApp.expose_app_in_browser": True,
         "JupyterNotebookApp.expose_app_in_browser": True,
         "LabApp.user_settings_dir": folder / "settings",
@@ -158,7 +157,7 @@ def jupyterlab(root, folder, cache=None, application="jupyterlab", installed=Non
         "--no-browser",
         "--allow-root",
         "--ip=127.0.0.1",
-        f"--port={port}",
+        f"--port={free_port()}",
     ]
     command += [f"--{name}={value}" for name, value in options.items()]
     environment = {
@@ -166,6 +165,7 @@ def jupyterlab(root, folder, cache=None, application="jupyterlab", installed=Non
         "JUPYTER_PATH": str(share),
         "JUPYTER_DATA_DIR": str(folder / "data"),
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "PYTHONPATH": str(installed or ROOT),
         # Of its own, so that nothing is known of this machine at first.
         **({} if cache is None else {"POLYVIZ_CACHE_DIR": str(cache)}),
@@ -173,21 +173,33 @@ def jupyterlab(root, folder, cache=None, application="jupyterlab", installed=Non
     with (folder / "server.log").open("w") as log:
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
         try:
-            yield wait_for(f"http://127.0.0.1:{port}", server)
+            yield address_of(server, folder / "runtime")
         finally:
             server.terminate()
             server.wait(20)
 
 
-def wait_for(address, server):
-    for _ in range(300):
+def address_of(server, runtime):
+    """Where ``server`` answers, once it does.
+
+    The port that it was given may have been taken while it started: it says in ``runtime`` where it is.
+    """
+    told = runtime / f"jpserver-{server.pid}.json"
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
         assert server.poll() is None, "the server ended"
-        try:
+        # What is not there yet, only half written or not served yet will be soon.
+        with suppress(OSError, ValueError):
+            address = json.loads(told.read_text())["url"].rstrip("/")
             with urllib.request.urlopen(f"{address}/api/status", timeout=5):
                 return address
-        except (urllib.error.URLError, TimeoutError):
-            time.sleep(0.1)
+        time.sleep(0.1)
     raise AssertionError("the server did not answer")
+
+
+def said(done, folder):
+    """What the scenarios and, at the end, the server have said."""
+    return f"{done.stdout}{done.stderr}\n{(folder / 'server.log').read_text()[-4000:]}"
 
 
 @pytest.mark.browser
@@ -212,4 +224,4 @@ def test_in_jupyterlab(script, tmp_path):
             timeout=500,
         )
     print(done.stdout)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, said(done, folder)

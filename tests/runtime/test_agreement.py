@@ -25,6 +25,23 @@ def test_rounding_is_measured_against_the_largest_magnitude(dtype: str) -> None:
     assert not agree(expected, outside)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "rounded", "wrong"),
+    [("f4", 1e-5, 1e-3), ("c8", 1e-5, 1e-3), ("f8", 1e-10, 1e-8), ("c16", 1e-10, 1e-8)],
+)
+def test_how_much_is_rounding_depends_on_the_type(dtype: str, rounded: float, wrong: float) -> None:
+    """In numbers, not by the table: one that was widened would accept wrong results everywhere else."""
+    expected = np.array([1.0], dtype)
+    assert agree(expected, np.array([1.0 + rounded], dtype))
+    assert not agree(expected, np.array([1.0 + wrong], dtype))
+
+
+def test_a_large_wrong_value_is_no_measure() -> None:
+    assert not agree(np.array([1.0, 1.0]), np.array([1e12, 1.5]))
+    found = compare_values({"A": np.array([1.0, 2.0])}, {"A": np.array([1e12, 2.0])})
+    assert found.largest_difference == pytest.approx(5e11)
+
+
 def test_parts_of_a_complex_number_are_compared_apart() -> None:
     expected = np.array([complex(math.inf, 1.0), 1.0])
     assert agree(expected, np.array([complex(math.inf, 1.0 + 1e-12), 1.0]))

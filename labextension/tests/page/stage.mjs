@@ -15,6 +15,7 @@ export async function stage() {
   page.on('pageerror', error => {
     if (!isOfNotebook(error.stack ?? '')) {
       failures.push(error.message);
+      console.log(`FAIL  in the page: ${error.stack ?? error.message}`);
     }
   });
   const picture = name => page.screenshot({ path: `${folder}/${name}.png` });
