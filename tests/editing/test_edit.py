@@ -242,6 +242,12 @@ def test_strips_that_are_interchanged_are_tiles() -> None:
     runs_like_the_original(GEMM, strips, "python")
 
 
+def test_tiles_within_tiles_have_names_of_their_loops() -> None:
+    twice = edit(GEMM).apply("tile", "k", sizes=(16, 16)).apply("tile", "k", sizes=(4, 4))
+    assert twice.loops[-6:] == ("k_tile", "j_tile", "k_tile_2", "j_tile_2", "k", "S1.j")
+    assert pv.replay(GEMM, twice.apply("vector", "S1.j").script()).loops == twice.loops
+
+
 def test_a_strip_goes_out_past_a_loop_that_is_no_strip() -> None:
     outside = edit(GEMM).apply("strip-mine", "k", size=4).apply("interchange", order=("k", "k_tile"))
     assert outside.loops.index("k") < outside.loops.index("k_tile")
