@@ -59,7 +59,12 @@ class BandVisit:
 
 def visits(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> Iterator[BandVisit]:
     """Every band of ``tree`` with at least one member, in depth-first order."""
-    yield from _visit(tree.get_root(), tuple(constraints_of(scop, dependences)), 0)
+    yield from visits_with(tree, tuple(constraints_of(scop, dependences)))
+
+
+def visits_with(tree: isl.Schedule, constraints: tuple[Constraint, ...]) -> Iterator[BandVisit]:
+    """The same walk with other ``constraints`` than those of the dependences."""
+    yield from _visit(tree.get_root(), constraints, 0)
 
 
 def forward(constraint: Constraint, rows: Rows) -> isl.Map:

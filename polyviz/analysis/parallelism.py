@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from polyviz.analysis.carried import backward, forward, undecided, visits
+import islpy as isl
+
+from polyviz.analysis.carried import Constraint, backward, forward, undecided, visits, visits_with
 from polyviz.analysis.loop_names import iteration_text, loop_name
 from polyviz.analysis.witness import conflict_words, parameters_text, smallest_pair, violation_of
-from polyviz.model.dependences import CarriedDependence, LoopParallelism
+from polyviz.model.dependences import CarriedDependence, Dependence, LoopParallelism
 from polyviz.model.schedule import Schedule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import islpy as isl
-
-    from polyviz.analysis.carried import BandVisit, Constraint, Rows
+    from polyviz.analysis.carried import BandVisit, Rows
     from polyviz.analysis.witness import Pair
-    from polyviz.model.dependences import Dependence, Dependences, Violation
+    from polyviz.model.dependences import Dependences, Violation
     from polyviz.model.scop import Scop
 
 
@@ -114,10 +114,29 @@ def parallelism(
     """For every loop of ``schedule`` (the original order too), outermost first: is it parallel, and if not why.
 
     The witness is the smallest pair of instances in different iterations of the loop, equal in the loops around it,
-    that a dependence ties.
+    that a dependence ties. A scalar of which every iteration gets a copy ties nothing, and the explanation names it.
     """
     tree = schedule.tree if isinstance(schedule, Schedule) else schedule
-    return tuple(loop for visit in visits(scop, dependences, tree) for loop in _loops(scop, visit))
+    both = zip(
+        visits(scop, dependences, tree), visits_with(tree, tuple(_copies(scop, dependences))), strict=True
+    )
+    return tuple(loop for visit, copies in both for loop in _loops(scop, visit, copies.constraints))
+
+
+def _copies(scop: Scop, dependences: Dependences) -> Iterator[Constraint]:
+    """Every two instances that write the same private scalar, which they may do in any order."""
+    for array in (found.array for found in dependences.privatizations):
+        writing = [
+            one
+            for one in scop.statements
+            if any(access.array == array and access.kind == "write" for access in one.accesses)
+        ]
+        for first in writing:
+            for second in writing:
+                pairs = isl.Map.from_domain_and_range(first.domain, second.domain)
+                yield Constraint(
+                    first.name, second.name, pairs, Dependence("output", array, first.name, second.name, pairs)
+                )
 
 
 def _properties(visit: BandVisit) -> BandProperties:
@@ -136,11 +155,22 @@ def _properties(visit: BandVisit) -> BandProperties:
     return BandProperties(permutable, tuple(members), visit.statements, visit.depth)
 
 
-def _loops(scop: Scop, visit: BandVisit) -> Iterator[LoopParallelism]:
+def _loops(scop: Scop, visit: BandVisit, copies: tuple[Constraint, ...]) -> Iterator[LoopParallelism]:
     left = visit.constraints
     for member, rows in enumerate(visit.rows):
-        yield _loop(scop, rows, visit.depth + member, _verdict(left, rows))
-        left = undecided(left, rows)
+        yield _loop(scop, rows, visit.depth + member, _verdict(left, rows), _copied(copies, rows))
+        left, copies = undecided(left, rows), undecided(copies, rows)
+
+
+def _copied(copies: tuple[Constraint, ...], rows: Rows) -> tuple[str, ...]:
+    """The private scalars that more than one iteration of the loop writes."""
+    return tuple(
+        dict.fromkeys(
+            way.constraint.dependence.array
+            for way in _both_ways(copies, rows)
+            if way.constraint.dependence is not None and not way.forward.is_empty()
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,10 +217,14 @@ def _judged(constraints: tuple[Constraint, ...], ways: tuple[_Ways, ...]) -> _Ve
     )
 
 
-def _loop(scop: Scop, rows: Rows, depth: int, verdict: _Verdict) -> LoopParallelism:
+def _loop(
+    scop: Scop, rows: Rows, depth: int, verdict: _Verdict, copied: tuple[str, ...]
+) -> LoopParallelism:
     name = loop_name(scop, rows, depth)
     witness = None
     explanation = f"loop {name} is parallel: no dependence ties its iterations"
+    if copied:
+        explanation += f", since each has its own copy of {' and '.join(copied)}"
     if re.fullmatch(r"-?\d+", name):  # what was peeled, for instance: named by the value of its row
         over = ", ".join(sorted(rows))
         explanation = f"the loop over {over} has a single iteration: nothing is there to run beside it"

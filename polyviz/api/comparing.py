@@ -25,7 +25,7 @@ from polyviz.runtime.host_copies import bind_on_host
 from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of
-from polyviz.runtime.race import Entrant, Progress, Race, fastest, with_speedups
+from polyviz.runtime.race import Entrant, Progress, Race, fastest, speedup_notes, with_speedups
 from polyviz.runtime.variants import Baseline, Engine
 from polyviz.runtime.worker import Worker, shared_worker
 
@@ -176,9 +176,10 @@ def run_race(
     reference = Baseline(original, "numba")
     rows, samples, notes = race.run(how.worker or shared_worker(), reference, entrants, how.progress)
     baseline = rows[0].label if engines else None
+    with_ratios = with_speedups(rows, samples, baseline)
     data = ComparisonData(
         name=scop.name,
-        rows=with_speedups(rows, samples, baseline),
+        rows=with_ratios,
         baseline=baseline,
         best=fastest(rows, samples),
         machine="; ".join(this_machine().describe().splitlines()),
@@ -188,6 +189,7 @@ def run_race(
             *moved,
             *layout_notes(bound.given),
             *notes,
+            *speedup_notes(with_ratios, baseline),
             *_contract_notes(rows, verified=how.verify),
         ),
         roofline=roofline_of(scop, bound),

@@ -229,7 +229,9 @@ def _carried(function: isl.PwAff, taken: tuple[str, ...]) -> str | None:
     if len(fresh) > 1:
         # Inside a diagonal, the loops that it is made of follow one by one.
         return f"wave{ending}" if f"wave{ending}" not in taken else fresh[-1]
-    return f"{involved[0]}{ending}" if len(involved) == 1 and re.search(r"\[\(-?\w+\)\]", text) else None
+    # A tile within a tile of the same loop is a second loop of that name.
+    again = len(involved) == 1 and (ending or re.search(r"\[\(-?\w+\)\]", text))
+    return f"{involved[0]}{ending}" if again else None
 
 
 def _unused(name: str, taken: tuple[str, ...]) -> str:

@@ -138,8 +138,8 @@ def _vector(answer: Answer) -> Verdict:
 def domain(points: str) -> Goal:
     """The loops run exactly once for every one of these ``points``, an isl set such as ``[n] -> { [i] : 0 <= i < n }``.
 
-    Raises OptionError where ``points`` is no set. The loops hold one statement, and its coordinates are the loops from
-    the outermost to the innermost.
+    Raises OptionError where ``points`` is no set. The loops hold one statement. Its coordinates are the loops of the
+    same names, in whatever order they stand; where the names are others, the loops from the outermost to the innermost.
     """
     wanted = _set(points)
     return Goal(f"the iteration domain is {points}", lambda answer: _domain(answer, wanted))
@@ -159,6 +159,7 @@ def _domain(answer: Answer, wanted: isl.Set) -> Verdict:
     problem = _unclear(answer.scop, statement, wanted)
     if problem:
         return Verdict(False, problem)
+    wanted = _by_name(wanted, statement.iterators)
     found = statement.domain.intersect_params(answer.scop.context).reset_tuple_id()
     for missing, sentence in (
         (wanted.subtract(found), "{} should run and does not{}."),
@@ -167,6 +168,17 @@ def _domain(answer: Answer, wanted: isl.Set) -> Verdict:
         if not missing.is_empty():
             return Verdict(False, _example(missing, statement.iterators, sentence))
     return Verdict(True, "Exactly these points, for all sizes.")
+
+
+def _by_name(wanted: isl.Set, iterators: tuple[str, ...]) -> isl.Set:
+    """``wanted`` with its coordinates in the order of the loops that bear their names, or as it is."""
+    names = [wanted.get_dim_name(_SET, place) or "" for place in range(wanted.dim(_SET))]
+    if sorted(names) != sorted(iterators):
+        return wanted
+    turned = isl.Map.universe(wanted.get_space().map_from_set())
+    for place, name in enumerate(names):
+        turned = turned.equate(isl.dim_type.in_, place, isl.dim_type.out, iterators.index(name))
+    return wanted.apply(turned)
 
 
 def _unclear(scop: Scop, statement: Statement, wanted: isl.Set) -> str:
@@ -206,10 +218,9 @@ def distances(*vectors: tuple[int, ...]) -> Goal:
 
     They flow within one statement: between two there is no distance.
     """
+    noun = "distance" if len(vectors) == 1 else "distances"
     stated = ", ".join(map(str, vectors))
-    return Goal(
-        f"values flow over exactly the distances {stated}", lambda answer: _distances(answer, set(vectors))
-    )
+    return Goal(f"values flow over exactly the {noun} {stated}", lambda answer: _distances(answer, set(vectors)))
 
 
 def _distances(answer: Answer, wanted: set[tuple[int, ...]]) -> Verdict:
@@ -223,8 +234,11 @@ def _distances(answer: Answer, wanted: set[tuple[int, ...]]) -> Verdict:
         if vectors is None:
             return Verdict(False, "The distance between writing and reading is not always the same.")
         found |= vectors
-    spoken = ", ".join(map(str, sorted(found))) or "none"
-    return Verdict(found == wanted, f"The distances are {spoken}.")
+    spoken = ", ".join(map(str, sorted(found)))
+    if len(found) > 1:
+        return Verdict(found == wanted, f"The distances are {spoken}.")
+    sentence = f"The distance is {spoken}." if found else "No value flows from one iteration to another."
+    return Verdict(found == wanted, sentence)
 
 
 def _vectors(deltas: isl.Set) -> set[tuple[int, ...]] | None:

@@ -16,6 +16,9 @@ from polyviz.runtime.worker import CancelledError, CrashError, NoMemoryError, Ti
 
 Progress = Callable[[str, int, int], None]
 
+# A twentieth is what somebody sees who divides two medians of three digits.
+_APART = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
@@ -215,6 +218,30 @@ def with_speedups(
         ratio = Samples(tuple(ratios)).median
         result.append(replace(row, speedup=ratio, speedup_interval=median_interval(ratios)))
     return tuple(result)
+
+
+def speedup_notes(rows: Sequence[VariantRow], baseline: str | None) -> tuple[str, ...]:
+    """What a speedup is, where somebody who divides the medians in the table gets clearly another number."""
+    medians = {row.label: row.measurement.median for row in rows if row.measurement is not None}
+    if baseline not in medians:
+        return ()
+    apart = [
+        row.label
+        for row in rows
+        if row.speedup is not None
+        and row.label in medians
+        and _is_apart(medians[baseline] / medians[row.label], row.speedup)
+    ]
+    if not apart:
+        return ()
+    return (
+        "a speedup is the median of the ratios of runs side by side, which a busy machine slows alike; it differs from "
+        f"the ratio of the medians for {', '.join(apart)}",
+    )
+
+
+def _is_apart(one: float, other: float) -> bool:
+    return abs(one - other) > _APART * min(one, other)
 
 
 def fastest(rows: Sequence[VariantRow], samples: Mapping[str, Samples]) -> str | None:

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError
 from polyviz.transform.rows import loop_text
-from polyviz.transform.shape import Loops, Marked, Shape, loops_around, loops_at, shape_of, tree_of, with_part
+from polyviz.transform.shape import (
+    Loops,
+    Marked,
+    Shape,
+    loops_around,
+    loops_at,
+    part_at,
+    shape_of,
+    tree_of,
+    with_part,
+)
 from polyviz.transform.tree import Path, band_at, bands
 
 if TYPE_CHECKING:
     import islpy as isl
 
 Rows = tuple["isl.UnionPwAff", ...]
+
+_MARKS_OF_TILES = ("tile", "point")
 
 
 def unwrapped(shape: Shape) -> tuple[Rows, Shape]:
@@ -28,7 +41,9 @@ def one_band(tree: isl.Schedule, path: Path, member: int, count: int) -> tuple[i
     """The tree with ``count`` nested loops as a band of their own, and the path of that band.
 
     The first of them is ``member`` of the band at ``path``, the others follow inside it. The order is the same as
-    before; flags are kept only when the band is one already. Raises ``OptionError`` when there are fewer loops.
+    before; flags are kept only when the band is one already. Loops over tiles and over points that become members of
+    one band are loops like others: the marks that told them apart are gone, so that strips can be interchanged with the
+    loops around them, which is how tiles come about. Raises ``OptionError`` when there are fewer loops.
 
     >>> import islpy as isl
     >>> inner = '{ schedule: "[{ S[i, j] -> [j] }]" }'
@@ -41,6 +56,9 @@ def one_band(tree: isl.Schedule, path: Path, member: int, count: int) -> tuple[i
         return tree, path
     shape = shape_of(tree)
     rows, inside = unwrapped(loops_at(shape, path))
+    if len(rows) < member + count and isinstance(inside, Marked) and inside.name in _MARKS_OF_TILES:
+        shape, path = _without_tiles(shape, path)
+        rows, inside = unwrapped(loops_at(shape, path))
     if not (member >= 0 and member + count <= len(rows)):
         if isinstance(inside, Marked):
             raise OptionError(
@@ -53,6 +71,21 @@ def one_band(tree: isl.Schedule, path: Path, member: int, count: int) -> tuple[i
     nested = loops_around(rows[member : member + count], loops_around(rows[member + count :], inside))
     changed = with_part(shape, path, loops_around(rows[:member], nested))
     return tree_of(tree.get_domain(), changed), (*path, 0) if member else path
+
+
+def _without_tiles(shape: Shape, path: Path) -> tuple[Shape, Path]:
+    """The nest at ``path`` without the marks of its tiles, inside it and directly above it, and where it stands now."""
+    nest = _unmarked(loops_at(shape, path))
+    above = part_at(shape, path[:-1]) if len(path) > 1 else shape
+    if isinstance(above, Marked) and above.name == "tile":
+        path = path[:-1]
+    return with_part(shape, path, nest), path
+
+
+def _unmarked(shape: Shape) -> Shape:
+    if isinstance(shape, Marked) and shape.name in _MARKS_OF_TILES:
+        return _unmarked(shape.child)
+    return replace(shape, child=_unmarked(shape.child)) if isinstance(shape, Loops) else shape
 
 
 def gathered(tree: isl.Schedule) -> isl.Schedule:

@@ -76,6 +76,19 @@ def test_a_prefix_sum_that_is_looked_at_is_no_parallel_reduction():
     assert [found.reduction_parallel for found in loops(part)] == [False, False]
 
 
+def test_copies_of_a_scalar_are_named_where_the_loop_would_share_it():
+    part = scop(
+        "n",
+        loop("i", "S0", loop("j", "S1")),
+        S0=statement("0 <= i < n", reads="A[i]", writes="s"),
+        S1=statement("0 <= i, j < n", reads="s", writes="B[i, j]"),
+    )
+    assert [found.explanation for found in loops(part)] == [
+        "loop i is parallel: no dependence ties its iterations, since each has its own copy of s",
+        "loop j is parallel: no dependence ties its iterations",
+    ]
+
+
 def test_a_whole_sum_is_a_reduction_in_both_loops():
     part = scop(
         "n",

@@ -63,7 +63,7 @@ def test_nobody_asked():
 
 def test_private_variables_are_no_obstacle():
     sentences = [one["text"] for one in workbench(SWEEP, "original").model()["variants"][0]["loops"]]
-    assert sentences[2] == "Loop i is parallel: no dependence ties its iterations."
+    assert sentences[2] == "Loop i is parallel: no dependence ties its iterations, since each has its own copy of t."
     assert not any("of t (" in one for one in sentences)
 
 

@@ -229,6 +229,32 @@ def test_a_mark_between_two_loops_is_in_the_way() -> None:
     assert "The mark `vector` stands between the loops" in marked.why_not("interchange", order=("S1.j", "k"))
 
 
+def test_strips_that_are_interchanged_are_tiles() -> None:
+    start = edit(GEMM)
+    for loop in ("S1.j", "k"):
+        start = start.apply("strip-mine", loop, size=4)
+    nest = start.loops[start.loops.index("k_tile") :]
+    assert nest == ("k_tile", "k", "j_tile", "S1.j")
+    strips = start.apply("interchange", order=("k_tile", "j_tile", "k", "S1.j"))
+    tiles = edit(GEMM).apply("tile", "k", sizes=(4, 4))
+    assert pv.difference(strips.schedule, tiles.schedule).same_order
+    assert pv.replay(GEMM, strips.script()).loops == strips.loops
+    runs_like_the_original(GEMM, strips, "python")
+
+
+def test_tiles_within_tiles_have_names_of_their_loops() -> None:
+    twice = edit(GEMM).apply("tile", "k", sizes=(16, 16)).apply("tile", "k", sizes=(4, 4))
+    assert twice.loops[-6:] == ("k_tile", "j_tile", "k_tile_2", "j_tile_2", "k", "S1.j")
+    assert pv.replay(GEMM, twice.apply("vector", "S1.j").script()).loops == twice.loops
+
+
+def test_a_strip_goes_out_past_a_loop_that_is_no_strip() -> None:
+    outside = edit(GEMM).apply("strip-mine", "k", size=4).apply("interchange", order=("k", "k_tile"))
+    assert outside.loops.index("k") < outside.loops.index("k_tile")
+    further = edit(GEMM).apply("strip-mine", "S1.j", size=4).apply("interchange", order=("j_tile", "k", "S1.j"))
+    assert further.loops[-3:] == ("j_tile", "k", "S1.j")
+
+
 def test_copies_are_counted_where_the_tree_is_shown() -> None:
     assert "mark unroll 3" in repr(edit(GEMM).apply("unroll", "k", factor=3).schedule)
 

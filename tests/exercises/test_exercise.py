@@ -123,12 +123,26 @@ def test_a_domain_is_compared_exactly() -> None:
     assert "asks for loops" in str(asked.attempt("{ S0[i] -> [i] }"))
 
 
+def test_coordinates_are_the_loops_of_their_names_in_any_order() -> None:
+    asked = exercise("half", None, [domain("[n] -> { [i, j] : 0 <= j <= i < n }")])
+    turned = "for j in range(n):\n    for i in range(j, n):\n        A[i, j] = 0.0"
+    assert asked.attempt(turned).solved
+    assert "(j = 0, i = 0) should run and does not" in str(asked.attempt(turned.replace("(j, n)", "(j + 1, n)")))
+    others = "for a in range(n):\n    for b in range(a + 1):\n        A[a, b] = 0.0"
+    assert asked.attempt(others).solved
+    assert not asked.attempt(others.replace("a + 1", "a, n")).solved
+
+
 def test_distances() -> None:
     asked = exercise("far", None, [distances((1, -1))])
     text = "for i in range(1, n):\n    for j in range(1, n - 1):\n        A[i, j] = A[i - 1, j + 1]"
     assert asked.attempt(text).solved
-    assert "The distances are (1, 1)." in str(asked.attempt(text.replace("j + 1", "j - 1")))
+    assert "The distance is (1, 1)." in str(asked.attempt(text.replace("j + 1", "j - 1")))
     assert "not always the same" in str(asked.attempt(text.replace("A[i - 1, j + 1]", "A[1, 1]")))
+    assert "No value flows" in str(asked.attempt(text.replace("A[i - 1, j + 1]", "0.0")))
+    two = asked.attempt(text.replace("A[i - 1, j + 1]", "A[i - 1, j + 1] + A[i, j - 1]"))
+    assert "The distances are (0, 1), (1, -1)." in str(two)
+    assert str(two).count("exactly the distance (1, -1)") == 1
 
 
 @pytest.mark.parametrize(("order", "room", "lines"), [("i, j", 2, 8), ("j, i", 2, 64), ("j, i", 8, 8)])

@@ -44,6 +44,7 @@ CLAIMS = {
         "reduction s S0 → S0 (1)",
         "loop i is parallel as a reduction",
         "loop t is not parallel",
+        "loop i is parallel: no dependence ties its iterations, since each has its own copy of s",
     ],
     "03-legality": [
         "illegal: S0[1, 1] writes A[1, 1], which S0[2, 0] reads",
@@ -57,6 +58,7 @@ CLAIMS = {
     "04-pluto-and-tiling": [
         "('i_tile', 'j_tile', 'k_tile', 'i', 'j', 'k')",
         "plain 33024 tiled 1152",
+        "('i_tile', 'i', 'j_tile', 'j', 'k_tile', 'k') the same order: True",
         "The move `tile` would change the result.",
         "S0[t, i, j] -> [t, t + i, 2t + i + j]",
         "[(True, 3)]",

@@ -20,7 +20,7 @@ CLAIMS = {
         "batch 32: z u x y",
         "S0: i 9, j 5",
     ],
-    "feautrier": ["[i + j, i]", "relations not carried 0"],
+    "feautrier": ["[i + j, i]", "S1[i, j] -> [2j, 1, i", "relations not carried 4", "relations not carried 0"],
     "isl": [
         "[['parallel', 'sequential'], ['parallel', 'sequential']]",
         "[4t + 2i + j, t, t + i]",

@@ -11,8 +11,8 @@ import pytest
 
 import polyviz as pv
 from polyviz.codegen.calling import result_names, written_arrays
-from polyviz.model.measurement import VariantRow
-from polyviz.runtime.race import Entrant, Race, fastest, with_speedups
+from polyviz.model.measurement import Measurement, VariantRow
+from polyviz.runtime.race import Entrant, Race, fastest, speedup_notes, with_speedups
 from polyviz.runtime.statistics import Samples
 from polyviz.runtime.variants import Baseline, Outcome, run_variant, time_variants
 from polyviz.runtime.worker import CancelledError, NoMemoryError
@@ -214,6 +214,18 @@ def test_speedups_are_ratios_of_the_same_rounds() -> None:
     assert rows[1].speedup_interval == (2.0, 2.0)
     assert all(found.speedup is None for found in with_speedups([row("fast/x")], samples, None))
     assert all(found.speedup is None for found in with_speedups([row("fast/x")], samples, "failed/x"))
+
+
+def test_a_speedup_that_is_no_ratio_of_medians_is_explained() -> None:
+    steady = [timed("base/x", 4.0, speedup=1.0), timed("fast/x", 2.0, speedup=2.05)]
+    assert speedup_notes(steady, "base/x") == speedup_notes(steady, None) == ()
+    (note,) = speedup_notes([*steady, timed("odd/x", 1.0, speedup=3.0), row("absent/x")], "base/x")
+    assert "median of the ratios" in note
+    assert note.endswith("for odd/x")
+
+
+def timed(label: str, median: float, **changes: Any) -> VariantRow:
+    return row(label, measurement=Measurement((median,), median, (median, median)), **changes)
 
 
 def test_nobody_is_fastest_inside_the_noise() -> None:
