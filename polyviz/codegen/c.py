@@ -103,7 +103,7 @@ class _CProgram:
         self.expansions = ExpansionPrinter(self.scop, self.plan, self.dtypes, self.arrays, self.printer)
         self.pipelines = PipelinePrinter(self.plan, *shown, self.blocks, self._node)
         self.periodic = PeriodicPrinter(
-            self.scop, lambda name: self.bodies[name], *shown, self._plain_loop, self._one_loop
+            self.scop, self.plan.periodic, lambda name: self.bodies[name], *shown, self._plain_loop, self._one_loop
         )
         self.array_sums = ArraySumPrinter(
             self.plan, self.types, self.dtypes, *shown, self.floating_point, SMALLEST_PARALLEL_WORK
