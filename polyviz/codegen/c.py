@@ -90,6 +90,7 @@ class _CProgram:
             for statement in self.scop.statements
         }
         self.printer.ranges = ranges_of_locals(self.scop, self.plan, self.dtypes, self.bodies)
+        self.printer.steady = self.arrays.steady
         shown = (self.arrays, self.printer, self.text)
         self.blocks = BlockPrinter(self.scop, self.plan, self.types, *shown, self._node, self.floating_point)
         self.folds = AccumulationPrinter(self.scop, self.plan, self.dtypes, *shown, self.floating_point, self.bodies)
@@ -162,9 +163,8 @@ class _CProgram:
 
     def _is_divided(self, node: LoopNode) -> bool:
         """Whether several threads run what is in ``node``."""
-        if isinstance(node, For):
-            return bool(node.parallel or node.pipeline)
-        return isinstance(node, Block) and self.blocks.team(node) is not None
+        shared = isinstance(node, For) and bool(node.parallel or node.pipeline)
+        return shared or (isinstance(node, Block) and self.blocks.team(node) is not None)
 
     @property
     def symbol(self) -> str:

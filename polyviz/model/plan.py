@@ -109,14 +109,15 @@ class ArraySum:
     """Threads that share the loop under ``mark`` (``reduced:0``) add into copies of their own of one array.
 
     ``statement`` alone touches ``array`` there, and only adds to it. ``lower`` is the first cell it reaches over the
-    parameters, ``extent`` the number of cells from there on; the array has one dimension.
+    parameters, ``extent`` the number of cells from there on, None for all of the array, where data decide which cells
+    are reached; the array has one dimension.
     """
 
     mark: str
     statement: str
     array: str
     lower: isl.PwAff
-    extent: isl.PwAff
+    extent: isl.PwAff | None
 
 
 @dataclass(frozen=True, slots=True)
