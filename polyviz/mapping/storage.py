@@ -111,17 +111,22 @@ def _copy_of(statement: Statement, depth: int) -> isl.Map:
 
 def _home(tree: isl.Schedule, copies: isl.UnionMap) -> Path | None:
     """The path of the deepest node that holds all accesses and separates the copies; None when there is none."""
-    best: Path | None = None
+    # From below: the times of a deep node are costly for isl, and the deepest one mostly is the one.
+    above = reversed(list(_around(tree, copies.domain().intersect(tree.get_domain()))))
+    homes = (path for node, path in above if kind_of(node) not in _TRANSPARENT and _separates(node, copies))
+    return next(homes, None)
+
+
+def _around(tree: isl.Schedule, touched: isl.UnionSet) -> Iterator[tuple[isl.ScheduleNode, Path]]:
+    """Every node that holds all of ``touched``, with its path, from the root down."""
     node = tree.get_root()
     path: Path = ()
-    touched = copies.domain().intersect(tree.get_domain())
-    while True:
-        if kind_of(node) not in _TRANSPARENT and _separates(node, copies):
-            best = path
+    child: int | None = 0
+    while child is not None:
+        yield node, path
         child = _only_child_with(node, touched)
-        if child is None:
-            return best
-        node, path = node.child(child), (*path, child)
+        if child is not None:
+            node, path = node.child(child), (*path, child)
 
 
 _TRANSPARENT = ("domain", "set", "filter")
