@@ -39,9 +39,12 @@ class Reduction:
     target: isl.Map
 
 
-def find_reductions(scop: Scop) -> tuple[Reduction, ...]:
-    """The reduction statements of ``scop``, by their form alone; whether a cell is hit twice the dependences tell."""
-    found = (_reduction(statement) for statement in scop.statements)
+def find_reductions(scop: Scop, *, scattered: bool = False) -> tuple[Reduction, ...]:
+    """The reduction statements of ``scop``, by their form alone; whether a cell is hit twice the dependences tell.
+
+    ``scattered``: those as well whose cell depends on data; their ``target`` holds every cell that it may be.
+    """
+    found = (_reduction(statement, scattered=scattered) for statement in scop.statements)
     return tuple(reduction for reduction in found if reduction is not None)
 
 
@@ -59,21 +62,30 @@ def same_cell(reduction: Reduction) -> isl.Map:
     return reduction.target.apply_range(reduction.target.reverse())
 
 
-def _reduction(statement: Statement) -> Reduction | None:
+def _reduction(statement: Statement, *, scattered: bool) -> Reduction | None:
     if len(statement.body) != 1 or not isinstance(statement.body[0], Assign):
         return None
     assignment = statement.body[0]
     operator = _operator(assignment)
-    if operator is None or not assignment.target.affine:
+    if operator is None or not (assignment.target.affine or (scattered and _is_certain(assignment.target))):
         return None
     targets = [access for access in statement.accesses if access.kind == "write"]
-    if len(targets) != 1 or not targets[0].exact:
+    if len(targets) != 1 or not (targets[0].exact or scattered):
         return None
     target = targets[0].relation.intersect_domain(statement.domain)
     others = accesses_besides(statement, targets[0].array, target)
     if not others.intersect(target).is_empty():
         return None
     return Reduction(statement.name, targets[0].array, operator, target)
+
+
+def _is_certain(target: Element) -> bool:
+    """Whether the subscripts of ``target`` do not look at its array: then adding to it leaves them as they are."""
+    return not any(
+        isinstance(part, Element) and part.array == target.array
+        for subscript in target.subscripts
+        for part in walk(subscript)
+    )
 
 
 def accesses_besides(statement: Statement, array: str, target: isl.Map) -> isl.Map:

@@ -154,7 +154,9 @@ class ArraySumPrinter:
     def _names(self, found: ArraySum) -> _Copies:
         own = self.arrays.added(f"{found.array}_own")
         self.dtypes[own] = self.dtypes[found.array]
-        lower, extent = (self.printer.value(bound_expression(bound)) for bound in (found.lower, found.extent))
+        self.arrays.stands_for[own] = found.array
+        lower = self.printer.value(bound_expression(found.lower))
+        bound = None if found.extent is None else self.printer.value(bound_expression(found.extent))
         return _Copies(
             array=self.arrays.identifier(found.array),
             own=own,
@@ -162,7 +164,7 @@ class ArraySumPrinter:
             pitch=self.arrays.added(f"{found.array}_pitch"),
             kind=C_TYPE_NAMES[self.dtypes[found.array]],
             lower=lower.within(13),
-            extent=extent.within(13),
+            extent=self.arrays.extent(found.array) if bound is None else bound.within(13),
         )
 
     def _line(self, indent: int, line: str) -> None:

@@ -98,6 +98,8 @@ class NumbaArraySums:
         return self.printer.expression(share if loop.start == Constant(0) else Binary("+", loop.start, share))
 
     def _extent(self, found: ArraySum) -> str:
+        if found.extent is None:
+            return f"{self.identifiers.of(found.array)}.shape[0]"
         return self.printer.expression(Call("max", (Constant(0), bound_expression(found.extent))))
 
     def _line(self, indent: int, line: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import inner_iterators
@@ -24,7 +25,7 @@ class ArrayPrinter:
 
     C-contiguous arrays become C99 arrays with run-time extents and are written ``A[i][j]``; others are addressed by
     their strides. Subscripts that the analysis could not bound go through ``checked_index``, which also gives
-    negative ones Python's meaning.
+    negative ones Python's meaning. ``stands_for`` tells which array each copy of a thread stands for.
     """
 
     def __init__(self, scop: Scop, types: Mapping[str, ArrayType], reserved: frozenset[str]) -> None:
@@ -44,12 +45,24 @@ class ArrayPrinter:
         self._arrays = {array.name for array in scop.arrays if array.rank}
         self._statement: Statement | None = None
         self._steps: Mapping[str, Failure] = {}
+        self.stands_for: dict[str, str] = {}
         self._tested_extents: set[tuple[str, int]] = set()
         for array in scop.arrays:
             self._cell_name(array)
             for axis in range(array.rank):
                 self._extent_name(array, axis)
                 self._stride_name(array, axis)
+
+    def extent(self, array: str) -> str:
+        """The number of cells of a one-dimensional ``array``."""
+        self._tested_extents.add((array, 0))
+        return self._extent_name(self.scop.array(array), 0)
+
+    @property
+    def steady(self) -> frozenset[str]:
+        """The numbers that no statement writes."""
+        scalars = {array.name for array in self.scop.arrays if not array.rank}
+        return frozenset((scalars - self._written) | {parameter.name for parameter in self.scop.parameters})
 
     @property
     def taken(self) -> frozenset[str]:
@@ -87,6 +100,9 @@ class ArrayPrinter:
         name = self.identifier(element.array)
         if not element.subscripts:
             return name
+        if element.array in self.stands_for and not element.affine:  # as long as the array, and tested as that is
+            copied = self.scop.array(self.stands_for[element.array])
+            return f"{name}[{self._subscript(copied, 0, replace(element, array=copied.name), printer)}]"
         if element.array not in self._arrays:  # the copies of a temporary
             return name + "".join(f"[{printer.expression(subscript)}]" for subscript in element.subscripts)
         array = self.scop.array(element.array)

@@ -10,8 +10,8 @@ import numpy as np
 from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.bodies import private_name
 from polyviz.codegen.calling import run_time_failures
-from polyviz.codegen.index import linear_terms
 from polyviz.codegen.typing import C_TYPE_NAMES
+from polyviz.model.linear import linear_terms
 from polyviz.model.program import ProgramArgument
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from polyviz.codegen.block_shape import COORDINATE_PREFIX
 from polyviz.codegen.bodies import private_copies
-from polyviz.codegen.index import Terms, simplified, simplify_subscripts, written
+from polyviz.codegen.index import simplified, simplify_subscripts, written
 from polyviz.model.expression import Expression, Name, substitute, walk
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from polyviz.codegen.block_shape import BlockShape
     from polyviz.model.expression import Node
+    from polyviz.model.linear import Terms
     from polyviz.model.plan import Plan, RegisterTile
     from polyviz.model.scop import Scop, Statement
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.codegen.index import Terms, written
+from polyviz.codegen.index import written
 from polyviz.codegen.loops import LOOP_PREFIX, plus_one
 from polyviz.codegen.scan import condition_of_set
 from polyviz.model.expression import Binary, Call, Constant, Expression, Unary
@@ -15,6 +15,7 @@ from polyviz.model.expression import Binary, Call, Constant, Expression, Unary
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from polyviz.model.linear import Terms
     from polyviz.model.plan import RegisterTile
     from polyviz.model.scop import Scop, Statement
 

@@ -89,6 +89,7 @@ class _CProgram:
             for statement in self.scop.statements
         }
         self.printer.ranges = ranges_of_locals(self.scop, self.plan, self.dtypes, self.bodies)
+        self.printer.steady = self.arrays.steady
         shown = (self.arrays, self.printer, self.text)
         self.blocks = BlockPrinter(self.scop, self.plan, self.types, *shown, self._node, self.floating_point)
         self.folds = AccumulationPrinter(self.scop, self.plan, self.dtypes, *shown, self.floating_point, self.bodies)
@@ -103,7 +104,7 @@ class _CProgram:
         self.expansions = ExpansionPrinter(self.scop, self.plan, self.dtypes, self.arrays, self.printer)
         self.pipelines = PipelinePrinter(self.plan, *shown, self.blocks, self._node)
         self.periodic = PeriodicPrinter(
-            self.scop, lambda name: self.bodies[name], *shown, self._plain_loop, self._one_loop
+            self.scop, self.plan.periodic, lambda name: self.bodies[name], *shown, self._plain_loop, self._one_loop
         )
         self.array_sums = ArraySumPrinter(
             self.plan, self.types, self.dtypes, *shown, self.floating_point, SMALLEST_PARALLEL_WORK
@@ -162,9 +163,8 @@ class _CProgram:
 
     def _is_divided(self, node: LoopNode) -> bool:
         """Whether several threads run what is in ``node``."""
-        if isinstance(node, For):
-            return bool(node.parallel or node.pipeline)
-        return isinstance(node, Block) and self.blocks.team(node) is not None
+        shared = isinstance(node, For) and bool(node.parallel or node.pipeline)
+        return shared or (isinstance(node, Block) and self.blocks.team(node) is not None)
 
     @property
     def symbol(self) -> str:

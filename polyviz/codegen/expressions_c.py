@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen import dtypes
 from polyviz.codegen.calls_c import print_call
-from polyviz.codegen.dtypes import BOOL, FLOAT64, INT64, unify
+from polyviz.codegen.dtypes import BOOL, FLOAT64, INT32, INT64, unify
 from polyviz.codegen.instructions_c import print_instructions
 from polyviz.codegen.ranges import EXACT_IN_DOUBLES, Range, computed_range, narrowest, range_of, within
 from polyviz.codegen.typing import Environment, first_span, infer
@@ -81,7 +81,7 @@ class CExpressionPrinter:
     """Prints expressions and instructions; collects in ``helpers`` the functions of ``runtime_c`` that the text calls.
 
     ``uses_complex`` tells whether the text needs ``complex.h``, ``ranges`` holds the values of the variables of whole
-    numbers that C keeps in less than the 64 bits of their type.
+    numbers that C keeps in less than the 64 bits of their type, ``steady`` the names of numbers that never change.
     ``types``: dtype names of arrays and scalars. ``names``: C text of iterators and parameters, itself where missing.
     ``element``: C text of an array reference (an lvalue). ``step``: what becomes of the text of a loop's step.
 
@@ -104,6 +104,7 @@ class CExpressionPrinter:
         self.element = element
         self.step = step or _untested
         self.ranges: Mapping[str, Range] = {}
+        self.steady = frozenset[str]()
         self.helpers: set[str] = set()
         self.uses_complex = False
 
@@ -251,11 +252,26 @@ class CExpressionPrinter:
 
     def _comparison(self, operators: Sequence[str], operands: Sequence[Expression]) -> Value:
         values = [self.value(operand) for operand in operands]
-        links = [
-            self.compare(operator, left, right, dtypes.compare(operator, left.type, right.type))
-            for operator, (left, right) in zip(operators, pairwise(values), strict=True)
-        ]
+        links = []
+        for operator, ((left, one), (right, other)) in zip(
+            operators, pairwise(zip(values, operands, strict=True)), strict=True
+        ):
+            signature = dtypes.compare(operator, left.type, right.type)
+            near = self._near(left, one, right), self._near(right, other, left)
+            links.append(self.compare(operator, *near, signature))
         return links[0] if len(links) == 1 else self.junction("and", links)
+
+    def _near(self, value: Value, node: Expression, narrow: Value) -> Value:
+        """``value``, or where that is a number that never changes, as wide as vectors have least room for, the nearest
+        one among those of ``narrow`` and its neighbours: it compares with ``narrow`` all the same."""
+        name = node.name if isinstance(node, Name) else node.array if isinstance(node, Element) else ""
+        around = narrow.values if narrow.constant is None and narrow.storage != BOOL else None
+        if name not in self.steady or value.storage != INT64 or around is None or narrow.storage.bits > 16:
+            return value
+        least, greatest = around[0] - 1, around[1] + 1
+        self.helpers.add("clamped_i64")
+        text = f"clamped_i64({value.text}, {least}, {greatest})"
+        return Value(text, PRIMARY, value.type, INT32, range=(least, greatest))
 
     def compare(self, operator: str, left: Value, right: Value, signature: Signature) -> Value:
         """One comparison; both sides are brought to one type where C would compare in another."""

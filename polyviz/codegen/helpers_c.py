@@ -307,6 +307,14 @@ static inline {T} {name}({T} a, int64_t digits)
 """,
         ("power_f64",),
     ),
+    ("clamped", "i"): Helper(
+        """\
+static inline int32_t {name}({T} value, int32_t least, int32_t greatest)
+{
+    return value < least ? least : value > greatest ? greatest : value;
+}
+"""
+    ),
     ("checked_index", ""): Helper(
         """\
 static inline int64_t {name}(int64_t index, int64_t extent, int64_t *failure, int64_t code)

@@ -16,12 +16,12 @@ from polyviz.model.expression import (
     Unary,
     rebuild,
 )
+from polyviz.model.linear import added, linear_terms, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Terms = dict[str, int]
-"""Coefficients by name; the empty name stands for the constant."""
+    from polyviz.model.linear import Terms
 
 
 def simplify_subscripts(node: Node) -> Node:
@@ -69,24 +69,6 @@ def _simplified(subscript: Node) -> Node:
     return simplified(subscript) if isinstance(subscript, Expression) else subscript
 
 
-def linear_terms(node: Expression) -> Terms | None:
-    """``node`` as a linear combination of names; None when it is not one."""
-    match node:
-        case Constant(int(value)) if not isinstance(value, bool):
-            return {"": value}
-        case Name(name):
-            return {name: 1}
-        case Unary("-", operand):
-            return scaled(linear_terms(operand), -1)
-        case Binary("+", left, right):
-            return added(linear_terms(left), linear_terms(right))
-        case Binary("-", left, right):
-            return added(linear_terms(left), scaled(linear_terms(right), -1))
-        case Binary("*", Constant(int(factor)), operand) | Binary("*", operand, Constant(int(factor))):
-            return scaled(linear_terms(operand), factor)
-    return None
-
-
 def common_factor(
     value: Expression, is_fixed: Callable[[Expression], bool]
 ) -> tuple[Expression | None, Expression]:
@@ -113,21 +95,6 @@ def _factors(value: Expression) -> list[Expression]:
 
 def _times(left: Expression, right: Expression) -> Expression:
     return Binary("*", left, right)
-
-
-def scaled(terms: Terms | None, factor: int) -> Terms | None:
-    """``factor`` times a linear combination."""
-    return None if terms is None else {name: factor * value for name, value in terms.items()}
-
-
-def added(left: Terms | None, right: Terms | None) -> Terms | None:
-    """The sum of two linear combinations; None when one of them is none."""
-    if left is None or right is None:
-        return None
-    result = dict(left)
-    for name, value in right.items():
-        result[name] = result.get(name, 0) + value
-    return result
 
 
 def written(terms: Terms) -> Expression:

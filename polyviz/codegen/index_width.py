@@ -11,7 +11,6 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.index import linear_terms
 from polyviz.model.device_program import IndexBound
 from polyviz.model.expression import (
     Binary,
@@ -28,6 +27,7 @@ from polyviz.model.expression import (
     children,
     rebuild,
 )
+from polyviz.model.linear import linear_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

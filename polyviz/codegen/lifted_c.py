@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import placed_body
 from polyviz.codegen.dtypes import C_TYPE_NAMES, type_named
-from polyviz.codegen.index import linear_terms, simplified, written
+from polyviz.codegen.index import simplified, written
 from polyviz.codegen.loops import Block, For, Instance
 from polyviz.codegen.values_c import PRODUCT, SUM
 from polyviz.model.expression import Assign, Binary, Call, Constant, Element, Name, rebuild, walk
+from polyviz.model.linear import linear_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

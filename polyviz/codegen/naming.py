@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.index import linear_terms
 from polyviz.codegen.loops import (
     LOOP_PREFIX,
     Block,
@@ -19,6 +18,7 @@ from polyviz.codegen.loops import (
     plus_one,
 )
 from polyviz.model.expression import Call, Expression, Name, Unary, substitute, walk
+from polyviz.model.linear import linear_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

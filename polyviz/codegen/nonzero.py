@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.codegen.index import linear_terms
 from polyviz.model.expression import Loop, walk
+from polyviz.model.linear import linear_terms
 
 if TYPE_CHECKING:
     from polyviz.model.expression import Expression

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from polyviz.codegen.bodies import placed_body
+from polyviz.codegen.loops import instances
 from polyviz.codegen.wraps import fixed_remainders, parts_of, replaced, wraps_in
 from polyviz.model.expression import Name
 
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
 
 
 class PeriodicPrinter:
-    """Prints vector loops whose subscripts wrap around; ``plain`` and ``vector`` print a loop without that, ``bodies``
-    tells what a statement does at this place: threads that add into copies do it to their own."""
+    """Prints vector loops over ``statements``, whose subscripts wrap around; ``plain`` and ``vector`` print a loop
+    without that, ``bodies`` tells what a statement does at this place: threads that add into copies do it to theirs."""
 
     def __init__(
         self,
         scop: Scop,
+        statements: tuple[str, ...],
         bodies: Callable[[str], Sequence[Instruction]],
         arrays: ArrayPrinter,
         printer: CExpressionPrinter,
@@ -34,6 +36,7 @@ class PeriodicPrinter:
         vector: Callable[..., None],
     ) -> None:
         self.scop = scop
+        self.statements = frozenset(statements)
         self.bodies = bodies
         self.arrays = arrays
         self.printer = printer
@@ -50,7 +53,8 @@ class PeriodicPrinter:
 
     def write(self, node: For, indent: int) -> bool:
         """Print ``node`` in parts if it is a vector loop over subscripts that wrap around."""
-        wraps = wraps_in(node, self.body) if node.vector else ()
+        wanted = node.vector and any(one.statement in self.statements for one in instances(node))
+        wraps = wraps_in(node, self.body) if wanted else ()
         if not wraps:
             return False
         fixed = fixed_remainders(node, self.body)

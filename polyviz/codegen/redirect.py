@@ -39,4 +39,5 @@ def into_copy(found: ArraySum, body: Sequence[Instruction], own: str) -> tuple[I
     (subscript,) = update.target.subscripts
     lower = bound_expression(found.lower)
     place = subscript if lower == Constant(0) else Binary("-", subscript, lower)
-    return (redirected(update, Element(own, (place,))),)
+    cell = replace(update.target, array=own, subscripts=(place,))
+    return (redirected(update, cell),)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.index import linear_terms, simplified
+from polyviz.codegen.index import simplified
 from polyviz.codegen.preamble_cuda import as_index
 from polyviz.codegen.values_c import AND, PRODUCT
 from polyviz.model.expression import Assign, Binary, Constant, Element, Expression, Name
+from polyviz.model.linear import linear_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.index import Terms, linear_terms, scaled, written
+from polyviz.codegen.index import written
 from polyviz.codegen.loops import For, descendants, instances
 from polyviz.model.expression import Binary, Call, Constant, Element, Expression, Name, Node, rebuild, walk
+from polyviz.model.linear import Terms, linear_terms, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

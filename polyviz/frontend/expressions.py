@@ -298,7 +298,7 @@ class ExpressionReader:
         if name is not None and name.startswith("numba.") and f"numpy.{name[6:]}" in PURE:
             name = f"numpy.{name[6:]}"
         if name == "len" and len(node.args) == 1:
-            return self._program.extent(self.shape_of(node.args[0]), 0)
+            return self._length(node.args[0])
         if name in PURE:
             return Call(name, self._arguments(node, name))
         helper = self._scope.globals.helper(node.func)
@@ -309,6 +309,17 @@ class ExpressionReader:
 
             return inline_call(self._program, self._scope, self, node, helper, self._place)
         raise self._bad_call(node, name)
+
+    def _length(self, node: ast.expr) -> Expression:
+        """``len(A)``, or ``len(A[i])``: as many numbers as there are in the next dimension."""
+        base, indices = subscript_chain(node) if isinstance(node, ast.Subscript) else (node, ())
+        array = self.shape_of(base)
+        for index in indices:
+            self._check_index(index)
+        if len(indices) >= array.rank:
+            hint = f"Ask for the length of a row or plane, or write `{array.name}.shape[0]`."
+            raise self._error(node, f"{_described(node)} is a number, and has no length.", hint=hint)
+        return self._program.extent(array, len(indices))
 
     def _arguments(self, node: ast.Call, name: str) -> tuple[Expression, ...]:
         if node.keywords:

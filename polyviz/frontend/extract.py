@@ -20,6 +20,7 @@ from polyviz.frontend.program import Program
 from polyviz.frontend.source import Source, read_source
 from polyviz.frontend.statements import StatementReader
 from polyviz.frontend.usage import look_at
+from polyviz.frontend.written_out import written_out
 from polyviz.model.scop import Scop
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ def _frozen_note(name: str, value: int) -> str:
 def _read(source: Source, sizes: Mapping[str, int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
     names = GlobalNames(source)
+    source = written_out(source, names)
     usage = look_at(source.body, names.canonical)
     stored: frozenset[str] = frozenset()
     while True:

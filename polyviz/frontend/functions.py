@@ -80,4 +80,6 @@ HINTS = {
     "numpy.clip": "Write `min(max(x, low), high)`.",
 }
 
-BUILTINS = frozenset({"abs", "min", "max", "int", "float", "bool", "round", "complex", "pow", "len", "range"})
+BUILTINS = frozenset({
+    "abs", "min", "max", "int", "float", "bool", "round", "complex", "pow", "len", "range", "reversed",
+})  # fmt: skip

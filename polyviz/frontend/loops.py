@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from polyviz.errors import NotAffineError, UnknownNameError
@@ -12,7 +11,6 @@ from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.environment import Known
 from polyviz.frontend.functions import HINTS
 from polyviz.frontend.integers import constant_integer, is_integral, reads_data
-from polyviz.frontend.literals import literal_number
 from polyviz.model.expression import Binary, Compare, Constant, Element, Expression, Name
 
 if TYPE_CHECKING:
@@ -96,11 +94,34 @@ def read_header(program: Program, expressions: ExpressionReader, node: ast.For) 
             arguments[2], "The step of a loop cannot be 0.", hint="Use a positive or negative step."
         )
     _assume_progress(program, step)
-    return Header(node.target.id, start, stop, step)
+    header = Header(node.target.id, start, stop, step)
+    return _backwards(program, header, node) if _is_reversed(expressions, node.iter) else header
+
+
+def _is_reversed(expressions: ExpressionReader, iterable: ast.expr) -> bool:
+    """Whether ``iterable`` is ``reversed(...)`` of one thing."""
+    called = isinstance(iterable, ast.Call) and expressions.canonical(iterable.func) == "reversed"
+    return called and isinstance(iterable, ast.Call) and len(iterable.args) == 1 and not iterable.keywords
+
+
+def _backwards(program: Program, header: Header, node: ast.For) -> Header:
+    """The same iterations, the last one first."""
+    stride = header.stride
+    if stride is None:
+        raise program.source.error(
+            node.iter,
+            "A reversed loop needs a step that is a number.",
+            reason="Where it starts follows from the last iteration.",
+            hint=_LOOP_HINT,
+        )
+    end = sum_of(header.start, -1 if stride > 0 else 1)
+    return Header(header.variable, header.last(stride), end, Constant(-stride))
 
 
 def _range_arguments(program: Program, expressions: ExpressionReader, node: ast.For) -> list[ast.expr]:
     iterable = node.iter
+    if isinstance(iterable, ast.Call) and _is_reversed(expressions, iterable):
+        iterable = iterable.args[0]
     name = expressions.canonical(iterable.func) if isinstance(iterable, ast.Call) else None
     if isinstance(iterable, ast.Call) and name in ("range", "numba.prange"):
         if name == "numba.prange":
@@ -126,31 +147,22 @@ def _not_a_range(program: Program, expressions: ExpressionReader, iterable: ast.
     if isinstance(iterable, ast.Tuple | ast.List | ast.Set):
         return source.error(
             iterable,
-            f"A loop over {_kind(iterable)} is not supported.",
-            reason="Only loops over `range` have a known set of iterations.",
-            hint=_hint_for_values(iterable.elts),
+            f"This loop over {_kind(iterable)} is not supported.",
+            reason="It takes `range`, or a tuple or list of no more than 64 numbers that the body leaves alone.",
+            hint="Put the values into an array before the loops, and loop over its places: `for k in range(len(K))`.",
         )
     called = isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name)
     spelling = ast.unparse(iterable.func) if isinstance(iterable, ast.Call) else ast.unparse(iterable)
     if called and spelling == "range" and program.is_local("range"):
         return source.error(iterable, "`range` is assigned in the program.", hint="Use another name for it.")
-    if (
-        called
-        and spelling not in HINTS
-        and expressions.canonical(iterable) is None
-        and spelling != "reversed"
-    ):
+    if called and spelling not in HINTS and expressions.canonical(iterable) is None:
         return source.error(
             iterable,
             f"A loop over `{spelling}(...)` is not supported.",
             hint=_LOOP_HINT,
             kind=UnknownNameError,
         )
-    hint = (
-        "Write `for i in range(n - 1, -1, -1)`."
-        if spelling == "reversed"
-        else HINTS.get(spelling, _LOOP_HINT)
-    )
+    hint = HINTS.get(spelling, _LOOP_HINT)
     return source.error(
         iterable,
         f"A loop over `{spelling}{'(...)' if isinstance(iterable, ast.Call) else ''}` is not supported.",
@@ -161,18 +173,6 @@ def _not_a_range(program: Program, expressions: ExpressionReader, iterable: ast.
 
 def _kind(values: ast.Tuple | ast.List | ast.Set) -> str:
     return {ast.Tuple: "a tuple", ast.List: "a list", ast.Set: "a set"}[type(values)]
-
-
-def _hint_for_values(elements: list[ast.expr]) -> str:
-    """The range that has these values, where there is one."""
-    numbers = [literal_number(element, {}) for element in elements]
-    values = [number for number in numbers if type(number) is int]
-    steps = {after - before for before, after in pairwise(values)}
-    if len(values) < max(2, len(numbers)) or len(steps) != 1 or steps == {0}:
-        return "Put the values into an array before the loops, and loop over its subscripts: `for k in range(len(K))`."
-    (step,) = steps
-    ending = "" if step == 1 else f", {step}"
-    return f"Write `range({values[0]}, {values[-1] + (1 if step > 0 else -1)}{ending})`, which has the same values."
 
 
 def _step(program: Program, value: Expression) -> Expression:

@@ -147,7 +147,10 @@ class _Visitor(ast.NodeVisitor):
         if isinstance(node.target, ast.Name):
             self.usage.loop_variables.add(node.target.id)
         self.visit(node.target)
-        self._visit_at("affine", *(node.iter.args if isinstance(node.iter, ast.Call) else [node.iter]))
+        bounds = node.iter
+        if isinstance(bounds, ast.Call) and self._canonical(bounds.func) == "reversed" and len(bounds.args) == 1:
+            bounds = bounds.args[0]
+        self._visit_at("affine", *(bounds.args if isinstance(bounds, ast.Call) else [bounds]))
         self._visit_at("data", *node.body, *node.orelse)
 
     def visit_If(self, node: ast.If) -> None:
@@ -210,6 +213,12 @@ class _Visitor(ast.NodeVisitor):
         if isinstance(first, ast.Name) and (name == "len" or name in CREATORS_LIKE):
             self._at_least(first.id, 1)
             arguments = arguments[1:]
+        if isinstance(first, ast.Subscript) and name == "len":
+            base, indices = subscript_chain(first)
+            if isinstance(base, ast.Name):
+                self._at_least(base.id, len(indices) + 1)
+                self._visit_at("affine", *indices)
+                arguments = arguments[1:]
         if name in CREATORS and first is not None:
             self._visit_at("affine", first)
             arguments = arguments[1:]

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import islpy as isl
+
 from polyviz.analysis import find_reductions, parallelism
 from polyviz.model.plan import REDUCED, ArraySum
 from polyviz.model.schedule import Decision
 from polyviz.transform.tree import bands, node_at, statements_under
 
 if TYPE_CHECKING:
-    import islpy as isl
-
     from polyviz.analysis import Reduction
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop
@@ -29,7 +29,7 @@ def find_array_sums(
     """The arrays to copy so that the first loop of the band at ``path`` can be shared; empty where that will not do.
 
     Every dependence that the loop carries must be a step of a sum into an array of one dimension that nothing else in
-    the loop touches. ``number`` ends the name of the loop's mark.
+    the loop touches; which cell a step adds to may depend on data. ``number`` ends the name of the loop's mark.
     """
     first = 0
     for other, band in bands(tree):
@@ -37,15 +37,13 @@ def find_array_sums(
             break
         first += band.band_n_member()
     loop = parallelism(scop, dependences, tree)[first]
-    if not loop.reduction_parallel:
-        return ()
     names = statements_under(node_at(tree, path))
-    reductions = {found.statement: found for found in find_reductions(scop)}
-    carried = {found.source: found.array for found in loop.carries}
+    reductions = {found.statement: found for found in find_reductions(scop, scattered=True)}
+    carried = {(found.source, found.sink, found.array) for found in loop.carries}
     sums = []
-    for statement, array in sorted(carried.items()):
+    for statement, sink, array in sorted(carried):
         reduction = reductions.get(statement)
-        if reduction is None or not _is_copied(scop, reduction, array, names):
+        if statement != sink or reduction is None or not _is_copied(scop, reduction, array, names):
             return ()
         sums.append(_array_sum(scop, reduction, f"{REDUCED}:{number}"))
     return tuple(sums) if len({found.array for found in sums}) == len(sums) else ()
@@ -76,6 +74,8 @@ def _same(scop: Scop, relation: isl.Map, reduction: Reduction) -> bool:
 
 
 def _array_sum(scop: Scop, reduction: Reduction, mark: str) -> ArraySum:
+    if any(not access.exact for access in scop.statement(reduction.statement).accesses if access.kind == "write"):
+        return ArraySum(mark, reduction.statement, reduction.array, isl.PwAff("{ [(0)] }"), None)
     cells = reduction.target.range().intersect_params(scop.context).coalesce()
     lower, upper = cells.dim_min(0).coalesce(), cells.dim_max(0).coalesce()
     extent = (upper - lower + 1).coalesce()

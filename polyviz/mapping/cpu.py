@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from polyviz.errors import OptionError
 from polyviz.mapping.band_choice import plan_band
 from polyviz.mapping.band_plan import BandPlan, explain_band, mark_of, shared_work
-from polyviz.mapping.for_c import left_to_the_compiler, rows_side_by_side
+from polyviz.mapping.for_c import LoopForms, left_to_the_compiler, rows_side_by_side, with_vector_loops
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import (
     distribute_innermost,
@@ -87,6 +87,8 @@ def make_plan(
     accumulate: bool = True,
     interleave: bool = True,
     lift: bool = True,
+    outer_vectors: bool = True,
+    periodic: bool = True,
     row_blocks: bool = True,
     panels: bool = True,
     jam: bool = True,
@@ -100,7 +102,8 @@ def make_plan(
     ``register_tile`` switches them off or gives their rows and vector registers per row, ``pack`` the copies of their
     operands; ``interleave`` switches off that several iterations of a parallel loop run side by side, ``row_blocks``
     that rows of a stencil do, ``pipeline`` that tiles wait only for those they need, ``collapse`` that threads share
-    two loops as one (all in ``c`` only). The rest
+    two loops as one, ``outer_vectors`` vector lanes around short loops, ``periodic`` that vector loops take remainders
+    at their ends only (all in ``c`` only). The rest
     switches off what is done for loops whose time goes into reading memory (``MemoryRules``), where ``contract``
     allows it at all.
     Raises OptionError for sizes that are not positive.
@@ -111,12 +114,11 @@ def make_plan(
     packs = (pack, pack and target == "c")
     registers = Registers(processor, *packs) if usable and processor is not None else None
     rules = MemoryRules(fuse_passes, strips, array_sums, accumulate, lift, contract).for_target(target)
-    chains = interleave and target == "c"
     named = target == "c" and processor is not None and processor.vector_registers
     vectors = processor if named else None
     blocks = vectors if row_blocks else None
-    usual = {"interleave": chains, "pipeline": pipeline and target == "c", "collapse": collapse and target == "c"}
-    mapped = _mapped(scop, dependences, schedule, tile, registers, rules, blocks, **usual)
+    forms = LoopForms(interleave, pipeline, collapse, outer_vectors).for_target(target)
+    mapped = _mapped(scop, dependences, schedule, tile, registers, rules, blocks, forms)
     in_order = schedule.by_hand or schedule.scheduler == SOURCE_ORDER
     if target == "c" and not (tile or in_order):
         mapped = rows_side_by_side(scop, dependences, mapped, panels=panels, jam=jam)
@@ -139,7 +141,8 @@ def make_plan(
         vectors=vectors,
         decisions=(*mapped.decisions, *storage.decisions),
     )
-    return rules.placed(scop, plan, processor)
+    plan = rules.placed(scop, plan, processor)
+    return with_vector_loops(scop, plan, periodic=periodic) if target in COMPILED else plan
 
 
 def _mapped(
@@ -150,10 +153,7 @@ def _mapped(
     registers: Registers | None,
     memory: MemoryRules,
     vectors: Processor | None,
-    *,
-    interleave: bool,
-    pipeline: bool,
-    collapse: bool,
+    forms: LoopForms,
 ) -> Mapped:
     if schedule.by_hand:
         if tile:
@@ -166,8 +166,7 @@ def _mapped(
         tile = False
     if tile is not None:
         memory = memory.in_given_order()
-    usual = {"interleave": interleave, "pipeline": pipeline, "collapse": collapse}
-    return _transform(scop, dependences, schedule.tree, tile, registers, memory, vectors, **usual)
+    return _transform(scop, dependences, schedule.tree, tile, registers, memory, vectors, forms)
 
 
 def _transform(
@@ -178,14 +177,11 @@ def _transform(
     registers: Registers | None,
     memory: MemoryRules,
     vectors: Processor | None,
-    *,
-    interleave: bool,
-    pipeline: bool,
-    collapse: bool,
+    forms: LoopForms,
 ) -> Mapped:
     tree, said = prepared(scop, dependences, tree, registers) if tile is None else (tree, ())
     tree, arranged = memory.arranged(scop, dependences, tree)
-    tree, properties = with_chains_apart(scop, dependences, tree, wanted=interleave and tile is None)
+    tree, properties = with_chains_apart(scop, dependences, tree, wanted=forms.interleave and tile is None)
     plans: list[BandPlan] = []
     decisions: list[Decision] = [*said, *arranged]
     for (path, band), found in zip(bands(tree), properties, strict=True):
@@ -194,9 +190,12 @@ def _transform(
         if locality is not None and is_concurrent(band):
             # Without tiles the rows that were chosen for them would be of no use.
             locality = replace(locality, tiling_helps=True)
-        outer = choose_outer_vectors(scop, tree, path, found) if locality is None and tile is None else None
+        is_outer = locality is None and tile is None
+        lanes = forms.outer_vectors
+        outer = choose_outer_vectors(scop, tree, path, found, lanes=lanes) if is_outer else None
         plan = plan_band(path, found, locality, around, tile, outer)
-        if pipeline and not around and locality is not None and needs_pipeline(scop, dependences, tree, plan, found):
+        may_wait = forms.pipeline and not around
+        if may_wait and locality is not None and needs_pipeline(scop, dependences, tree, plan, found):
             plan = plan_band(path, found, replace(locality, tiling_helps=True), around, tile)
         if is_concurrent(band) and (plan.wavefront or not plan.sizes):
             plan = _concurrent(plan, tile, inside=bool(around))
@@ -221,10 +220,10 @@ def _transform(
             ordered, _ = permute_members(tree, path, plan.order)
             plan = _with_sums(plan, memory.sums(scop, dependences, ordered, path, len(plans)))
         if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
-            plan = as_stencil(scop, dependences, tree, plan, tile, vectors, interleave=interleave)
-        in_rows = pipeline and plan.wavefront and not plan.concurrent
-        plans.append(replace(plan, pipeline=in_rows, collapse=collapse and plan.collapse))
-    plans = with_strips(scop, dependences, tree, properties, plans) if interleave else plans
+            plan = as_stencil(scop, dependences, tree, plan, tile, vectors, interleave=forms.interleave)
+        in_rows = forms.pipeline and plan.wavefront and not plan.concurrent
+        plans.append(replace(plan, pipeline=in_rows, collapse=forms.collapse and plan.collapse))
+    plans = with_strips(scop, dependences, tree, properties, plans) if forms.interleave else plans
     for plan in plans:
         decisions.extend(explain_band(plan, statements_under(node_at(tree, plan.path))))
     sums = tuple(found for plan in plans for found in plan.sums)

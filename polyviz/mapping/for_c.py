@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.mapping.accumulate import find_accumulations
 from polyviz.mapping.interleave import has_chains
 from polyviz.mapping.jam import jam_rows
 from polyviz.mapping.lifting import find_liftings
+from polyviz.mapping.outer_vectors import lanes_decisions
 from polyviz.mapping.panels import make_panels
+from polyviz.mapping.periodic import find_periodic, periodic_decision
 from polyviz.model.plan import VECTOR
 from polyviz.model.schedule import Decision
-from polyviz.transform.tree import bands, kind_of, node_at, statements_under
+from polyviz.transform.tree import bands, is_under_mark, node_at, statements_under
 
 if TYPE_CHECKING:
     import islpy as isl
 
     from polyviz.mapping.marked import Mapped
     from polyviz.model.dependences import Dependences
+    from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
+
+
+@dataclass(frozen=True, slots=True)
+class LoopForms:
+    """The forms of loops that are wanted beside threads and tiles: see the techniques called alike."""
+
+    interleave: bool
+    pipeline: bool
+    collapse: bool
+    outer_vectors: bool
+
+    def for_target(self, target: str) -> LoopForms:
+        """The same forms where ``target`` has them."""
+        if target == "c":
+            return self
+        return replace(self, interleave=False, pipeline=False, collapse=False)
 
 
 def rows_side_by_side(
@@ -29,6 +48,15 @@ def rows_side_by_side(
     if panels:
         mapped = make_panels(scop, dependences, mapped)
     return jam_rows(scop, dependences, mapped) if jam else mapped
+
+
+def with_vector_loops(scop: Scop, plan: Plan, *, periodic: bool) -> Plan:
+    """``plan`` that says which of its vector loops go around others, and which wrap around at their ends only."""
+    decisions = lanes_decisions(plan.tree, plan.target)
+    found = find_periodic(scop, plan.tree) if periodic else {}
+    if found:
+        decisions = (*decisions, periodic_decision(found, plan.target))
+    return replace(plan, periodic=tuple(found), decisions=(*plan.decisions, *decisions))
 
 
 def left_to_the_compiler(
@@ -67,14 +95,8 @@ def _chains(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> list[tu
     """The statements of each innermost loop that waits for its own values."""
     paths = [path for path, _ in bands(tree)]
     innermost = [path for path in paths if not any(other != path and other[: len(path)] == path for other in paths)]
-    marked = [path for path in innermost if _is_vector(tree, path)]
     return [
         statements_under(node_at(tree, path))
         for path in innermost
-        if path not in marked and has_chains(scop, dependences, tree, (path,))
+        if not is_under_mark(node_at(tree, path), VECTOR) and has_chains(scop, dependences, tree, (path,))
     ]
-
-
-def _is_vector(tree: isl.Schedule, path: tuple[int, ...]) -> bool:
-    above = node_at(tree, path).parent()
-    return kind_of(above) == "mark" and bool(above.mark_get_id().get_name() == VECTOR)

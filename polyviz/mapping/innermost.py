@@ -22,6 +22,7 @@ from polyviz.transform.tree import (
     band_at,
     bands,
     insert_mark,
+    is_under_mark,
     isolate_member,
     kind_of,
     node_at,
@@ -111,8 +112,7 @@ def is_parallel_innermost(scop: Scop, dependences: Dependences, tree: isl.Schedu
 
 def is_concurrent(band: isl.ScheduleNode) -> bool:
     """Whether a scheduler marked ``band``: its first two rows add up to a time from which all tiles can start."""
-    above = band.parent()
-    return kind_of(above) == "mark" and above.mark_get_id().get_name() == CONCURRENT
+    return is_under_mark(band, CONCURRENT)
 
 
 def is_mixed(scop: Scop, tree: isl.Schedule, path: Path) -> bool:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 from polyviz.analysis.strides import rank, statement_rows
 from polyviz.analysis.trip_counts import longest
+from polyviz.model.plan import VECTOR
+from polyviz.model.schedule import Decision
 from polyviz.transform.innermost import innermost_scores
-from polyviz.transform.tree import node_at, statements_under
+from polyviz.transform.tree import bands, is_under_mark, node_at, statements_under
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,11 +41,12 @@ class OuterVectors:
 
 
 def choose_outer_vectors(
-    scop: Scop, tree: isl.Schedule, path: Path, found: BandProperties
+    scop: Scop, tree: isl.Schedule, path: Path, found: BandProperties, *, lanes: bool
 ) -> OuterVectors | None:
     """The best innermost loop of the band at ``path``; None where its order is not free.
 
-    Lanes ask for references that stay or go to a neighbour, and for a constant, small number of iterations inside.
+    ``lanes`` tells that they are wanted: they ask for references that stay or go to a neighbour, and for a constant,
+    small number of iterations inside.
     """
     if not (found.permutable and all(member.coincident for member in found.members)):
         return None
@@ -53,7 +56,25 @@ def choose_outer_vectors(
     rows = band.get_prefix_schedule_multi_union_pw_aff().flat_range_product(band.band_get_partial_schedule())
     statements = [scop.statement(name) for name in statements_under(band)]
     short = all(_iterations_inside(one, statement_rows(rows, one)) <= UNROLLED for one in statements)
-    return OuterVectors(best.member, best.vectorizable and best.spatial > 0 and short)
+    return OuterVectors(best.member, lanes and best.vectorizable and best.spatial > 0 and short)
+
+
+def lanes_decisions(tree: isl.Schedule, target: str) -> tuple[Decision, ...]:
+    """What is said of the vector loops in ``tree`` with loops inside them."""
+    why = "neighbours lie side by side in memory, and the loops inside are too short for vectors of their own"
+    text = (
+        f"a parallel loop runs in vector lanes around the loops inside it: {why}"
+        if target == "c"
+        else f"the loops inside a parallel loop are left to the compiler of {target}: in c it runs in vector lanes "
+        f"around them, since {why}"
+    )
+    every = list(bands(tree))
+    around = [(path, band) for path, band in every if is_under_mark(band, VECTOR)]
+    return tuple(
+        Decision("outer_vectors", text, statements_under(band))
+        for path, band in around
+        if any(other != path and other[: len(path)] == path for other, _ in every)
+    )
 
 
 def _iterations_inside(statement: Statement, rows: Sequence[Row]) -> float:

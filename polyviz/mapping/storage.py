@@ -125,14 +125,14 @@ def _copy_of(statement: Statement, depth: int) -> isl.Map:
 
 def _home(tree: isl.Schedule, copies: isl.UnionMap) -> Path | None:
     """The path of the deepest node that holds all accesses and separates the copies; None when there is none."""
-    homes = (path for path, node in _around(tree, copies) if _separates(node, copies))
-    return max(homes, key=len, default=None)
+    homes = (path for path, node in _from_below(tree, copies) if _separates(node, copies))
+    return next(homes, None)
 
 
 def _window_home(tree: isl.Schedule, copies: isl.UnionMap, depth: int) -> tuple[Path, int] | None:
     """The path of the deepest node that holds all accesses and leaves a few neighbouring copies together, and how many
     cells these need; None when there is none."""
-    for path, node in reversed(list(_around(tree, copies))):
+    for path, node in _from_below(tree, copies):
         window = _window(node.get_prefix_schedule_union_map(), copies, depth)
         if window is not None:
             return path, window
@@ -155,18 +155,20 @@ def _window(times: isl.UnionMap, copies: isl.UnionMap, depth: int) -> int | None
     return window if window <= WIDEST_WINDOW else None
 
 
-def _around(tree: isl.Schedule, copies: isl.UnionMap) -> Iterator[tuple[Path, isl.ScheduleNode]]:
-    """The nodes that hold all accesses and that a mark may stand above, from the outermost on."""
+def _from_below(tree: isl.Schedule, copies: isl.UnionMap) -> list[tuple[Path, isl.ScheduleNode]]:
+    """The nodes that hold all accesses and that a mark may stand above, the deepest first: the times of a deep node are
+    costly for isl, and the deepest one mostly is the one."""
     node = tree.get_root()
     path: Path = ()
     touched = copies.domain().intersect(tree.get_domain())
-    while True:
-        if kind_of(node) not in _TRANSPARENT:
-            yield path, node
+    found: list[tuple[Path, isl.ScheduleNode]] = []
+    child: int | None = 0
+    while child is not None:
+        found.append((path, node))
         child = _only_child_with(node, touched)
-        if child is None:
-            return
-        node, path = node.child(child), (*path, child)
+        if child is not None:
+            node, path = node.child(child), (*path, child)
+    return [(path, node) for path, node in reversed(found) if kind_of(node) not in _TRANSPARENT]
 
 
 _TRANSPARENT = ("domain", "set", "filter")

@@ -112,14 +112,15 @@ class ArraySum:
     """Threads that share the loop under ``mark`` (``reduced:0``) add into copies of their own of one array.
 
     ``statement`` alone touches ``array`` there, and only adds to it. ``lower`` is the first cell it reaches over the
-    parameters, ``extent`` the number of cells from there on; the array has one dimension.
+    parameters, ``extent`` the number of cells from there on, None for all of the array, where data decide which cells
+    are reached; the array has one dimension.
     """
 
     mark: str
     statement: str
     array: str
     lower: isl.PwAff
-    extent: isl.PwAff
+    extent: isl.PwAff | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,13 +215,14 @@ class Plan:
 
     ``tree`` is the schedule tree with tiles and marks; ``locals`` are temporaries declared inside loops (see the
     ``local`` marks); ``expansions`` those that became arrays; ``final_values`` says when a private copy is the value
-    that stays visible; ``full_tiles`` which tiles have constant trip counts; ``work`` how much each
-    parallel loop has to do; ``register_tiles`` which nests may run by register tiles, ``block_tiles`` in which
-    tiles only; ``array_sums`` which arrays the threads of a ``reduced`` loop copy, ``accumulations`` which cells stay
-    in registers; ``liftings`` which rows are kept in stretches side by side; ``vectors`` is the processor for whose
-    vector registers ``jam`` marks are meant; ``decisions`` continue the schedule's log; ``device`` holds the kernels
-    where the target runs blocks and threads; ``threads`` bounds how many run the parallel loops of a processor (None:
-    as many as it has cores).
+    that stays visible; ``full_tiles`` which tiles have constant trip counts; ``work`` how much each parallel loop has
+    to do; ``register_tiles`` which nests may run by register tiles, ``block_tiles`` in which tiles only;
+    ``array_sums`` which arrays the threads of a ``reduced`` loop copy, ``accumulations`` which cells stay in
+    registers; ``liftings`` which rows are kept in stretches side by side; ``periodic`` which statements have
+    subscripts that wrap around only at the ends of their vector loop; ``vectors`` is the processor for whose vector
+    registers ``jam`` marks are meant; ``decisions`` continue the schedule's log; ``device`` holds the kernels where
+    the target runs blocks and threads; ``threads`` bounds how many run the parallel loops of a processor (None: as
+    many as it has cores).
     """
 
     schedule: Schedule
@@ -236,6 +238,7 @@ class Plan:
     array_sums: tuple[ArraySum, ...] = ()
     accumulations: tuple[Accumulation, ...] = ()
     liftings: tuple[Lifting, ...] = ()
+    periodic: tuple[str, ...] = ()
     decisions: tuple[Decision, ...] = ()
     vectors: Processor | None = None
     device: DevicePlan | None = None

@@ -59,6 +59,12 @@ TECHNIQUES: tuple[Technique, ...] = (
     ),
     Technique("array_sums", "let every thread add into its own copy of a small array"),
     Technique("accumulate", "keep the cell that a loop adds to in a register (target c)"),
+    Technique(
+        "outer_vectors", "run a parallel loop in vector lanes around short loops inside it (target c)"
+    ),
+    Technique(
+        "periodic", "take the remainders of periodic subscripts at the ends of a vector loop only (target c)"
+    ),
     Technique("interleave", "run several chains of dependent iterations side by side (target c)"),
     Technique("lift", "keep a row that is swept again and again in stretches side by side (target c)"),
     Technique(

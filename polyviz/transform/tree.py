@@ -63,6 +63,12 @@ def is_band(node: isl.ScheduleNode) -> bool:
     return bool(node_kind(node) == Kind.band and node.band_n_member() > 0)
 
 
+def is_under_mark(node: isl.ScheduleNode, name: str) -> bool:
+    """Whether there is a mark called ``name`` right above ``node``."""
+    above = node.parent()
+    return kind_of(above) == "mark" and bool(above.mark_get_id().get_name() == name)
+
+
 def bands(tree: isl.Schedule) -> Iterator[tuple[Path, isl.ScheduleNode]]:
     """Every band with its path, in depth-first order.
 

@@ -2362,6 +2362,89 @@ def f(A, n):
     n=5,
 )
 
+program(
+    "loops_backwards",
+    """
+def f(A, n, m):
+    for i in reversed(range(n)):
+        A[i] = A[i + 1] + i
+    for i in reversed(range(m, n)):
+        A[i] = A[i - 1] + 2 * i
+    for i in reversed(range(1, n, 3)):
+        A[i] = A[i - 1] - i
+    for i in reversed(range(n, 0, -2)):
+        A[i] = A[i - 1] + 5 * i
+""",
+    A=numbers(12),
+    n=10,
+    m=4,
+)
+
+program(
+    "loops_backwards_without_iterations",
+    """
+def f(A, n, m):
+    for i in reversed(range(n, m)):
+        A[i] = i
+    for i in reversed(range(n, m, 4)):
+        A[i] = i
+""",
+    A=numbers(6),
+    n=3,
+    m=2,
+)
+
+program(
+    "loops_over_constants",
+    """
+def f(A, B):
+    weights = [0.25, -0.5, 3]
+    steps = (0, 2, 7)
+    for i in range(len(A) - 7):
+        for k in range(len(weights)):
+            B[i] += weights[k] * A[i + steps[k]]
+        for d in (3, 1, -1):
+            B[i] -= A[i + d + 1]
+        for d, w in ((0, 0.5), (5, -1)):
+            if A[i + d] > 0:
+                continue
+            B[i] += w * A[i + d]
+        B[i] += d + weights[-1]
+""",
+    A=numbers(15),
+    B=numbers(8),
+)
+
+program(
+    "tables_of_tables",
+    """
+def f(A, B):
+    window = ((1.0, 2.0, 1.0), (2.0, 4.0, 2.0))
+    for i in range(len(A) - 1):
+        for j in range(len(A[0]) - 2):
+            for u in range(2):
+                for v in range(len(window[u])):
+                    B[i, j] += window[u][v] * A[i + u, j + v]
+            for row in window:
+                B[i, j] += row[1]
+""",
+    A=numbers(4, 6),
+    B=numbers(4, 6),
+)
+
+program(
+    "lengths_of_rows",
+    """
+def f(A, B):
+    for i in range(len(A)):
+        for j in range(len(B[0])):
+            for k in range(len(B[i, j])):
+                B[i, j, k] = A[i] + len(B[0][0])
+""",
+    A=numbers(3),
+    B=numbers(3, 2, 4),
+)
+
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

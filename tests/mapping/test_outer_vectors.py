@@ -58,3 +58,20 @@ def test_the_loops_inside_lanes_have_no_pragma_and_the_values_are_right() -> Non
     lanes = text[text.index("#pragma omp simd") :]
     assert lanes.count("#pragma") == 1
     assert lanes.split("\n")[1].strip().startswith("for (int64_t c = 0;")
+
+
+def test_lanes_are_said_and_can_be_switched_off() -> None:
+    text = function_of(WINDOW.format(width="3"))
+    without = pv.compile(text, target="c", outer_vectors=False).plan
+    plans = (pv.compile(text, target="c").plan, without, pv.compile(text, target="numba").plan)
+    found = [[one.text for one in plan.decisions if one.step == "outer_vectors"] for plan in plans]
+    why = "neighbours lie side by side in memory, and the loops inside are too short for vectors of their own"
+    assert found == [
+        [f"a parallel loop runs in vector lanes around the loops inside it: {why}"],
+        [],
+        [
+            "the loops inside a parallel loop are left to the compiler of numba: in c it runs in vector lanes around "
+            f"them, since {why}"
+        ],
+    ]
+    assert not marked(without, VECTOR)

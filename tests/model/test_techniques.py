@@ -50,6 +50,8 @@ def test_keywords_switch_techniques_off() -> None:
         "accumulate": False,
         "interleave": False,
         "lift": False,
+        "outer_vectors": False,
+        "periodic": False,
         "row_blocks": False,
         "panels": False,
         "jam": False,

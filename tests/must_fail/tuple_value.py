@@ -1,4 +1,5 @@
 def f(A, n):
     pair = (1.0, 2.0)
+    other = pair
     for i in range(n):
-        A[i] = pair[0]
+        A[i] = other[0]

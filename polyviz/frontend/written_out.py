@@ -1,0 +1,289 @@
+"""Tuples and lists of constants: loops over them are written out, and their elements are the numbers they hold.
+
+``for d in (-1, 2): B[i] += w[d] * A[i + d]`` becomes two statements, in which every subscript is affine. Nothing is
+kept of a tuple that is assigned once and only looked up; one that is used otherwise stays, and is refused later.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from polyviz.frontend.jumps import without_continue
+from polyviz.frontend.literals import literal_number
+from polyviz.frontend.usage import subscript_chain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from polyviz.frontend.names import GlobalNames
+    from polyviz.frontend.source import Source
+
+MOST = 64
+"""Iterations that are written out at most: every statement inside is analysed as often as it stands there."""
+
+Table = tuple[Any, ...]
+"""Numbers, or tables of them."""
+
+
+def written_out(source: Source, names: GlobalNames) -> Source:
+    """``source`` without the tuples and lists of constants that its loops look up or run over.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> source = read_source("def f(A, B):\\n w = [0.5, 2]\\n for d in (0, 1, 3): A[d] = w[1] * B[d]", None, None)
+    >>> print(ast.unparse(ast.Module(list(written_out(source, GlobalNames(source)).body), [])))
+    A[0] = 2 * B[0]
+    A[1] = 2 * B[1]
+    A[3] = 2 * B[3]
+    """
+    stored = Counter(part.id for part in _parts(source.body) if _is_stored(part))
+    around = {part.id for part in _parts(source.body) if isinstance(part, ast.Name)} - set(stored)
+    arguments = source.arguments
+    own = {one.arg for one in _parts([arguments] if arguments else []) if isinstance(one, ast.arg)}
+    tables = {name: table for name in around - own if (table := as_table(names.value(name))) is not None}
+    made = {} if source.is_cell else _made(source.body, stored)
+    loads = Counter(part.id for part in _parts(source.body) if _is_loaded(part))
+    writer = _Writer(source, names, tables | made, loads)
+    body = [node for node in source.body if not (_target(node) in made and isinstance(node, ast.Assign))]
+    return replace(source, body=tuple(writer.block(body)))
+
+
+def as_table(value: object) -> Table | None:
+    """``value`` if it is a tuple of numbers, or of such tuples; a list may change, and is none."""
+    if not isinstance(value, tuple) or type(value) is not tuple or not value:
+        return None
+    fits = all(type(one) in (int, float) or as_table(one) is not None for one in value)
+    return value if fits else None
+
+
+def literal_table(node: ast.expr) -> Table | None:
+    """The numbers of a tuple or list that is written down; None for anything else."""
+    if not isinstance(node, ast.Tuple | ast.List) or not node.elts:
+        return None
+    values = [literal_table(one) or literal_number(one, {}) for one in node.elts]
+    return None if any(one is None or isinstance(one, complex) for one in values) else tuple(values)
+
+
+def _parts(nodes: Iterable[ast.AST]) -> Iterator[Any]:
+    return (part for node in nodes for part in ast.walk(node))
+
+
+def _is_stored(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _is_loaded(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+
+
+def _target(node: ast.stmt) -> str:
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+    return ""
+
+
+def _made(body: Sequence[ast.stmt], stored: Mapping[str, int]) -> dict[str, Table]:
+    """The tables that the program makes on its way and only looks up."""
+    found = {}
+    for node in body:
+        name = _target(node)
+        table = literal_table(node.value) if name and stored[name] == 1 and isinstance(node, ast.Assign) else None
+        if table is not None and _is_looked_up(name, body):
+            found[name] = table
+    return found
+
+
+def _is_looked_up(name: str, body: Sequence[ast.stmt]) -> bool:
+    """Whether every use of ``name`` asks for an element, the length, or runs over the elements."""
+    uses = Counter[bool]()
+    for part in _parts(body):
+        match part:
+            case ast.Name(id=other, ctx=ast.Load()) if other == name:
+                uses[False] += 1
+            case ast.Subscript(value=ast.Name(id=other), ctx=ast.Load()) if other == name:
+                uses[True] += 1
+            case ast.For(iter=ast.Name(id=other)) if other == name:
+                uses[True] += 1
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=other)]) if other == name:
+                uses[True] += 1
+    return uses[False] == uses[True]
+
+
+class _Writer(ast.NodeTransformer):
+    """Puts numbers in the place of what is looked up; ``values`` are those of tables, and of loops written out."""
+
+    def __init__(
+        self, source: Source, names: GlobalNames, values: Mapping[str, Any], loads: Mapping[str, int]
+    ) -> None:
+        self._source = source
+        self._names = names
+        self._values = dict(values)
+        self._loads = loads
+
+    def block(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
+        """``body`` with loops over constants written out."""
+        written: list[ast.stmt] = []
+        for node in body:
+            found = self.visit(node)
+            written += found if isinstance(found, list) else [found]
+        return written
+
+    def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
+        node.iter = self.visit(node.iter)
+        values = None if node.orelse else self._iterations(node)
+        if values is None or len(values) > MOST or _assigns(node.body, _targets(node)):
+            return self._kept(node)
+        if isinstance(node.target, ast.Name) and (ends := _range_of(values)) and not self._looks_up(node):
+            node.iter = ast.copy_location(_call("range", ends, node.iter), node.iter)
+            return self._kept(node)
+        body = without_continue(node.body)
+        return [one for value in values for one in self._copied(node, body, value)] + self._last(node, values)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        value = self._looked_up(node)
+        return node if value is None or isinstance(value, tuple) else _number(value, node)
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        value = self._values.get(node.id)
+        is_number = isinstance(value, int | float) and isinstance(node.ctx, ast.Load)
+        return _number(value, node) if is_number else node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if self._names.canonical(node.func) != "len" or len(node.args) != 1:
+            return self.generic_visit(node)  # type: ignore[return-value]  # a call stays an expression
+        node.args[0] = self.visit(node.args[0])
+        table = self._table(node.args[0])
+        return node if table is None else _number(len(table), node)
+
+    def _kept(self, node: ast.For) -> ast.For:
+        node.body, node.orelse = self.block(node.body), self.block(node.orelse)
+        return node
+
+    def _iterations(self, node: ast.For) -> Sequence[Any] | None:
+        """The values that the loop runs over, where they are written down and are to be seen one by one."""
+        table = self._table(node.iter)
+        if table is not None:
+            return table if all(_fits(node.target, value) for value in table) else None
+        if not isinstance(node.iter, ast.Call) or self._names.canonical(node.iter.func) != "range":
+            return None
+        ends = [literal_number(one, {}) for one in node.iter.args]
+        whole = [end for end in ends if type(end) is int]
+        if len(whole) != len(ends) or not 1 <= len(ends) <= 3 or (len(ends) == 3 and not ends[2]):
+            return None
+        return range(*whole) if range(*whole) and self._looks_up(node) else None
+
+    def _table(self, node: ast.expr) -> Table | None:
+        value = self._looked_up(node) if isinstance(node, ast.Name | ast.Subscript) else literal_table(node)
+        return value if isinstance(value, tuple) else None
+
+    def _looked_up(self, node: ast.expr) -> object:
+        """The table or number that ``node``, a table or an element of one, stands for; None for anything else."""
+        base, indices = subscript_chain(node) if isinstance(node, ast.Subscript) else (node, ())
+        if not isinstance(base, ast.Name) or not self._is_table(base):
+            return None
+        value = self._values[base.id]
+        for index in indices:
+            value = self._element(base, value, index)
+        return value
+
+    def _looks_up(self, node: ast.For) -> bool:
+        """Whether an element of a table is chosen by the variable of the loop."""
+        wanted = _targets(node)
+        chains = (subscript_chain(part) for part in _parts(node.body) if isinstance(part, ast.Subscript))
+        indices = (index for base, each in chains if self._is_table(base) for index in _parts(each))
+        return any(isinstance(index, ast.Name) and index.id in wanted for index in indices)
+
+    def _is_table(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and isinstance(self._values.get(node.id), tuple)
+
+    def _copied(self, node: ast.For, body: list[ast.stmt], value: object) -> list[ast.stmt]:
+        """``body`` of the loop ``node`` in the iteration with ``value``."""
+        before = self._values
+        self._values = {**before, **dict(_bindings(node.target, value))}
+        written = self.block(copy.deepcopy(body))
+        self._values = before
+        return written
+
+    def _last(self, node: ast.For, values: Sequence[Any]) -> list[ast.stmt]:
+        """What the variables of the loop hold after it, for those that somebody may look at."""
+        inside = Counter(part.id for part in _parts(node.body) if _is_loaded(part))
+        return [
+            ast.copy_location(
+                ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), node.target)], _number(value, node.target)),
+                node.target,
+            )
+            for name, value in _bindings(node.target, values[-1])
+            if not isinstance(value, tuple) and (self._source.is_cell or self._loads[name] > inside[name])
+        ]
+
+    def _element(self, base: ast.Name, value: object, index: ast.expr) -> object:
+        place = literal_number(index, {})
+        if not isinstance(value, tuple):
+            raise self._source.error(index, f"`{base.id}` holds a number here.", hint="Leave the subscript out.")
+        if type(place) is not int:
+            raise self._source.error(
+                index,
+                f"`{base.id}` is a tuple or list of constants, and which of them is meant is not known.",
+                reason="Its subscripts have to be numbers, or variables of loops over constants.",
+                hint="Use a NumPy array that is made before the loops.",
+            )
+        if not -len(value) <= place < len(value):
+            raise self._source.error(
+                index,
+                f"`{base.id}` has {len(value)} elements, and none with the subscript {place}.",
+                hint="Correct the subscript or the bounds of the loop.",
+            )
+        return value[place]
+
+
+def _targets(node: ast.For) -> set[str]:
+    return {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
+
+
+def _assigns(body: Sequence[ast.stmt], names: set[str]) -> bool:
+    return any(part.id in names for part in _parts(body) if _is_stored(part))
+
+
+def _fits(target: ast.expr, value: object) -> bool:
+    """Whether a loop variable, or a tuple of them, can be given ``value``."""
+    if isinstance(target, ast.Tuple):
+        names = all(isinstance(one, ast.Name) for one in target.elts)
+        return names and isinstance(value, tuple) and len(value) == len(target.elts)
+    return isinstance(target, ast.Name)
+
+
+def _bindings(target: ast.expr, value: object) -> Iterator[tuple[str, object]]:
+    if isinstance(target, ast.Tuple) and isinstance(value, tuple):
+        for one, part in zip(target.elts, value, strict=True):
+            yield from _bindings(one, part)
+    elif isinstance(target, ast.Name):
+        yield target.id, value
+
+
+def _range_of(values: Sequence[Any]) -> tuple[int, int, int] | None:
+    """The start, stop and step of the range with these ``values``, where there is one."""
+    steps = {after - before for before, after in pairwise(values)} if _are_integers(values) else set()
+    if len(steps) != 1 or 0 in steps:
+        return None
+    (step,) = steps
+    return values[0], values[-1] + (1 if step > 0 else -1), step
+
+
+def _are_integers(values: Sequence[Any]) -> bool:
+    return all(type(value) is int for value in values)
+
+
+def _call(name: str, arguments: Iterable[int], where: ast.expr) -> ast.Call:
+    function = ast.copy_location(ast.Name(name, ast.Load()), where)
+    return ast.Call(function, [_number(value, where) for value in arguments], [])
+
+
+def _number(value: Any, where: ast.AST) -> ast.Constant:
+    return ast.copy_location(ast.Constant(value), where)

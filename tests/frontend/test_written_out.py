@@ -1,0 +1,55 @@
+"""Loops over constants: which are written out, which stay loops, and what a table around the program may be."""
+
+from __future__ import annotations
+
+import pytest
+
+from polyviz.errors import ExtractionError
+from polyviz.frontend import extract
+from tests.running import function_of
+
+LOOKED_UP = """
+def f(A, B):
+    for i in range(len(A) - 3):
+        for d in {values}:
+            B[i] += {weight} * A[i + d]
+"""
+
+
+def statements(values: str, weight: str = "1.0", **around: object) -> list[str]:
+    scop = extract(function_of(LOOKED_UP.format(values=values, weight=weight)), namespace=around)
+    return [str(statement.domain.n_dim()) for statement in scop.statements]
+
+
+def test_steps_of_equal_size_stay_a_loop() -> None:
+    assert statements("(0, 1, 2)") == ["2"]
+    assert statements("[3, 1, -1]") == ["2"]
+
+
+def test_other_values_are_written_out() -> None:
+    assert statements("(0, 1, 3)") == ["1", "1", "1"]
+
+
+def test_a_loop_that_looks_up_a_table_is_written_out() -> None:
+    assert statements("range(3)", "W[d]", W=(0.5, 1.0, 0.5)) == ["1", "1", "1"]
+
+
+def test_a_tuple_around_the_program_is_a_table_and_a_list_is_none() -> None:
+    assert statements("STEPS", STEPS=(0, 2, 3)) == ["1", "1", "1"]
+    with pytest.raises(ExtractionError, match="A loop over `STEPS` is not supported"):
+        statements("STEPS", STEPS=[0, 2, 3])
+
+
+def test_an_argument_hides_a_tuple_around_the_program() -> None:
+    scop = extract("def f(A, W):\n    for i in range(len(A)):\n        A[i] = W[i]", namespace={"W": (1.0, 2.0)})
+    assert {array.name for array in scop.arrays} == {"A", "W"}
+
+
+def test_more_iterations_than_can_be_written_out_are_refused() -> None:
+    with pytest.raises(ExtractionError, match="This loop over a tuple is not supported"):
+        statements(str(tuple(d * d for d in range(65))))
+
+
+def test_the_variable_after_a_loop_in_a_cell_has_its_last_value() -> None:
+    scop = extract("for d in (1, 4, 2): A[d] = 0.0", namespace=None)
+    assert "d" in scop.result.names or any(one.name == "d" for one in scop.arrays)

@@ -1,0 +1,65 @@
+"""Vector loops over periodic subscripts: which ones, what is said of them, and that they can be left as they are."""
+
+from __future__ import annotations
+
+import pytest
+
+import polyviz as pv
+from polyviz.model.program import ArrayType
+from tests.running import function_of
+
+RING = """
+def ring(u, v):
+    n = u.shape[0]
+    m = u.shape[1]
+    for i in range(n):
+        for j in range(m):
+            v[i, j] = u[i, {subscript}]
+"""
+NEXT = "(j + 1) % m"
+
+
+def compiled(subscript: str, target: str = "c", **options: object) -> pv.Kernel:
+    return pv.compile(function_of(RING.format(subscript=subscript)), target=target, **options)
+
+
+def said(kernel: pv.Kernel) -> list[str]:
+    return [decision.text for decision in kernel.plan.decisions if decision.step == "periodic"]
+
+
+def remainders(kernel: pv.Kernel) -> int:
+    """In how many lines a remainder of the column is taken."""
+    text = kernel.specialise({name: ArrayType("float64", 2) for name in "uv"}).text
+    return sum("floor_mod_i64(j + 1, m)" in line.partition("//")[0] for line in text.splitlines())
+
+
+def test_the_loop_in_parts_is_said() -> None:
+    kernel = compiled(NEXT)
+    assert len(kernel.plan.periodic) == 1
+    assert said(kernel) == [
+        "the vector loop runs in three parts: subscripts of u wrap around in the first and the last one only, and are "
+        "plain in between"
+    ]
+    assert remainders(kernel) == 2
+
+
+def test_it_can_be_switched_off() -> None:
+    kernel = compiled(NEXT, periodic=False)
+    assert not kernel.plan.periodic
+    assert not said(kernel)
+    assert remainders(kernel) == 1
+
+
+def test_another_target_says_that_it_takes_every_remainder() -> None:
+    (text,) = said(compiled(NEXT, target="numba"))
+    assert text == (
+        "subscripts of u take a remainder in every iteration: only c runs the iterations apart in which none wraps "
+        "around, and numba does not"
+    )
+
+
+@pytest.mark.parametrize("subscript", ["(i + 1) % m", "(2 * j) % m", "(m - j) % m", "j"])
+def test_what_does_not_move_one_by_one_with_the_loop_stays(subscript: str) -> None:
+    kernel = compiled(subscript)
+    assert not kernel.plan.periodic
+    assert not said(kernel)

@@ -1,0 +1,3 @@
+def f(A, n):
+    for a in reversed(A):
+        A[0] += a
