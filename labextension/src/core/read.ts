@@ -147,7 +147,7 @@ function variantOf(value: unknown): Variant {
       const one = fieldsOf(item);
       return { step: textOf(one['step']), text: textOf(one['text']), statements: texts(one['statements']) };
     }),
-    loops: listOf(fields['loops'], sentenceOf),
+    loops: listOf(fields['loops'], item => ({ ...sentenceOf(item), isFree: fieldsOf(item)['parallel'] === true })),
     reasons: Array.isArray(fields['reasons']) ? listOf(fields['reasons'], reasonOf) : null,
     carried: listOf(fields['carried'], point),
     program: fields['program'] ? programOf(fields['program']) : null,

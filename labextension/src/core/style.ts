@@ -31,7 +31,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-columns { display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; }
 .polyviz-saves { margin-inline-start: auto; white-space: nowrap; }
 .polyviz-memory { max-height: 340px; overflow: auto; }
-@container (min-width: 820px) { .polyviz-columns { grid-template-columns: minmax(300px, 5fr) minmax(0, 7fr); } }
+@container (min-width: 820px) { .polyviz-columns { grid-template-columns: minmax(300px, 6fr) minmax(0, 7fr); } }
 .polyviz-section { border: 1px solid var(--pv-border); border-radius: 4px; padding: 6px 8px; margin-bottom: 10px; }
 .polyviz-row, .polyviz-filter { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: center; }
 .polyviz-filter { border: 0; margin: 2px 0; padding: 0; min-width: 0; }
@@ -67,6 +67,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-node { display: inline-flex; flex-wrap: wrap; gap: 2px 7px; align-items: center; padding: 1px 5px; border-radius: 3px; border-inline-start: 3px solid transparent; cursor: pointer; }
 .polyviz-badge { border: 1px solid var(--pv-muted); border-radius: 8px; padding: 0 6px; font-size: 11px; white-space: nowrap; }
 .polyviz-badge-in-order { border-color: var(--pv-border); color: var(--pv-muted); }
+.polyviz-badge-could-be-parallel { border-style: dashed; border-color: var(--pv-output); color: var(--pv-output); }
 .polyviz-badge-parallel { border-color: var(--pv-output); color: var(--pv-output); }
 .polyviz-badge-parallel-reduction { border-color: var(--pv-reduction); color: var(--pv-reduction); }
 .polyviz-menu { border: 1px solid var(--pv-muted); background: var(--pv-raised); border-radius: 4px; padding: 6px 8px; margin: 4px 0; display: grid; gap: 4px; justify-items: start; }
