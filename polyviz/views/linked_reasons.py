@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from polyviz.model.details import LoopDetails
     from polyviz.model.reason import Reason
     from polyviz.model.schedule import Decision, Schedule
-    from polyviz.views.linked_schema import ScheduledLoopModel, ReasonModel, VariantModel
+    from polyviz.views.linked_schema import ReasonModel, ScheduledLoopModel, VariantModel
 
 
 def loop_reasons(schedule: Schedule) -> list[ScheduledLoopModel]:
