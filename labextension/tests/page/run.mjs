@@ -169,6 +169,7 @@ await scenario('nothing serious for axe', async () => {
 await scenario('dark theme', async () => {
   await execute(page, 'apputils:change-theme', { theme: 'JupyterLab Dark' });
   await page.waitForFunction(() => document.body.dataset.jpThemeLight === 'false');
+  await view.locator('.polyviz-point').nth(3).click();
   await page.waitForTimeout(400);
   await picture('dark');
   assert.deepEqual(await serious('.polyviz', ['color-contrast']), []);

@@ -172,6 +172,12 @@ test('the pair that forbade a move is gone with the order that it was about', ()
   expect(sentence()).toMatch(/^Pick an iteration/);
 });
 
+test('an empty line is read out with the number that is seen', () => {
+  const plain = sample();
+  draw({ ...plain, text: `\n${plain['text'] as string}` });
+  expect(all('[aria-label=Source] [role=option]').map(one => one.getAttribute('aria-label')).slice(0, 2)).toEqual(['empty line 1', null]);
+});
+
 test('a loop that could be parallel but runs in order says both, in its tree and side by side', () => {
   const plain = sample();
   const [original, skewed] = plain['variants'] as Record<string, unknown>[];
