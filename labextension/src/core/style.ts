@@ -31,7 +31,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-columns { display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; }
 .polyviz-saves { margin-inline-start: auto; white-space: nowrap; }
 .polyviz-memory { max-height: 340px; overflow: auto; }
-@container (min-width: 820px) { .polyviz-columns { grid-template-columns: minmax(300px, 6fr) minmax(0, 7fr); } }
+@container (min-width: 820px) { .polyviz-columns { grid-template-columns: minmax(300px, 5fr) minmax(0, 7fr); } }
 .polyviz-section { border: 1px solid var(--pv-border); border-radius: 4px; padding: 6px 8px; margin-bottom: 10px; }
 .polyviz-row, .polyviz-filter { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: center; }
 .polyviz-filter { border: 0; margin: 2px 0; padding: 0; min-width: 0; }
