@@ -196,7 +196,7 @@ class Session:
 
     def _compared(self, scop: Scop) -> Comparison:
         options = self.options
-        return compare(
+        found = compare(
             scop,
             *arguments_of(scop, self.namespace),
             schedules=options.schedules,
@@ -209,6 +209,8 @@ class Session:
             worker=self.worker,
             **options.building,
         )
+        # Charts and tables of several cells are told apart by the name that the user gave.
+        return found if options.name is None else replace(found, data=replace(found.data, name=options.name))
 
     def _finished(self, part: Part) -> Part:
         """``part`` after its kernel ran in place."""

@@ -28,6 +28,7 @@ _ROW = 30.0
 _RIGHT = 170.0
 _LABEL_SIZE = 12.0
 _LONGEST_LABEL = 34
+_WARNING = "#8a3a00"
 _MOST_TICKS = 7
 
 
@@ -145,10 +146,11 @@ def _row(
     name = clip_text(name_text(row, data), _LONGEST_LABEL)
     canvas.text(scale.left - 10, middle + 4, name, size=_LABEL_SIZE, anchor="end", mono=True, bold=best)
     if not has_bar or row.median is None:
-        reason = f"{row.status}: {row.note}" if row.note else row.status
-        canvas.text(
-            scale.left + 4, middle + 4, clip_text(reason, 70), size=11.5, colour="#8a3a00", italic=True
-        )
+        is_well = row.status == "ok"
+        status = "not timed" if is_well else row.status
+        reason = clip_text(f"{status}: {row.note}" if row.note else status, 70)
+        colour = MUTED if is_well else _WARNING
+        canvas.text(scale.left + 4, middle + 4, reason, size=11.5, colour=colour, italic=True)
         return
     colour = GREEN if best else BASELINE if row.label == data.baseline or row.is_baseline else BLUE
     end = scale(row.median)

@@ -13,26 +13,28 @@ if TYPE_CHECKING:
     from polyviz.model.details import LoopDetails
     from polyviz.model.reason import Reason
     from polyviz.model.schedule import Decision, Schedule
-    from polyviz.views.linked_schema import LoopReasonModel, ReasonModel, VariantModel
+    from polyviz.views.linked_schema import ReasonModel, ScheduledLoopModel, VariantModel
 
 
-def loop_reasons(schedule: Schedule) -> list[LoopReasonModel]:
+def loop_reasons(schedule: Schedule) -> list[ScheduledLoopModel]:
     """What the analysis found of every loop of ``schedule``, in depth-first order.
 
     >>> import polyviz as pv
     >>> part = pv.extract("def f(A):\\n    for i in range(4):\\n        A[i] = 0")
     >>> loop_reasons(pv.schedule(part, "original"))
-    [{'text': 'Loop i is parallel: no dependence ties its iterations.', 'violation': None}]
+    [{'text': 'Loop i is parallel: no dependence ties its iterations.', 'parallel': True, 'violation': None}]
     """
     return [_loop_reason(one) for one in schedule.decisions if one.step == "loop"]
 
 
-def _loop_reason(decision: Decision) -> LoopReasonModel:
-    pair = cast("LoopDetails", decision.details)["pair"]
+def _loop_reason(decision: Decision) -> ScheduledLoopModel:
+    found = cast("LoopDetails", decision.details)
+    pair = found["pair"]
     if pair is None:
-        return {"text": decision.text, "violation": None}
+        return {"text": decision.text, "parallel": found["parallel"], "violation": None}
     return {
         "text": decision.text,
+        "parallel": found["parallel"],
         "violation": {
             **pair,
             "source_instance": list(pair["source_instance"]),
@@ -52,7 +54,8 @@ LEFT_OUT = (
 def reason_forms(variant: VariantModel) -> tuple[str, str]:
     """The reasons of a schedule as HTML and as text, loops first; those that were not found out are told to be missing.
 
-    >>> reason_forms({"loops": [{"text": "Loop i is parallel.", "violation": None}], "reasons": []})[1]
+    >>> loop = {"text": "Loop i is parallel.", "parallel": True, "violation": None}
+    >>> reason_forms({"loops": [loop], "reasons": []})[1]
     'Loop i is parallel.'
     """
     told = [one["text"] for one in variant["loops"]]

@@ -181,6 +181,12 @@ class LoopReasonModel(TypedDict):
     violation: ViolationModel | None
 
 
+class ScheduledLoopModel(LoopReasonModel):
+    """The same for a loop of a schedule; ``parallel`` tells whether it could be, whatever the schedule does with it."""
+
+    parallel: bool
+
+
 class ReasonModel(LoopReasonModel):
     """Why a loop (``address``), or statements where that is empty, are what they are with respect to ``topic``."""
 
@@ -199,7 +205,7 @@ class VariantModel(OrderingModel):
 
     name: str
     decisions: list[DecisionModel]
-    loops: list[LoopReasonModel]
+    loops: list[ScheduledLoopModel]
     reasons: list[ReasonModel] | None
     carried: list[list[int]]
     program: LinkedProgramModel | None

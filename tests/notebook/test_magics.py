@@ -10,6 +10,7 @@ import pytest
 import polyviz
 from polyviz.errors import OptionError, VerificationError
 from polyviz.runtime.kernel import Kernel
+from polyviz.views import charts
 from polyviz.views.schema import MIME
 
 MAGICS = {"cell": ("polyopt", "polycheck"), "line": ("polycheck", "polyinspect", "polyschedulers", "polydoctor")}
@@ -225,6 +226,12 @@ def test_a_comparison_runs_the_chosen_variant_once(notebook) -> None:
     ]
     assert result.kernel in result.comparison.kernels.values()
     assert "Comparison of cell" in repr(result)
+
+
+def test_a_comparison_bears_the_name_that_was_given(notebook) -> None:
+    result = notebook.run("%%polyopt --compare -s original -t python --name update --repeats 2\n" + ACCUMULATE)
+    assert "Comparison of update" in repr(result)
+    assert "call of update" in charts.draw(result.comparison.data)
 
 
 def test_new_arrays_and_imports_of_the_cell_are_bound(notebook) -> None:

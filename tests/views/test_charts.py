@@ -59,6 +59,13 @@ def test_rows_without_a_time_are_words():
     assert "unavailable: no CUDA device" in shown
 
 
+def test_a_row_that_was_only_counted_is_no_warning():
+    row = VariantRow("s", "emulated", "ok", True, None, None, note="12 transactions")
+    shown = charts.draw(replace(comparison(), rows=(row, *comparison().rows)))
+    colour = {one.text: one.get("fill") for one in ElementTree.fromstring(shown).iter(f"{SVG}text")}
+    assert colour["not timed: 12 transactions"] != colour["unavailable: no CUDA device"]
+
+
 def test_unverified_bars_are_marked():
     row = VariantRow("s", "c", "ok", None, measured(0.1), 2.0)
     shown = texts(charts.draw(ComparisonData("f", (row,), None, None, "m", {})))

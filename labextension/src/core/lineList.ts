@@ -16,7 +16,7 @@ export function lineList(label: string, text: string, first: number, pick: (line
       {
         role: 'option',
         'aria-selected': 'false',
-        'aria-label': line.trim() === '' ? 'empty line' : null,
+        'aria-label': line.trim() === '' ? `empty line ${first + place}` : null,
         class: 'polyviz-line'
       },
       element('span', { class: 'polyviz-number', 'aria-hidden': 'true' }, String(first + place)),

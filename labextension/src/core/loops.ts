@@ -1,6 +1,6 @@
 /** The loops of a schedule tree as a flat list, and what each of them means for instances and dependences. */
 
-import type { Member, Model, Relation, TreeNode, Variant } from './model';
+import type { Member, Model, Relation, TreeNode, Variant, Verdict } from './model';
 import { INPUT } from './palette';
 
 export interface Loop {
@@ -49,12 +49,14 @@ function named(statements: readonly string[]): string {
   return statements.length <= 3 ? statements.join(', ') : `${statements[0]} … ${statements.at(-1)}`;
 }
 
-export function flagsOf(member: Member): readonly string[] {
+/** What a loop is in its tree, how it runs, and whether it could run otherwise. */
+export function flagsOf(member: Member, verdict?: Verdict): readonly string[] {
   const role = member.role === 'tile' || member.role === 'point' ? [member.role] : [];
   if (member.coincident) {
     return [...role, 'parallel'];
   }
-  return [...role, member.reductionParallel ? 'parallel reduction' : 'in order'];
+  const free = verdict?.isFree === true ? ['could be parallel'] : [];
+  return [...role, member.reductionParallel ? 'parallel reduction' : 'in order', ...free];
 }
 
 /**
@@ -100,8 +102,13 @@ export function whyOf(model: Model, variant: Variant, loop: Loop): string {
   const isFree = loop.member.coincident && carried.length > 0;
   const names = [...new Set(carried.map(one => one.array))].join(', ');
   const copies = isFree ? ` Every iteration gets ${names} for itself: what seems to tie them goes through private copies.` : '';
-  const known = variant.loops[loopsOf(variant).findIndex(one => one.id === loop.id)];
+  const known = verdictOf(variant, loop.id);
   return (known?.text || flagText(loop)) + copies;
+}
+
+/** What was found out about the loop with this name in the tree. */
+export function verdictOf(variant: Variant, id: string): Verdict | undefined {
+  return variant.loops[loopsOf(variant).findIndex(one => one.id === id)];
 }
 
 /** What the flags alone tell, for a view that was saved without sentences. */

@@ -99,6 +99,11 @@ export interface Sentence {
   readonly violation: Violation | null;
 }
 
+/** Why a loop of a schedule is parallel or not; `isFree` where it could be, whatever the schedule does with it. */
+export interface Verdict extends Sentence {
+  readonly isFree: boolean;
+}
+
 /** Why a loop, or statements where `address` is empty, are what they are with respect to `topic`. */
 export interface Reason extends Sentence {
   readonly topic: string;
@@ -110,7 +115,7 @@ export interface Variant extends Ordering {
   readonly name: string;
   readonly decisions: readonly Decision[];
   /** Whether each loop is parallel and why, in the order of `loopsOf`. */
-  readonly loops: readonly Sentence[];
+  readonly loops: readonly Verdict[];
   /** Null until somebody asked. */
   readonly reasons: readonly Reason[] | null;
   readonly carried: readonly Point[];

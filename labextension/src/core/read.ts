@@ -29,6 +29,8 @@ import { fieldsOf, listOf, mapOf, numberOf, numberOrNull, point, textOf, texts, 
 export type Reading = { readonly model: Model } | { readonly problem: string };
 
 const DEEPEST = 64;
+/** Points, pairs of them or times that are still read: some thousands are what polyviz writes. */
+const MOST = 250_000;
 
 /** The model in `value`, or the sentence that says why there is none. */
 export function readModel(value: unknown): Reading {
@@ -51,7 +53,24 @@ export function readModel(value: unknown): Reading {
   if (!Array.isArray(fields['statements']) || !Array.isArray(fields['variants'])) {
     return { problem: 'This polyviz view is damaged: its statements or schedules are missing.' };
   }
+  const marks = marksOf(fields);
+  if (marks > MOST) {
+    return {
+      problem:
+        `This view is too large to be drawn: it lists ${marks} iterations or pairs of them, and at most ${MOST} are read. ` +
+        'polyviz itself saves no more than a few thousand: save the view again.'
+    };
+  }
   return { model: modelOf(fields) };
+}
+
+/** How much there is to draw: the points of all statements, the pairs of all relations, or the times of a schedule. */
+function marksOf(fields: Fields): number {
+  const total = (lists: readonly unknown[]): number => lists.reduce((sum: number, one) => sum + (Array.isArray(one) ? one.length : 0), 0);
+  const points = total(listOf(fields['statements'], one => fieldsOf(one)['points']));
+  const pairs = total(listOf(fields['relations'], one => fieldsOf(one)['pairs']));
+  const times = listOf(fields['variants'], one => total(Object.values(fieldsOf(fieldsOf(one)['times']))));
+  return Math.max(points, pairs, ...times);
 }
 
 function modelOf(fields: Fields): Model {
@@ -147,7 +166,7 @@ function variantOf(value: unknown): Variant {
       const one = fieldsOf(item);
       return { step: textOf(one['step']), text: textOf(one['text']), statements: texts(one['statements']) };
     }),
-    loops: listOf(fields['loops'], sentenceOf),
+    loops: listOf(fields['loops'], item => ({ ...sentenceOf(item), isFree: fieldsOf(item)['parallel'] === true })),
     reasons: Array.isArray(fields['reasons']) ? listOf(fields['reasons'], reasonOf) : null,
     carried: listOf(fields['carried'], point),
     program: fields['program'] ? programOf(fields['program']) : null,

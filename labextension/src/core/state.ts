@@ -166,13 +166,18 @@ export class State {
     const before = this.variant;
     const places = [name, before?.name].map(known => model.variants.findIndex(one => one.name === known));
     const number = places.find(place => place >= 0) ?? 0;
-    const isSameOrder = JSON.stringify(before?.tree) === JSON.stringify(model.variants[number]?.tree);
+    const isSameOrder = orderText(before) === orderText(model.variants[number]);
     this.selection = stillThere(this.selection, this.model, model, isSameOrder);
     this.model = model;
     this.variantNumber = number;
     this.menu = null;
     this.tell('model', 'variant', 'selection', 'choices');
   }
+}
+
+/** The tree as text, the functions of its loops among it: a map alone would say nothing of what it holds. */
+function orderText(variant: Variant | undefined): string {
+  return JSON.stringify(variant?.tree, (_, value: unknown) => (value instanceof Map ? [...value] : value));
 }
 
 /** The same selection in another model: an iteration is found again by its coordinates, what belongs to an order only in the same one. */

@@ -17,7 +17,7 @@ export const STYLE = `
 }
 body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-dark .polyviz {
   --pv-flow: #56B4E9; --pv-anti: #ff9a4d; --pv-output: #3fd0a4; --pv-reduction: #dd8fcf; --pv-other: #bdbdbd;
-  --pv-violation: #ff7a8a; --pv-lit: #574a14; --pv-lit-edge: #f0c95c; --pv-hull: #22303c;
+  --pv-violation: #ff7a8a; --pv-lit: #4f4312; --pv-lit-edge: #f0c95c; --pv-hull: #22303c;
   --pv-there: #2b4a5f; --pv-gone: #4f2f1c; --pv-new: #1c4034;
 }
 .polyviz *, .polyviz *::before { box-sizing: border-box; }
@@ -58,7 +58,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-line { display: flex; gap: 10px; white-space: pre; cursor: pointer; padding-inline-end: 6px; min-width: max-content; border-inline-start: 3px solid transparent; }
 .polyviz-number { color: var(--pv-muted); min-width: 2.4em; text-align: end; font: 11px/1.7 var(--jp-code-font-family, monospace); }
 .polyviz [aria-selected=true] > .polyviz-node, .polyviz tr[aria-selected=true], .polyviz-line[aria-selected=true] {
-  background: var(--pv-lit); border-inline-start-color: var(--pv-lit-edge);
+  background: var(--pv-lit); border-inline-start-color: var(--pv-lit-edge); --pv-muted: var(--pv-ink);
 }
 .polyviz-tree { max-height: 460px; overflow: auto; }
 .polyviz-tree:has(.polyviz-menu) { max-height: none; }
@@ -67,6 +67,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-node { display: inline-flex; flex-wrap: wrap; gap: 2px 7px; align-items: center; padding: 1px 5px; border-radius: 3px; border-inline-start: 3px solid transparent; cursor: pointer; }
 .polyviz-badge { border: 1px solid var(--pv-muted); border-radius: 8px; padding: 0 6px; font-size: 11px; white-space: nowrap; }
 .polyviz-badge-in-order { border-color: var(--pv-border); color: var(--pv-muted); }
+.polyviz-badge-could-be-parallel { border-style: dashed; border-color: var(--pv-output); color: var(--pv-output); }
 .polyviz-badge-parallel { border-color: var(--pv-output); color: var(--pv-output); }
 .polyviz-badge-parallel-reduction { border-color: var(--pv-reduction); color: var(--pv-reduction); }
 .polyviz-menu { border: 1px solid var(--pv-muted); background: var(--pv-raised); border-radius: 4px; padding: 6px 8px; margin: 4px 0; display: grid; gap: 4px; justify-items: start; }

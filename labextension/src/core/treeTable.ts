@@ -2,7 +2,7 @@
 
 import { alignedRows } from './align';
 import { element } from './dom';
-import { flagsOf, rowText } from './loops';
+import { flagsOf, loopId, rowText, verdictOf } from './loops';
 import type { TreeNode, Variant } from './model';
 
 type Kind = 'loop' | 'order' | 'statement';
@@ -20,7 +20,7 @@ const NAMES: Readonly<Record<Kind, string>> = { loop: 'loop', order: 'in order',
 
 /** One row per node. */
 export function treeRows(variants: readonly Variant[]): readonly HTMLElement[] {
-  const trees = variants.map(one => entriesOf(one.tree, 0));
+  const trees = variants.map(one => entriesOf(one, one.tree, '0', 0));
   return alignedRows(trees, likeness).map(places => {
     const entries = places.map((place, column) => (place === null ? undefined : trees[column]?.[place]));
     const first = entries[0];
@@ -30,22 +30,27 @@ export function treeRows(variants: readonly Variant[]): readonly HTMLElement[] {
   });
 }
 
-function entriesOf(node: TreeNode, depth: number): readonly Entry[] {
+function entriesOf(variant: Variant, node: TreeNode, path: string, depth: number): readonly Entry[] {
   const { statements } = node;
   const loops = node.members.map(
-    (member, place): Entry => ({ kind: 'loop', text: rowText(member), flags: flagsOf(member), statements, depth: depth + place })
+    (member, place): Entry => {
+      const flags = flagsOf(member, verdictOf(variant, loopId(path, place)));
+      return { kind: 'loop', text: rowText(member), flags, statements, depth: depth + place };
+    }
   );
   const inside = depth + loops.length;
+  const below = (more: number): readonly Entry[] =>
+    node.children.flatMap((child, place) => entriesOf(variant, child, `${path}.${place}`, inside + more));
   if (node.children.length === 0) {
     const leaves = statements.map((name): Entry => ({ kind: 'statement', text: name, flags: [], statements: [name], depth: inside }));
     return [...loops, ...leaves];
   }
   if (node.kind !== 'sequence' && node.kind !== 'set') {
-    return [...loops, ...node.children.flatMap(child => entriesOf(child, inside))];
+    return [...loops, ...below(0)];
   }
   const parts = node.children.map(child => named(child.statements)).join(', then ');
   const order: Entry = { kind: 'order', text: parts, flags: [], statements, depth: inside };
-  return [...loops, order, ...node.children.flatMap(child => entriesOf(child, inside + 1))];
+  return [...loops, order, ...below(1)];
 }
 
 function named(statements: readonly string[]): string {
@@ -74,7 +79,7 @@ function cell(entry: Entry | undefined, isOther: boolean): HTMLElement {
   if (entry === undefined) {
     return element('td', {}, sign, '–');
   }
-  const flags = entry.flags.map(flag => element('span', { class: 'polyviz-badge' }, flag));
+  const flags = entry.flags.flatMap(flag => [element('span', { class: 'polyviz-badge' }, flag), ' ']);
   const text = entry.kind === 'order' ? element('span', { class: 'polyviz-muted' }, entry.text) : element('code', {}, entry.text);
   const made = element('td', {}, sign, text, ' ', ...flags);
   made.style.paddingInlineStart = `${4 + 14 * Math.min(entry.depth, 12)}px`;

@@ -1,9 +1,9 @@
 /** The schedule tree: nodes, the loops of each band with their rows and flags, and the menu of moves on each loop. */
 
 import { button, element } from './dom';
-import { flagsOf, loopId, rowText } from './loops';
+import { flagsOf, loopId, rowText, verdictOf } from './loops';
 import { MenuView } from './menuView';
-import type { Member, TreeNode } from './model';
+import type { Member, TreeNode, Verdict } from './model';
 import { onPick, rove } from './roving';
 import { statementNumber, type Selection } from './selection';
 import type { State } from './state';
@@ -113,7 +113,7 @@ class Drawing {
   private loop(node: TreeNode, member: Member, place: number, id: string, content: HTMLElement[]): HTMLElement {
     const isNest = place === 0 && node.members.length > 1;
     const band = isNest ? [badge(node.permutable ? `permutable ×${node.members.length}` : `band of ${node.members.length}`, 'band')] : [];
-    const flags = flagsOf(member).map(flag => badge(flag, flag.replace(' ', '-')));
+    const flags = flagsOf(member, this.verdict(id)).map(flag => badge(flag, flag.replaceAll(' ', '-')));
     const label = element(
       'span',
       { class: 'polyviz-node' },
@@ -127,6 +127,11 @@ class Drawing {
     this.places.set(member.address, item);
     this.loops.set(id, item);
     return item;
+  }
+
+  private verdict(id: string): Verdict | undefined {
+    const { variant } = this.state;
+    return variant === undefined ? undefined : verdictOf(variant, id);
   }
 
   private opener(address: string): HTMLElement | null {

@@ -1,7 +1,7 @@
 /** Why each loop and statement is what it is: as written, in the chosen schedule and in its program; then the scheduler's log. */
 
 import { element, items } from './dom';
-import { loopsOf, whyOf, type Loop } from './loops';
+import { loopsOf, verdictOf, whyOf, type Loop } from './loops';
 import type { Model, Reason, Sentence, Variant } from './model';
 import type { State } from './state';
 
@@ -89,7 +89,7 @@ function isAbout(reason: Reason, statement: string): boolean {
 }
 
 function loopItem(state: State, variant: Variant, loop: Loop, depth: number, reasons: readonly Reason[]): HTMLElement {
-  const known = variant.loops[loopsOf(variant).findIndex(one => one.id === loop.id)];
+  const known = verdictOf(variant, loop.id);
   const text = whyOf(state.model, variant, loop);
   const item = sentence(state, { text, violation: known?.violation ?? null }, depth);
   const pick = small(loop.member.address || 'loop', `Select the loop of: ${text}`, () => state.select({ what: 'loop', loop: loop.id }));

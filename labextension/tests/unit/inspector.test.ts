@@ -155,6 +155,41 @@ test('the menu makes legal moves and explains the others', () => {
   expect(find('.polyviz-problem').textContent).toContain('not possible any more');
 });
 
+test('the pair that forbade a move is gone with the order that it was about', () => {
+  const plain = sample();
+  const view = draw(plain, []);
+  const violation = { kind: 'flow', array: 'A', source: 'S0', source_instance: [0, 1], sink: 'S0', sink_instance: [1, 0], explanation: 'S0[0, 1] must come first' };
+  find('[aria-label="Moves at i"]').click();
+  view.offer(1, [{ move: 'reversal', label: 'Reverse', at: 'i', arguments: {}, legal: false, effect: '', reason: 'no', violation }], true);
+  find('.polyviz-move').click();
+  view.show({ ...plain, comparison: null }, 'original');
+  expect(all('.polyviz-ring')).toHaveLength(2);
+  // Only the functions of the loops differ.
+  const [original] = plain['variants'] as Record<string, unknown>[];
+  const tree = JSON.parse(JSON.stringify(original!['tree']).replace('{"S0":"j"}', '{"S0":"i + j"}')) as unknown;
+  view.show({ ...plain, variants: [original, { ...original, name: 'by hand', tree }] }, 'by hand');
+  expect(all('.polyviz-ring')).toHaveLength(0);
+  expect(sentence()).toMatch(/^Pick an iteration/);
+});
+
+test('an empty line is read out with the number that is seen', () => {
+  const plain = sample();
+  draw({ ...plain, text: `\n${plain['text'] as string}` });
+  expect(all('[aria-label=Source] [role=option]').map(one => one.getAttribute('aria-label')).slice(0, 2)).toEqual(['empty line 1', null]);
+});
+
+test('a loop that could be parallel but runs in order says both, in its tree and side by side', () => {
+  const plain = sample();
+  const [original, skewed] = plain['variants'] as Record<string, unknown>[];
+  const loops = [{ text: 'Loop i + j is parallel.', parallel: true, violation: null }, { text: 'Loop i is parallel.', parallel: true, violation: null }];
+  draw({ ...plain, variants: [{ ...skewed, loops }, original] });
+  const badges = (): unknown => all('[role=treeitem] > .polyviz-node').map(one => [...one.querySelectorAll('.polyviz-badge')].map(badge => badge.textContent).join(', '));
+  expect(badges()).toEqual(['', 'parallel, band of 2', 'in order, could be parallel']);
+  expect(unfold('Side by side').querySelector('tbody')!.textContent).toContain('in order could be parallel');
+  find('input[aria-label="Schedule original"]').click();
+  expect(badges()).toEqual(['', 'in order, band of 2', 'parallel']);
+});
+
 test('the menu is there at once, and moves are added as they are found', () => {
   const view = draw(sample(), []);
   find('[aria-label="Moves at i"]').click();

@@ -21,6 +21,16 @@ test.each([
   expect('problem' in reading && reading.problem).toMatch(sentence);
 });
 
+test.each([
+  ['statements', (many: unknown) => [{ points: many }]],
+  ['relations', (many: unknown) => [{ pairs: many }]],
+  ['variants', (many: unknown) => [{ times: { S0: many } }]]
+])('too many marks in %s are refused with a sentence, and not read', (part, holding) => {
+  const refused = readModel({ ...sample(), [part]: holding(new Array(250_001)) });
+  expect('problem' in refused && refused.problem).toMatch(/too large.*250001 iterations.*250000 are read.*save the view again/);
+  expect('model' in readModel({ ...sample(), [part]: holding([[1, 2]]) })).toBe(true);
+});
+
 test('what has the wrong type becomes empty, never an exception', () => {
   const broken = { ...sample(), statements: [null, 7, { name: {}, iterators: ['i'], points: [['x'], [1, 2], [3]] }], relations: { a: 1 }, variants: [[]], comparison: 5 };
   const reading = readModel(broken);
