@@ -35,6 +35,7 @@ from polyviz.model.expression import (
     substitute,
     walk,
 )
+from polyviz.model.words import plural, sized
 
 if TYPE_CHECKING:
     from polyviz.codegen.kernel_cuda import KernelBody
@@ -127,9 +128,9 @@ class RunText:
         out.add(indent, "}")
 
     def _manner(self) -> str:
-        cells = " x ".join(str(self.elements[thread.axis]) for thread in self.kernel.threads)
+        cells = sized((self.elements[thread.axis] for thread in self.kernel.threads), "cell")
         ahead = ", copied one tile ahead" if self.names.buffers == 2 else ""
-        return f"{cells} cells per thread, {self.run.depth} steps per tile{ahead}"
+        return f"{cells} per thread, {plural(self.run.depth, 'step')} per tile{ahead}"
 
     def variable(self, name: str) -> str:
         """How a variable of the run is called."""

@@ -16,6 +16,7 @@ from polyviz.model.device import LARGEST_BLOCK, DeviceKernel, DevicePlan
 from polyviz.model.plan import Plan
 from polyviz.model.schedule import Decision
 from polyviz.model.staging import DeviceOptions
+from polyviz.model.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -172,7 +173,7 @@ def _kernel_text(kernel: DeviceKernel) -> str:
     )
     host = f", launched {len(kernel.host)} loops deep by the host" if kernel.host else ""
     number = len(kernel.barriers) + len(kernel.runs) + len(kernel.trees)  # copies and shared sums wait as well
-    waits = "1 barrier" if number == 1 else f"{number} barriers"
+    waits = plural(number, "barrier")
     return f"kernel {kernel.number}: blocks {blocks or 'one'}; threads {threads or 'one'}; {waits}{host}"
 
 

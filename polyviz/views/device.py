@@ -6,10 +6,10 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from polyviz.model.kernel_card import WARP
+from polyviz.model.words import plural
 from polyviz.views import device_picture
 from polyviz.views.html import details, heading, image, items, paragraph, table
 from polyviz.views.nodes import read_tree
-from polyviz.views.tables import plural
 from polyviz.views.transfers import size_text
 from polyviz.views.tree import tree_html, tree_text
 
