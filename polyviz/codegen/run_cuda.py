@@ -172,7 +172,7 @@ class RunText:
             return
         inner = self._guarded(indent, out, member.alive)
         statement = self.body.owner.scop.statement(member.statement)
-        self.body.lines(statement, [Assign(own, instruction.target)], inner, self.body.lane, out, "")
+        self.body.lines(statement, [Assign(own, instruction.target)], inner, self.body.warp, out, "")
         self._close(indent, inner, out)
 
     def _store(self, indent: int, out: TextBuilder, member: StagedMember) -> None:
@@ -186,7 +186,7 @@ class RunText:
             step = Assign(instruction.target, Binary("*", factor, own), instruction.operator)
         inner = self._guarded(indent, out, member.alive)
         comment = f"line {statement.span.line}: the result"
-        self.body.lines(statement, [step], inner, self.body.lane, out, comment)
+        self.body.lines(statement, [step], inner, self.body.warp, out, comment)
         self._close(indent, inner, out)
 
     def _guarded(self, indent: int, out: TextBuilder, guard: isl.Set) -> int:
@@ -327,7 +327,7 @@ class RunText:
             body = [self.reads.staged(one, member, buffer) for one in self.placed(member)]
             inner = indent if whole else self._guarded(indent, out, member.guard)
             comment = f"line {statement.span.line}: {' '.join(statement.source.split())}"
-            self.body.lines(statement, body, inner, self.body.lane, out, comment)
+            self.body.lines(statement, body, inner, self.body.warp, out, comment)
             self._close(indent, inner, out)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.model.display import Displayable
-from polyviz.model.kernel_card import SEGMENT
+from polyviz.model.warp_access import SEGMENT
 from polyviz.model.words import plural
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from polyviz.runtime.device_host import (
     launch_calls,
     raise_failure,
     scalar_of,
+    steps_of,
 )
 from polyviz.runtime.execute import make_locals, plain_arrays, result_of, write_back
 from polyviz.runtime.native import NativeFunction, integer, pointer
@@ -46,12 +47,16 @@ NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class EmulationReport:
-    """What one emulated run counted: per access of the text, the barriers that blocks passed, for these ``sizes``."""
+    """What one emulated run counted: per access of the text, the barriers that blocks passed, for these ``sizes``.
+
+    ``steps`` are the cells from one value of each subscript to the next, by array, as the arguments had them.
+    """
 
     counts: tuple[AccessCount, ...]
     barriers: int
     launches: int
     sizes: Mapping[str, int] = field(default_factory=dict)
+    steps: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 class EmulatedRunner:
@@ -113,7 +118,8 @@ class EmulatedRunner:
                 self._launch(call, values, parameters, launches)
                 launches += 1
             self._check(sites)
-            self.report = replace(self._counted(sites, launches), sizes=dict(parameters))
+            steps = {name: steps_of(values[name]) for name in self.device.arrays}
+            self.report = replace(self._counted(sites, launches), sizes=dict(parameters), steps=steps)
         finally:
             self._function("emulator_finish")(integer(len(self.device.arrays)))
 
@@ -128,7 +134,7 @@ class EmulatedRunner:
 
     def _define(self, number: int, array: NDArray[Any]) -> None:
         extents = np.array(array.shape, dtype=np.int64)
-        steps = np.array([step // array.itemsize for step in array.strides], dtype=np.int64)
+        steps = np.array(steps_of(array), dtype=np.int64)
         self._function("emulator_array")(
             integer(number),
             pointer(array),

@@ -123,8 +123,8 @@ def test_tiling_can_be_switched_off() -> None:
         ("-t numbaa", "Unknown target 'numbaa': did you mean 'numba'?"),
         (
             "-t gpu",
-            "Unknown target 'gpu': did you mean 'cuda', which needs a GPU, or 'emulated', which runs the same kernels on "
-            "the processor?",
+            "Unknown target 'gpu': did you mean 'cuda', which needs a GPU, or 'emulated', which runs the same kernels "
+            "on the processor?",
         ),
         ("--without packs", "Unknown technique 'packs' (did you mean `pack`?)."),
         (
