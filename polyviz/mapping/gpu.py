@@ -63,7 +63,7 @@ def make_device_plan(
     else:
         raise OptionError(
             "The threads of a superposition are its own, not an option of the device.",
-            hint="Give the scheduler's option: threads=(32, 8).",
+            hint="Give the scheduler's option: threads=(32, 8); the same to pv.superpose for one that was typed.",
         )
     for kernel in device.kernels:
         _check_block(kernel)
@@ -126,15 +126,15 @@ def _staged(scop: Scop, plan: Plan, cell: int) -> Plan:
 
 
 def _insist_on_kernels(scop: Scop, superposition: Superposition) -> None:
-    """A superposition that was typed says what runs where, not how it is cut into kernels with barriers between."""
+    """A superposition that was typed may say what runs where in a form that no kernels can be made of."""
     placed = {name for kernel in superposition.kernels for name in kernel.statements}
     missing = [statement.name for statement in scop.statements if statement.name not in placed]
     if missing:
         raise OptionError(
-            f"This superposition has no kernels for {', '.join(missing)}: it was typed, and for those its legality is "
-            "checked, but kernels and barriers are not worked out.",
-            hint="Pass its order alone, `.tree`, which gets blocks and threads by the general rules; "
-            "or the scheduler 'superposition', which works out kernels of its own.",
+            f"This superposition has no kernels for {', '.join(missing)}: "
+            f"{superposition.unmapped or 'nobody worked them out'}.",
+            hint="Type it in that form; or pass its order alone, `.tree`, which gets blocks and threads by the general "
+            "rules; or the scheduler 'superposition', which works out kernels of its own.",
         )
 
 
