@@ -253,7 +253,8 @@ class KernelBody:
         body = placed_body(statement, owner.bodies[node.statement], node.arguments)
         if statement.name in owner.trees:
             body = owner.trees[statement.name].accumulate(body)
-        self.lines(statement, body, indent, warp, out, f"line {statement.span.line}: {_one_line(statement)}")
+        comment = f"line {statement.span.line}: {_one_line(statement)}"
+        self.lines(statement, body, indent, warp, out, comment, instance=node.arguments)
 
     def lines(
         self,
@@ -263,8 +264,9 @@ class KernelBody:
         warp: Warp | None,
         out: TextBuilder,
         comment: str,
+        instance: Sequence[Expression] = (),
     ) -> None:
-        """``body`` as lines, whose accesses belong to ``statement`` and are those of ``warp``."""
+        """``body`` as lines, whose accesses belong to ``statement``, at ``instance``, and are those of ``warp``."""
         first = body[0]
         assigns = isinstance(first, Assign) and self.owner.arrays.is_watched(first.target.array)
 
@@ -275,7 +277,11 @@ class KernelBody:
         def printed() -> list[str]:
             return self.owner.printer.instructions(wide, 0)
 
+        # Only the emulator is told, and only the plain text says how large the numbers of a kernel become.
+        if self.owner.arrays.instrumented:
+            self.owner.arrays.instance = tuple(map(self.owner.printer.expression, instance))
         self.recorded(statement, printed, indent, warp, out, comment, assigns=assigns)
+        self.owner.arrays.instance = ()
 
     def _wide(self, instruction: Instruction) -> Instruction:
         """``instruction`` with 64 bits for the iterators that its arithmetic uses."""

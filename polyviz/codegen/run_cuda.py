@@ -327,7 +327,8 @@ class RunText:
             body = [self.reads.staged(one, member, buffer) for one in self.placed(member)]
             inner = indent if whole else self._guarded(indent, out, member.guard)
             comment = f"line {statement.span.line}: {' '.join(statement.source.split())}"
-            self.body.lines(statement, body, inner, self.body.warp, out, comment)
+            instance = [self.bound(value) for value in member.iterators]
+            self.body.lines(statement, body, inner, self.body.warp, out, comment, instance)
             self._close(indent, inner, out)
 
 
