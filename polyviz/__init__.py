@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from polyviz.errors import (
         ArgumentError,
         CodegenError,
+        DeviceWarning,
         EvaluationError,
         ExtractionError,
         LegalityError,
@@ -73,6 +74,7 @@ __all__ = [
     "CodegenError",
     "Comparison",
     "Dependences",
+    "DeviceWarning",
     "Difference",
     "Edit",
     "EvaluationError",
@@ -152,6 +154,7 @@ _HOMES = {
     "polyviz.errors": (
         "ArgumentError",
         "CodegenError",
+        "DeviceWarning",
         "EvaluationError",
         "ExtractionError",
         "LegalityError",

@@ -143,6 +143,10 @@ class OverlapWarning(UserWarning):
     """Arguments share memory, so the loop ran as written, which is slower."""
 
 
+class DeviceWarning(UserWarning):
+    """Arrays are to stay on a device, and there is none here: what is asked for works, and saves nothing."""
+
+
 class ArgumentError(PolyvizError):
     """A call passes arguments that the kernel cannot take (number, type, rank, shape)."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from polyviz.analysis import dependences as find_dependences
@@ -26,6 +26,7 @@ from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of
 from polyviz.runtime.race import Entrant, Progress, Race, fastest, speedup_notes, with_speedups
+from polyviz.runtime.stages import reporting
 from polyviz.runtime.variants import Baseline, Engine
 from polyviz.runtime.worker import Worker, shared_worker
 
@@ -153,6 +154,13 @@ def run_race(
 ) -> Comparison:
     """Verify and time ``contenders`` and the baselines; raises what ``compare`` raises."""
     _check_limits(how.repeats, how.time_limit)
+    with reporting("pv.compare", how.progress) as report:
+        return _raced(source, arguments, contenders, replace(how, progress=report))
+
+
+def _raced(
+    source: object, arguments: tuple[Any, ...], contenders: Sequence[Contender], how: RaceOptions
+) -> Comparison:
     scop = part_of(source, sizes=how.sizes, namespace=how.namespace)
     dependences = find_dependences(scop)
     engines = [_engine(name) for name in dict.fromkeys(several(how.baselines))]

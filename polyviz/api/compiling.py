@@ -20,6 +20,7 @@ from polyviz.editing import Edit
 from polyviz.errors import OptionError
 from polyviz.mapping import DEVICE_TARGETS, make_plan
 from polyviz.mapping.cpu import SOURCE_ORDER
+from polyviz.model.device import LARGEST_BLOCK
 from polyviz.model.exclusion import exclusive
 from polyviz.model.schedule import Decision, Schedule
 from polyviz.model.superposition import Superposition
@@ -167,8 +168,14 @@ def _may_change(schedule: ScheduleChoice, target: str) -> bool:
 
 
 def _unused(options: BuildOptions, target: str) -> Iterator[Decision]:
-    """What is asked for and means nothing for ``target``."""
+    """What is asked for and means nothing for ``target``; raises OptionError for what can only be meant for a block."""
     if target in DEVICE_TARGETS and options.threads is not None:
+        if options.threads > LARGEST_BLOCK:
+            raise OptionError(
+                f"A block of {options.threads} threads is too large: a block holds at most {LARGEST_BLOCK}.",
+                hint="Give the threads of a block per axis, such as threads=(32, 8); a single number bounds the "
+                "threads of a processor.",
+            )
         text = (
             f"threads={options.threads} bounds the threads of a processor and changes nothing here; those of a block "
             "are given per axis: threads=(32, 8)."

@@ -9,6 +9,7 @@ from polyviz.api.inspecting import Inspector
 from polyviz.api.workbench import Workbench
 from polyviz.editing import Difference, Edit, Steps
 from polyviz.model.display import register_renderer
+from polyviz.model.words import plural
 from polyviz.runtime.kernel import Kernel
 from polyviz.views.bundles import (
     Section,
@@ -28,7 +29,6 @@ from polyviz.views.bundles import (
 )
 from polyviz.views.drawing import values_text
 from polyviz.views.schema import MIME
-from polyviz.views.tables import plural
 
 if TYPE_CHECKING:
     from polyviz.model.display import Bundle

@@ -6,11 +6,17 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError, ToolchainError
 from polyviz.runtime.cuda import cuda_availability
 from polyviz.runtime.toolchain import find_cxx_toolchain, toolchain_availability
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_DEVICE_WORDS = ("gpu", "nvidia", "device", "ptx")
+"""What people call a device; the target has another name."""
 AUTOMATIC = ("c", "numba")
 """What the target ``auto`` stands for: the first of them that can be used."""
 
@@ -53,9 +59,7 @@ def resolve_target(name: str) -> str:
         first, otherwise = AUTOMATIC
         return first if known[first].available else otherwise
     if name not in known:
-        near = get_close_matches(name, known, 1)
-        hint = f": did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}, auto."
-        raise OptionError(f"Unknown target {name!r}{hint}")
+        raise OptionError(unknown_target(name, (*known, "auto")))
     if not known[name].available:
         others = " or ".join(repr(other) for other, found in known.items() if found.available)
         raise ToolchainError(
@@ -64,6 +68,22 @@ def resolve_target(name: str) -> str:
             hint=f"Use the target {others} instead.",
         )
     return name
+
+
+def unknown_target(name: str, known: Iterable[str]) -> str:
+    """What is said of a target that does not exist, with the one that is probably meant.
+
+    >>> unknown_target("numa", ["c", "numba"])
+    "Unknown target 'numa': did you mean 'numba'?"
+    """
+    names = list(known)
+    if name.lower() in _DEVICE_WORDS:
+        return (
+            f"Unknown target {name!r}: did you mean 'cuda', which needs a GPU, or 'emulated', which runs the same "
+            "kernels on the processor?"
+        )
+    near = get_close_matches(name, names, 1)
+    return f"Unknown target {name!r}" + (f": did you mean {near[0]!r}?" if near else f"; known: {', '.join(names)}.")
 
 
 def _c() -> Availability:

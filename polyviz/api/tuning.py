@@ -23,6 +23,7 @@ from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.machine import thread_count
 from polyviz.runtime.original import original_of
 from polyviz.runtime.race import Race
+from polyviz.runtime.stages import reporting
 from polyviz.runtime.variants import Baseline
 from polyviz.runtime.worker import Worker, shared_worker
 from polyviz.scheduling.registry import option_values, scheduler_options
@@ -85,16 +86,17 @@ def tune(
     original = Baseline(original_of(scop, source, namespace), "numba")
     live = Live(race, worker or shared_worker(), original, builder.program)
     record = _Record(builder, remember=remember and not options, seconds=seconds)
-    search = Search(
-        space=_space(builder, options),
-        strategy=way,
-        executor=live,
-        seconds=seconds,
-        progress=progress or _silent,
-        learned=lambda _: record.keep(search.trials),
-        first=record.earlier(),
-    )
-    ended = search.run()
+    with reporting("pv.tune", progress) as report:
+        search = Search(
+            space=_space(builder, options),
+            strategy=way,
+            executor=live,
+            seconds=seconds,
+            progress=report,
+            learned=lambda _: record.keep(search.trials),
+            first=record.earlier(),
+        )
+        ended = search.run()
     if ended != INTERRUPTED and len(search.trials) > 1:
         record.keep(search.trials)
     return Tuning(
@@ -237,7 +239,3 @@ class _Record:
     def _key(self) -> Any:
         builder = self.builder
         return memory_key(builder.scop, builder.schedule, builder.target, str(builder.fixed["contract"]))
-
-
-def _silent(_stage: str, _done: int, _total: int) -> None:
-    return None

@@ -13,13 +13,14 @@ from polyviz.codegen.calling import run_time_failures
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.model.linear import linear_terms
 from polyviz.model.program import ProgramArgument
+from polyviz.model.warp_access import WarpAccess
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.codegen.expressions_c import CExpressionPrinter
-    from polyviz.model.device_program import StrideKind
-    from polyviz.model.expression import Element, Expression
+    from polyviz.codegen.lanes import Warp
+    from polyviz.model.expression import Element
     from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType
     from polyviz.model.scop import Scop
@@ -33,16 +34,15 @@ class Reference:
     array: str
     text: str
     memory: Literal["global", "shared"]
-    strides: tuple[int | None, ...]
-    kind: StrideKind
+    access: WarpAccess
 
 
 class DeviceArrays(ArrayPrinter):
     """Knows how the arrays of a part are passed to kernels and addressed there.
 
     With ``instrumented`` every access goes through an accessor of the emulator (``A.at<3>(i, j)`` instead of
-    ``A[i * n + j]``); nothing else differs. ``moving`` are the variables that grow by one from a thread to its
-    neighbour along x, None where one thread along x works alone.
+    ``A[i * n + j]``); nothing else differs. ``warp`` tells the lanes of a warp apart, None where one thread along x
+    works alone; each takes ``together`` cells at once.
     """
 
     def __init__(
@@ -57,7 +57,10 @@ class DeviceArrays(ArrayPrinter):
         super().__init__(scop, types, reserved)
         self.instrumented = instrumented
         self.references: list[Reference] = []
-        self.moving: frozenset[str] | None = frozenset()
+        self.warp: Warp | None = None
+        self.together = 1
+        self.instance: tuple[str, ...] = ()
+        """The iterators of the statement instance that is printed, for the emulator to tell."""
         self.copies = {private_name(scop, one.array): len(one.extents) for one in plan.expansions}
         hidden = {one.array for one in plan.expansions if private_name(scop, one.array) == one.array}
         self.names = tuple(array.name for array in scop.arrays if array.name not in hidden)
@@ -100,14 +103,17 @@ class DeviceArrays(ArrayPrinter):
         texts = [self._plain_subscript(element, axis, printer) for axis in range(len(element.subscripts))]
         number = self._record(element, f"{name}[{', '.join(texts)}]" if texts else name)
         if self.instrumented:
-            return f"{name}.at<{number}>({', '.join(texts)})"
+            return f"{name}.at<{number}>({', '.join(texts)}){self._instance_text()}"
         return f"{name}[{self._flat(element, texts)}]"
+
+    def _instance_text(self) -> str:
+        return f".of({', '.join(self.instance)})" if self.instance else ""
 
     def _shared_cell(self, element: Element, printer: CExpressionPrinter) -> str:
         texts = [printer.expression(subscript) for subscript in element.subscripts]
         number = self._record(element, f"{element.array}[{', '.join(texts)}]", "shared")
         if self.instrumented:
-            return f"{element.array}.at<{number}>({', '.join(texts)})"
+            return f"{element.array}.at<{number}>({', '.join(texts)}){self._instance_text()}"
         return element.array + "".join(f"[{text}]" for text in texts)
 
     def shared_declaration(self, name: str) -> str:
@@ -153,9 +159,13 @@ class DeviceArrays(ArrayPrinter):
 
     def _record(self, element: Element, text: str, memory: Literal["global", "shared"] = "global") -> int:
         number = len(self.references)
-        strides = tuple(_moved(subscript, self.moving) for subscript in element.subscripts)
-        kind = "single" if self.moving is None else _kind(strides)
-        self.references.append(Reference(number, element.array, text, memory, strides, kind))
+        warp = self.warp
+        if warp is None:
+            access = WarpAccess((None,) * len(element.subscripts), 1, 1, alone=True)
+        else:
+            lanes = tuple(map(warp.lanes, element.subscripts))
+            access = WarpAccess(lanes, warp.row, warp.count, self.together, whole=warp.is_any_warp)
+        self.references.append(Reference(number, element.array, text, memory, access))
         return number
 
     def itemsize(self, name: str) -> int:
@@ -210,20 +220,3 @@ class DeviceArrays(ArrayPrinter):
 
 def _simple(text: str) -> bool:
     return text.isidentifier() or text.isdigit()
-
-
-def _moved(subscript: Expression, moving: frozenset[str] | None) -> int | None:
-    terms = linear_terms(subscript)
-    if terms is None or moving is None:
-        return None
-    return sum(factor for name, factor in terms.items() if name in moving)
-
-
-def _kind(strides: tuple[int | None, ...]) -> StrideKind:
-    if any(stride is None for stride in strides):
-        return "unknown"
-    if not any(strides):
-        return "broadcast"
-    if not any(strides[:-1]) and strides[-1] in (1, -1):
-        return "contiguous"
-    return "strided"

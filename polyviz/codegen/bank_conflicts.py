@@ -6,7 +6,7 @@ from collections import Counter
 from math import prod
 from typing import TYPE_CHECKING
 
-from polyviz.model.kernel_card import WARP
+from polyviz.model.warp_access import WARP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

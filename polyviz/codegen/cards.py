@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.index import simplified
-from polyviz.model.kernel_card import AccessRow, KernelCard, expected_transactions
+from polyviz.model.kernel_card import AccessRow, KernelCard
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from polyviz.model.device_program import AccessCount, AccessSite, DeviceProgram, KernelText
+    from polyviz.model.device_program import AccessCount, AccessSite, KernelText
+    from polyviz.model.program import Program
 
-
-def kernel_cards(program: DeviceProgram, counts: Sequence[AccessCount] = ()) -> tuple[KernelCard, ...]:
-    """One card per kernel of ``program``; ``counts`` are those of the emulator."""
-    return tuple(_card(kernel, counts) for kernel in program.kernels)
+    Steps = Mapping[str, tuple[int, ...]]
 
 
-def _card(kernel: KernelText, counts: Sequence[AccessCount]) -> KernelCard:
+def kernel_cards(
+    program: Program, counts: Sequence[AccessCount] = (), steps: Steps | None = None
+) -> tuple[KernelCard, ...]:
+    """One card per kernel of ``program``, which is for a device; ``counts`` are those of the emulator.
+
+    ``steps``: cells from one value of each subscript to the next, by array, as the latest call had them.
+    """
+    assert program.device is not None
+    apart = {name for name, kind in program.types.items() if kind.layout != "C"}
+    known = {name: found for name, found in (steps or {}).items() if name in apart}
+    return tuple(_card(kernel, counts, apart, known) for kernel in program.device.kernels)
+
+
+def _card(kernel: KernelText, counts: Sequence[AccessCount], apart: set[str], known: Steps) -> KernelCard:
     printer = PythonExpressionPrinter({}, lambda element, _: element.array)
     x, y, z = (printer.expression(simplified(size)).replace("@host_", "step") for size in kernel.grid)
-    rows = [row for site in kernel.sites for row in _rows(site, kernel, counts)]
+    rows = [row for site in kernel.sites for row in _rows(site, counts, known)]
+    own = dict.fromkeys(site.array for site in kernel.sites if site.memory == "global" and site.array in apart)
     return KernelCard(
         name=kernel.name,
         statements=kernel.statements,
@@ -33,40 +47,47 @@ def _card(kernel: KernelText, counts: Sequence[AccessCount]) -> KernelCard:
         barriers=kernel.barriers,
         promotions=kernel.promotions,
         accesses=tuple(rows),
+        layouts=tuple(_layout(name, known.get(name)) for name in own),
     )
 
 
-def _rows(site: AccessSite, kernel: KernelText, counts: Sequence[AccessCount]) -> list[AccessRow]:
+def _layout(name: str, steps: tuple[int, ...] | None) -> str:
+    if steps is None:
+        return f"{name} may lie in any order: what is said of its cells holds for C order"
+    return f"{name} is not in C order: one more of its subscripts is {', '.join(map(str, steps))} cells away"
+
+
+def _rows(site: AccessSite, counts: Sequence[AccessCount], known: Steps) -> list[AccessRow]:
+    """The access with what is known of it, once for its reads and once for its writes where both were counted."""
     found = [count for count in counts if count.site == site.number]
-    expected = None
-    if site.memory == "global":
-        expected = expected_transactions(site.kind, site.strides, site.itemsize, kernel.block[0])
+    motion = site.access.motion(site.itemsize, _steps(site, known))
     bare = AccessRow(
         site.statement,
         site.line,
         site.text,
         site.mode,
         site.memory,
-        site.kind,
-        expected,
-        strides=site.strides,
+        motion.kind,
+        motion.expected if site.memory == "global" else None,
+        strides=motion.strides,
+        piece=motion.piece,
     )
     return [_counted(bare, count) for count in found] or [bare]
 
 
+def _steps(site: AccessSite, known: Steps) -> tuple[int, ...] | None:
+    if site.memory == "shared":
+        return tuple(prod(site.extents[axis + 1 :]) for axis in range(len(site.extents)))
+    return known.get(site.array)
+
+
 def _counted(row: AccessRow, count: AccessCount) -> AccessRow:
-    return AccessRow(
-        row.statement,
-        row.line,
-        row.text,
-        "write" if count.write else "read",
-        row.memory,
-        row.kind,
-        row.expected,
+    return replace(
+        row,
+        mode="write" if count.write else "read",
         counted=count.transactions_per_request if row.memory == "global" else None,
         requests=count.requests,
         lanes=count.lanes / count.requests,
         conflicts=count.conflicts / count.requests,
         moved=count.moved,
-        strides=row.strides,
     )

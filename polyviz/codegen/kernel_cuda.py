@@ -10,6 +10,7 @@ from polyviz.codegen.bodies import grid_ends, placed_body
 from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN, thread_values
 from polyviz.codegen.index_width import SIZE, WIDE, IndexWidth, Magnitude, widened
 from polyviz.codegen.kernel_data_cuda import statement_rows
+from polyviz.codegen.lanes import Warp
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
 from polyviz.codegen.preamble_cuda import as_index
 from polyviz.codegen.run_cuda import RunText
@@ -79,8 +80,7 @@ class KernelBody:
     def __post_init__(self) -> None:
         self.owner.names.update(self.coordinates)
         self.protects = {barrier.name: barrier.protects for barrier in self.kernel.barriers}
-        lane = {coordinate("thread", "x")} | {p.parameter for p in self.kernel.points if p.thread == "x"}
-        self.lane = frozenset(lane)
+        self.warp = Warp.of(self.kernel)
         self.width = IndexWidth(self._magnitudes())
 
     def _magnitudes(self) -> Mapping[str, Magnitude]:
@@ -109,7 +109,7 @@ class KernelBody:
         """The body: coordinates first, then the loops of a thread."""
         loops = TextBuilder()
         wrapped = [axis for axis in self.kernel.blocks if axis.axis != "x"]
-        self._node(node, 1 + len(wrapped), self.lane, loops)
+        self._node(node, 1 + len(wrapped), self.warp, loops)
         used = _words(loops.text())
         indent = 1
         for axis, ends in zip(self.kernel.blocks, self.kernel.grid, strict=True):
@@ -212,60 +212,61 @@ class KernelBody:
         self.width.note(node)
         return as_index(self.owner.printer.value(node).within(13))
 
-    def _node(self, node: LoopNode, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
+    def _node(self, node: LoopNode, indent: int, warp: Warp | None, out: TextBuilder) -> None:
         match node:
             case Block(children):
                 for child in children:
-                    self._node(child, indent, lane, out)
+                    self._node(child, indent, warp, out)
             case If(condition, then, otherwise):
                 out.add(indent, f"if ({self.index(condition)}) {{")
-                alone = None if _is_one_lane(condition) else lane
+                alone = None if _is_one_lane(condition) else warp
                 self._node(then, indent + 1, alone, out)
                 if otherwise is not None:
                     out.add(indent, "} else {")
-                    self._node(otherwise, indent + 1, lane, out)
+                    self._node(otherwise, indent + 1, warp, out)
                 out.add(indent, "}")
             case For():
-                self._loop(node, indent, lane, out)
+                self._loop(node, indent, warp, out)
             case Instance(statement) if statement in self.protects:
                 out.add(indent, f"__syncthreads();  // {self.protects[statement]}")
             case Instance(name, arguments) if name in self.owner.runs:
                 run = next(one for one in self.kernel.runs if one.name == name)
                 RunText(self, run, self.owner.runs[name], arguments).write(indent, out)
             case Instance(name) if name.startswith((BEGIN, JOIN, FINISH)):
-                self._shared_step(node, indent, lane, out)
+                self._shared_step(node, indent, warp, out)
             case Instance():
-                self._instance(node, indent, lane, out)
+                self._instance(node, indent, warp, out)
 
-    def _loop(self, node: For, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
+    def _loop(self, node: For, indent: int, warp: Warp | None, out: TextBuilder) -> None:
         name = node.iterator
         advance = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
         start, stop = self.index(node.start), self.index(node.stop)
         self.width.name(name, node.start, node.stop, beyond=node.step)
         header = f"Index {name} = {start}; {name} < {stop}; {advance}"
         out.add(indent, f"for ({header}) {{")
-        moves = any(isinstance(part, Name) and part.name in self.lane for part in walk(node.start))
-        self._node(node.body, indent + 1, lane | {name} if moves and lane is not None else lane, out)
+        self._node(node.body, indent + 1, None if warp is None else warp.inside(name, node.start), out)
         out.add(indent, "}")
 
-    def _instance(self, node: Instance, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
+    def _instance(self, node: Instance, indent: int, warp: Warp | None, out: TextBuilder) -> None:
         owner = self.owner
         statement = owner.scop.statement(node.statement)
         body = placed_body(statement, owner.bodies[node.statement], node.arguments)
         if statement.name in owner.trees:
             body = owner.trees[statement.name].accumulate(body)
-        self.lines(statement, body, indent, lane, out, f"line {statement.span.line}: {_one_line(statement)}")
+        comment = f"line {statement.span.line}: {_one_line(statement)}"
+        self.lines(statement, body, indent, warp, out, comment, instance=node.arguments)
 
     def lines(
         self,
         statement: Statement,
         body: Sequence[Instruction],
         indent: int,
-        lane: frozenset[str] | None,
+        warp: Warp | None,
         out: TextBuilder,
         comment: str,
+        instance: Sequence[Expression] = (),
     ) -> None:
-        """``body`` as lines, whose accesses belong to ``statement`` and move with the names ``lane`` along x."""
+        """``body`` as lines, whose accesses belong to ``statement``, at ``instance``, and are those of ``warp``."""
         first = body[0]
         assigns = isinstance(first, Assign) and self.owner.arrays.is_watched(first.target.array)
 
@@ -276,7 +277,11 @@ class KernelBody:
         def printed() -> list[str]:
             return self.owner.printer.instructions(wide, 0)
 
-        self.recorded(statement, printed, indent, lane, out, comment, assigns=assigns)
+        # Only the emulator is told, and only the plain text says how large the numbers of a kernel become.
+        if self.owner.arrays.instrumented:
+            self.owner.arrays.instance = tuple(map(self.owner.printer.expression, instance))
+        self.recorded(statement, printed, indent, warp, out, comment, assigns=assigns)
+        self.owner.arrays.instance = ()
 
     def _wide(self, instruction: Instruction) -> Instruction:
         """``instruction`` with 64 bits for the iterators that its arithmetic uses."""
@@ -294,43 +299,47 @@ class KernelBody:
         statement: Statement,
         printed: Callable[[], Sequence[str]],
         indent: int,
-        lane: frozenset[str] | None,
+        warp: Warp | None,
         out: TextBuilder,
         comment: str,
         *,
         assigns: bool,
+        together: int = 1,
     ) -> None:
-        """The lines that ``printed`` makes, with a record of their accesses; ``assigns``: the first one is written."""
+        """The lines that ``printed`` makes, with a record of their accesses; ``assigns``: the first one is written.
+
+        A lane of ``warp`` takes ``together`` cells at once.
+        """
         arrays = self.owner.arrays
         arrays.enter(statement)
-        arrays.moving = lane
+        arrays.warp, arrays.together = warp, together
         begin, first_line = len(arrays.references), len(out.lines) + 1
         for number, line in enumerate(printed()):
             out.add(indent, line + (f"  // {comment}" if number == 0 and comment else ""), statement)
         self.sites.append((begin, len(arrays.references), statement.name, first_line, assigns))
 
     def _shared_step(
-        self, node: Instance, indent: int, lane: frozenset[str] | None, out: TextBuilder
+        self, node: Instance, indent: int, warp: Warp | None, out: TextBuilder
     ) -> None:
         kind, _, name = node.statement.partition(" ")
         tree = self.owner.trees[name]
         if kind == BEGIN.strip():
-            self.lines(tree.statement, [tree.begin()], indent, lane, out, "")
+            self.lines(tree.statement, [tree.begin()], indent, warp, out, "")
         elif kind == JOIN.strip():
-            self._join(tree, indent, lane, out)
+            self._join(tree, indent, warp, out)
         else:
             body = placed_body(tree.statement, self.owner.bodies[name], node.arguments)
             comment = f"line {tree.statement.span.line}, all parts"
-            self.lines(tree.statement, tree.finish(body), indent, lane, out, comment)
+            self.lines(tree.statement, tree.finish(body), indent, warp, out, comment)
 
-    def _join(self, tree: TreeText, indent: int, lane: frozenset[str] | None, out: TextBuilder) -> None:
+    def _join(self, tree: TreeText, indent: int, warp: Warp | None, out: TextBuilder) -> None:
         """The tree: in each round half of the threads take the part of one of the other half."""
         width = self.owner.width
-        self.lines(tree.statement, [tree.store()], indent, lane, out, "")
+        self.lines(tree.statement, [tree.store()], indent, warp, out, "")
         out.add(indent, "__syncthreads();  // every part is in shared memory")
         out.add(indent, f"for (int {width} = {tree.size // 2}; {width} > 0; {width} /= 2) {{")
         out.add(indent + 1, f"if ({self.coordinates[tree.coordinate]} < {width}) {{")
-        self.lines(tree.statement, [tree.step(width)], indent + 2, lane, out, "")
+        self.lines(tree.statement, [tree.step(width)], indent + 2, warp, out, "")
         out.add(indent + 1, "}")
         out.add(indent + 1, "__syncthreads();  // parts are joined pair by pair")
         out.add(indent, "}")

@@ -102,8 +102,8 @@ def _site(
         text=reference.text,
         mode=mode,
         memory=reference.memory,
-        strides=reference.strides,
-        kind=reference.kind,
+        access=reference.access,
+        extents=body.owner.arrays.shared.get(reference.array, ()),
         itemsize=body.owner.arrays.itemsize(reference.array),
     )
 

@@ -26,6 +26,7 @@ from polyviz.errors import CodegenError
 from polyviz.model.device_program import HostBranch, HostLoop, HostSequence, HostStep, KernelText, Launch
 from polyviz.model.expression import Constant, Element, Expression, substitute
 from polyviz.model.program import FloatingPoint, Program
+from polyviz.model.words import sized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,9 +66,9 @@ def _left_out(kernel: DeviceKernel) -> str:
     parts = []
     for run in kernel.runs:
         tiles = ", ".join(dict.fromkeys(box.array for box in run.boxes))
-        cells = " x ".join(str(size) for _, size in run.elements)
+        cells = sized((size for _, size in run.elements), "cell")
         names = ", ".join(run.statements)
-        parts.append(f"tiles of {tiles} in shared memory for {names}, {cells} cells per thread")
+        parts.append(f"tiles of {tiles} in shared memory for {names}, {cells} per thread")
     return f"kernel {kernel.number}: {'; '.join(parts)}"
 
 

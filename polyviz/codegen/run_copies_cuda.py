@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import islpy as isl
 
+    from polyviz.codegen.lanes import Warp
     from polyviz.codegen.run_cuda import RunText
     from polyviz.codegen.staged_tiles import StagedTile
     from polyviz.codegen.text import TextBuilder
@@ -67,10 +68,12 @@ class CopyText:
         out.add(indent, "#pragma unroll 1" if wide else "#pragma unroll")
         out.add(indent, f"for (int {cell} = {start}; {cell} < {total}; {cell} += {vector * threads}) {{")
         places = self._places(indent + 1, out, box.extents)
+        names = [place.name for place in places if isinstance(place, Name)]
+        warp = run.body.warp.taking(cell, vector, box.extents, names)
         for place in places:
             assert isinstance(place, Name)
             run.body.width.name(place.name, Constant(total))
-        slots = self._slots(indent + 1, out, places)
+        slots, warp = self._slots(indent + 1, out, places, warp)
         subscripts = [
             simplified(Binary("+", run.bound(low), place))
             for low, place in zip(box.lower, places, strict=True)
@@ -80,16 +83,16 @@ class CopyText:
         if tests:
             out.add(inner, f"if ({' && '.join(tests)}) {{")
             inner += 1
-        self._line(inner, out, (self.buffer, *slots), tuple(subscripts), vector)
+        self._line(inner, out, warp, (self.buffer, *slots), tuple(subscripts), vector)
         if tests and self.tile.dealt is not None:
             # Threads take such cells to registers in pieces, in tiles at the border too.
             out.add(indent + 1, "} else {")
-            self._cleared(inner, out, (self.buffer, *slots))
+            self._cleared(inner, out, warp, (self.buffer, *slots))
         if tests:
             out.add(indent + 1, "}")
         out.add(indent, "}")
 
-    def _cleared(self, indent: int, out: TextBuilder, places: tuple[Expression, ...]) -> None:
+    def _cleared(self, indent: int, out: TextBuilder, warp: Warp, places: tuple[Expression, ...]) -> None:
         """A cell that nobody may read becomes 0."""
         body, run = self.run.body, self.run
         statement = body.owner.scop.statement(run.run.statements[0])
@@ -98,7 +101,7 @@ class CopyText:
             statement,
             lambda: body.owner.printer.instructions([step], 0),
             indent,
-            frozenset({run.variable("column")}),
+            warp,
             out,
             "beyond the border",
             assigns=True,
@@ -124,11 +127,13 @@ class CopyText:
             places.append(Name(name))
         return places
 
-    def _slots(self, indent: int, out: TextBuilder, places: Sequence[Expression]) -> tuple[Expression, ...]:
-        """The subscripts in shared memory of the cell at ``places`` of the box."""
+    def _slots(
+        self, indent: int, out: TextBuilder, places: Sequence[Expression], warp: Warp
+    ) -> tuple[tuple[Expression, ...], Warp]:
+        """The subscripts in shared memory of the cell at ``places`` of the box, and ``warp`` with what they name."""
         dealt = self.tile.dealt
         if dealt is None:
-            return tuple(places)
+            return tuple(places), warp
         cell = self.run.body.owner.printer.value(places[dealt.subscript]).within(PRODUCT)
         inside = f"{cell} % {dealt.threads} * {dealt.vector}"
         if dealt.cells == dealt.vector:
@@ -140,7 +145,8 @@ class CopyText:
         out.add(indent, f"const int {name} = {text};")
         kept: list[Expression] = list(places)
         kept[dealt.subscript] = Name(name)
-        return self.tile.in_order(kept)
+        own = warp.lanes(places[dealt.subscript])
+        return self.tile.in_order(kept), warp if own is None else warp.knowing(name, tuple(map(dealt.place, own)))
 
     def _inside(self, subscripts: Sequence[Expression]) -> list[str]:
         """The tests that a cell is one that the launch may read, without those that always hold."""
@@ -164,12 +170,12 @@ class CopyText:
         self,
         indent: int,
         out: TextBuilder,
+        warp: Warp,
         places: tuple[Expression, ...],
         subscripts: tuple[Expression, ...],
         vector: int,
     ) -> None:
         run, tile, body = self.run, self.tile, self.run.body
-        column = run.variable("cell") if len(subscripts) == 1 else run.variable("column")
         statement = body.owner.scop.statement(run.run.statements[0])
         into = self._cell(places)
         source = Element(tile.box.array, subscripts)
@@ -180,7 +186,7 @@ class CopyText:
             return [f"copy_later{width}(&{printer.expression(into)}, &{printer.expression(source)});"]
 
         comment = f"the tile of {tile.box.array}"
-        body.recorded(statement, lines, indent, frozenset({column}), out, comment, assigns=True)
+        body.recorded(statement, lines, indent, warp, out, comment, assigns=True, together=vector)
 
 
 def _is_multiple(value: Expression, size: int) -> bool:

@@ -35,6 +35,7 @@ from polyviz.model.expression import (
     substitute,
     walk,
 )
+from polyviz.model.words import plural, sized
 
 if TYPE_CHECKING:
     from polyviz.codegen.kernel_cuda import KernelBody
@@ -127,9 +128,9 @@ class RunText:
         out.add(indent, "}")
 
     def _manner(self) -> str:
-        cells = " x ".join(str(self.elements[thread.axis]) for thread in self.kernel.threads)
+        cells = sized((self.elements[thread.axis] for thread in self.kernel.threads), "cell")
         ahead = ", copied one tile ahead" if self.names.buffers == 2 else ""
-        return f"{cells} cells per thread, {self.run.depth} steps per tile{ahead}"
+        return f"{cells} per thread, {plural(self.run.depth, 'step')} per tile{ahead}"
 
     def variable(self, name: str) -> str:
         """How a variable of the run is called."""
@@ -171,7 +172,7 @@ class RunText:
             return
         inner = self._guarded(indent, out, member.alive)
         statement = self.body.owner.scop.statement(member.statement)
-        self.body.lines(statement, [Assign(own, instruction.target)], inner, self.body.lane, out, "")
+        self.body.lines(statement, [Assign(own, instruction.target)], inner, self.body.warp, out, "")
         self._close(indent, inner, out)
 
     def _store(self, indent: int, out: TextBuilder, member: StagedMember) -> None:
@@ -185,7 +186,7 @@ class RunText:
             step = Assign(instruction.target, Binary("*", factor, own), instruction.operator)
         inner = self._guarded(indent, out, member.alive)
         comment = f"line {statement.span.line}: the result"
-        self.body.lines(statement, [step], inner, self.body.lane, out, comment)
+        self.body.lines(statement, [step], inner, self.body.warp, out, comment)
         self._close(indent, inner, out)
 
     def _guarded(self, indent: int, out: TextBuilder, guard: isl.Set) -> int:
@@ -326,7 +327,8 @@ class RunText:
             body = [self.reads.staged(one, member, buffer) for one in self.placed(member)]
             inner = indent if whole else self._guarded(indent, out, member.guard)
             comment = f"line {statement.span.line}: {' '.join(statement.source.split())}"
-            self.body.lines(statement, body, inner, self.body.lane, out, comment)
+            instance = [self.bound(value) for value in member.iterators]
+            self.body.lines(statement, body, inner, self.body.warp, out, comment, instance)
             self._close(indent, inner, out)
 
 

@@ -61,7 +61,9 @@ class RunReads:
             return [f"take<{vector}>(&{near}, &{owner.printer.expression(source)});"]
 
         statement = owner.scop.statement(name)
-        self.run.body.recorded(statement, lines, indent, self.run.body.lane, out, "", assigns=False)
+        self.run.body.recorded(
+            statement, lines, indent, self.run.body.warp, out, "", assigns=False, together=vector
+        )
 
     def _reader(self, tile: StagedTile) -> tuple[str, Element]:
         """The statement that reads ``tile``, and how."""

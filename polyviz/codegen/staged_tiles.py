@@ -12,7 +12,7 @@ import islpy as isl
 from polyviz.codegen.bank_conflicts import conflicts, rounds_of_warp
 from polyviz.mapping.gpu_runs import TILE, row_coordinate
 from polyviz.mapping.gpu_space import parameter
-from polyviz.model.kernel_card import WARP
+from polyviz.model.warp_access import WARP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,6 +15,7 @@ from polyviz.commands.page import html_page
 from polyviz.commands.terminal import fitted
 from polyviz.errors import OptionError
 from polyviz.gallery import kernel
+from polyviz.model.words import plural
 from polyviz.scheduling import schedule as find_schedule
 from polyviz.views import text
 from polyviz.views.bundles import (
@@ -27,7 +28,6 @@ from polyviz.views.bundles import (
     scop_bundle,
 )
 from polyviz.views.html import heading, paragraph
-from polyviz.views.tables import plural
 from polyviz.views.verdict import comparison_text
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polyviz
 from polyviz.api.targets import targets
 from polyviz.errors import PolyvizError
+from polyviz.model.words import plural
 from polyviz.runtime.cuda import cuda_availability
 from polyviz.runtime.machine import this_machine, thread_count
 from polyviz.runtime.nvrtc import INSTALL_HINT as NVRTC_HINT
@@ -20,7 +21,7 @@ from polyviz.runtime.toolchain import INSTALL_HINT, toolchain_availability
 from polyviz.runtime.worker import shared_worker
 from polyviz.views.front_end import ADVICE, extension_folder, widget_script
 from polyviz.views.html import table
-from polyviz.views.tables import columns, plural
+from polyviz.views.tables import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

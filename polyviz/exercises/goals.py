@@ -17,9 +17,9 @@ from polyviz.exercises.running import agreement
 from polyviz.model.expression import Assign
 from polyviz.model.plan import VECTOR
 from polyviz.model.registry import near
+from polyviz.model.words import plural
 from polyviz.transform.proof import promises
 from polyviz.views.instances import integer_points
-from polyviz.views.tables import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,6 +16,7 @@ from polyviz.model.device import LARGEST_BLOCK, DeviceKernel, DevicePlan
 from polyviz.model.plan import Plan
 from polyviz.model.schedule import Decision
 from polyviz.model.staging import DeviceOptions
+from polyviz.model.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,7 +63,7 @@ def make_device_plan(
     else:
         raise OptionError(
             "The threads of a superposition are its own, not an option of the device.",
-            hint="Give the scheduler's option: threads=(32, 8).",
+            hint="Give the scheduler's option: threads=(32, 8); the same to pv.superpose for one that was typed.",
         )
     for kernel in device.kernels:
         _check_block(kernel)
@@ -125,15 +126,15 @@ def _staged(scop: Scop, plan: Plan, cell: int) -> Plan:
 
 
 def _insist_on_kernels(scop: Scop, superposition: Superposition) -> None:
-    """A superposition that was typed says what runs where, not how it is cut into kernels with barriers between."""
+    """A superposition that was typed may say what runs where in a form that no kernels can be made of."""
     placed = {name for kernel in superposition.kernels for name in kernel.statements}
     missing = [statement.name for statement in scop.statements if statement.name not in placed]
     if missing:
         raise OptionError(
-            f"This superposition has no kernels for {', '.join(missing)}: it was typed, and for those its legality is "
-            "checked, but kernels and barriers are not worked out.",
-            hint="Pass its order alone, `.tree`, which gets blocks and threads by the general rules; "
-            "or the scheduler 'superposition', which works out kernels of its own.",
+            f"This superposition has no kernels for {', '.join(missing)}: "
+            f"{superposition.unmapped or 'nobody worked them out'}.",
+            hint="Type it in that form; or pass its order alone, `.tree`, which gets blocks and threads by the general "
+            "rules; or the scheduler 'superposition', which works out kernels of its own.",
         )
 
 
@@ -172,7 +173,7 @@ def _kernel_text(kernel: DeviceKernel) -> str:
     )
     host = f", launched {len(kernel.host)} loops deep by the host" if kernel.host else ""
     number = len(kernel.barriers) + len(kernel.runs) + len(kernel.trees)  # copies and shared sums wait as well
-    waits = "1 barrier" if number == 1 else f"{number} barriers"
+    waits = plural(number, "barrier")
     return f"kernel {kernel.number}: blocks {blocks or 'one'}; threads {threads or 'one'}; {waits}{host}"
 
 

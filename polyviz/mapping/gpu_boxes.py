@@ -18,8 +18,8 @@ from polyviz.mapping.gpu_runs import STEP, TILE, component, row_coordinate
 from polyviz.mapping.gpu_space import thread_instances, with_value
 from polyviz.model.device import coordinate
 from polyviz.model.isl_limits import is_spent
-from polyviz.model.kernel_card import SEGMENT, WARP
 from polyviz.model.staging import StagedBox
+from polyviz.model.warp_access import SEGMENT, WARP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -23,6 +23,7 @@ from polyviz.model.device import coordinate
 from polyviz.model.isl_limits import LimitError, at_most, cause_of
 from polyviz.model.schedule import Decision
 from polyviz.model.staging import StagedRun, Unstaged
+from polyviz.model.words import sized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -163,13 +164,12 @@ class _Stager:
             raise NoRunError("no copy would save traffic")
         tile = Tile(run, depth, elements)
         for box in boxes:
-            size = " x ".join(map(str, box.extents))
-            self._decide(name, f"{box.array}: a tile of {size} cells lives in shared memory: {box.reason}")
+            size = sized(box.extents, "cell")
+            self._decide(name, f"{box.array}: a tile of {size} lives in shared memory: {box.reason}")
         for one, access in writes.items():
-            cells = " x ".join(str(elements[axis.axis]) for axis in kernel.threads)
-            self._decide(
-                one, f"{access.array}: {cells} cells of each thread live in registers during its loop"
-            )
+            cells = sized((elements[axis.axis] for axis in kernel.threads), "cell")
+            live = "lives" if cells.endswith("cell") else "live"
+            self._decide(one, f"{access.array}: {cells} of each thread {live} in registers during its loop")
         first, last = bounds_of(run)
         need = self.needs[run.statements] = register_need(self.scop, tile, writes.items(), boxes)
         return StagedRun(

@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from polyviz.model.expression import Expression
     from polyviz.model.program import ProgramArgument
-
-StrideKind = Literal["contiguous", "broadcast", "strided", "single", "unknown"]
+    from polyviz.model.warp_access import WarpAccess
 
 
 @dataclass(frozen=True, slots=True)
 class AccessSite:
-    """One reference in the text of a kernel.
-
-    ``strides``: per subscript how far the cell moves from one thread to its neighbour along x, None where that is not
-    a fixed number. ``kind`` sums that up: neighbours in memory (``contiguous``), the same cell (``broadcast``), further
-    apart (``strided``), one thread along x only (``single``).
-    """
+    """One reference in the text of a kernel; ``access`` is how a warp makes it, ``extents`` those of a shared tile."""
 
     number: int
     kernel: int
@@ -29,8 +23,8 @@ class AccessSite:
     text: str
     mode: Literal["read", "write", "update"]
     memory: Literal["global", "shared"]
-    strides: tuple[int | None, ...]
-    kind: StrideKind
+    access: WarpAccess
+    extents: tuple[int, ...]
     itemsize: int
 
 

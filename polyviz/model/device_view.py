@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.model.display import Displayable
-from polyviz.model.kernel_card import SEGMENT
+from polyviz.model.warp_access import SEGMENT
+from polyviz.model.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -162,13 +163,14 @@ class DeviceRun:
         sizes = ", ".join(f"{name} = {value}" for name, value in self.sizes.items())
         average = f" ({self.transactions / self.requests:.2f} per request)" if self.requests else ""
         conflicts = (
-            f"{self.conflicts} rounds lost to bank conflicts" if self.conflicts else "no bank conflicts"
+            f"{plural(self.conflicts, 'round')} lost to bank conflicts" if self.conflicts else "no bank conflicts"
         )
         launches = "1 launch" if self.launches == 1 else f"{self.launches} launches"
         verified = "; the result is that of the loops as written" if self.verified else ""
         return (
-            f"{sizes or 'one run'}: {launches}, {self.barriers} barriers passed, {self.transactions} transactions for "
-            f"{self.requests} requests of global memory{average}, {self.asked} bytes asked for and {self.moved} moved, "
+            f"{sizes or 'one run'}: {launches}, {plural(self.barriers, 'barrier')} passed, "
+            f"{plural(self.transactions, 'transaction')} for {plural(self.requests, 'request')} of global memory"
+            f"{average}, {self.asked} bytes asked for and {self.moved} moved, "
             f"{conflicts}{verified}"
         )
 

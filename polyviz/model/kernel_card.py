@@ -8,11 +8,9 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from polyviz.model.device_program import Promotion, StrideKind
+    from polyviz.model.device_program import Promotion
+    from polyviz.model.warp_access import StrideKind
 
-WARP = 32
-SEGMENT = 128
-"""Bytes of global memory that one transaction moves."""
 _LONGEST_GRID = 90
 
 
@@ -23,7 +21,7 @@ class AccessRow:
     ``counted`` is None until the kernel has run in the emulator, and for an access to shared memory; there
     ``conflicts`` are the rounds per request that banks cost. ``lanes`` are the threads of a warp that took part in a
     request, ``moved`` the bytes that they asked for in all. ``strides``: how far each subscript moves along x, None
-    where that is not a fixed number.
+    where that is not a fixed number; ``kind`` holds for ``piece`` neighbours in a row, 0 for all of them.
     """
 
     statement: str
@@ -39,11 +37,20 @@ class AccessRow:
     conflicts: float = 0.0
     moved: int = 0
     strides: tuple[int | None, ...] = ()
+    piece: int = 0
+
+    @property
+    def motion(self) -> str:
+        """The kind, and for how many neighbours it holds."""
+        return f"{self.kind} in pieces of {self.piece}" if self.piece else self.kind
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KernelCard:
-    """The card of one kernel; ``grid`` is written over the sizes, x first."""
+    """The card of one kernel; ``grid`` is written over the sizes, x first.
+
+    ``layouts`` are sentences on arrays that do not lie in C order, without an end.
+    """
 
     name: str
     statements: tuple[str, ...]
@@ -54,6 +61,7 @@ class KernelCard:
     barriers: tuple[str, ...]
     promotions: tuple[Promotion, ...]
     accesses: tuple[AccessRow, ...]
+    layouts: tuple[str, ...] = ()
 
     @property
     def grid_text(self) -> str:
@@ -87,27 +95,9 @@ class KernelCard:
         lines += [f"  phase {number}: {phase}" for number, phase in enumerate(self.phases)]
         lines += [f"  barrier: {barrier}" for barrier in self.barriers] or ["  no barrier"]
         lines += [f"  {one.array}: {one.place}, {one.reason}" for one in self.promotions]
+        lines += [f"  {one}" for one in self.layouts]
         lines.append("  access: neighbour along x, transactions per request")
         return "\n".join([*lines, *(f"    {_row_text(row)}" for row in self.accesses)])
-
-
-def expected_transactions(
-    kind: StrideKind, strides: tuple[int | None, ...], itemsize: int, lanes_along_x: int
-) -> int | None:
-    """Segments that one request of a warp needs when rows of memory start at a segment.
-
-    None where that depends on more than the neighbours along x: a warp of several rows of ``lanes_along_x`` threads.
-
-    >>> expected_transactions("contiguous", (0, 1), 4, 32), expected_transactions("strided", (1, 0), 8, 32)
-    (1, 32)
-    """
-    if lanes_along_x < WARP or kind in ("single", "unknown"):
-        return None
-    if kind == "broadcast":
-        return 1
-    if any(strides[:-1]) or strides[-1] is None:
-        return WARP
-    return min(WARP, -(-WARP * abs(strides[-1]) * itemsize // SEGMENT))
 
 
 def _row_text(row: AccessRow) -> str:
@@ -116,4 +106,4 @@ def _row_text(row: AccessRow) -> str:
     conflicts = (
         f", {row.conflicts:.2f} bank conflicts per request" if row.memory == "shared" and row.requests else ""
     )
-    return f"{row.statement} {row.mode} {row.text}: {row.kind}{expected}{counted}{conflicts}"
+    return f"{row.statement} {row.mode} {row.text}: {row.motion}{expected}{counted}{conflicts}"

@@ -307,7 +307,8 @@ class Superposition(Displayable):
 
     ``outer_tree``, ``regular_tree`` and ``tree`` are the same as isl schedule trees, the last one superposed: tiles of
     the outer loops around the regular order. ``thread_groups`` are the phases in their order, before they are cut by
-    kernels. ``costs`` and ``verdicts`` say what led here; ``legality`` is the exact check.
+    kernels. ``unmapped`` says why there are no kernels, without an end; ``tree`` runs all the same. ``costs`` and
+    ``verdicts`` say what led here; ``legality`` is the exact check.
     """
 
     outer: Mapping[str, Scattering]
@@ -320,6 +321,7 @@ class Superposition(Displayable):
     kernels: tuple[SuperposedKernel, ...] = ()
     costs: tuple[LineCost, ...] = ()
     verdicts: tuple[LoopVerdict, ...] = ()
+    unmapped: str = ""
 
     @property
     def superposed(self) -> Mapping[str, Scattering]:

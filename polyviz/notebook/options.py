@@ -116,8 +116,8 @@ def unknown(what: str, given: str, known: Iterable[str]) -> OptionError:
 
     >>> unknown("schedule", "plutoo", ["isl", "pluto"]).message
     "Unknown schedule 'plutoo': did you mean 'pluto'?"
-    >>> unknown("target", "gpu", ["c", "numba"]).message
-    "Unknown target 'gpu': there are c, numba."
+    >>> unknown("view", "graph", ["source", "tree"]).message
+    "Unknown view 'graph': there are source, tree."
     """
     names = list(known)
     near = get_close_matches(given, names, 1)
@@ -137,7 +137,7 @@ def split_list(text: str) -> tuple[str, ...]:
 def _targets(text: str | None) -> tuple[str, ...]:
     if text is None:
         return ()
-    from polyviz.api import targets
+    from polyviz.api.targets import targets, unknown_target
 
     names = ("auto", *targets())
     chosen = split_list(text)
@@ -145,7 +145,7 @@ def _targets(text: str | None) -> tuple[str, ...]:
         raise OptionError(f"--target needs a name: one of {', '.join(names)}.")
     for name in chosen:
         if name not in names:
-            raise unknown("target", name, names)
+            raise OptionError(unknown_target(name, names))
     return tuple(dict.fromkeys(chosen))
 
 

@@ -25,6 +25,7 @@ from polyviz.runtime.device_host import (
     launch_calls,
     raise_failure,
     scalar_of,
+    steps_of,
 )
 from polyviz.runtime.evaluate import evaluate
 from polyviz.runtime.execute import plain_arrays, result_of, write_back
@@ -90,6 +91,8 @@ class CudaRunner:
         self.device: DeviceProgram = program.device
         self.memory = memory
         self.times: DeviceTimes | None = None
+        self.steps: dict[str, tuple[int, ...]] = {}
+        """Of the latest run: cells from one value of each subscript to the next, by array that is not in C order."""
         self._launched = False
         self._known: tuple[Mapping[str, int], list[LaunchCall]] | None = None
         self._kernels: dict[tuple[int, bool], list[Any]] = {}
@@ -232,6 +235,8 @@ class CudaRunner:
         self, calls: Sequence[LaunchCall], values: Mapping[str, Any], parameters: Mapping[str, int]
     ) -> list[_Launch]:
         """Every launch of a call, with its arguments as CuPy takes them."""
+        apart = [name for name, kind in self.program.types.items() if kind.layout != "C" and name in values]
+        self.steps = {name: steps_of(values[name]) for name in apart}
         largest = largest_size(self.device, values, parameters)
         fixed: dict[tuple[int, bool], list[Any]] = {}
         ready = []

@@ -126,3 +126,13 @@ def scalar_of(
 def host_value(argument: ProgramArgument, call: LaunchCall, *, narrow: bool = False) -> Any:
     """The value of a loop of the host that ``call`` passes, in 32 bits for a ``narrow`` kernel."""
     return (np.int32 if narrow else np.int64)(call.host[argument.axis])
+
+
+def steps_of(array: Any) -> tuple[int, ...]:
+    """Cells from one value of each subscript to the next, on the host or on a device.
+
+    >>> import numpy as np
+    >>> steps_of(np.zeros((3, 4), order="F"))
+    (1, 3)
+    """
+    return tuple(step // array.dtype.itemsize for step in array.strides)

@@ -23,6 +23,7 @@ const int MAXIMUM_RANK = 16, MAXIMUM_THREADS = 1024, FINDINGS = 32, WARP = 32, S
 const int REQUESTS_KEPT = 4096;  // executions of one access by one warp between two barriers that are counted
 const int PLACES = 2 * WARP;  // a lane can need two segments
 const int STACK = 64 * 1024;
+const int KEPT = 8;  // iterators and subscripts that a finding tells
 // What is counted for the reads and for the writes of one access.
 enum { REQUESTS, TRANSACTIONS, LANES, BYTES, CONFLICTS, COUNTERS };
 
@@ -47,6 +48,9 @@ struct Array {
 
 struct Finding {
     int64_t kind, site, other, block, thread, index;
+    int64_t block_at[3], thread_at[3];
+    int64_t depth, instance[KEPT];  // the iterators of the statement, where it is one that accesses
+    int64_t rank, subscripts[KEPT], extents[KEPT];  // of what is out of range
 };
 
 struct Request {
@@ -65,14 +69,31 @@ static int64_t finding_count, barrier_count;
 static int64_t launch_number;
 static int32_t current_block, current_interval, current_thread, pass;
 static int64_t scrap[4];
+static int64_t instance[KEPT], instance_depth;  // the statement instance whose accesses are running
 
-static void report(int64_t kind, int64_t site, int64_t other, int64_t index)
+static void place_of_thread(Finding &finding);
+
+static Finding *report(int64_t kind, int64_t site, int64_t other, int64_t index)
 {
+    Finding *found = nullptr;
     // A divergent barrier goes first: the races that follow from it would hide it.
     bool first = kind == DIVERGENT && finding_count && findings[0].kind != DIVERGENT;
-    if (first || finding_count < FINDINGS)
-        findings[first ? 0 : finding_count] = Finding{kind, site, other, current_block, current_thread, index};
+    if (first || finding_count < FINDINGS) {
+        found = &findings[first ? 0 : finding_count];
+        *found = Finding{kind, site, other, current_block, current_thread, index};
+        place_of_thread(*found);
+        found->depth = instance_depth;
+        memcpy(found->instance, instance, sizeof(instance));
+    }
     finding_count += !first;
+    return found;
+}
+
+static void report_subscripts(int64_t site, int rank, const int64_t *subscripts, const int64_t *extents)
+{
+    Finding *found = report(OUT_OF_BOUNDS, site, -1, subscripts[0]);
+    for (int axis = 0; found && axis < rank && axis < KEPT; axis++)
+        found->rank = axis + 1, found->subscripts[axis] = subscripts[axis], found->extents[axis] = extents[axis];
 }
 
 static void note_place(Request &request, int64_t wanted)
@@ -193,7 +214,7 @@ template <class T, int SITE> struct Reference {
     T *address;
     Cell *cell;
     int64_t place, index, room;  // cells to the end of the row
-    bool shared;
+    bool shared, outside = false;
 
     void note(bool write, int cells = 1) const
     {
@@ -210,6 +231,19 @@ template <class T, int SITE> struct Reference {
         }
     }
     Reference operator&() const { return *this; }
+    // The statement instance that makes the access; it comes last, since an access out of range was told before.
+    template <class... Iterators> Reference of(Iterators... iterators) const
+    {
+        const int64_t values[] = {(int64_t)iterators..., 0};
+        instance_depth = sizeof...(Iterators) < KEPT ? (int)sizeof...(Iterators) : KEPT;
+        for (int place = 0; place < instance_depth; place++)
+            instance[place] = values[place];
+        if (outside && finding_count <= FINDINGS && findings[finding_count - 1].site == SITE) {
+            findings[finding_count - 1].depth = instance_depth;
+            memcpy(findings[finding_count - 1].instance, instance, sizeof(instance));
+        }
+        return *this;
+    }
     operator T() const
     {
         note(false);
@@ -307,6 +341,14 @@ static void shuffle(int *order, int count)
 static emulator::Index threadIdx, blockIdx, blockDim, gridDim;
 
 namespace emulator {
+
+static void place_of_thread(Finding &finding)
+{
+    const Index all[] = {blockIdx, threadIdx};
+    int64_t *to[] = {finding.block_at, finding.thread_at};
+    for (int which = 0; which < 2; which++)
+        to[which][0] = all[which].x, to[which][1] = all[which].y, to[which][2] = all[which].z;
+}
 
 static void enter(Fiber *fiber)
 {
@@ -466,7 +508,7 @@ static void copy_later(const Reference<T, INTO> &into, const Reference<U, FROM> 
 template <int CELLS, class T, int FROM> static void take(T *to, const Reference<T, FROM> &from)
 {
     if (from.room < CELLS)
-        return report(OUT_OF_BOUNDS, FROM, -1, from.index);
+        return (void)report(OUT_OF_BOUNDS, FROM, -1, from.index);
     from.note(false, CELLS);
     memcpy(to, from.address, CELLS * sizeof(T));
 }
@@ -518,6 +560,7 @@ template <class T> struct Global {
     {
         const int64_t values[] = {(int64_t)subscripts..., 0};
         int64_t index = 0, offset = 0;
+        emulator::instance_depth = 0;
         bool inside = true;
         for (int axis = 0; axis < (int)sizeof...(Subscripts); axis++) {
             inside = inside && values[axis] >= 0 && values[axis] < array->extents[axis];
@@ -525,8 +568,8 @@ template <class T> struct Global {
             offset += values[axis] * array->strides[axis];
         }
         if (!inside) {
-            emulator::report(emulator::OUT_OF_BOUNDS, SITE, -1, values[0]);
-            return {(T *)emulator::scrap, nullptr, 0, 0, 0, false};
+            emulator::report_subscripts(SITE, sizeof...(Subscripts), values, array->extents);
+            return {(T *)emulator::scrap, nullptr, 0, 0, 0, false, true};
         }
         const int last = (int)sizeof...(Subscripts) - 1;
         const int64_t room = last < 0 ? 1 : array->extents[last] - values[last];
@@ -544,14 +587,16 @@ template <class T, int... EXTENTS> struct Shared {
     {
         const int64_t places[] = {(int64_t)subscripts..., 0};
         int64_t index = 0;
+        emulator::instance_depth = 0;
         bool inside = true;
         for (int axis = 0; axis < (int)sizeof...(Subscripts); axis++) {
             inside = inside && places[axis] >= 0 && places[axis] < extents[axis];
             index = index * extents[axis] + places[axis];
         }
         if (!inside) {
-            emulator::report(emulator::OUT_OF_BOUNDS, SITE, -1, places[0]);
-            return {(T *)emulator::scrap, nullptr, 0, 0, 0, true};
+            const int64_t wide[] = {EXTENTS..., 1};
+            emulator::report_subscripts(SITE, sizeof...(Subscripts), places, wide);
+            return {(T *)emulator::scrap, nullptr, 0, 0, 0, true, true};
         }
         const int last = (int)sizeof...(Subscripts) - 1;
         return {&values[index], &cells[index], index * (int64_t)sizeof(T), index, extents[last] - places[last], true};

@@ -21,6 +21,7 @@ from polyviz.runtime.device_host import (
     launch_calls,
     raise_failure,
     scalar_of,
+    steps_of,
 )
 from polyviz.runtime.execute import make_locals, plain_arrays, result_of, write_back
 from polyviz.runtime.native import NativeFunction, integer, pointer
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
     from polyviz.runtime.device_host import LaunchCall
 
 _COUNTERS = 5
-_FINDING_FIELDS = 6
+_KEPT = 8
+"""Iterators and subscripts that a finding tells."""
+_FINDING_FIELDS = 14 + 3 * _KEPT
 _FINDINGS_KEPT = 32
 _RACE, _OUT_OF_BOUNDS, _UNINITIALISED, _DIVERGENT = 1, 2, 3, 4
 NOTE = (
@@ -46,12 +49,16 @@ NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class EmulationReport:
-    """What one emulated run counted: per access of the text, the barriers that blocks passed, for these ``sizes``."""
+    """What one emulated run counted: per access of the text, the barriers that blocks passed, for these ``sizes``.
+
+    ``steps`` are the cells from one value of each subscript to the next, by array, as the arguments had them.
+    """
 
     counts: tuple[AccessCount, ...]
     barriers: int
     launches: int
     sizes: Mapping[str, int] = field(default_factory=dict)
+    steps: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 class EmulatedRunner:
@@ -113,7 +120,8 @@ class EmulatedRunner:
                 self._launch(call, values, parameters, launches)
                 launches += 1
             self._check(sites)
-            self.report = replace(self._counted(sites, launches), sizes=dict(parameters))
+            steps = {name: steps_of(values[name]) for name in self.device.arrays}
+            self.report = replace(self._counted(sites, launches), sizes=dict(parameters), steps=steps)
         finally:
             self._function("emulator_finish")(integer(len(self.device.arrays)))
 
@@ -128,7 +136,7 @@ class EmulatedRunner:
 
     def _define(self, number: int, array: NDArray[Any]) -> None:
         extents = np.array(array.shape, dtype=np.int64)
-        steps = np.array([step // array.itemsize for step in array.strides], dtype=np.int64)
+        steps = np.array(steps_of(array), dtype=np.int64)
         self._function("emulator_array")(
             integer(number),
             pointer(array),
@@ -200,16 +208,45 @@ def _fill(slots: NDArray[np.int64], place: int, argument: ProgramArgument, value
 def _finding_text(
     finding: list[int], sites: Mapping[int, AccessSite], kernels: tuple[KernelText, ...]
 ) -> str:
-    kind, number, other, block, thread, _index = finding
+    kind, number, other, block, _thread, _index = finding[:6]
     if kind == _DIVERGENT:
         return f"A barrier is reached by {other} threads of block {block} only: all threads of a block must reach it."
     site = sites[number]
     kernel = kernels[site.kernel].name
+    told = _Told.of(finding)
+    instance = f", in {site.statement}[{told.instance}]" if told.instance else ""
     where = (
-        f"{site.text} in {site.statement} (line {site.line}), thread {thread} of block {block} of {kernel}"
+        f"{site.text} in {site.statement} (line {site.line}){told.range}{instance}, "
+        f"thread ({told.thread}) of block ({told.block}) of {kernel}"
     )
     if kind == _RACE:
         return f"A race: {where}, and another thread at the same time, use the same cell, and one of them writes it."
     if kind == _OUT_OF_BOUNDS:
         return f"A subscript is out of range: {where}."
     return f"Shared memory is read before it is written: {where}."
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a finding tells beside its kind, as text: coordinates, the instance, and subscripts beyond their extents."""
+
+    block: str
+    thread: str
+    instance: str
+    range: str
+
+    @classmethod
+    def of(cls, finding: list[int]) -> _Told:
+        """The parts of ``finding`` in the order of the emulator's struct."""
+        depth, rank = finding[12], finding[13 + _KEPT]
+        instance = finding[13 : 13 + depth]
+        first = 14 + _KEPT
+        subscripts, extents = finding[first : first + rank], finding[first + _KEPT : first + _KEPT + rank]
+        beyond = (
+            f", which is [{_listed(subscripts)}] in an array of {' x '.join(map(str, extents))} cells" if rank else ""
+        )
+        return cls(_listed(finding[6:9]), _listed(finding[9:12]), _listed(instance), beyond)
+
+
+def _listed(values: list[int]) -> str:
+    return ", ".join(map(str, values))

@@ -125,8 +125,7 @@ class Kernel(Displayable):
         device = self.program.device
         if device is None:
             return ()
-        report = self.emulation
-        return kernel_cards(device, () if report is None else report.counts)
+        return self._cards_of(self.program, self.emulation)
 
     @exclusive
     def device_view(self, *, resources: bool = False) -> DeviceView | None:
@@ -157,12 +156,17 @@ class Kernel(Displayable):
             self.scop.name,
             self.schedule.scheduler,
             self.target,
-            kernel_cards(program.device, () if report is None else report.counts),
+            self._cards_of(program, report),
             thread_pictures(self.scop, self.plan.device, trees=trees),
             level_trees(self.plan),
             places=place_rules(self.plan.device, trees=trees),
             run=None if report is None else emulated_run(program.device, report, verified=verified),
         )
+
+    def _cards_of(self, program: Program, report: EmulationReport | None) -> tuple[KernelCard, ...]:
+        if report is None:
+            return kernel_cards(program, (), getattr(self._latest_runner(), "steps", None))
+        return kernel_cards(program, report.counts, report.steps)
 
     @property
     def emulation(self) -> EmulationReport | None:

@@ -17,13 +17,14 @@ compared before a transfer is left out. That finds a view that was written as a 
 
 from __future__ import annotations
 
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyviz.errors import ArgumentError
+from polyviz.errors import ArgumentError, DeviceWarning
 from polyviz.model.transfers import Direction, TransferCount, TransferLog
 from polyviz.runtime.device_errors import explained_failures
 from polyviz.runtime.write_lock import WriteLocks, can_be_locked
@@ -81,10 +82,12 @@ class DeviceMemory:
         """``arrays`` stay on the device from their next use on, and are locked against writing on the host.
 
         Raises ArgumentError, keeping none, for what cannot be kept: other things than NumPy arrays, memory that NumPy
-        cannot lock, arrays that share memory with each other or with one that is kept.
+        cannot lock, arrays that share memory with each other or with one that is kept. Without a device the arrays are
+        locked all the same, so that a notebook does the same everywhere; a DeviceWarning says that nothing is saved.
         """
         for number, array in enumerate(arrays):
             self._check(array, [*arrays[:number], *(kept.array for kept in self._kept.values())])
+        _warn_without_device()
         for array in arrays:
             self._locks.lock(array)
             self._kept[id(array)] = _Kept(array, host_noread or host_noaccess, host_noaccess)
@@ -285,6 +288,19 @@ class DeviceMemory:
         key = (name, direction, moved, reason)
         times, together = self._counts.get(key, (0, 0))
         self._counts[key] = (times + 1, together + size)
+
+
+def _warn_without_device() -> None:
+    from polyviz.runtime.cuda import cuda_availability
+
+    available, reason = cuda_availability()
+    if not available:
+        warnings.warn(
+            f"There is no device to keep arrays on: {reason}. They are locked as they would be with one, and no "
+            "transfer is saved.",
+            DeviceWarning,
+            stacklevel=3,
+        )
 
 
 def _sample(array: NDArray[Any]) -> bytes:

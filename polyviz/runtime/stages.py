@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     Audience = Callable[[str], AbstractContextManager[object]]
+    Report = Callable[[str, int, int], None]
 
 
 class _Listener:
@@ -53,3 +54,21 @@ def telling(audience: Audience) -> Iterator[None]:
         yield
     finally:
         tell(before)
+
+
+@contextmanager
+def reporting(job: str, report: Report | None) -> Iterator[Report]:
+    """How a long ``job`` says where it is: through ``report``, else to whoever is told of stages and can show them.
+
+    >>> with reporting("race", None) as say:
+    ...     say("timing", 0, 3)
+    """
+    if report is not None:
+        yield report
+        return
+    with told(job) as shown:
+        yield getattr(shown, "report", _nobody)
+
+
+def _nobody(_stage: str, _done: int, _total: int) -> None:
+    """Nobody watches."""

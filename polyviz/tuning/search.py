@@ -106,7 +106,12 @@ class Search:
                 verified=outcome.verified,
                 seconds=outcome.seconds,
                 speedup=None if ratio is None else speedup * ratio,
-                note=outcome.note,
+                note=outcome.note or _raced(outcome.ratio if self.trials else None),
                 elapsed=self.elapsed,
             )
         )
+
+
+def _raced(ratio: float | None) -> str:
+    """What a candidate was raced against: the medians of two races differ by what else the machine did meanwhile."""
+    return "" if ratio is None else f"{ratio:.2f}x the best before it, in the same race"

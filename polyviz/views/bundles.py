@@ -19,6 +19,7 @@ from polyviz.model.scop import Scop
 from polyviz.model.superposition import Superposition
 from polyviz.model.transfers import TransferLog
 from polyviz.model.tuning import Tuning
+from polyviz.model.words import plural
 from polyviz.views import charts, models, roofline_chart, superposition, text, timing_models, tuning_chart
 from polyviz.views.cache_picture import order_forms
 from polyviz.views.device import device_html, device_text
@@ -37,7 +38,6 @@ from polyviz.views.pictures import (
 )
 from polyviz.views.schema import MIME
 from polyviz.views.space_pictures import block_forms, tile_forms
-from polyviz.views.tables import plural
 from polyviz.views.transfers import log_html, log_text
 from polyviz.views.tree import root_of, tree_html
 from polyviz.views.tuning import tuning_html, tuning_text

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from polyviz.model.kernel_card import WARP
+from polyviz.model.warp_access import WARP
+from polyviz.model.words import plural
 from polyviz.views import device_picture
 from polyviz.views.html import details, heading, image, items, paragraph, table
 from polyviz.views.nodes import read_tree
-from polyviz.views.tables import plural
 from polyviz.views.transfers import size_text
 from polyviz.views.tree import tree_html, tree_text
 
@@ -134,6 +134,7 @@ def _card_html(card: KernelCard, *, counted: bool) -> str:
             for one in card.promotions
         ]
         html += table(rows, ("array", "lives in", "cells", "size", "why"), code=[0])
+    html += items(f"{one}." for one in card.layouts)
     html += table([_access_cells(row, counted=counted) for row in card.accesses], _ACCESSES, code=[1])
     return details(_summary(card), html, opened=True)
 
@@ -158,7 +159,7 @@ def _access_cells(row: AccessRow, *, counted: bool) -> list[str]:
         row.text,
         row.mode,
         row.memory,
-        row.kind,
+        row.motion,
         f"({strides})" if strides else "",
         expected,
         found,
@@ -205,6 +206,7 @@ def card_model(card: KernelCard) -> KernelCardModel:
             for one in card.promotions
         ],
         "accesses": [_access_model(row) for row in card.accesses],
+        "layouts": list(card.layouts),
     }
 
 
@@ -217,6 +219,7 @@ def _access_model(row: AccessRow) -> DeviceAccessModel:
         "memory": row.memory,
         "kind": row.kind,
         "strides": list(row.strides),
+        "piece": row.piece,
         "expected": row.expected,
         "counted": row.counted,
         "requests": row.requests,

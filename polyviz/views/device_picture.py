@@ -41,7 +41,7 @@ def sentences(picture: ThreadPicture) -> list[str]:
 
 
 def draw(picture: ThreadPicture) -> str:
-    """The picture as an SVG document: a colour per block, a shade per quarter of the threads along x.
+    """The picture as an SVG document: a colour per block, lines between blocks, a shade per quarter of threads along x.
 
     A ring marks the iterations of the thread that runs the first one, and of its like in the other blocks.
     """
@@ -61,6 +61,8 @@ def draw(picture: ThreadPicture) -> str:
         canvas.dots(marked, 0.5 * _CELL, INK)
     for colour, shade, members in _groups(picture):
         canvas.dots([pixels[place] for place in members], 0.36 * _CELL, colour, shade)
+    for ends in _borders(picture, at):
+        canvas.path([(MARGIN + 26 + x * _CELL, top + y * _CELL) for x, y in ends], stroke=MUTED, width=0.8)
     for number, line in enumerate(legend):
         canvas.text(MARGIN, top + rows * _CELL + _LINE * (number + 1.5), line, size=SMALL, colour=MUTED)
     return canvas.render()
@@ -88,13 +90,33 @@ def _positions(picture: ThreadPicture) -> list[tuple[int, int]]:
 
 
 def _groups(picture: ThreadPicture) -> list[tuple[str, float, list[int]]]:
-    blocks = {one.block: None for one in picture.points}
-    numbers = {block: number for number, block in enumerate(blocks)}
     found: dict[tuple[str, float], list[int]] = {}
     for place, one in enumerate(picture.points):
         shade = _SHADES[min(len(_SHADES) - 1, len(_SHADES) * one.thread[0] // max(1, picture.block[0]))]
-        found.setdefault((_COLOURS[numbers[one.block] % len(_COLOURS)], shade), []).append(place)
+        # Blocks beside each other along any axis of the grid have different colours.
+        x, y, z = one.block
+        found.setdefault((_COLOURS[(x + 2 * y + 4 * z) % len(_COLOURS)], shade), []).append(place)
     return [(colour, shade, members) for (colour, shade), members in found.items()]
+
+
+def _borders(picture: ThreadPicture, at: Sequence[tuple[int, int]]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Lines between neighbouring cells of different blocks, in cells, each as long as it goes on."""
+    block = {cell: one.block for cell, one in zip(at, picture.points, strict=True)}
+    upright = [(x + 1, y) for x, y in block if block.get((x + 1, y), block[x, y]) != block[x, y]]
+    level = [(x, y + 1) for x, y in block if block.get((x, y + 1), block[x, y]) != block[x, y]]
+    lines = [((x, y), (x, y + size)) for x, y, size in _joined(upright)]
+    return [*lines, *(((x, y), (x + size, y)) for y, x, size in _joined([(y, x) for x, y in level]))]
+
+
+def _joined(places: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """Unit steps along the second coordinate, those behind each other as one with its length."""
+    found: list[tuple[int, int, int]] = []
+    for line, place in sorted(places):
+        if found and found[-1][0] == line and found[-1][1] + found[-1][2] == place:
+            found[-1] = (line, found[-1][1], found[-1][2] + 1)
+        else:
+            found.append((line, place, 1))
+    return found
 
 
 def _legend(picture: ThreadPicture) -> Sequence[str]:
@@ -104,7 +126,8 @@ def _legend(picture: ThreadPicture) -> Sequence[str]:
     x = picture.block[0]
     shades = f", dark to light: thread x from 0 to {x - 1}" if x > 1 else ""
     ring = f"; ringed: thread {_place(picture.points[0].thread)} of each block"
-    return [f"colour: one of {blocks} blocks{shades}{ring}"]
+    told = "one block" if blocks == 1 else f"{blocks} blocks, lines between them, neighbours in different colours"
+    return [f"{told}{shades}{ring}"]
 
 
 def _place(coordinates: tuple[int, int, int]) -> str:

@@ -22,6 +22,7 @@ class PromotionModel(TypedDict):
 class DeviceAccessModel(TypedDict):
     """One access: how far the cell moves from a thread to its neighbour along x, per subscript, and in one word.
 
+    The word holds for ``piece`` neighbours in a row, 0 for all.
     ``expected`` and ``counted`` are transactions per request of a warp; ``lanes`` threads took part in each;
     ``conflicts`` are rounds per request that banks of shared memory cost, ``bytes`` what the threads asked for.
     """
@@ -33,6 +34,7 @@ class DeviceAccessModel(TypedDict):
     memory: str
     kind: str
     strides: list[int | None]
+    piece: int
     expected: int | None
     counted: float | None
     requests: int
@@ -42,7 +44,7 @@ class DeviceAccessModel(TypedDict):
 
 
 class KernelCardModel(TypedDict):
-    """One kernel; ``grid`` over the sizes and ``block`` are x, y, z."""
+    """One kernel; ``grid`` over the sizes and ``block`` are x, y, z; ``layouts`` tell of arrays not in C order."""
 
     name: str
     statements: list[str]
@@ -53,6 +55,7 @@ class KernelCardModel(TypedDict):
     barriers: list[str]
     promotions: list[PromotionModel]
     accesses: list[DeviceAccessModel]
+    layouts: list[str]
 
 
 class DeviceRunModel(TypedDict):

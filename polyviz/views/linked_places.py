@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.model.kernel_card import WARP
+from polyviz.model.warp_access import WARP
 from polyviz.views.linked_points import values_of
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from polyviz.model.words import plural
 from polyviz.views import domain
 from polyviz.views.html import image, items, paragraph
 from polyviz.views.instances import Cell, Pane
-from polyviz.views.tables import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

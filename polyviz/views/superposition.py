@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from polyviz.model.words import plural
 from polyviz.views.fit import fit
 from polyviz.views.html import details, heading, items, preformatted, table
 from polyviz.views.schema import VERSION, SuperpositionModel
-from polyviz.views.tables import columns, plural
+from polyviz.views.tables import columns
 
 if TYPE_CHECKING:
     from polyviz.model.dependences import Violation

@@ -56,12 +56,3 @@ def three_digits(value: float) -> str:
     if value >= 99.95:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
-
-
-def plural(count: int, noun: str) -> str:
-    """``1 loop``, ``2 loops``.
-
-    >>> plural(1, "loop"), plural(0, "loop")
-    ('1 loop', '0 loops')
-    """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from polyviz.model.words import plural
 from polyviz.views.drawing import clip_text, values_text
 from polyviz.views.notation import affine, constraints
-from polyviz.views.tables import columns, plural
+from polyviz.views.tables import columns
 from polyviz.views.tree import root_of, tree_text
 
 if TYPE_CHECKING:

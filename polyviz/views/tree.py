@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from polyviz.model.words import plural
 from polyviz.views.html import badge, escape
 from polyviz.views.nodes import Member, Node, read_tree
-from polyviz.views.tables import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from polyviz.model.words import plural
 from polyviz.views.drawing import values_text
 from polyviz.views.html import heading, items, paragraph, table
-from polyviz.views.tables import columns, plural, seconds
+from polyviz.views.tables import columns, seconds
 
 if TYPE_CHECKING:
     from polyviz.model.tuning import Trial, Tuning
 
 HEADINGS = ("candidate", "outcome", "verified", "median", "speedup", "at", "note")
+_RACES = (
+    "Each candidate raced the best before it, in turns; its speedup is made of these races. Medians of different races "
+    "tell less: other work on the machine moves them."
+)
 _MARKS = {True: "✓", False: "✗", None: "–"}
 
 
@@ -53,7 +58,9 @@ def outcome(tuning: Tuning) -> str:
 
 def _sentences(tuning: Tuning) -> list[str]:
     kept = [f"Remembered for later compilations in {tuning.remembered}."] if tuning.remembered else []
-    return [outcome(tuning), *kept, *tuning.notes]
+    races = sum(trial.seconds is not None for trial in tuning.trials)
+    told = [_RACES] if races > 1 else []
+    return [outcome(tuning), *told, *kept, *tuning.notes]
 
 
 def _cells(trial: Trial, tuning: Tuning) -> list[str]:

@@ -340,6 +340,18 @@ def test_the_threads_of_a_block_are_given_per_axis(scheduler):
         pv.compile(SMOOTH_ROWS, schedule=scheduler, target="emulated", threads=(64, 64))
 
 
+def test_a_single_number_that_no_block_holds_is_refused():
+    with pytest.raises(pv.OptionError, match="A block of 2048 threads is too large") as error:
+        pv.compile(SMOOTH_ROWS, schedule="superposition", target="emulated", threads=2048)
+    assert "threads=(32, 8)" in str(error.value.hint)
+
+
+@pytest.mark.parametrize("name", ["gpu", "GPU", "nvidia"])
+def test_a_word_for_a_device_names_the_targets_that_run_kernels(name):
+    with pytest.raises(pv.OptionError, match="did you mean 'cuda', which needs a GPU, or 'emulated'"):
+        pv.compile(SMOOTH_ROWS, target=name)
+
+
 def test_threads_of_a_processor_mean_nothing_on_a_device_and_that_is_said():
     made = pv.compile(SMOOTH_ROWS, schedule="isl", target="emulated", threads=2)
     assert "threads=2 bounds the threads of a processor and changes nothing here" in made.report()

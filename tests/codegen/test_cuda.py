@@ -44,7 +44,8 @@ def bare(text):
     kernels = re.sub(r"//.*|\.raw\(\)|__align__\(16\) ", "", kernels)
     kernels = re.sub(r"(?:const )?(\w+) \*__restrict__ (\w+)", r"Global<\1> \2", kernels)
     kernels = re.sub(r"Shared<(\w+)(?:, \d+)*>", r"\1", kernels)
-    return without(without(kernels, r"\.at<\d+>\(", "()"), r"\[", "[]")
+    told = without(without(kernels, r"\.of\(", "()"), r"\.at<\d+>\(", "()")
+    return without(told, r"\[", "[]")
 
 
 def without(text, begin, brackets):

@@ -121,7 +121,11 @@ def test_tiling_can_be_switched_off() -> None:
     [
         ("-s plutoo", "Unknown schedule 'plutoo': did you mean 'pluto'?"),
         ("-t numbaa", "Unknown target 'numbaa': did you mean 'numba'?"),
-        ("-t gpu", "Unknown target 'gpu': there are auto, c, numba, python, cuda, emulated."),
+        (
+            "-t gpu",
+            "Unknown target 'gpu': did you mean 'cuda', which needs a GPU, or 'emulated', which runs the same kernels "
+            "on the processor?",
+        ),
         ("--without packs", "Unknown technique 'packs' (did you mean `pack`?)."),
         (
             "--without everything",

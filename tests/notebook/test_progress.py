@@ -5,12 +5,20 @@ from __future__ import annotations
 import io
 import itertools
 import time
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+import polyviz as pv
 from polyviz.notebook import progress as module
 from polyviz.notebook.progress import NotebookLine, Progress, TerminalLine, line_for
 from polyviz.runtime import stages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Recorder:
@@ -111,3 +119,40 @@ def test_a_compilation_that_takes_long_gets_a_line_of_its_own(
         module.watch_no_longer()
     assert line.written[0][1].startswith("compiling f with numba, 0.")
     assert line.finished[0].startswith("compiling f with numba: done in 0.")
+
+
+def test_a_job_outside_the_magic_reports_to_the_line_of_the_notebook(
+    impatient: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = Recorder()
+    monkeypatch.setattr(module, "line_for", lambda shell: line)
+    module.watch(object())
+    try:
+        with stages.reporting("pv.compare", None) as report:
+            report("timing", 1, 3)
+            deadline = time.monotonic() + 5
+            while not line.written and time.monotonic() < deadline:
+                time.sleep(0.01)
+    finally:
+        module.watch_no_longer()
+    assert line.written[0][1].startswith("pv.compare: timing (2/3), ")
+
+
+@pytest.mark.parametrize("job", ["compare", "tune"])
+def test_comparing_and_tuning_tell_where_they_are(job: str) -> None:
+    said: list[tuple[str, str]] = []
+
+    @contextmanager
+    def show(stage: str) -> Iterator[SimpleNamespace]:
+        yield SimpleNamespace(report=lambda at, done, total: said.append((stage, at)))
+
+    def double(A):
+        for i in range(A.shape[0]):
+            A[i] = 2.0 * A[i]
+
+    with stages.telling(show):
+        if job == "compare":
+            pv.compare(double, np.ones(8), schedules=("original",), targets=("python",), repeats=1)
+        else:
+            pv.tune(double, np.ones(8), target="python", seconds=0.01, remember=False)
+    assert {stage for stage, _ in said} == {f"pv.{job}"}

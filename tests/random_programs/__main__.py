@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polyviz.model.program import CONTRACTS
 from tests.random_programs.generator import EVERYTHING, MIXED, SMALL, generate
 from tests.random_programs.oracle import EXTRACTION, Outcome, Variant
 from tests.random_programs.reporting import DEFECTS, script, smallest, variants_of
@@ -32,7 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run programs, write the report, print the summary; 1 when something is wrong."""
     options = _parser().parse_args(arguments)
     report = _Report(options.out)
-    variants = [Variant(schedule, target) for schedule in options.schedule for target in options.target]
+    variants = [
+        Variant(schedule, target, options.contract) for schedule in options.schedule for target in options.target
+    ]
     profile = PROFILES[options.profile]
     deadline = time.monotonic() + options.minutes * 60 if options.minutes else float("inf")
     with Runner(options.patience) as runner:
@@ -64,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--target", type=_names, default=TARGETS, help="comma-separated targets; also `interpreter`"
     )
+    parser.add_argument("--contract", choices=CONTRACTS, default="reassociate", help="that of floating point")
     parser.add_argument("--out", type=Path, help="JSON report, continued when it exists")
     parser.add_argument("--minutes", type=float, help="stop after this time; the report can be continued")
     parser.add_argument("--patience", type=float, default=60.0, help="seconds that one variant may take")

@@ -12,6 +12,7 @@ import numpy as np
 
 import polyviz as pv
 from polyviz.errors import EmulationError, LegalityError, ToolchainError
+from polyviz.mapping import DEVICE_TARGETS
 from polyviz.runtime.binding import Binder
 from tests.interpreter import run_scop
 from tests.random_programs.comparison import difference, outputs, within_noise
@@ -42,9 +43,11 @@ class Variant:
 
     schedule: str
     target: str
+    contract: str = "reassociate"
 
     def __str__(self) -> str:
-        return f"{self.schedule}/{self.target}"
+        strict = "" if self.contract == "reassociate" else f"/{self.contract}"
+        return f"{self.schedule}/{self.target}{strict}"
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,10 @@ def _kernel(program: Program, scop: pv.Scop, variant: Variant) -> Any:
     schedule: Any = variant.schedule
     if schedule == "adaptive":  # it chooses by sizes
         schedule = pv.schedule(scop, schedule, sizes=_sizes(scop, program))
-    return pv.compile(scop, schedule=schedule, target=variant.target, tile=tile)
+    options: dict[str, Any] = {"tile": tile}
+    if variant.schedule == "superposition" and variant.target in DEVICE_TARGETS:
+        options = {"tile_sizes": tile[:2]} if tile else {}  # its tiles are the scheduler's own
+    return pv.compile(scop, schedule=schedule, target=variant.target, contract=variant.contract, **options)
 
 
 def _sizes(scop: pv.Scop, program: Program) -> dict[str, int]:

@@ -65,7 +65,7 @@ class Runner:
 
     def _send(self, program: Program, variants: Sequence[Variant]) -> None:
         process = self._running()
-        names = [[variant.schedule, variant.target] for variant in variants]
+        names = [[variant.schedule, variant.target, variant.contract] for variant in variants]
         job = {"variants": names, "program": asdict(program)}
         assert process.stdin is not None
         process.stdin.write(json.dumps(job).encode() + b"\n")

@@ -104,7 +104,7 @@ def test_a_deleted_barrier_is_a_race_and_leaves_the_arrays_alone():
     kernel, bound = jacobi()
     before = bound.given["A"].copy()
     runner = EmulatedRunner(without_barriers(kernel.program_for(bound)))
-    with pytest.raises(EmulationError, match=r"A race: A\[i, j.*\] in S."):
+    with pytest.raises(EmulationError, match=r"A race: A\[i, j.*, in S.\[\d, \d+, \d+\], thread \("):
         runner(bound.given, bound.parameters)
     np.testing.assert_array_equal(bound.given["A"], before)
 
@@ -135,8 +135,20 @@ def test_a_subscript_out_of_range_is_found():
     program = kernel.program_for(bound)
     text = program.device.instrumented.replace("(i, j - 1)", "(i, j - 2)")
     runner = EmulatedRunner(replace(program, device=replace(program.device, instrumented=text)))
-    with pytest.raises(EmulationError, match=r"out of range: A\[i, j - 1\] in S0 \(line 7\)"):
+    with pytest.raises(EmulationError, match=r"out of range: A\[i, j - 1\] in S0 \(line 7\)") as error:
         runner(bound.given, bound.parameters)
+    told = re.search(
+        r"which is \[(\d+), -1\] in an array of 40 x 40 cells, in S0\[0, (\d+), 1\], "
+        r"thread \((\d+), (\d+), 0\) of block \((\d+), (\d+), 0\)",
+        str(error.value),
+    )
+    assert told is not None
+    row, i, thread_x, thread_y, block_x, block_y = map(int, told.groups())
+    block = kernel.program.device.kernels[0].block
+    assert row == i
+    # Whose iteration that is, the blocks and threads say as well.
+    assert {i % block[1], 1 % block[0]} <= {thread_x, thread_y}
+    assert max(block_x, block_y) == i // 32
 
 
 def test_blocks_that_write_the_same_cell_race():

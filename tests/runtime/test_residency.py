@@ -519,3 +519,13 @@ def test_code_that_the_device_does_not_take_is_told(gpu, monkeypatch):
     ) as caught:
         compiled(scale)(np.ones(4), 2.0)
     assert "CUDA_ERROR_INVALID_IMAGE" in caught.value.reason
+
+
+@pytest.mark.skipif(cuda_availability()[0], reason="there is a device")
+def test_without_a_device_it_is_said_that_nothing_is_saved():
+    A = np.ones(4)
+    told = "There is no device to keep arrays on: .*no transfer is saved"
+    with pytest.warns(pv.DeviceWarning, match=told) as found, pv.resident(A):
+        assert not A.flags.writeable
+    assert len(found) == 1
+    A[0] = 2.0

@@ -10,6 +10,8 @@ export interface DeviceAccess {
   readonly memory: string;
   readonly kind: string;
   readonly strides: readonly (number | null)[];
+  /** So many neighbours in a row are as `kind` says; 0 for all of them. */
+  readonly piece: number;
   readonly expected: number | null;
   /** What the emulator counted: transactions per request, threads of a warp at work, rounds per request lost to banks. */
   readonly counted: number | null;
@@ -45,6 +47,8 @@ export interface Card {
   readonly barriers: readonly string[];
   readonly promotions: readonly Promotion[];
   readonly accesses: readonly DeviceAccess[];
+  /** Sentences on arrays that do not lie in C order, without an end. */
+  readonly layouts: readonly string[];
 }
 
 type Triple = readonly [number, number, number];
@@ -150,6 +154,7 @@ function cardOf(value: unknown): Card {
         memory: textOf(one['memory']),
         kind: textOf(one['kind']),
         strides: listOf(one['strides'], numberOrNull),
+        piece: numberOf(one['piece']),
         expected: numberOrNull(one['expected']),
         counted: numberOrNull(one['counted']),
         requests: numberOf(one['requests']),
@@ -157,7 +162,8 @@ function cardOf(value: unknown): Card {
         conflicts: numberOf(one['conflicts']),
         bytes: numberOf(one['bytes'])
       };
-    })
+    }),
+    layouts: texts(fields['layouts'])
   };
 }
 

@@ -6,6 +6,9 @@ import type { Card, Device, DeviceAccess } from './device';
 import { element, folding, items, type Child } from './dom';
 import { threadPicture } from './threadPicture';
 
+/** Signs of a grid that stand in one line; as in the text form of a card. */
+const LONGEST_GRID = 90;
+
 export function deviceParts(device: Device): readonly HTMLElement[] {
   const pictures = device.pictures.map(threadPicture);
   const drawn = pictures.length === 0 ? [] : [folding('Which thread runs which iteration', true, element('div', { class: 'polyviz-pair' }, ...pictures))];
@@ -17,14 +20,15 @@ export function deviceParts(device: Device): readonly HTMLElement[] {
 }
 
 function cardPart(card: Card, isCounted: boolean): HTMLElement {
-  const [grid, block] = [sizes(card.grid), sizes(card.block.map(String))];
+  const grid = gridLines(card, sizes(card.block.map(String)));
   const barriers = card.barriers.length === 0 ? ['No barrier: no thread has to wait for another.'] : card.barriers.map(one => `Barrier: ${one}`);
   const facts = items([
-    `Grid of ${grid} blocks, each of ${block} threads.`,
+    ...grid,
     ...(card.threads.length > 0 ? [`Threads: ${card.threads.join(', ')}.`] : []),
     ...card.phases.map((phase, number) => `Phase ${number}: ${phase}.`),
     ...barriers
   ]);
+  const layouts = items(card.layouts.map(one => `${one}.`));
   return element(
     'div',
     { class: 'polyviz-kernel', role: 'group', 'aria-label': `Kernel ${card.name}` },
@@ -32,8 +36,19 @@ function cardPart(card: Card, isCounted: boolean): HTMLElement {
     blockPicture([0, 1, 2].map(axis => Math.max(1, card.block[axis] ?? 1))),
     facts,
     ...(card.promotions.length === 0 ? [] : [promotions(card)]),
+    ...(layouts === null ? [] : [layouts]),
     accesses(card, isCounted)
   );
+}
+
+/** The grid in a line, or in one per axis where its sizes are long. */
+function gridLines(card: Card, block: string): readonly string[] {
+  const whole = sizes(card.grid);
+  if (whole.length <= LONGEST_GRID) {
+    return [`Grid of ${whole} blocks, each of ${block} threads.`];
+  }
+  const lines = card.grid.map((size, axis) => `Blocks along ${'xyz'[axis] ?? axis}: ${size}.`);
+  return [`Blocks of ${block} threads.`, ...lines.filter((_, axis) => axis === 0 || card.grid[axis] !== '1')];
 }
 
 /** Sizes along x, y and z without those that are 1. */
@@ -59,7 +74,7 @@ function accesses(card: Card, isCounted: boolean): HTMLElement {
     element('code', {}, one.text),
     one.mode,
     one.memory,
-    `${one.kind}${strides(one)}`,
+    `${one.kind}${one.piece > 0 ? ` in pieces of ${one.piece}` : ''}${strides(one)}`,
     one.memory === 'shared' ? '' : one.expected === null ? 'not fixed by x alone' : String(one.expected),
     ...(isCounted ? counts(one) : [])
   ]);

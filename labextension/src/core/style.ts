@@ -156,7 +156,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-banks { display: block; min-width: 165px; } .polyviz-banks svg { display: block; }
 .polyviz-chart { max-width: 860px; margin: 4px 0; } .polyviz-plotly { min-height: 40px; }
 .polyviz-dot { fill: var(--pv-flow); } .polyviz-dot.polyviz-best { fill: var(--pv-output); }
-.polyviz-thread-dot { fill: none; stroke-linecap: round; } .polyviz-thread-ring { fill: none; stroke: var(--pv-ink); stroke-width: 1.4; }
+.polyviz-thread-dot { fill: none; stroke-linecap: round; } .polyviz-thread-ring { fill: none; stroke: var(--pv-ink); stroke-width: 1.4; } .polyviz-thread-border { fill: none; stroke: var(--pv-muted); stroke-width: 0.8; } .polyviz-thread-outline { fill: none; stroke: var(--pv-ink); stroke-width: 2; }
 .polyviz-block-0 { --pv-block: var(--pv-flow); } .polyviz-block-1 { --pv-block: var(--pv-anti); } .polyviz-block-2 { --pv-block: var(--pv-output); }
 .polyviz-block-3 { --pv-block: var(--pv-reduction); } .polyviz-block-4 { --pv-block: #7d8b00; } .polyviz-thread-dot { stroke: var(--pv-block); }
 .polyviz-run { fill: var(--pv-block); fill-opacity: 0.12; stroke: var(--pv-block); stroke-width: 1.8; stroke-linejoin: round; }

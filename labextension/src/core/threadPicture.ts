@@ -1,6 +1,7 @@
 /**
- * Who runs which iteration of a statement: a colour per block, a shade per quarter of the threads along x. A pick shows
- * everything that the same thread does, with the pointer or with the arrow keys.
+ * Who runs which iteration of a statement: a colour per block, other ones beside it, with lines between them, and a shade
+ * per quarter of the threads along x. A pick, with the pointer or with the arrow keys, shows everything that the same
+ * thread does and outlines its block, which is how one of hundreds is told from the others.
  */
 
 import type { Placed, ThreadPicture } from './device';
@@ -24,6 +25,7 @@ class ThreadPictureView {
   private readonly cells: readonly (readonly [number, number])[];
   private readonly at: ReadonlyMap<string, number>;
   private readonly rings = shape('path', { class: 'polyviz-thread-ring' });
+  private readonly outline = shape('path', { class: 'polyviz-thread-outline' });
   private readonly sentence = element('p', { 'aria-live': 'polite', class: 'polyviz-thread-sentence' });
   private cursor = 0;
 
@@ -50,6 +52,8 @@ class ThreadPictureView {
       'svg',
       { viewBox: `0 0 ${size.width} ${size.height}`, ...size, class: 'polyviz-picture polyviz-pickable', role: 'img', tabindex: 0, 'aria-label': `${picture.title}; the arrow keys go from iteration to iteration` },
       ...groupsOf(picture).map(([colour, shade, members]) => shape('path', { d: this.dots(members, 0.36), class: `polyviz-thread-dot polyviz-block-${colour}`, 'stroke-opacity': shade, 'stroke-width': 0.72 * CELL })),
+      shape('path', { d: this.borders(this.picture.placed.map((_, place) => place)), class: 'polyviz-thread-border' }),
+      this.outline,
       this.rings,
       ...names
     );
@@ -62,6 +66,29 @@ class ThreadPictureView {
   /** A dot is a line without length and with round ends. */
   private dots(members: readonly number[], radius: number): string {
     return members.map(place => `M${this.x(place)} ${this.y(place)}${radius > 0.4 ? `m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0` : 'h0'}`).join('');
+  }
+
+  /** The sides of cells beyond which another block has the iteration, or nobody. */
+  private borders(members: readonly number[]): string {
+    const { placed } = this.picture;
+    const differs = (place: number, x: number, y: number): boolean => {
+      const other = placed[this.at.get(`${x} ${y}`) ?? -1];
+      const one = placed[place];
+      return one !== undefined && (other === undefined || !isSame(one.block, other.block));
+    };
+    return members
+      .map(place => {
+        const [x, y] = this.cells[place] ?? [0, 0];
+        const [left, top] = [LEFT + x * CELL, TOP + y * CELL];
+        const sides = [
+          differs(place, x, y - 1) ? `M${left} ${top}h${CELL}` : '',
+          differs(place, x, y + 1) ? `M${left} ${top + CELL}h${CELL}` : '',
+          differs(place, x - 1, y) ? `M${left} ${top}v${CELL}` : '',
+          differs(place, x + 1, y) ? `M${left + CELL} ${top}v${CELL}` : ''
+        ];
+        return sides.join('');
+      })
+      .join('');
   }
 
   private x(place: number): number {
@@ -99,8 +126,11 @@ class ThreadPictureView {
     this.cursor = place;
     const same = placed.flatMap((other, number) => (isSame(one.block, other.block) && isSame(one.thread, other.thread) ? [number] : []));
     this.rings.setAttribute('d', this.dots(same, 0.5));
+    const own = placed.flatMap((other, number) => (isSame(one.block, other.block) ? [number] : []));
+    this.outline.setAttribute('d', this.borders(own));
     const others = same.length === 1 ? 'and nothing else here' : `and ${same.length - 1} more here, ringed`;
-    this.sentence.textContent = `Thread (${one.thread.join(', ')}) of block (${one.block.join(', ')}) runs ${statement}[${one.iteration.join(', ')}] ${others}.`;
+    const block = own.length === placed.length ? '' : ` Its block, outlined, has ${own.length} of the ${placed.length} iterations drawn.`;
+    this.sentence.textContent = `Thread (${one.thread.join(', ')}) of block (${one.block.join(', ')}) runs ${statement}[${one.iteration.join(', ')}] ${others}.${block}`;
   }
 }
 
@@ -117,23 +147,27 @@ function cellsOf(picture: ThreadPicture): readonly (readonly [number, number])[]
 }
 
 function groupsOf(picture: ThreadPicture): readonly (readonly [number, number, readonly number[]])[] {
-  const blocks = new Map<string, number>();
   const groups = new Map<string, readonly [number, number, number[]]>();
   picture.placed.forEach((one: Placed, place) => {
-    const block = blocks.get(one.block.join()) ?? blocks.size;
-    blocks.set(one.block.join(), block);
+    const block = colourOf(one.block);
     const quarter = Math.min(SHADES.length - 1, Math.floor((SHADES.length * one.thread[0]) / Math.max(1, picture.block[0] ?? 1)));
-    const key = `${block % COLOURS} ${quarter}`;
-    const group = groups.get(key) ?? [block % COLOURS, SHADES[quarter] ?? 1, []];
+    const key = `${block} ${quarter}`;
+    const group = groups.get(key) ?? [block, SHADES[quarter] ?? 1, []];
     groups.set(key, group);
     group[2].push(place);
   });
   return [...groups.values()];
 }
 
+/** Blocks beside each other along any axis of the grid have different colours. */
+function colourOf([x, y, z]: readonly [number, number, number]): number {
+  return (((x + 2 * y + 4 * z) % COLOURS) + COLOURS) % COLOURS;
+}
+
 function legend(picture: ThreadPicture): string {
   const blocks = new Set(picture.placed.map(one => one.block.join())).size;
   const x = picture.block[0] ?? 1;
   const shades = x > 1 ? `; from strong to pale: thread x from 0 to ${x - 1}` : '';
-  return `A colour for each of ${blocks} ${blocks === 1 ? 'block' : 'blocks'}${shades}. Point at an iteration, or go there with the arrow keys.`;
+  const told = blocks === 1 ? 'One block' : `${blocks} blocks, with lines between them; neighbours have different colours`;
+  return `${told}${shades}. Point at an iteration, or go there with the arrow keys.`;
 }

@@ -61,12 +61,42 @@ test('a pick shows everything that the thread does, and the arrow keys go on', (
   drawn(model(DEVICE));
   const part = unfold('Blocks and threads');
   const said = (): string => part.querySelector('.polyviz-thread-sentence')!.textContent!;
-  expect(said()).toBe('Thread (0, 0, 0) of block (0, 0, 0) runs S0[0, 0] and nothing else here.');
+  expect(said()).toBe('Thread (0, 0, 0) of block (0, 0, 0) runs S0[0, 0] and nothing else here. Its block, outlined, has 8 of the 16 iterations drawn.');
   const picture = part.querySelector('svg.polyviz-pickable')!;
   for (const key of ['ArrowRight', 'ArrowDown', 'ArrowLeft', 'ArrowLeft']) {
     picture.dispatchEvent(new KeyboardEvent('keydown', { key }));
   }
-  expect(said()).toBe('Thread (0, 1, 0) of block (0, 0, 0) runs S0[1, 0] and nothing else here.');
+  expect(said()).toBe('Thread (0, 1, 0) of block (0, 0, 0) runs S0[1, 0] and nothing else here. Its block, outlined, has 8 of the 16 iterations drawn.');
+});
+
+test('a hundred blocks stand apart: neighbours have other colours and lines between them, and one is outlined', () => {
+  const runs = Array.from({ length: 40 }, (_, i) => Array.from({ length: 10 }, (_, block) => [i, 4 * block, block, Math.floor(i / 4), 0, 0, i % 4, 0, 1, 0, 0, 4])).flat();
+  drawn(model({ ...DEVICE, pictures: [{ ...PICTURE, block: [4, 4, 1], runs }] }));
+  const part = unfold('Blocks and threads');
+  expect(part.textContent).toContain('100 blocks, with lines between them; neighbours have different colours');
+  const dots = [...part.querySelectorAll('.polyviz-thread-dot')];
+  const colourAt = (i: number, j: number): string => {
+    const at = `M${26 + (j + 0.5) * 8} ${16 + (i + 0.5) * 8}h0`;
+    return dots.find(one => one.getAttribute('d')!.includes(at))!.getAttribute('class')!;
+  };
+  for (const [i, j] of [[0, 0], [4, 4], [36, 20]] as const) {
+    expect(colourAt(i, j)).not.toBe(colourAt(i, j + 4));
+    expect(colourAt(i, j)).not.toBe(colourAt(i < 36 ? i + 4 : i - 4, j));
+  }
+  const sides = (name: string): number => part.querySelector(`.polyviz-thread-${name}`)!.getAttribute('d')!.split('M').length - 1;
+  expect(sides('border')).toBe(100 * 16);
+  expect(sides('outline')).toBe(16);
+});
+
+test('a long grid has a line for each axis, and arrays in another order are named', () => {
+  const long = 'max(0, (n + 3) // 4 if n >= 4 else (m + 31) // 32)';
+  const card = { ...CARD, grid: [long, long, '1'], layouts: ['A is not in C order: one more of its subscripts is 1, 60 cells away'], accesses: [{ ...CARD.accesses[0], piece: 8 }] };
+  drawn(model({ ...DEVICE, kernels: [card] }));
+  const text = unfold('Blocks and threads').textContent!;
+  expect(text).toContain(`Blocks of 4 × 2 threads.Blocks along x: ${long}.Blocks along y: ${long}.`);
+  expect(text).not.toContain('Blocks along z');
+  expect(text).toContain('one more of its subscripts is 1, 60 cells away.');
+  expect(text).toContain('contiguous in pieces of 8, moves by (0, 1)');
 });
 
 test('a kernel process is asked once for each schedule, when somebody looks', () => {

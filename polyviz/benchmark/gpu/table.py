@@ -5,8 +5,9 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
+from polyviz.model.words import plural
 from polyviz.runtime.statistics import median_interval
-from polyviz.views.tables import plural, seconds
+from polyviz.views.tables import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from polyviz.analysis.loop_kinds import Term
     from polyviz.analysis.superposed_rows import SuperposedRows
     from polyviz.model.scop import Scop
-    from polyviz.model.superposition import Axis
+    from polyviz.model.superposition import Axis, Barrier
 
 THREADS: Mapping[int, tuple[int, ...]] = {0: (), 1: (256,), 2: (32, 32), 3: (32, 4, 4)}
 """Threads along x, y and z of a block with so many axes."""
@@ -63,11 +63,18 @@ def with_barriers(
     plan: KernelPlan, scop: Scop, constraints: Sequence[Constraint], rows: SuperposedRows
 ) -> SuperposedKernel:
     """The kernel of ``plan`` with the barriers its phases need under ``constraints``."""
-    launched = [_within_launch(found, rows) for found in inside(constraints, plan.group.names)]
-    barriers = barriers_of(plan.phases, [found for found in launched if not found.pairs.is_empty()], rows)
+    barriers = barriers_in(plan.phases, plan.group.names, constraints, rows)
     phases = tuple(space_group(scop, group, under) for group, under in groups_of(plan.phases))
     blocks = space_group(scop, plan.group, plan.under)
     return SuperposedKernel(plan.number, blocks, phases, barriers, plan.tiles, plan.threads)
+
+
+def barriers_in(
+    phases: Sequence[Part], names: Sequence[str], constraints: Sequence[Constraint], rows: SuperposedRows
+) -> tuple[Barrier, ...]:
+    """The barriers of a kernel of the statements ``names``: only what depends within one launch asks for them."""
+    launched = [_within_launch(found, rows) for found in inside(constraints, names)]
+    return barriers_of(phases, [found for found in launched if not found.pairs.is_empty()], rows)
 
 
 def space_group(scop: Scop, group: Group, under: Sequence[Mapping[str, Term]]) -> SpaceGroup:
