@@ -11,7 +11,6 @@ from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.bodies import private_name
 from polyviz.codegen.calling import run_time_failures
 from polyviz.codegen.typing import C_TYPE_NAMES
-from polyviz.model.linear import linear_terms
 from polyviz.model.program import ProgramArgument
 from polyviz.model.warp_access import WarpAccess
 

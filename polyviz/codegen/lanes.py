@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.index import linear_terms
 from polyviz.model.device import coordinate
 from polyviz.model.expression import Name, walk
+from polyviz.model.linear import linear_terms
 from polyviz.model.warp_access import WARP
 
 if TYPE_CHECKING:
