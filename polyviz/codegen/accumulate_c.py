@@ -230,16 +230,16 @@ def _instances_only(node: LoopNode) -> list[Instance]:
 
 
 def _are_apart(updates: Sequence[Update]) -> bool:
-    """Whether no update touches an array that another one accumulates into, but for the same cell."""
+    """Whether no update touches an array that another one accumulates into, but for the cell of further steps of its
+    own sum: whoever else reads that cell would miss what is still in the register."""
     for update in updates:
         target = update.assign.target
-        others = (part for other in updates if other is not update for part in walk(other.assign))
-        if any(
-            isinstance(part, Element) and part.array == target.array and part != target for part in others
-        ):
-            return False
-        if any(other.assign.target == target and other.statement != update.statement for other in updates):
-            return False
+        for other in updates:
+            is_step = other.statement is update.statement and other.assign.target == target
+            allowed = target if is_step else None
+            parts = () if other is update else walk(other.assign)
+            if any(isinstance(part, Element) and part.array == target.array and part != allowed for part in parts):
+                return False
     return True
 
 

@@ -1,0 +1,76 @@
+"""Sums kept in a register: never where another statement of the loop reads the cell on its way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.running import TARGETS, agree
+
+READ_ON_THE_WAY = {
+    "one cell": """
+        def f(A, x, y):
+            for k in range(A.shape[1]):
+                x[1] += A[0, k]
+                y[0] += x[1] * A[1, k]
+        """,
+    "a cell per row": """
+        def f(A, x, y):
+            for i in range(A.shape[0]):
+                for k in range(A.shape[1]):
+                    x[i] += A[i, k]
+                    y[i] += x[i] * A[0, k]
+        """,
+    "a variable": """
+        def f(A, x, y):
+            c = 0.0
+            s = 0.0
+            for k in range(A.shape[1]):
+                c += A[0, k]
+                s += c * A[1, k]
+            return s
+        """,
+    "the sum before": """
+        def f(A, x, y):
+            s = 0.0
+            for k in range(A.shape[1]):
+                s += x[0] * A[0, k]
+                x[0] += A[1, k]
+            return s
+        """,
+    "the greatest so far": """
+        def f(A, x, y):
+            for k in range(A.shape[1]):
+                x[0] = max(x[0], A[0, k])
+                y[0] += x[0]
+        """,
+    "names for one number": """
+        def f(A, x, y):
+            p = 0 + 1
+            q = 0 + 1
+            for k in range(A.shape[1]):
+                x[p] += A[0, k]
+                y[0] += x[q] * A[1, k]
+        """,
+}
+
+
+@pytest.mark.parametrize("contract", ["strict", "reassociate"])
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", READ_ON_THE_WAY)
+def test_who_reads_a_sum_on_its_way_finds_all_steps_before(name: str, target: str, contract: str) -> None:
+    A = np.random.default_rng(1).random((3, 150))
+    agree(READ_ON_THE_WAY[name], A, np.ones(4), np.zeros(4), target=target, contract=contract)
+
+
+def test_sums_side_by_side_are_kept_in_registers() -> None:
+    text = """
+    def f(A, x, y):
+        for i in range(A.shape[0]):
+            for k in range(A.shape[1]):
+                x[i] += A[i, k]
+                y[i] += A[i, k] * A[0, k]
+    """
+    kernel = agree(text, np.random.default_rng(1).random((3, 150)), np.ones(4), np.zeros(4), target="c")
+    assert "double x_sum" in kernel.source
+    assert "double y_sum" in kernel.source
