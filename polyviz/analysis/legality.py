@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.dependences import dependences
+from polyviz.analysis.reductions import find_reductions, reduction_part
 from polyviz.analysis.schedule_input import schedule_times
 from polyviz.analysis.witness import (
     Instance,
@@ -89,7 +90,17 @@ def _explanation(
     sizes = parameters_text(pair.parameters)
     return (
         f"{source} {does} {cell}, which {sink} {then}: it must run first, but the schedule runs {when}{sizes}"
+        f"{_about_sums(scop, dependence)}"
     )
+
+
+def _about_sums(scop: Scop, dependence: Dependence) -> str:
+    """That a reduction's steps keep their order, where the dependence holds nothing but these; empty elsewhere."""
+    for reduction in find_reductions(scop):
+        steps = reduction_part(reduction, dependence)
+        if steps is not None and dependence.relation.is_subset(steps):
+            return f"; both only accumulate into {dependence.array}, and a schedule keeps the order of such steps"
+    return ""
 
 
 def _when(source_time: Instance, sink_time: Instance) -> str:
