@@ -45,6 +45,9 @@ WRAPPING_FLAGS = ("-fwrapv",)
 """Signed integers wrap around, as they do in NumPy and numba. Loop counters pay for it, so only integer data ask."""
 COMPLEX_FLAGS = ("-fno-tree-slp-vectorize",)
 """gcc 12 computes products of single-precision complex numbers wrongly when it vectorises straight-line code."""
+COMPLEX_FLAGS_OF_GCC = ("-fno-tree-loop-distribution",)
+"""It also tears loops apart whose statements need each other's complex numbers (``A[0, j] -= A[j, k + 1]`` beside
+``A[j, k - 1] += A[j, k + 3]``); the same loop over real numbers stays whole. clang does not know the option."""
 
 _PARALLEL_NUMBA = threading.Lock()
 """numba's own thread pool, in use where neither OpenMP nor TBB is found, ends the process when two threads enter it."""
@@ -84,7 +87,7 @@ class NativeRunner:
         chosen = toolchain or find_toolchain()
         if chosen is None:
             raise ToolchainError("No C compiler was found.", hint=INSTALL_HINT)
-        flags = _extra_flags(program) if toolchain is None else ()
+        flags = _extra_flags(program, chosen) if toolchain is None else ()
         with told(f"compiling {program.name.removeprefix('kernel_')} with {chosen.name}"):
             built = BuildCache().library(program.text, chosen, program.floating_point, extra_flags=flags)
         self.program = program
@@ -255,10 +258,12 @@ def _load_once(
     return load_function(text, name, filename)
 
 
-def _extra_flags(program: Program) -> tuple[str, ...]:
+def _extra_flags(program: Program, toolchain: Toolchain) -> tuple[str, ...]:
     dtypes = [kind.dtype for kind in program.types.values()]
     wrapping = WRAPPING_FLAGS if any(dtype.startswith(("int", "uint")) for dtype in dtypes) else ()
-    return (*wrapping, *(COMPLEX_FLAGS if any(dtype.startswith("complex") for dtype in dtypes) else ()))
+    if not any(dtype.startswith("complex") for dtype in dtypes):
+        return wrapping
+    return (*wrapping, *COMPLEX_FLAGS, *(() if toolchain.is_clang else COMPLEX_FLAGS_OF_GCC))
 
 
 def plain_arrays(given: Values) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -91,6 +91,11 @@ class Toolchain:
     flags: tuple[str, ...]
 
     @property
+    def is_clang(self) -> bool:
+        """Whether it is LLVM's compiler, under whatever name: it refuses some of GCC's options."""
+        return self.name == "zig" or "clang" in self.version.lower()
+
+    @property
     def identity(self) -> str:
         """Text that changes when the compiler does: command, version, and the time its file was last changed."""
         return _identity(self.command, self.version)

@@ -14,6 +14,7 @@ import polyviz as pv
 from polyviz.model.program import NO_MEMORY, Program
 from polyviz.runtime.execute import NativeRunner, make_runner
 from polyviz.runtime.stages import telling
+from polyviz.runtime.toolchain import Toolchain
 from tests.running import TARGETS, agree, function_of
 
 if TYPE_CHECKING:
@@ -643,3 +644,31 @@ def test_compilations_are_told(target: str, cache_directory: object) -> None:
             kernel(np.arange(6.0), np.array([1]), np.ones(1))
     (told,) = stages
     assert told.startswith("compiling gather with ")
+
+
+@pytest.mark.parametrize("schedule", ["original", "pluto"])
+def test_complex_numbers_that_two_statements_pass_to_and_fro(schedule: str) -> None:
+    """GCC 12 gave the loop to two loops where the numbers were complex."""
+    text = """
+    def program(A, m):
+        for j in range(2):
+            for k in range(j + 1, m):
+                A[0, j] -= A[j, k + 1]
+                A[j, max(k - 1, 0)] += A[j, k + 3]
+    """
+    numbers = np.arange(100.0).reshape(10, 10) % 7
+    agree(text, numbers + 1j * numbers.T, 7, target="c", schedule=schedule)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "expected"),
+    [
+        ("gcc", "gcc (Debian 12.2.0-14+deb12u1) 12.2.0", False),
+        ("cc", "cc (Debian 12.2.0-14+deb12u1) 12.2.0", False),
+        ("cc", "Apple clang version 15.0.0 (clang-1500.3.9.4)", True),
+        ("clang", "Debian clang version 19.1.7 (3~deb12u1)", True),
+        ("zig", "0.13.0", True),
+    ],
+)
+def test_clang_is_known_under_other_names(name: str, version: str, expected: bool) -> None:
+    assert Toolchain(name, (name,), version, True, ()).is_clang is expected
