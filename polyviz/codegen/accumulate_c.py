@@ -169,7 +169,7 @@ class AccumulationPrinter:
             total = self.printer.expression(update.assign.target)
             self._line(indent + 2, f"{total} += {name}[{self.lane}];")
         self._line(indent, "}")
-        self._line(indent, f"for (; {iterator} < {stop.text}; {iterator}++) {{")
+        self._line(indent, f"for (; {iterator} < {stop.within(SUM)}; {iterator}++) {{")
         for update in updates:
             self._print(update, indent + 1)
         self._line(indent, "}")
@@ -187,7 +187,7 @@ class AccumulationPrinter:
             # Left alone, compilers gather the jumping elements into vectors, which is slower than to load them singly.
             self._line(indent, "#pragma omp simd safelen(1)")
         advance = f"{loop.iterator}++" if loop.step == 1 else f"{loop.iterator} += {loop.step}"
-        start, stop = self.printer.expression(loop.start), self.printer.expression(loop.stop)
+        start, stop = self.printer.expression(loop.start), self.printer.bound(loop.stop)
         self._line(indent, f"for (int64_t {loop.iterator} = {start}; {loop.iterator} < {stop}; {advance}) {{")
         for update in updates:
             self._print(update, indent + 1)

@@ -156,7 +156,7 @@ class BlockPrinter:
         shared = [operand for operand in block.operands if block.is_shared(operand)]
         if not shared or any(loop.iterator in names_in(argument) for argument in arguments[:-1]):
             return False
-        start, stop = self.printer.expression(loop.start), self.printer.expression(loop.stop)
+        start, stop = self.printer.bound(loop.start), self.printer.bound(loop.stop)
         # A thread without a buffer of its own must still do its part in what all threads share.
         buffers = " && ".join(operand.buffer for operand in shared) if team else block.buffers
         self.text.add(indent, f"if ({buffers} && {start} < {stop}) {{")

@@ -338,7 +338,7 @@ class _CProgram:
     def _plain_loop(self, node: For, indent: int, pragma: str = "") -> None:
         name = node.iterator
         advance = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
-        header = f"int64_t {name} = {self._index(node.start)}; {name} < {self._index(node.stop)}; {advance}"
+        header = f"int64_t {name} = {self._index(node.start)}; {name} < {self.printer.bound(node.stop)}; {advance}"
         packed = self._pack_before(node, indent)
         if pragma:
             self.text.add(indent, pragma)

@@ -116,6 +116,16 @@ class CExpressionPrinter:
             error.span = error.span or first_span(node)
             raise
 
+    def bound(self, node: Expression) -> str:
+        """The C text of a bound that something is compared with: a choice between two bounds is in parentheses.
+
+        >>> nowhere = lambda element, printer: element.array
+        >>> choice = Conditional(Compare(("<",), (Name("n"), Name("m"))), Name("n"), Name("m"))
+        >>> CExpressionPrinter({"n": "int64", "m": "int64"}, {}, nowhere).bound(choice)
+        '(n < m ? n : m)'
+        """
+        return self.value(node).within(SUM)
+
     def condition(self, node: Expression) -> str:
         """The C text of a value of which only the truth matters."""
         return self.truth(node).text

@@ -66,6 +66,10 @@ class PythonExpressionPrinter:
         """The Python text of a value; raises ``CodegenError`` for a function outside the table."""
         return self._text(node)[0]
 
+    def bound(self, node: Expression) -> str:
+        """The text of a bound that something is compared with: a choice between two bounds is in parentheses."""
+        return self._within(node, SUM)
+
     def instructions(self, body: Sequence[Instruction], indent: int) -> list[str]:
         """The lines of a body, indented by ``indent`` levels of four blanks."""
         return [line for instruction in body for line in self._instruction(instruction, indent)]

@@ -83,7 +83,7 @@ class JamPrinter:
         self._line(indent + 1, f"int64_t {row} = {self._text(rows.start)};")
         self._line(indent + 1, f"for (; {row} < {stop} - {count - 1}; {row} += {count}) {{")
         self._line(indent + 2, "#pragma omp simd")
-        bounds = f"int64_t {column} = {self._text(columns.start)}; {column} < {self._text(columns.stop)}"
+        bounds = f"int64_t {column} = {self._text(columns.start)}; {column} < {self.printer.bound(columns.stop)}"
         self._line(indent + 2, f"for ({bounds}; {column}++) {{")
         for number in range(count):
             for update in found.updates:

@@ -16,6 +16,7 @@ from polyviz.codegen.preamble_cuda import as_index
 from polyviz.codegen.run_cuda import RunText
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.typing import C_TYPE_NAMES
+from polyviz.codegen.values_c import SUM
 from polyviz.mapping.gpu_elements import BLOCKS_PER_MULTIPROCESSOR, MOST_REGISTERS
 from polyviz.model.device import coordinate
 from polyviz.model.expression import (
@@ -240,7 +241,7 @@ class KernelBody:
     def _loop(self, node: For, indent: int, warp: Warp | None, out: TextBuilder) -> None:
         name = node.iterator
         advance = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
-        start, stop = self.index(node.start), self.index(node.stop)
+        start, stop = self.index(node.start), self.index(node.stop, SUM)
         self.width.name(name, node.start, node.stop, beyond=node.step)
         header = f"Index {name} = {start}; {name} < {stop}; {advance}"
         out.add(indent, f"for ({header}) {{")

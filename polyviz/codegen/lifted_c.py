@@ -167,7 +167,7 @@ class LiftedPrinter:
             self._copy(array, indent + 2, back=False)
             self._ends(nest, array, indent + 2)
         loop = nest.loop
-        start, stop = self.printer.expression(loop.start), self.printer.expression(loop.stop)
+        start, stop = self.printer.expression(loop.start), self.printer.bound(loop.stop)
         advance = f"{loop.iterator}++" if loop.step == 1 else f"{loop.iterator} += {loop.step}"
         self._line(
             indent + 2, f"for (int64_t {loop.iterator} = {start}; {loop.iterator} < {stop}; {advance}) {{"

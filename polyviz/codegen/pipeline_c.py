@@ -85,7 +85,7 @@ class PipelinePrinter:
     def write_tiles(self, loop: For, indent: int) -> None:
         """The tiles of one row."""
         place = loop.iterator
-        start, stop = self.printer.expression(loop.start), self.printer.expression(loop.stop)
+        start, stop = self.printer.expression(loop.start), self.printer.bound(loop.stop)
         self._line(indent, f"for (int64_t {place} = {start}; {place} < {stop}; {place} += {loop.step}) {{")
         self._line(indent + 1, f"wait_for_row_before({self._before}, {self._row}, {place});")
         self.node(loop.body, indent + 1)
@@ -105,7 +105,7 @@ class PipelinePrinter:
 
     def _rows(self, loop: For, indent: int) -> None:
         row, outer = loop.iterator, self._row
-        start, stop = f"{self._first} + {self._thread}", self.printer.expression(loop.stop)
+        start, stop = f"{self._first} + {self._thread}", self.printer.bound(loop.stop)
         self._line(indent, f"for (int64_t {row} = {start}; {row} < {stop}; {row} += {self._threads}) {{")
         self._line(indent + 1, f"begin_row({self._own}, {row});")
         self._row = row

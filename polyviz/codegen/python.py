@@ -328,7 +328,7 @@ class _PythonProgram:
         """Pack what all iterations of ``node`` read, where they are blocks; a ``team`` of threads does it."""
         found = self.blocks.pack_before(node)
         if found is not None:
-            start, stop = self.printer.expression(node.start), self.printer.expression(node.stop)
+            start, stop = self.printer.bound(node.start), self.printer.bound(node.stop)
             self.text.add(indent, f"if {start} < {stop}:")
             self.blocks.pack(self.text, found, indent + 1, inside=self.inside_parallel, team=team)
         return found
