@@ -165,7 +165,9 @@ def _shared(scop: Scop, names: tuple[str, ...], row: isl.UnionPwAff, column: isl
         statement = scop.statement(name)
         rows = [statement_row(one, statement) for one in (row, column)]
         down, along = motions(statement, rows, 0), motions(statement, rows, 1)
-        for one, other in zip(down or (), along or (), strict=True):
+        if down is None or along is None:
+            return ()  # some access moves in no simple way
+        for one, other in zip(down, along, strict=True):
             if one.locality != "temporal" and other.locality != "temporal":
                 own.add(one.access.array)
             elif other.locality == "unit":

@@ -14,7 +14,7 @@ from polyviz.model.plan import JAM, UNROLL_JAM
 from polyviz.model.processor import Processor
 from polyviz.transform.tree import kind_of, walk
 from tests.mapping.jam_programs import ALONE, PROGRAMS, arguments
-from tests.running import function_of, shared_function
+from tests.running import agree, function_of, shared_function
 
 if TYPE_CHECKING:
     from typing import Any
@@ -112,3 +112,16 @@ def test_results_are_those_of_the_loops_as_written(name: str, contract: Floating
                 np.testing.assert_array_equal(other, one, f"{rows} x {columns}")
             else:
                 np.testing.assert_allclose(other, one, rtol=1e-12, err_msg=f"{rows} x {columns}")
+
+
+def test_rows_are_left_alone_where_nobody_can_tell_how_an_access_moves() -> None:
+    text = """
+    def diagonal(C, D, n):
+        for i in range(n + 1):
+            for j in range(n + 1):
+                D[i, j] = 0.25 * ((2 * i - 3 * j) % 7)
+        for i in range(1, n):
+            D[i, i] += C[i + 2] - 0.5 * D[i, n]
+    """
+    for n in (0, 3, 9):
+        agree(text, np.arange(n + 3.0), np.zeros((n + 1, n + 1)), n, target="c", schedule="isl")
