@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.model.plan import LOCAL, Expansion, FinalValue
+from polyviz.model.plan import END, LOCAL, POINTS, Expansion, FinalValue
 from polyviz.model.schedule import Decision
 from polyviz.transform.tree import Path, insert_mark, is_band, kind_of
 
@@ -133,10 +133,18 @@ def _window_home(tree: isl.Schedule, copies: isl.UnionMap, depth: int) -> tuple[
     """The path of the deepest node that holds all accesses and leaves a few neighbouring copies together, and how many
     cells these need; None when there is none."""
     for path, node in _from_below(tree, copies):
+        if _is_told(node):
+            continue
         window = _window(node.get_prefix_schedule_union_map(), copies, depth)
         if window is not None:
             return path, window
     return None
+
+
+def _is_told(node: isl.ScheduleNode) -> bool:
+    """Whether a mark right above ``node`` says how its loop runs: nothing may come between the two."""
+    above = node.parent()
+    return kind_of(above) == "mark" and above.mark_get_id().get_name().partition(":")[0] not in (END, LOCAL, POINTS)
 
 
 def _window(times: isl.UnionMap, copies: isl.UnionMap, depth: int) -> int | None:
