@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #define __global__
@@ -32,8 +33,7 @@ struct Index {
 };
 
 struct Stamp {
-    int64_t launch;
-    int32_t block, interval, thread;
+    int32_t launch, block, interval, thread;
 };
 
 struct Cell {
@@ -44,6 +44,7 @@ struct Array {
     char *data;
     int64_t itemsize, rank, count, extents[MAXIMUM_RANK], strides[MAXIMUM_RANK];
     Cell *cells;
+    size_t watched;  // bytes that cells take
 };
 
 struct Finding {
@@ -66,8 +67,7 @@ static Request **requests;                // per site and mode
 static int32_t *used, *turn, *turn_stamp; // requests in use; executions by the running thread, and whose they are
 static Finding findings[FINDINGS];
 static int64_t finding_count, barrier_count;
-static int64_t launch_number;
-static int32_t current_block, current_interval, current_thread, pass;
+static int32_t launch_number, current_block, current_interval, current_thread, pass;
 static int64_t scrap[4];
 static int64_t instance[KEPT], instance_depth;  // the statement instance whose accesses are running
 
@@ -654,15 +654,21 @@ extern "C" int64_t emulator_array(
         array.extents[axis] = extents[axis], array.strides[axis] = strides[axis];
         array.count *= extents[axis];
     }
-    array.cells = (Cell *)calloc(array.count + 1, sizeof(Cell));
+    // Pages come as they are touched: of an array far larger than the memory, a kernel may use a corner.
+    array.watched = (array.count + 1) * sizeof(Cell);
+    void *cells = mmap(
+        nullptr, array.watched, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    array.cells = cells == MAP_FAILED ? nullptr : (Cell *)cells;
     return array.cells ? 0 : 1;
 }
 
 extern "C" int64_t emulator_finish(int64_t arrays_in_use)
 {
     for (int64_t number = 0; number < arrays_in_use; number++) {
-        free(emulator::arrays[number].cells);
-        emulator::arrays[number].cells = nullptr;
+        emulator::Array &array = emulator::arrays[number];
+        if (array.cells)
+            munmap(array.cells, array.watched);
+        array.cells = nullptr;
     }
     return 0;
 }

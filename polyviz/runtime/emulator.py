@@ -111,11 +111,11 @@ class EmulatedRunner:
     def _run(self, values: Mapping[str, Any], parameters: Mapping[str, int]) -> None:
         sites = [site for kernel in self.device.kernels for site in kernel.sites]
         self._library = self._library_for(values, parameters)
-        self._function("emulator_start")(integer(1 + max((site.number for site in sites), default=-1)))
-        for number, name in enumerate(self.device.arrays):
-            self._define(number, values[name])
         launches = 0
         try:
+            self._started(sites)
+            for number, name in enumerate(self.device.arrays):
+                self._define(number, name, values[name])
             for call in launch_calls(self.device, parameters):
                 self._launch(call, values, parameters, launches)
                 launches += 1
@@ -134,10 +134,14 @@ class EmulatedRunner:
         text = header() + with_wide_indices(self.device.instrumented)
         return str(BuildCache().library(text, self._toolchain, "strict").path)
 
-    def _define(self, number: int, array: NDArray[Any]) -> None:
+    def _started(self, sites: list[AccessSite]) -> None:
+        if self._function("emulator_start")(integer(1 + max((site.number for site in sites), default=-1))):
+            raise EmulationError("There is no memory left for the counts of the emulator.", hint="No array was changed.")
+
+    def _define(self, number: int, name: str, array: NDArray[Any]) -> None:
         extents = np.array(array.shape, dtype=np.int64)
         steps = np.array(steps_of(array), dtype=np.int64)
-        self._function("emulator_array")(
+        failed = self._function("emulator_array")(
             integer(number),
             pointer(array),
             integer(array.itemsize),
@@ -145,6 +149,12 @@ class EmulatedRunner:
             pointer(extents),
             pointer(steps),
         )
+        if failed:
+            raise EmulationError(
+                f"There is no memory to watch the {array.size:,} cells of array {name}.",
+                reason="The emulator notes for every cell who read and who wrote it last.",
+                hint="Emulate with smaller arrays: races and transactions show there as well. No array was changed.",
+            )
 
     def _launch(
         self, call: LaunchCall, values: Mapping[str, Any], parameters: Mapping[str, int], number: int
