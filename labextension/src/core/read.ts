@@ -273,10 +273,11 @@ export function readChoices(value: unknown): readonly Choice[] {
   return listOf(value, item => {
     const fields = fieldsOf(item);
     return {
+      place: typeof fields['place'] === 'number' ? fields['place'] : null,
       move: textOf(fields['move']),
       label: textOf(fields['label']),
       at: typeof fields['at'] === 'string' ? fields['at'] : null,
-      effect: textOf(fields['effect']),
+      effect: fields['effect'] === null ? null : textOf(fields['effect']),
       arguments: fieldsOf(fields['arguments']),
       legal: fields['legal'] === true,
       reason: textOf(fields['reason']),
