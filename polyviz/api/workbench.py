@@ -105,7 +105,7 @@ class Workbench:
 
         Raises ``OptionError`` when there is no such variant or place.
         """
-        if not self._sketch.shown:
+        if self._sketch.values is None:
             self.model()
         order = self.edit if variant == EDITED else self.schedules.get(variant)
         known = self._menus.get((variant, address))

@@ -19,7 +19,7 @@ from polyviz.views.linked_reasons import loop_reasons, reason_models
 from polyviz.views.linked_schema import InspectorModel
 from polyviz.views.linked_sketch import Sketch
 from polyviz.views.models import Json, decision_models, loop_model, member_model
-from polyviz.views.notation import constraints
+from polyviz.views.notation import condition_of, constraints
 from polyviz.views.pictures import dependence_rows, shown_values
 from polyviz.views.schema import MODELS, VERSION, ComparisonModel, SuperpositionModel
 from polyviz.views.sizes import binding
@@ -197,10 +197,11 @@ class _Drawing:
         """The instances of each statement, as many as its share of the budget allows."""
         statements, drawn = self.subject.scop.statements, self.sketch.drawn
         share = self.most_points // max(1, len(statements))
-        if share and share not in drawn:
+        if share not in drawn:
             richest = drawn[max(drawn)] if drawn else {}
-            drawn[share] = {one.name: self._share(one, share, richest.get(one.name)) for one in statements}
-        return drawn.get(share, {})
+            some = statements if share else ()
+            drawn[share] = {one.name: self._share(one, share, richest.get(one.name)) for one in some}
+        return drawn[share]
 
     def _share(self, statement: Statement, share: int, richer: Instances | None) -> Instances:
         if richer is not None and len(richer.points) <= share:
@@ -299,7 +300,7 @@ class _Drawing:
         return {
             "name": statement.name,
             "iterators": list(statement.iterators),
-            "domain": constraints(statement.domain, self.subject.scop.context),
+            "domain": condition_of(statement, self.subject.scop),
             "source": statement.source,
             "line": statement.span.line,
             "end_line": statement.span.end_line,

@@ -240,9 +240,8 @@ def test_what_has_a_schedule_is_checked_as_its_schedule() -> None:
 
 
 def test_a_verdict_is_kept_for_the_times_that_it_is_about() -> None:
-    scop = pv.extract(
-        "def f(A, B, n):\n    for i in range(1, n):\n        A[i] = A[i - 1]\n    for i in range(n):\n        B[i] = A[i]"
-    )
+    loops = ("    for i in range(1, n):\n        A[i] = A[i - 1]", "    for i in range(n):\n        B[i] = A[i]")
+    scop = pv.extract("\n".join(("def f(A, B, n):", *loops)))
     found = dependences(scop)
     forward, backward = "S0[i] -> [0, i]", "S0[i] -> [0, -i]"
     apart, before = "S1[i] -> [1, i]", "S1[i] -> [-1, i]"
