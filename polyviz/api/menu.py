@@ -29,7 +29,7 @@ def menu(edit: Edit, address: str, sketch: Sketch | None = None) -> Iterator[Cho
     """
     before = edit.outline
     legal: list[tuple[ChoiceModel, Callable[[], Edit]]] = []
-    for place, (choice, make) in enumerate(edit.offers(address)):
+    for place, (choice, make) in enumerate(edit.prospects(address)):
         model = _model(place, choice)
         yield model
         if make is not None:

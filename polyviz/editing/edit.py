@@ -145,10 +145,14 @@ class Edit(Displayable):
     @exclusive
     def choices(self, at: Address) -> tuple[Choice, ...]:
         """What can be done with the loop ``at``, with likely arguments; illegal moves say which pair forbids them."""
-        return tuple(choice for choice, _ in self.offers(at))
+        return tuple(choice for choice, _ in self.prospects(at))
 
-    def offers(self, at: Address) -> Iterator[tuple[Choice, Callable[[], Edit] | None]]:
-        """The choices at the loop ``at`` as they are found, each with what makes it; None where it is illegal."""
+    def offers(self, at: Address) -> Iterator[tuple[Choice, Edit | None]]:
+        """The choices at the loop ``at`` as they are found, each with the edit after it; None where it is illegal."""
+        return ((choice, None if make is None else make()) for choice, make in self.prospects(at))
+
+    def prospects(self, at: Address) -> Iterator[tuple[Choice, Callable[[], Edit] | None]]:
+        """The same without making the moves, which takes longer than to judge them: what makes one stands for it."""
         return offers_at(self._places, at, self._allowed)
 
     def script(self) -> str:
