@@ -156,7 +156,12 @@ class OptionError(PolyvizError):
 
 
 class LegalityError(PolyvizError):
-    """A schedule that would change the result; the message holds the pair of instances."""
+    """A schedule that would change the result; the message holds the pair of instances.
+
+    ``violation`` is that pair as a value, where a single move was refused, else None.
+    """
+
+    violation: object = None
 
 
 class SchedulingError(PolyvizError):

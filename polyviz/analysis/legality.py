@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import islpy as isl
 
@@ -29,6 +31,13 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
 
 
+_TIME = isl.dim_type.out
+_Question = tuple[int, int, int]
+_judged: WeakKeyDictionary[Scop, dict[_Question, _Judged]] = WeakKeyDictionary()
+_KEPT = 20_000
+"""Verdicts kept for a part."""
+
+
 @exclusive
 def check(scop: Scop, schedule: Order, *, known: Dependences | None = None) -> Legality:
     """Whether ``schedule`` executes every source of a dependence strictly before its sink.
@@ -40,16 +49,22 @@ def check(scop: Scop, schedule: Order, *, known: Dependences | None = None) -> L
     array and statement pair: the smallest. Raises ``LegalityError`` when the text does not parse or the schedule is
     no order of this part: an instance without a time, an instance with two times, a statement that does not exist.
     """
-    times = schedule_times(scop, schedule)
     found = known if known is not None else dependences(scop)
-    violations = (_violation(scop, dependence, times) for dependence in found.validity_relations)
+    times = schedule_times(scop, schedule)
+    rows = {name: _Rows(relation) for name, relation in times.items()}
+    judged = _judged.setdefault(scop, {})
+    if len(judged) > _KEPT:
+        judged.clear()
+    violations = (_violation(scop, dependence, rows, judged) for dependence in found.validity_relations)
     return Legality(tuple(violation for violation in violations if violation is not None), scop)
 
 
-def _violation(scop: Scop, dependence: Dependence, times: Mapping[str, isl.Map]) -> Violation | None:
-    source, sink = times[dependence.source], times[dependence.sink]
-    if not _runs_backwards(dependence.relation, source, sink):
+def _violation(
+    scop: Scop, dependence: Dependence, rows: Mapping[str, _Rows], judged: dict[_Question, _Judged]
+) -> Violation | None:
+    if not _is_broken(dependence, rows[dependence.source], rows[dependence.sink], judged):
         return None
+    source, sink = rows[dependence.source].times, rows[dependence.sink].times
     reversed_pairs = dependence.relation.intersect(source.lex_ge_map(sink))
     pair = smallest_pair(reversed_pairs)
     source_time = image(source, pair.source, pair.parameters)
@@ -57,27 +72,80 @@ def _violation(scop: Scop, dependence: Dependence, times: Mapping[str, isl.Map])
     return violation_of(dependence, pair, _explanation(scop, dependence, pair, source_time, sink_time))
 
 
-def _runs_backwards(pairs: isl.Map, source: isl.Map, sink: isl.Map) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """Whether a dependence is broken by the times of its ends, as they were then."""
+
+    dependence: Dependence
+    source: isl.Map
+    sink: isl.Map
+    broken: bool
+
+    def is_about(self, dependence: Dependence, source: isl.Map, sink: isl.Map) -> bool:
+        """Whether nothing has changed since."""
+        same = self.dependence is dependence and self.source.plain_is_equal(source)
+        return bool(same and self.sink.plain_is_equal(sink))
+
+
+def _is_broken(
+    dependence: Dependence, source: _Rows, sink: _Rows, judged: dict[_Question, _Judged]
+) -> bool:
+    """Whether some pair runs in the wrong order; a move leaves most statements where they are, and their verdicts."""
+    question = (id(dependence), source.hash, sink.hash)
+    known = judged.get(question)
+    if known is None or not known.is_about(dependence, source.times, sink.times):
+        broken = _runs_backwards(dependence.relation, source, sink)
+        known = judged[question] = _Judged(dependence, source.times, sink.times, broken)
+    return known.broken
+
+
+class _Rows:
+    """The components of the times of a statement, each of them worked out when it is asked for."""
+
+    def __init__(self, times: isl.Map) -> None:
+        self.times = times
+        self.hash = hash(times)
+        self.count = times.dim(_TIME)
+        self._alone: dict[int, isl.Map] = {}
+
+    def constant(self, component: int) -> int | None:
+        """The value that all instances have there, as in a sequence; None where they differ or nobody can tell."""
+        value = self.times.plain_get_val_if_fixed(_TIME, component)
+        return int(value.to_python()) if value.is_int() else None
+
+    def alone(self, component: int) -> isl.Map:
+        """One component of the time, as a map to one number."""
+        if component not in self._alone:
+            below = self.times.project_out(_TIME, component + 1, self.count - component - 1)
+            self._alone[component] = below.project_out(_TIME, 0, component)
+        return self._alone[component]
+
+
+def _runs_backwards(pairs: isl.Map, source: _Rows, sink: _Rows) -> bool:
     """Whether some of ``pairs`` run in the wrong order, or at the same time.
 
     Component by component: the first one settles most pairs, where one question about all of them would have as many
     pieces as there are components.
     """
-    for component in range(source.dim(isl.dim_type.out)):
-        first, then = _component(source, component), _component(sink, component)
+    for component in range(source.count):
+        here, there = source.constant(component), sink.constant(component)
+        if here is not None and there is not None:
+            if here != there:
+                return here > there and _some_are_timed(pairs, source, sink)
+            continue
+        first, then = source.alone(component), sink.alone(component)
         if not pairs.intersect(first.lex_gt_map(then)).is_empty():
             return True
         pairs = pairs.intersect(first.apply_range(then.reverse()))
         if pairs.is_empty():
             return False
-    return True
+    return _some_are_timed(pairs, source, sink)
 
 
-def _component(times: isl.Map, component: int) -> isl.Map:
-    """One component of the time, as a map to one number."""
-    count = times.dim(isl.dim_type.out)
-    alone = times.project_out(isl.dim_type.out, component + 1, count - component - 1)
-    return alone.project_out(isl.dim_type.out, 0, component)
+def _some_are_timed(pairs: isl.Map, source: _Rows, sink: _Rows) -> bool:
+    """Whether there are pairs of which both ends have times."""
+    timed = pairs.intersect_domain(source.times.domain()).intersect_range(sink.times.domain())
+    return not timed.is_empty()
 
 
 def _explanation(

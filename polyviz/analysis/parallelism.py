@@ -6,6 +6,7 @@ import re
 from collections import deque
 from dataclasses import dataclass
 from functools import reduce
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -117,10 +118,27 @@ def parallelism(
     that a dependence ties. A scalar of which every iteration gets a copy ties nothing, and the explanation names it.
     """
     tree = schedule.tree if isinstance(schedule, Schedule) else schedule
-    both = zip(
-        visits(scop, dependences, tree), visits_with(tree, tuple(_copies(scop, dependences))), strict=True
-    )
-    return tuple(loop for visit, copies in both for loop in _loops(scop, visit, copies.constraints))
+    return tuple(loop for visit, copies in _both(scop, dependences, tree) for loop in _loops(scop, visit, copies))
+
+
+def loop_parallelism(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, number: int
+) -> LoopParallelism:
+    """What :func:`parallelism` says of one loop, by its place among all of them; nothing is found out about others."""
+    for visit, copies in _both(scop, dependences, tree):
+        if number < len(visit.rows):
+            return next(islice(_loops(scop, visit, copies), number, None))
+        number -= len(visit.rows)
+    raise IndexError(number)
+
+
+def _both(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule
+) -> Iterator[tuple[BandVisit, tuple[Constraint, ...]]]:
+    """Every band, with what copies of private scalars would tie in it."""
+    copies = visits_with(tree, tuple(_copies(scop, dependences)))
+    for visit, copied in zip(visits(scop, dependences, tree), copies, strict=True):
+        yield visit, copied.constraints
 
 
 def _copies(scop: Scop, dependences: Dependences) -> Iterator[Constraint]:

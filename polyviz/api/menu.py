@@ -13,7 +13,7 @@ from polyviz.views.linked import ordering_model
 from polyviz.views.models import violation_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from polyviz.editing import Choice, Edit
     from polyviz.model.schedule import Schedule
@@ -22,33 +22,44 @@ if TYPE_CHECKING:
 
 
 def menu(edit: Edit, address: str, sketch: Sketch | None = None) -> Iterator[ChoiceModel]:
-    """What can be done with the loop ``address`` of ``edit``, as it is found.
+    """What can be done with the loop ``address`` of ``edit``, as it is found; the effects of legal moves come last.
 
     With ``sketch``, the drawing that the menu belongs to, a legal move says when each drawn instance would run.
     Raises ``OptionError`` when there is no such loop.
     """
     before = edit.outline
-    for choice, after in edit.offers(address):
-        yield _model(edit, choice, before, before if after is None else after.outline, sketch)
+    legal: list[tuple[ChoiceModel, Callable[[], Edit]]] = []
+    for place, (choice, make) in enumerate(edit.prospects(address)):
+        model = _model(place, choice)
+        yield model
+        if make is not None:
+            legal.append((model, make))
+    for model, make in legal:
+        yield _with_effect(model, before, make, sketch)
 
 
-@exclusive
-def _model(
-    edit: Edit, choice: Choice, before: Schedule, after: Schedule, sketch: Sketch | None
-) -> ChoiceModel:
-    words = dict(choice.arguments)
-    violations = () if choice.is_legal else edit.check(choice.name, choice.at, **words).violations
+def _model(place: int, choice: Choice) -> ChoiceModel:
     return {
+        "place": place,
         "move": choice.name,
         "label": move_label(choice.name, choice.arguments),
         "at": choice.at,
-        "arguments": words,
+        "arguments": dict(choice.arguments),
         "legal": choice.is_legal,
-        "effect": _effect(_counts(before), _counts(after)),
+        "effect": None if choice.is_legal else "",
         "reason": choice.reason,
-        "violation": violation_model(violations[0]) if violations else None,
-        "after": ordering_model(after, sketch) if sketch is not None and choice.is_legal else None,
+        "violation": None if choice.violation is None else violation_model(choice.violation),
+        "after": None,
     }
+
+
+@exclusive
+def _with_effect(
+    model: ChoiceModel, before: Schedule, make: Callable[[], Edit], sketch: Sketch | None
+) -> ChoiceModel:
+    after = make().outline
+    ordering = None if sketch is None else ordering_model(after, sketch)
+    return {**model, "effect": _effect(_counts(before), _counts(after)), "after": ordering}
 
 
 def _effect(before: tuple[int, int], after: tuple[int, int]) -> str:

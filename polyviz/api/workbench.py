@@ -59,6 +59,7 @@ class Workbench:
     _variants: dict[str, Variant] = field(default_factory=dict)
     _edited: tuple[Edit, Schedule] | None = None
     _sketch: Sketch = field(default_factory=Sketch)
+    _menus: dict[tuple[str, str], tuple[object, object, list[ChoiceModel]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.schedules = {**self.inspector.schedules, **self.schedules}
@@ -100,13 +101,27 @@ class Workbench:
         self.schedules[name] = choose_schedule(found.scop, found.dependences, name, {})
 
     def choices(self, variant: str, address: str) -> Iterator[ChoiceModel]:
-        """The moves at ``address`` of a variant, as they are found.
+        """The moves at ``address`` of a variant, as they are found; legal ones again once their effect is known.
 
         Raises ``OptionError`` when there is no such variant or place.
         """
-        if not self._sketch.shown:
+        if self._sketch.values is None:
             self.model()
-        return menu(self._editing(variant), address, self._sketch)
+        order = self.edit if variant == EDITED else self.schedules.get(variant)
+        known = self._menus.get((variant, address))
+        if known is not None and known[0] is order and known[1] is self._sketch.shown:
+            return iter(known[2])
+        return self._looked_for(menu(self._editing(variant), address, self._sketch), order, (variant, address))
+
+    def _looked_for(
+        self, found: Iterator[ChoiceModel], order: object, key: tuple[str, str]
+    ) -> Iterator[ChoiceModel]:
+        """``found``, which is kept for those who ask again for the moves there."""
+        choices: dict[int, ChoiceModel] = {}
+        for choice in found:
+            choices[choice["place"]] = choice
+            yield choice
+        self._menus[key] = (order, self._sketch.shown, list(choices.values()))
 
     def apply(self, variant: str, move: str, at: str | None, arguments: Mapping[str, Any]) -> None:
         """Make a move on a variant; one on another variant than before begins a new history."""
@@ -177,11 +192,19 @@ class Workbench:
 
     def explain_rest(self, seconds: float) -> None:
         """Find out the same for the schedules of which nobody asked, beginning no other after ``seconds``."""
-        end = time.monotonic() + seconds
+        for _ in self.explaining(seconds):
+            pass
+
+    def explaining(self, seconds: float) -> Iterator[str]:
+        """The same, with a pause after each schedule, in which something else may be done; gives their names."""
+        left = seconds
         for name, schedule in self.shown().items():
-            if self._variant(name, schedule).reasons is None and time.monotonic() < end:
+            if self._variant(name, schedule).reasons is None and left > 0:
+                begun = time.monotonic()
                 with suppress(PolyvizError):  # Whoever unfolds the part is told.
                     self.explain(name)
+                left -= time.monotonic() - begun
+                yield name
 
     def schedule(self, name: str) -> Schedule:
         """The schedule shown under ``name``; raises ``OptionError`` when there is none."""

@@ -20,7 +20,7 @@ from polyviz.transform.proof import promises
 from polyviz.transform.registry import move_class, moves
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import islpy as isl
 
@@ -103,13 +103,7 @@ class Edit(Displayable):
         Raises ``LegalityError``, with the pair of instances, when the move would change the result, and
         ``OptionError`` when there is no such move, place or argument. This value stays as it is in any case.
         """
-        bound = self._bound(name, at, arguments)
-        _insist(bound.move.name, bound.move.check(self.scop, self.dependences, bound.tree))
-        tree, decision = bound.move.apply(bound.tree)
-        tree = self._refreshed(tree)
-        self._insist_on_promises(bound.move.name, tree)
-        step = Step(bound.move.name, bound.at, bound.arguments, decision, tree)
-        return replace(self, done=(*self.done, step), undone=())
+        return self._allowed(name, at, **arguments)()
 
     @exclusive
     def check(self, name: str, at: Address | None = None, **arguments: Any) -> Legality:
@@ -151,11 +145,15 @@ class Edit(Displayable):
     @exclusive
     def choices(self, at: Address) -> tuple[Choice, ...]:
         """What can be done with the loop ``at``, with likely arguments; illegal moves say which pair forbids them."""
-        return tuple(choice for choice, _ in self.offers(at))
+        return tuple(choice for choice, _ in self.prospects(at))
 
     def offers(self, at: Address) -> Iterator[tuple[Choice, Edit | None]]:
         """The choices at the loop ``at`` as they are found, each with the edit after it; None where it is illegal."""
-        return offers_at(self._places, at, self.apply)
+        return ((choice, None if make is None else make()) for choice, make in self.prospects(at))
+
+    def prospects(self, at: Address) -> Iterator[tuple[Choice, Callable[[], Edit] | None]]:
+        """The same without making the moves, which takes longer than to judge them: what makes one stands for it."""
+        return offers_at(self._places, at, self._allowed)
 
     def script(self) -> str:
         """The edit as text, one line per move, which ``polyviz.replay`` makes again."""
@@ -164,6 +162,21 @@ class Edit(Displayable):
     def python(self) -> str:
         """The edit as a Python script of its own."""
         return python_text(self.scop, self.origin, self.history)
+
+    @exclusive
+    def _allowed(self, name: str, at: Address | None = None, **arguments: Any) -> Callable[[], Edit]:
+        """What makes a move, which is legal; raises as :meth:`apply`. To look at all loops again takes a while."""
+        bound = self._bound(name, at, arguments)
+        _insist(bound.move.name, bound.move.check(self.scop, self.dependences, bound.tree))
+        tree, decision = bound.move.apply(bound.tree)
+        self._insist_on_promises(bound.move.name, tree)
+
+        @exclusive
+        def made() -> Edit:
+            step = Step(bound.move.name, bound.at, bound.arguments, decision, self._refreshed(tree))
+            return replace(self, done=(*self.done, step), undone=())
+
+        return made
 
     @property
     def _problem(self) -> SchedulingProblem:
@@ -212,9 +225,11 @@ def _spoken(places: Places, path: Path) -> str:
 def _insist(name: str, legality: Legality) -> None:
     if not legality:
         pair = legality.violations[0].explanation
-        raise LegalityError(
+        error = LegalityError(
             f"The move `{name}` would change the result.", reason=pair[:1].upper() + pair[1:]
         )
+        error.violation = legality.violations[0]
+        raise error
 
 
 @exclusive

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from polyviz.editing.script import call_text
 from polyviz.errors import LegalityError, OptionError
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from polyviz.editing.binding import Address
     from polyviz.editing.places import Loop, Places
+    from polyviz.model.dependences import Violation
 
 Outcome = TypeVar("Outcome")
 SIZE = 32
@@ -24,12 +25,16 @@ SMALL_SIZE = 4
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A move in the words of ``Edit.apply``; ``reason`` says why it would change the result, and is empty if not."""
+    """A move in the words of ``Edit.apply``; ``reason`` says why it would change the result, and is empty if not.
+
+    ``violation`` is the pair of instances that shows it, where one does.
+    """
 
     name: str
     at: str | None
     arguments: Mapping[str, Any]
     reason: str = ""
+    violation: Violation | None = None
 
     @property
     def is_legal(self) -> bool:
@@ -44,9 +49,9 @@ class Choice:
 def offers_at(
     places: Places, address: Address, attempt: Callable[..., Outcome]
 ) -> Iterator[tuple[Choice, Outcome | None]]:
-    """The moves that make sense at the loop ``address``, one after the other, with what they lead to.
+    """The moves that make sense at the loop ``address``, one after the other, with what ``attempt`` gives for them.
 
-    ``attempt`` makes one, or raises as ``Edit.apply`` does; an illegal one leads to None.
+    It raises as ``Edit.apply`` does; for an illegal move None stands in its place.
     """
     loop = places.loop(address)
     for name in moves():
@@ -56,7 +61,8 @@ def offers_at(
             except OptionError:
                 continue
             except LegalityError as error:
-                yield Choice(name, at, arguments, error.reason or error.message), None
+                pair = cast("Violation | None", error.violation)
+                yield Choice(name, at, arguments, error.reason or error.message, pair), None
             else:
                 yield Choice(name, at, arguments), outcome
 

@@ -17,12 +17,15 @@ from polyviz.scheduling import scheduler_names
 from polyviz.views.front_end import ADVICE, widget_script
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from polyviz.api import Comparison, Inspector
+    from polyviz.views.linked_schema import ChoiceModel
 
 PAGE_AFTER = 4.0
 """Seconds without a question after which the static forms are made anew: they take a moment, and nobody waits."""
+PAUSE = 0.005
+"""Seconds between two steps of what nobody waits for, in which questions come in."""
 REASON_SECONDS = 1.0
 """How long reasons are looked for then: somebody may come back and ask for something else."""
 _CHANGES = frozenset({"schedule", "values", "apply", "moves", "history", "device", "why"})
@@ -46,7 +49,8 @@ class InspectorWidget(anywidget.AnyWidget):
             raise OptionError(f"The live view is not built here: {ADVICE}.")
         self.workbench = Workbench(inspector)
         self._timing = Timing(inspector, self._report, self._timed)
-        self._page_due: asyncio.TimerHandle | None = None
+        self._page_due: asyncio.Task[None] | None = None
+        self._effects: asyncio.Task[None] | None = None
         super().__init__(
             _esm=script.read_text(encoding="utf-8"),
             model=self.workbench.model(),
@@ -67,6 +71,7 @@ class InspectorWidget(anywidget.AnyWidget):
         answer = _ANSWERS.get(str(kind))
         if answer is None:
             return
+        self._put_off(str(kind))
         try:
             reply = answer(self, question)
         except PolyvizError as error:
@@ -87,11 +92,31 @@ class InspectorWidget(anywidget.AnyWidget):
         self.workbench.draw_for({str(name): int(value) for name, value in question["values"].items()})
         return self._redrawn()
 
-    def _choices(self, question: Mapping[str, Any]) -> dict[str, Any]:
+    def _choices(self, question: Mapping[str, Any]) -> dict[str, Any] | None:
         number = int(question["number"])
-        for choice in self.workbench.choices(str(question["variant"]), str(question["address"])):
+        found = self.workbench.choices(str(question["variant"]), str(question["address"]))
+        loop = _running_loop()
+        for choice in found:
             self.send({"answer": "choice", "number": number, "choice": choice})
+            if loop is not None and choice["legal"] and choice["effect"] is not None:
+                self._effects = loop.create_task(self._go_on(found, number))
+                return None
         return {"number": number}
+
+    async def _go_on(self, found: Iterator[ChoiceModel], number: int) -> None:
+        """Send the effects of moves one by one: whoever picks one meanwhile, or closes the menu, does not wait."""
+        await asyncio.sleep(PAUSE)
+        for choice in found:
+            self.send({"answer": "choice", "number": number, "choice": choice})
+            await asyncio.sleep(PAUSE)
+        self.send({"answer": "choices", "problem": "", "number": number})
+
+    def _put_off(self, kind: str) -> None:
+        """Somebody asks: what nobody waits for stands back, and what the answer makes pointless ends."""
+        if self._effects is not None and (kind == "choices" or kind in _CHANGES):
+            self._effects.cancel()
+        if self._page_due is not None and not self._page_due.done():
+            self._keep_page()
 
     def _apply(self, question: Mapping[str, Any]) -> dict[str, Any]:
         arguments = {str(name): value for name, value in question["arguments"].items()}
@@ -137,16 +162,21 @@ class InspectorWidget(anywidget.AnyWidget):
         """Have the static forms of the saved notebook follow, once nobody has asked for anything for a while."""
         if self._page_due is not None:
             self._page_due.cancel()
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            return  # No notebook waits for it.
-        self._page_due = loop.call_later(PAGE_AFTER, lambda: self.send({"answer": "page", **self._page()}))
+        loop = _running_loop()
+        if loop is not None:  # Else no notebook waits for it.
+            self._page_due = loop.create_task(self._send_page())
+
+    async def _send_page(self) -> None:
+        """Make the page, with reasons that nobody unfolded here, step by step: somebody may ask in between."""
+        await asyncio.sleep(PAGE_AFTER)
+        for _ in self.workbench.explaining(REASON_SECONDS):
+            await asyncio.sleep(PAUSE)
+        self.send({"answer": "page", **self._page(0.0)})
 
     @exclusive
-    def _page(self) -> dict[str, Any]:
+    def _page(self, seconds: float = REASON_SECONDS) -> dict[str, Any]:
         """The static forms as they are now, for the saved notebook, with reasons that nobody unfolded here."""
-        self.workbench.explain_rest(REASON_SECONDS)
+        self.workbench.explain_rest(seconds)
         model = self.workbench.model()
         forms = inspector_bundle(self.workbench.inspector, model)
         page = {"html": str(forms["text/html"]), "text": str(forms["text/plain"])}
@@ -180,6 +210,14 @@ class InspectorWidget(anywidget.AnyWidget):
         with self.hold_sync():
             self.shown, self.model = show, self.workbench.model()
         return {"show": show}
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    """The loop of the kernel; None outside of one."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 _ANSWERS: Mapping[str, Callable[[InspectorWidget, Mapping[str, Any]], dict[str, Any] | None]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from polyviz.analysis.parallelism import parallelism
+from polyviz.analysis.parallelism import loop_parallelism
 from polyviz.model.dependences import Dependences, Legality
 from polyviz.model.schedule import Decision
 from polyviz.transform.move import Move
@@ -64,7 +64,9 @@ class Parallel(Move):
             if path == self.path:
                 break
             first += band.band_n_member()
-        loop = parallelism(scop, dependences, tree)[first + checked_member(tree, self.path, self.member)]
+        loop = loop_parallelism(
+            scop, dependences, tree, first + checked_member(tree, self.path, self.member)
+        )
         allowed = loop.parallel or (self.reductions and loop.reduction_parallel)
         if allowed or loop.witness is None:
             return Legality(())

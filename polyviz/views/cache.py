@@ -7,7 +7,8 @@ written is fetched first and written back when it leaves. Arrays lie one behind 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
@@ -69,10 +70,14 @@ class Run:
     touches: tuple[Touch, ...]
     written_back: int
     shape: CacheShape
+    _counts: Counter[Outcome] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_counts", Counter([touch.outcome for touch in self.touches]))
 
     def count(self, outcome: Outcome) -> int:
         """How many accesses ended so."""
-        return sum(touch.outcome == outcome for touch in self.touches)
+        return self._counts[outcome]
 
     @property
     def moved(self) -> int:

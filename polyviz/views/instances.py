@@ -87,18 +87,25 @@ def integer_points(domain: isl.Set, most: int = MOST_POINTS) -> tuple[list[Insta
     total = int(domain.count_val().to_python())
     if total > MOST_POINTS * 25:
         raise ValueError("a picture enumerates at most 50 000 points; clip the set first")
-    found: list[Instance] = []
-    domain.foreach_point(lambda point: found.append(coordinates(point)))
-    found.sort()
+    found = points_in(domain)
     step = -(-len(found) // most)
     return (found[::step] if step > 1 else found), total
 
 
-def coordinates(point: isl.Point) -> Instance:
-    """The whole numbers of ``point``."""
-    rank = point.get_space().dim(SET)
-    # Three times as fast as a conversion to a number of any kind.
-    return tuple(point.get_coordinate_val(SET, axis).get_num_si() for axis in range(rank))
+def points_in(domain: isl.Set) -> list[Instance]:
+    """The integer points of a finite set without free parameters, in lexicographic order.
+
+    >>> points_in(isl.Set("{ S[i, j] : 0 <= i < 2 and 0 <= j <= i }"))
+    [(0, 0), (1, 0), (1, 1)]
+    """
+    points: list[isl.Point] = []
+    domain.foreach_point(points.append)
+    axes = range(domain.dim(SET))
+    return sorted(
+        # Three times as fast as a conversion to a number of any kind.
+        tuple([point.get_coordinate_val(SET, axis).get_num_si() for axis in axes])
+        for point in points
+    )
 
 
 def pane(

@@ -9,17 +9,17 @@ from polyviz.views.fit import fit, size
 from polyviz.views.linked_device import linked_device_model
 from polyviz.views.linked_memory import accesses_model, array_model
 from polyviz.views.linked_points import (
+    between,
     carrying_dimensions,
     instances_of,
     maps_by_statement,
-    pairs_of,
     times_of,
 )
 from polyviz.views.linked_reasons import loop_reasons, reason_models
 from polyviz.views.linked_schema import InspectorModel
 from polyviz.views.linked_sketch import Sketch
 from polyviz.views.models import Json, decision_models, loop_model, member_model
-from polyviz.views.notation import constraints
+from polyviz.views.notation import condition_of, constraints
 from polyviz.views.pictures import dependence_rows, shown_values
 from polyviz.views.schema import MODELS, VERSION, ComparisonModel, SuperpositionModel
 from polyviz.views.sizes import binding
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from polyviz.model.reason import Reason
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop, Statement
-    from polyviz.views.linked_points import Instances
+    from polyviz.views.linked_points import Between, Instances
     from polyviz.views.linked_schema import (
         BoundParameterModel,
         EditModel,
@@ -60,6 +60,7 @@ HIGHEST = 24
 _TARGET = 160_000
 # Instances in all and pairs per relation, from a rich picture to hardly any; the first that fits is taken.
 _BUDGETS = ((4000, 1500), (2000, 600), (1000, 250), (400, 100), (150, 40), (0, 0))
+_LEAST_PAIR = len("[0, 0], ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +108,17 @@ def inspector_model(
     sketch = sketch or Sketch()
     sketch.begin(chosen)
     sketch.rows = sketch.rows or _rows(subject, chosen)
+    model: Json = {}
     for place, (points, pairs) in enumerate(_BUDGETS[sketch.budget :], sketch.budget):
-        model = _Drawing(subject, chosen, points, pairs, sketch).model()
+        drawing = _Drawing(subject, chosen, points, pairs, sketch)
         # What had to be cut once stays so: a picture does not change because a schedule comes or goes.
         sketch.budget = place
-        if size(model) <= _TARGET:
-            break
+        model = drawing.without_pairs()
+        left = _TARGET - size(model)
+        if not pairs or (left >= 0 and drawing.least_of_pairs() <= left):
+            model = {**model, "relations": drawing.relations()}
+            if size(model) <= _TARGET:
+                return model
     return fit(model)
 
 
@@ -154,9 +160,12 @@ class _Drawing:
 
     @property
     def bound(self) -> isl.Set:
-        return binding(self.values, self.subject.scop.context.get_ctx())
+        """The parameters with the values drawn."""
+        context = self.subject.scop.context
+        return self.sketch.once("bound", context, lambda: binding(self.values, context.get_ctx()))
 
-    def model(self) -> Json:
+    def without_pairs(self) -> Json:
+        """The model as if no dependence had any pairs: everything that is quick."""
         subject = self.subject
         drawn = self._instances()
         self.sketch.shown = drawn
@@ -174,7 +183,7 @@ class _Drawing:
                 if one.rank > 0
             ],
             "statements": self.sketch.once("statements", drawn, lambda: self._statements(drawn)),
-            "relations": self._relations(drawn),
+            "relations": self._without_pairs(),
             "variants": [self._variant(one, drawn) for one in subject.variants],
             "refusals": [{"name": name, "reason": why} for name, why in subject.refusals.items()],
             "loops": [loop_model(loop) for loop in subject.loops],
@@ -186,18 +195,48 @@ class _Drawing:
 
     def _instances(self) -> dict[str, Instances]:
         """The instances of each statement, as many as its share of the budget allows."""
-        statements = self.subject.scop.statements
+        statements, drawn = self.subject.scop.statements, self.sketch.drawn
         share = self.most_points // max(1, len(statements))
-        if share and share not in self.sketch.drawn:
-            self.sketch.drawn[share] = {one.name: instances_of(one, self.bound, share) for one in statements}
-        return self.sketch.drawn.get(share, {})
+        if share not in drawn:
+            richest = drawn[max(drawn)] if drawn else {}
+            some = statements if share else ()
+            drawn[share] = {one.name: self._share(one, share, richest.get(one.name)) for one in some}
+        return drawn[share]
 
-    def _relations(self, drawn: Mapping[str, Instances]) -> list[LinkedRelationModel]:
+    def _share(self, statement: Statement, share: int, richer: Instances | None) -> Instances:
+        if richer is not None and len(richer.points) <= share:
+            return richer
+        return instances_of(statement, self.bound, share)
+
+    def relations(self) -> list[LinkedRelationModel]:
+        """The dependences with their pairs."""
         if self.most_pairs not in self.sketch.relations:
-            self.sketch.relations[self.most_pairs] = [
-                self._relation(found, row, drawn) for found, row in self.sketch.rows
+            drawn, most = self.sketch.shown, self.most_pairs
+            pairs = [
+                [] if one is None else one.pairs(drawn[row.source], drawn[row.sink], most)
+                for one, (_, row) in zip(self._between(), self.sketch.rows, strict=True)
             ]
+            bare = zip(self._without_pairs(), pairs, strict=True)
+            self.sketch.relations[most] = [{**model, "pairs": found} for model, found in bare]
         return self.sketch.relations[self.most_pairs]
+
+    def least_of_pairs(self) -> int:
+        """Bytes that the pairs of the dependences take at the least, with numbers of one digit."""
+        return sum(_LEAST_PAIR * one.drawn(self.most_pairs) for one in self._between() if one is not None)
+
+    def _between(self) -> list[Between | None]:
+        """The pairs of every dependence, not enumerated yet; None where an end is not drawn."""
+        return [self._counted(found, number) for number, (found, _) in enumerate(self.sketch.rows)]
+
+    def _counted(self, found: Dependence, number: int) -> Between | None:
+        once, drawn = self.sketch.once, self.sketch.shown
+        if found.source not in drawn or found.sink not in drawn:
+            return None
+        source, sink = drawn[found.source], drawn[found.sink]
+        relation = once(("bound", number), found, lambda: found.relation.intersect_params(self.bound))
+        whole = once(("between", number, id(source)), sink, lambda: between(relation, source, sink))
+        few = whole.count <= 2 * self.most_pairs
+        return whole if few else once(("nearest", number), whole, whole.nearest)
 
     def _parameters(self) -> list[BoundParameterModel]:
         return [
@@ -213,23 +252,20 @@ class _Drawing:
             if one.name in self.values
         ]
 
-    def _relation(
-        self, found: Dependence, row: DependenceRow, drawn: Mapping[str, Instances]
-    ) -> LinkedRelationModel:
-        pairs: list[list[int]] = []
-        if found.source in drawn and found.sink in drawn:
-            relation = found.relation.intersect_params(self.bound)
-            pairs, _ = pairs_of(relation, drawn[found.source], drawn[found.sink], self.most_pairs)
-        return {
-            "kind": row.kind,
-            "array": row.array,
-            "source": row.source,
-            "sink": row.sink,
-            "distances": list(row.distances),
-            "relation": row.relation,
-            "count": row.count,
-            "pairs": pairs,
-        }
+    def _without_pairs(self) -> list[LinkedRelationModel]:
+        return [
+            {
+                "kind": row.kind,
+                "array": row.array,
+                "source": row.source,
+                "sink": row.sink,
+                "distances": list(row.distances),
+                "relation": row.relation,
+                "count": row.count,
+                "pairs": [],
+            }
+            for _, row in self.sketch.rows
+        ]
 
     def _variant(self, variant: Variant, drawn: Mapping[str, Instances]) -> VariantModel:
         schedule, device, name = variant.schedule, variant.device, variant.name
@@ -264,7 +300,7 @@ class _Drawing:
         return {
             "name": statement.name,
             "iterators": list(statement.iterators),
-            "domain": constraints(statement.domain, self.subject.scop.context),
+            "domain": condition_of(statement, self.subject.scop),
             "source": statement.source,
             "line": statement.span.line,
             "end_line": statement.span.end_line,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.views.instances import Instance, coordinates, integer_points
+from polyviz.views.instances import Instance, integer_points, points_in
 from polyviz.views.sizes import SET, clip, extents
 
 if TYPE_CHECKING:
@@ -35,11 +35,39 @@ class Instances:
     points: tuple[Instance, ...]
     total: int | None
     notes: tuple[str, ...]
+    numbers: Mapping[Instance, int] = field(init=False, compare=False, repr=False)
+    """The number of each point."""
 
-    @property
-    def numbers(self) -> dict[Instance, int]:
-        """The number of each point."""
-        return {point: number for number, point in enumerate(self.points)}
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "numbers", {point: number for number, point in enumerate(self.points)})
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The pairs of a dependence between drawn instances: ``relation`` holds exactly these, ``count`` says how many."""
+
+    relation: isl.Map
+    count: int
+
+    def nearest(self) -> Between:
+        """Of each source the nearest sink only: enumerating all of very many is what takes most of the time."""
+        found = self.relation.lexmin()
+        return Between(found, _pair_count(found))
+
+    def drawn(self, most: int) -> int:
+        """How many pairs a drawing of at most ``most`` has."""
+        return 0 if self.count > _ENUMERATED else len(range(0, self.count, self._step(most)))
+
+    def pairs(self, source: Instances, sink: Instances, most: int) -> list[list[int]]:
+        """These as numbers of instances."""
+        if not self.drawn(most):
+            return []
+        rank = self.relation.dim(_INPUT)
+        found = points_in(self.relation.wrap())[:: self._step(most)]
+        return [[source.numbers[pair[:rank]], sink.numbers[pair[rank:]]] for pair in found]
+
+    def _step(self, most: int) -> int:
+        return max(1, -(-self.count // most))
 
 
 def instances_of(statement: Statement, bound: isl.Set, most: int) -> Instances:
@@ -112,37 +140,19 @@ def times_of(
 def values_of(order: isl.Map, drawn: Instances) -> list[list[int]]:
     """The value of ``order`` at every drawn instance; raises KeyError where it has none."""
     rank = order.dim(_INPUT)
-    pairs = order.intersect_domain(drawn.domain).wrap()
-    found: dict[Instance, list[int]] = {}
-    pairs.foreach_point(lambda point: _enter(found, coordinates(point), rank))
+    pairs = points_in(order.intersect_domain(drawn.domain).wrap())
+    found = {pair[:rank]: list(pair[rank:]) for pair in pairs}
     return [found[point] for point in drawn.points]
 
 
-def _enter(found: dict[Instance, list[int]], pair: Instance, rank: int) -> None:
-    found[pair[:rank]] = list(pair[rank:])
+def between(relation: isl.Map, source: Instances, sink: Instances) -> Between:
+    """What of a dependence is between drawn instances; ``relation`` has no free parameters."""
+    found = relation.intersect_domain(source.domain).intersect_range(sink.domain)
+    return Between(found, _pair_count(found))
 
 
-def pairs_of(relation: isl.Map, source: Instances, sink: Instances, most: int) -> tuple[list[list[int]], int]:
-    """The drawn pairs of a dependence as numbers of instances, thinned to ``most``, and how many there are.
-
-    Of very many only the nearest sinks are taken: enumerating all of them is what takes most of the time.
-    """
-    between = relation.intersect_domain(source.domain).intersect_range(sink.domain)
-    total = int(between.wrap().count_val().to_python())
-    if total > 2 * most:
-        between = between.lexmin()
-    if int(between.wrap().count_val().to_python()) > _ENUMERATED:
-        return [], total
-    rank = relation.dim(_INPUT)
-    sources, sinks = source.numbers, sink.numbers
-    numbered = (
-        [sources[pair[:rank]], sinks[pair[rank:]]]
-        for pair in integer_points(between.wrap(), _ENUMERATED)[0]
-        if pair[:rank] in sources and pair[rank:] in sinks
-    )
-    pairs = list(numbered)
-    step = -(-len(pairs) // most)
-    return (pairs[::step] if step > 1 else pairs), total
+def _pair_count(relation: isl.Map) -> int:
+    return int(relation.wrap().count_val().to_python())
 
 
 def carrying_dimensions(relation: isl.Map, order: Mapping[str, isl.Map], source: str, sink: str) -> list[int]:

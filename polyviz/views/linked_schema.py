@@ -242,15 +242,18 @@ class EditModel(TypedDict):
 class ChoiceModel(TypedDict):
     """A move at one place: what it would change, or with ``reason`` and ``violation`` why it cannot be made.
 
-    ``at`` is null for a move that its arguments place; ``after`` is the order that a legal move leads to.
+    ``place`` counts the moves of a menu: a later model of the same place stands for the earlier one. ``effect`` is null
+    until it is known. ``at`` is null for a move that its arguments place; ``after`` is the order that a legal move
+    leads to.
     """
 
+    place: int
     move: str
     label: str
     at: str | None
     arguments: dict[str, Any]
     legal: bool
-    effect: str
+    effect: str | None
     reason: str
     violation: ViolationModel | None
     after: OrderingModel | None

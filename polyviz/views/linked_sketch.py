@@ -36,8 +36,8 @@ class Sketch:
         """Forget everything that was drawn for other sizes."""
         if self.values != values:
             self.values = values
-            self.shown, self.rows, self.drawn, self.relations, self.made = {}, [], {}, {}, {}
-            self.budget = 0
+            self.shown, self.rows, self.drawn, self.made = {}, [], {}, {}
+            self.relations, self.budget = {}, 0
 
     def once(self, key: Hashable, of: object, make: Callable[[], Made]) -> Made:
         """What ``make`` gives, kept under ``key`` as long as it is asked for of the same object ``of``.

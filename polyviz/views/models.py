@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from polyviz.views.device import card_model, picture_model, resource_models, run_model, shared_models
 from polyviz.views.fit import fit
 from polyviz.views.nodes import read_tree
-from polyviz.views.notation import affine, constraints, relation
+from polyviz.views.notation import affine, condition_of, constraints, relation
 from polyviz.views.schema import (
     VERSION,
     ArrayModel,
@@ -93,7 +93,7 @@ def _statement(statement: Statement, scop: Scop) -> StatementModel:
     return {
         "name": statement.name,
         "iterators": list(statement.iterators),
-        "domain": constraints(statement.domain, scop.context),
+        "domain": condition_of(statement, scop),
         "source": statement.source,
         "line": span.line,
         "column": span.column,

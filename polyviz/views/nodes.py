@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import islpy as isl
 
 from polyviz.model.plan import END, UNROLL
+from polyviz.model.recent import Recent
 from polyviz.views.notation import constant_last, constraints, row_texts
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ class _Reader:
         passing.foreach_set(lambda part: parts.__setitem__(part.get_tuple_name() or "", part))
         conditions = []
         for name, part in parts.items():
-            condition = constraints(part.gist(self.domains[name])) if name in self.domains else ""
+            left = part.gist(self.domains[name]) if name in self.domains else None
+            condition = "" if left is None or left.plain_is_universe() else constraints(left)
             if condition:
                 conditions.append(f"{name}: {condition}")
         return tuple(name for name in statements if name in parts), "; ".join(sorted(conditions))
@@ -136,6 +138,14 @@ def read_tree(tree: isl.Schedule, bands: Sequence[Band] = ()) -> Node:
     >>> root.kind, root.statements, root.children[0].members[0].rows
     ('domain', ('S',), {'S': 'i'})
     """
+    return _RECENT.of(tree, id(bands), lambda: (bands, _read(tree, bands)))[1]
+
+
+# The forms of one schedule all ask for its tree. With the bands, that nothing else gets their identity.
+_RECENT: Recent[tuple[Sequence[Band], Node]] = Recent(16)
+
+
+def _read(tree: isl.Schedule, bands: Sequence[Band]) -> Node:
     domains: dict[str, isl.Set] = {}
     tree.get_domain().foreach_set(lambda part: domains.__setitem__(part.get_tuple_name() or "", part))
     return _Reader(list(bands), domains).read(tree.get_root(), tuple(sorted(domains, key=_natural)))

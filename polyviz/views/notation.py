@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.model.isl_text import plain_floor
+from polyviz.model.recent import Recent
 from polyviz.views.instances import integer_points
 from polyviz.views.sizes import PARAMETER, SET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from polyviz.model.scop import Scop, Statement
 
 INPUT = isl.dim_type.in_
 OUTPUT = isl.dim_type.out
@@ -37,6 +40,17 @@ def constraints(domain: isl.Set, context: isl.Set | None = None) -> str:
     named = _named(domain)
     loops = [text for text in _per_loop(named) if text]
     return _as_parameters(named) if any(_is_compound(text) for text in loops) else ", ".join(loops)
+
+
+def condition_of(statement: Statement, scop: Scop) -> str:
+    """When an instance of a statement of ``scop`` exists, as :func:`constraints` says it."""
+    known = _CONDITIONS.of(scop, None, dict)
+    if statement.name not in known:
+        known[statement.name] = constraints(statement.domain, scop.context)
+    return known[statement.name]
+
+
+_CONDITIONS: Recent[dict[str, str]] = Recent(8)
 
 
 def _per_loop(domain: isl.Set) -> list[str]:

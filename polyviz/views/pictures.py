@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.errors import Span
+from polyviz.model.recent import Recent
 from polyviz.model.scop import Scop, Statement
 from polyviz.views import domain as domain_view
 from polyviz.views import timeline as timeline_view
@@ -122,7 +123,14 @@ def _not_drawn(statements: Sequence[Statement], reason: str) -> str:
 
 def shown_values(scop: Scop, sizes: Mapping[str, int] | None = None) -> dict[str, int]:
     """The parameter values that pictures of ``scop`` are drawn for."""
-    return choose([statement.domain for statement in scop.statements], scop.context, sizes)
+    key = None if sizes is None else tuple(sizes.items())
+    domains = [statement.domain for statement in scop.statements]
+    return dict(_VALUES.of(scop, key, lambda: choose(domains, scop.context, sizes)))
+
+
+# Several views of one part are made one after the other.
+_VALUES: Recent[dict[str, int]] = Recent(8)
+_ROWS: Recent[dict[int, tuple[Dependence, DependenceRow]]] = Recent(4)
 
 
 def pictures_of_dependences(dependences: Dependences) -> Pictures:
@@ -187,7 +195,12 @@ def dependence_rows(
     context = None if scop is None else scop.context
     bound = None if values is None else binding(values, dependences.validity.get_ctx())
     told = [found for found in dependences.relations if inputs or found.kind != "input"]
-    return [_row(found, nesting, context, bound) for found in told]
+    key = None if values is None else tuple(values.items())
+    known = {} if scop is None else _ROWS.of(scop, key, dict)
+    for found in told:
+        if id(found) not in known or known[id(found)][0] is not found:
+            known[id(found)] = (found, _row(found, nesting, context, bound))
+    return [known[id(found)][1] for found in told]
 
 
 def _row(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.model.words import plural
 from polyviz.views.drawing import clip_text, values_text
-from polyviz.views.notation import affine, constraints
+from polyviz.views.notation import affine, condition_of, constraints
 from polyviz.views.tables import columns
 from polyviz.views.tree import root_of, tree_text
 
@@ -66,7 +66,7 @@ def array_facts(array: Array) -> list[str]:
 
 def statement_row(statement: Statement, scop: Scop) -> list[str]:
     """Name, domain, source text and line."""
-    domain = constraints(statement.domain, scop.context) or ("always" if statement.iterators else "once")
+    domain = condition_of(statement, scop) or ("always" if statement.iterators else "once")
     return [
         f"{statement.name}:",
         domain,

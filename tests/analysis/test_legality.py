@@ -237,3 +237,18 @@ def test_what_has_a_schedule_is_checked_as_its_schedule() -> None:
     assert pv.check(scop, pv.compile(text, target="python"))
     other = pv.edit(text.replace("A[i - 1]", "1.0")).apply("reversal", "i")
     assert not pv.check(scop, other)
+
+
+def test_a_verdict_is_kept_for_the_times_that_it_is_about() -> None:
+    loops = ("    for i in range(1, n):\n        A[i] = A[i - 1]", "    for i in range(n):\n        B[i] = A[i]")
+    scop = pv.extract("\n".join(("def f(A, B, n):", *loops)))
+    found = dependences(scop)
+    forward, backward = "S0[i] -> [0, i]", "S0[i] -> [0, -i]"
+    apart, before = "S1[i] -> [1, i]", "S1[i] -> [-1, i]"
+    for _ in range(2):
+        for first, is_kept in ((forward, True), (backward, False)):
+            for second, comes_after in ((apart, True), (before, False)):
+                legality = check(scop, f"{{ {first}; {second} }}", known=found)
+                assert bool(legality) is (is_kept and comes_after)
+                broken = {name for name, kept in (("S0", is_kept), ("S1", comes_after)) if not kept}
+                assert {one.sink for one in legality.violations} == broken

@@ -35,12 +35,17 @@ def bench():
     return Workbench(pv.inspect(SWEEP, schedules=("original",)))
 
 
+def settled(choices):
+    """The moves of a menu as they are in the end."""
+    return list({choice["place"]: choice for choice in choices}.values())
+
+
 def labels(choices, *, legal):
     return {choice["label"] for choice in choices if choice["legal"] is legal}
 
 
 def test_legal_moves_and_others_with_their_pair(bench):
-    choices = list(bench.choices("original", "i"))
+    choices = settled(bench.choices("original", "i"))
     assert {"Skew by i", "Tile by 4", "Unroll"} <= labels(bench.choices("original", "j"), legal=True)
     assert {"Parallel", "Interchange to j, i", "Tile by 4 × 4"} <= labels(choices, legal=False)
     [interchange] = [choice for choice in choices if choice["label"] == "Interchange to j, i"]
@@ -65,7 +70,7 @@ def test_a_legal_move_is_in_the_history_the_tree_and_the_script(bench):
 
 
 def test_a_legal_move_says_when_each_drawn_instance_would_run(bench):
-    [skew] = [one for one in bench.choices("original", "j") if one["label"] == "Skew by i"]
+    [skew] = [one for one in settled(bench.choices("original", "j")) if one["label"] == "Skew by i"]
     points = bench.model()["statements"][0]["points"]
     assert skew["after"]["times"]["S0"] == [[i, i + j] for i, j in points]
     assert [member["time"] for member in members(skew["after"]["tree"])] == [0, 1]
@@ -157,7 +162,7 @@ def test_an_automatic_schedule_as_moves():
 
 def test_loops_side_by_side_are_fused_and_reordered():
     bench = Workbench(pv.inspect(TWO, schedules=("original",)))
-    choices = list(bench.choices("original", "S0.i"))
+    choices = settled(bench.choices("original", "S0.i"))
     assert "Fuse S0, S1" in labels(choices, legal=True)
     assert "Reorder to S1, S0" in labels(choices, legal=False)
 
@@ -185,7 +190,7 @@ def test_a_saved_file_holds_the_model(bench, tmp_path):
 
 def test_effects_tell_how_many_loops_are_parallel():
     edit = pv.edit(SWEEP, "original").apply("skew", "j", by="i", factor=1)
-    [tile] = [choice for choice in menu(edit, "i") if choice["label"] == "Tile by 4 × 4"]
+    [tile] = [choice for choice in settled(menu(edit, "i")) if choice["label"] == "Tile by 4 × 4"]
     assert tile["effect"] == "loops: 2 → 4, parallel: 1 → 2"
 
 
@@ -216,3 +221,28 @@ def test_moves_that_would_pass_through_an_illegal_order_are_made_at_once():
     assert "leads through an illegal order: S" in bench.model()["edit"]["steps"][-1]["decision"]
     bench.go_to(len(bench.edit.done) - 1)
     assert pv.check(bench.inspector.scop, bench.edit.schedule)
+
+
+def test_the_moves_and_their_legality_come_before_their_effects(bench):
+    first = list(bench.choices("original", "j"))
+    names = [choice for choice in first if choice["effect"] is None or not choice["legal"]]
+    effects = first[len(names) :]
+    assert first[: len(names)] == names
+    assert [choice["place"] for choice in names] == list(range(len(names)))
+    assert {choice["place"] for choice in effects} == {one["place"] for one in names if one["legal"]}
+    assert all(choice["effect"] is not None and choice["after"] for choice in effects)
+    assert list(bench.choices("original", "j")) == settled(first)
+
+
+def test_a_menu_is_looked_for_again_where_the_order_or_the_drawing_is_another(bench):
+    before = settled(bench.choices("original", "j"))
+    bench.apply("original", "skew", "j", {"by": "i"})
+    skewed = settled(bench.choices(EDITED, "j"))
+    bench.apply(EDITED, "tile", "i", {"sizes": [4, 4]})
+    assert "j_tile" in bench.edit.loops
+    assert settled(bench.choices(EDITED, "j")) != skewed
+    bench.draw_for({one["name"]: 5 for one in bench.model()["parameters"]})
+    bench.model()
+    drawn = settled(bench.choices("original", "j"))
+    assert [one["label"] for one in drawn] == [one["label"] for one in before]
+    assert [one["after"] for one in drawn] != [one["after"] for one in before]

@@ -319,3 +319,35 @@ def test_the_saved_page_follows_once_nobody_asks_any_more(shown, monkeypatch):
     asyncio.run(work())
     assert [one["answer"] for one in shown.sent] == ["apply", "history", "page"]
     assert "reversal" in shown.sent[-1]["html"]
+
+
+def test_effects_of_moves_stand_back_for_a_question(shown):
+    async def work():
+        ask(shown, ask="choices", variant="original", address="i", number=1)
+        assert {one["answer"] for one in shown.sent} == {"choice"}
+        listed = len(shown.sent)
+        ask(shown, ask="choices", variant="original", address="i", number=2)
+        await asyncio.sleep(1.0)
+        return listed
+
+    listed = asyncio.run(work())
+    assert {one["number"] for one in shown.sent[:listed]} == {1}
+    assert {one["number"] for one in shown.sent[listed:]} == {2}
+    assert [one["answer"] for one in shown.sent if one["answer"] != "choice"] == ["choices"]
+    legal = [one["choice"] for one in shown.sent[listed:-1] if one["choice"]["legal"]]
+    assert {one["place"] for one in legal} == {one["place"] for one in legal if one["effect"] is not None}
+
+
+def test_the_saved_page_waits_while_somebody_asks(shown, monkeypatch):
+    monkeypatch.setattr(widget, "PAGE_AFTER", 0.3)
+
+    async def work():
+        ask(shown, ask="apply", variant="original", at="i", move="reversal", arguments={})
+        for _ in range(4):
+            await asyncio.sleep(0.15)
+            ask(shown, ask="cancel")
+        assert "page" not in [one["answer"] for one in shown.sent]
+        await asyncio.sleep(1.0)
+
+    asyncio.run(work())
+    assert [one["answer"] for one in shown.sent].count("page") == 1

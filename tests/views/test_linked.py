@@ -9,6 +9,7 @@ import pytest
 from polyviz.model.dependences import Dependences
 from polyviz.model.schedule import Schedule
 from polyviz.scheduling.described import common_times
+from polyviz.views import linked
 from polyviz.views.fit import LIMIT, size
 from polyviz.views.linked import Subject, Variant, inspector_model
 from polyviz.views.linked_points import carrying_dimensions, instances_of
@@ -107,6 +108,15 @@ def test_an_unbounded_domain_is_cut():
     instances = instances_of(part.statements[0], binding({}), 500)
     assert instances.total is None
     assert instances.notes == ("first 12 values of i, which has no upper bound",)
+
+
+@pytest.mark.parametrize("target", [4_000, 8_000, 12_000, 20_000, 60_000])
+def test_counting_pairs_finds_the_same_drawing_as_making_each(target, monkeypatch):
+    part, found = jacobi()
+    monkeypatch.setattr(linked, "_TARGET", target)
+    fitting = model_of(part, found)
+    monkeypatch.setattr(linked, "_LEAST_PAIR", 0)
+    assert model_of(part, found) == fitting
 
 
 def test_asked_for_sizes_are_drawn():

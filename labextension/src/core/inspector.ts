@@ -11,7 +11,7 @@ import { element, folding, items, setAttribute, unfolding } from './dom';
 import { gpuView } from './gpuView';
 import { headView, statusView } from './headView';
 import { historyView } from './historyView';
-import type { Model } from './model';
+import type { Choice, Model } from './model';
 import { readChoices, readModel } from './read';
 import { NOTHING } from './selection';
 import { sideView } from './sideView';
@@ -112,7 +112,7 @@ export class Inspector {
   offer(number: number, choices: unknown, isComplete: boolean): void {
     const menu = this.state?.menu ?? null;
     if (this.state !== null && menu?.number === number) {
-      this.state.menu = { ...menu, choices: [...menu.choices, ...readChoices(choices)], isComplete };
+      this.state.menu = { ...menu, choices: withNews(menu.choices, readChoices(choices)), isComplete };
       this.state.tell('choices');
     }
   }
@@ -151,6 +151,16 @@ function layout(state: State): readonly HTMLElement[] {
 function section(name: string, ...content: readonly HTMLElement[]): HTMLElement {
   const heading = element('p', { class: 'polyviz-heading' }, name);
   return element('section', { 'aria-label': name, class: 'polyviz-section' }, heading, ...content);
+}
+
+/** The moves of a menu with others added, or known better. */
+function withNews(known: readonly Choice[], news: readonly Choice[]): readonly Choice[] {
+  const choices = [...known];
+  for (const choice of news) {
+    const place = choice.place ?? choices.length;
+    choices.splice(place, place < choices.length ? 1 : 0, choice);
+  }
+  return choices;
 }
 
 function title(state: State): HTMLElement {

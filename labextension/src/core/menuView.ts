@@ -21,7 +21,8 @@ export class MenuView {
   private readonly illegal = new Group('They would change the result; pick one to see why');
   private readonly waiting = element('p', { class: 'polyviz-muted', role: 'status' });
   private readonly reason = element('p', { class: 'polyviz-reason', 'aria-live': 'polite' });
-  private shown = 0;
+  private shown: readonly Choice[] = [];
+  private readonly made: HTMLElement[] = [];
 
   constructor(
     private readonly state: State,
@@ -50,16 +51,17 @@ export class MenuView {
 
   /** Add what was found since the last time; what is there already keeps its place, and the focus. */
   update(menu: Menu): void {
-    for (const choice of menu.choices.slice(this.shown)) {
-      if (choice.legal) {
-        this.legal.add(this.allowed(choice));
-      } else {
-        this.illegal.add(this.forbidden(choice));
+    menu.choices.forEach((choice, place) => {
+      const known = this.made[place];
+      if (known === undefined) {
+        this.made.push(choice.legal ? this.allowed(choice) : this.forbidden(choice));
+        (choice.legal ? this.legal : this.illegal).add(this.made[place] as HTMLElement);
+      } else if (choice.legal && choice !== this.shown[place]) {
+        known.replaceChildren(choice.label, ...this.told(choice));
       }
-    }
-    this.shown = menu.choices.length;
-    const hasLegal = menu.choices.some(choice => choice.legal);
-    this.waiting.textContent = !menu.isComplete ? 'Looking for moves …' : hasLegal ? '' : 'No move is legal here.';
+    });
+    this.shown = menu.choices;
+    this.waiting.textContent = waitingText(menu);
     this.waiting.hidden = this.waiting.textContent === '';
   }
 
@@ -76,11 +78,16 @@ export class MenuView {
       state.ask({ ask: 'apply', variant, at, move, arguments: choice.arguments }, `making the move “${choice.label}”`);
     };
     const made = button(choice.label, apply, { class: 'polyviz-move' });
-    for (const effect of effects(state, choice, this.now)) {
-      const tone = effect.startsWith(WORSE) ? 'polyviz-worse' : effect.startsWith(BETTER) ? 'polyviz-better' : '';
-      made.append(' ', element('span', { class: `polyviz-effect ${tone}` }, effect));
-    }
+    made.append(...this.told(choice));
     return made;
+  }
+
+  /** What a move would change, to stand behind its name. */
+  private told(choice: Choice): readonly (Node | string)[] {
+    return effects(this.state, choice, this.now).flatMap(effect => {
+      const tone = effect.startsWith(WORSE) ? 'polyviz-worse' : effect.startsWith(BETTER) ? 'polyviz-better' : '';
+      return [' ', element('span', { class: `polyviz-effect ${tone}` }, effect)];
+    });
   }
 
   /** Still a button that works: what it does is show why the move cannot be made. */
@@ -119,8 +126,21 @@ function prediction(state: State, now: Totals): string {
   return now.accesses === 0 ? `${order}.` : `${order}, ${bytesText(now.bytes)} moved through a cache of ${cacheText(state.cache)}. ${BETTER} less, ${WORSE} more:`;
 }
 
+/** What is still to come, or that there is nothing. */
+function waitingText({ choices, isComplete }: Menu): string {
+  const legal = choices.filter(choice => choice.legal);
+  if (isComplete) {
+    return legal.length > 0 ? '' : 'No move is legal here.';
+  }
+  const isListed = legal.some(choice => choice.effect !== null);
+  return isListed ? 'Working out what the moves would change …' : 'Looking for moves …';
+}
+
 /** The numbers that a move would change; a sign tells better from worse. */
 function effects(state: State, choice: Choice, now: Totals | null): readonly string[] {
+  if (choice.effect === null) {
+    return ['…'];
+  }
   const told = choice.effect === '' ? [] : [choice.effect];
   if (now === null || choice.after === null) {
     return told;

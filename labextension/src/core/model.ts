@@ -256,10 +256,13 @@ export interface Edit {
 
 /** A move at one place of the tree; `legal` or not, with the reason. */
 export interface Choice {
+  /** Which move of its menu it is, where the kernel tells it: one that comes later stands for the one before. */
+  readonly place: number | null;
   readonly move: string;
   readonly label: string;
   readonly at: string | null;
-  readonly effect: string;
+  /** Null until it is known. */
+  readonly effect: string | null;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly legal: boolean;
   readonly reason: string;

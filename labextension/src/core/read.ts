@@ -31,11 +31,36 @@ export type Reading = { readonly model: Model } | { readonly problem: string };
 const DEEPEST = 64;
 /** Points, pairs of them or times that are still read: some thousands are what polyviz writes. */
 const MOST = 250_000;
+/** Characters of a document that are still read: so many marks need less, and longer ones take seconds to be refused. */
+const LONGEST = 40_000_000;
+
+/** The value of an output, or of a document, whose text may be no JSON at all, or too long to look at. */
+export function valueOf(value: unknown): unknown {
+  if (typeof value !== 'string') {
+    return value;
+  }
+  if (value.length > LONGEST) {
+    return { oversize: value.length };
+  }
+  try {
+    return JSON.parse(value);
+  } catch (error) {
+    return { unread: (error as Error).message };
+  }
+}
 
 /** The model in `value`, or the sentence that says why there is none. */
 export function readModel(value: unknown): Reading {
   const fields = fieldsOf(value);
   const version = fields['v'];
+  if (typeof fields['oversize'] === 'number') {
+    const [size, most] = [fields['oversize'], LONGEST].map(length => (length / 1e6).toFixed(1));
+    return {
+      problem:
+        `This file is too large to be read: it has ${size} MB, and at most ${most} MB are read. ` +
+        'polyviz itself saves less than 1 MB: save the view again.'
+    };
+  }
   if (fields['unread'] !== undefined) {
     return { problem: `This file is damaged: it is no JSON. ${textOf(fields['unread'])}` };
   }
@@ -273,10 +298,11 @@ export function readChoices(value: unknown): readonly Choice[] {
   return listOf(value, item => {
     const fields = fieldsOf(item);
     return {
+      place: typeof fields['place'] === 'number' ? fields['place'] : null,
       move: textOf(fields['move']),
       label: textOf(fields['label']),
       at: typeof fields['at'] === 'string' ? fields['at'] : null,
-      effect: textOf(fields['effect']),
+      effect: fields['effect'] === null ? null : textOf(fields['effect']),
       arguments: fieldsOf(fields['arguments']),
       legal: fields['legal'] === true,
       reason: textOf(fields['reason']),

@@ -12,6 +12,7 @@ import { PanelLayout, Widget } from '@lumino/widgets';
 import { carryOver } from '../core/carryOver';
 import { button, element } from '../core/dom';
 import { Inspector, PAGE, SHOWN } from '../core/inspector';
+import { valueOf } from '../core/read';
 import { fieldsOf, textOf } from '../core/values';
 import { livePictures } from './livePictures';
 import { Plotly, type Turn } from './plotly';
@@ -87,7 +88,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
 
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     const { data } = model;
-    const value = read(data[MIME]);
+    const value = valueOf(data[MIME]);
     const content = contentOf(data);
     if (content === this.drawn) {
       return;
@@ -288,21 +289,11 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   }
 }
 
-/** The value of an output, or of a document, whose text may be no JSON at all. */
-function read(value: unknown): unknown {
-  if (typeof value !== 'string') {
-    return value;
-  }
-  try {
-    return JSON.parse(value);
-  } catch (error) {
-    return { unread: (error as Error).message };
-  }
-}
-
-/** What decides whether an output has to be drawn again. */
+/** What decides whether an output has to be drawn again; the text of a document can be long, and is taken as it is. */
 function contentOf(data: ReadonlyPartialJSONObject): string {
-  return JSON.stringify([data[MIME] ?? null, data[WIDGET_VIEW] ?? null]);
+  const value = data[MIME] ?? null;
+  const view = JSON.stringify(data[WIDGET_VIEW] ?? null);
+  return typeof value === 'string' ? view + value : JSON.stringify([value, view]);
 }
 
 /** What ipywidgets puts on a view whose kernel no longer answers: the page still has the widget, and could draw it. */

@@ -207,6 +207,23 @@ test('the menu is there at once, and moves are added as they are found', () => {
   expect(menu.textContent).not.toContain('Looking for moves');
 });
 
+test('names and legality are there first, and what a move would change is put behind its name when it is known', () => {
+  const view = draw(sample(), []);
+  find('[aria-label="Moves at i"]').click();
+  const legal = { place: 0, move: 'unroll', label: 'Unroll', at: 'i', arguments: {}, legal: true, effect: null, reason: '' };
+  view.offer(1, [legal, { ...legal, place: 1, label: 'Parallel', legal: false, effect: '', reason: 'no' }], false);
+  const unroll = find('.polyviz-move');
+  unroll.focus();
+  expect(unroll.textContent).toBe('Unroll …');
+  expect(find('.polyviz-menu').textContent).toContain('Looking for moves');
+  view.offer(1, [{ ...legal, effect: 'loops: 2 → 3' }], false);
+  expect(find('.polyviz-menu').textContent).toContain('Working out what the moves would change');
+  view.offer(1, [], true);
+  expect(document.activeElement).toBe(unroll);
+  expect(all('.polyviz-move')).toHaveLength(2);
+  expect(unroll.textContent).toContain('Unroll loops: 2 → 3');
+});
+
 test('a menu takes no moves of one that was closed before it', () => {
   const view = draw(sample(), []);
   const open = find('[aria-label="Moves at i"]');

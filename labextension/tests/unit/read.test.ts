@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { readChoices, readModel } from '../../src/core/read';
+import { readChoices, readModel, valueOf } from '../../src/core/read';
 import { sample } from './sample';
 
 test('a whole model is read', () => {
@@ -29,6 +29,15 @@ test.each([
   const refused = readModel({ ...sample(), [part]: holding(new Array(250_001)) });
   expect('problem' in refused && refused.problem).toMatch(/too large.*250001 iterations.*250000 are read.*save the view again/);
   expect('model' in readModel({ ...sample(), [part]: holding([[1, 2]]) })).toBe(true);
+});
+
+test('a document is read as JSON, and one that is too long is refused with a sentence before that', () => {
+  expect(valueOf('{"v": 1}')).toEqual({ v: 1 });
+  expect(valueOf({ v: 1 })).toEqual({ v: 1 });
+  const damaged = readModel(valueOf('{"v": 1'));
+  expect('problem' in damaged && damaged.problem).toMatch(/no JSON/);
+  const refused = readModel(valueOf(' '.repeat(50_000_000)));
+  expect('problem' in refused && refused.problem).toMatch(/too large to be read: it has 50.0 MB, and at most 40.0 MB/);
 });
 
 test('what has the wrong type becomes empty, never an exception', () => {
