@@ -60,6 +60,8 @@ class DeviceArrays(ArrayPrinter):
         self.together = 1
         self.instance: tuple[str, ...] = ()
         """The iterators of the statement instance that is printed, for the emulator to tell."""
+        self.turns: tuple[str, ...] = ()
+        """What tells the iterations of the loops around it apart, for the emulator to count requests."""
         self.copies = {private_name(scop, one.array): len(one.extents) for one in plan.expansions}
         hidden = {one.array for one in plan.expansions if private_name(scop, one.array) == one.array}
         self.names = tuple(array.name for array in scop.arrays if array.name not in hidden)
@@ -102,17 +104,18 @@ class DeviceArrays(ArrayPrinter):
         texts = [self._plain_subscript(element, axis, printer) for axis in range(len(element.subscripts))]
         number = self._record(element, f"{name}[{', '.join(texts)}]" if texts else name)
         if self.instrumented:
-            return f"{name}.at<{number}>({', '.join(texts)}){self._instance_text()}"
+            return f"{name}.at<{number}>({', '.join(texts)}){self._moment_text()}"
         return f"{name}[{self._flat(element, texts)}]"
 
-    def _instance_text(self) -> str:
-        return f".of({', '.join(self.instance)})" if self.instance else ""
+    def _moment_text(self) -> str:
+        told = (("of", self.instance), ("when", self.turns))
+        return "".join(f".{name}({', '.join(values)})" for name, values in told if values)
 
     def _shared_cell(self, element: Element, printer: CExpressionPrinter) -> str:
         texts = [printer.expression(subscript) for subscript in element.subscripts]
         number = self._record(element, f"{element.array}[{', '.join(texts)}]", "shared")
         if self.instrumented:
-            return f"{element.array}.at<{number}>({', '.join(texts)}){self._instance_text()}"
+            return f"{element.array}.at<{number}>({', '.join(texts)}){self._moment_text()}"
         return element.array + "".join(f"[{text}]" for text in texts)
 
     def shared_declaration(self, name: str) -> str:

@@ -15,6 +15,7 @@ from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
 from polyviz.codegen.preamble_cuda import as_index
 from polyviz.codegen.run_cuda import RunText
 from polyviz.codegen.text import TextBuilder
+from polyviz.codegen.turns import Turns
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.codegen.values_c import SUM
 from polyviz.mapping.gpu_elements import BLOCKS_PER_MULTIPROCESSOR, MOST_REGISTERS
@@ -82,6 +83,7 @@ class KernelBody:
         self.owner.names.update(self.coordinates)
         self.protects = {barrier.name: barrier.protects for barrier in self.kernel.barriers}
         self.warp = Warp.of(self.kernel)
+        self.turns = Turns(self.kernel)
         self.width = IndexWidth(self._magnitudes())
 
     def _magnitudes(self) -> Mapping[str, Magnitude]:
@@ -245,7 +247,8 @@ class KernelBody:
         self.width.name(name, node.start, node.stop, beyond=node.step)
         header = f"Index {name} = {start}; {name} < {stop}; {advance}"
         out.add(indent, f"for ({header}) {{")
-        self._node(node.body, indent + 1, None if warp is None else warp.inside(name, node.start), out)
+        with self.turns.inside(name, node.start, start):
+            self._node(node.body, indent + 1, None if warp is None else warp.inside(name, node.start), out)
         out.add(indent, "}")
 
     def _instance(self, node: Instance, indent: int, warp: Warp | None, out: TextBuilder) -> None:
@@ -314,6 +317,7 @@ class KernelBody:
         arrays = self.owner.arrays
         arrays.enter(statement)
         arrays.warp, arrays.together = warp, together
+        arrays.turns = self.turns.texts
         begin, first_line = len(arrays.references), len(out.lines) + 1
         for number, line in enumerate(printed()):
             out.add(indent, line + (f"  // {comment}" if number == 0 and comment else ""), statement)

@@ -7,6 +7,7 @@ conditions on threads are inside the copies and inside the cells of a tile.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -155,11 +156,13 @@ class RunText:
 
     def _cells(self, indent: int, out: TextBuilder, inner: Inner) -> None:
         """``inner`` for every cell of a thread; the loops are unrolled, so that cells have registers."""
-        for depth, axis in enumerate(self.wide):
-            name = self.element(axis)
-            out.add(indent + depth, "#pragma unroll")
-            out.add(indent + depth, f"for (int {name} = 0; {name} < {self.elements[axis]}; {name}++) {{")
-        inner(indent + len(self.wide))
+        with ExitStack() as loops:
+            for depth, axis in enumerate(self.wide):
+                name = self.element(axis)
+                out.add(indent + depth, "#pragma unroll")
+                out.add(indent + depth, f"for (int {name} = 0; {name} < {self.elements[axis]}; {name}++) {{")
+                loops.enter_context(self.body.turns.inside(name))
+            inner(indent + len(self.wide))
         for depth in reversed(range(len(self.wide))):
             out.add(indent + depth, "}")
 
@@ -311,8 +314,9 @@ class RunText:
         step, tile = self.variable("step"), self.variable("tile")
         out.add(indent, "#pragma unroll" if whole and not self._loops_inside() else "#pragma unroll 1")
         out.add(indent, f"for (Index {step} = {tile}; {step} < {tile} + {self.run.depth}; {step}++) {{")
-        self.reads.take(indent + 1, out, buffer)
-        self._cells(indent + 1, out, lambda inner: self._members(inner, out, buffer, whole=whole))
+        with self.body.turns.inside(step):
+            self.reads.take(indent + 1, out, buffer)
+            self._cells(indent + 1, out, lambda inner: self._members(inner, out, buffer, whole=whole))
         out.add(indent, "}")
 
     def _loops_inside(self) -> bool:

@@ -44,8 +44,9 @@ def bare(text):
     kernels = re.sub(r"//.*|\.raw\(\)|__align__\(16\) ", "", kernels)
     kernels = re.sub(r"(?:const )?(\w+) \*__restrict__ (\w+)", r"Global<\1> \2", kernels)
     kernels = re.sub(r"Shared<(\w+)(?:, \d+)*>", r"\1", kernels)
-    told = without(without(kernels, r"\.of\(", "()"), r"\.at<\d+>\(", "()")
-    return without(told, r"\[", "[]")
+    for accessor in (r"\.when\(", r"\.of\(", r"\.at<\d+>\("):
+        kernels = without(kernels, accessor, "()")
+    return without(kernels, r"\[", "[]")
 
 
 def without(text, begin, brackets):
