@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -167,7 +168,7 @@ class DeviceArrays(ArrayPrinter):
         else:
             lanes = tuple(map(warp.lanes, element.subscripts))
             access = WarpAccess(lanes, warp.row, warp.count, self.together, whole=warp.is_any_warp)
-        self.references.append(Reference(number, element.array, text, memory, access))
+        self.references.append(Reference(number, element.array, in_short(text), memory, access))
         return number
 
     def itemsize(self, name: str) -> int:
@@ -222,3 +223,22 @@ class DeviceArrays(ArrayPrinter):
 
 def _simple(text: str) -> bool:
     return text.isidentifier() or text.isdigit()
+
+
+def in_short(text: str) -> str:
+    """An access as a person reads it: without casts, and without the test that a subscript is in range.
+
+    >>> in_short("A[checked_index(row[i + 1], A_extent0, &failure, 1), (int64_t)j]")
+    'A[row[i + 1], j]'
+    >>> in_short("A[floor_mod_i64(32 * (int64_t)block_x, 256)]")
+    'A[floor_mod(32 * block_x, 256)]'
+    """
+    text = re.sub(r"\b(floor_div|floor_mod|min|max)_(?:i64|index)\(", r"\1(", text.replace("(int64_t)", ""))
+    while found := re.search(r"\bchecked_index\(", text):
+        depth, comma, end = 1, 0, found.end()
+        while depth:
+            depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(text[end], 0)
+            comma = comma or (end if depth == 1 and text[end] == "," else 0)
+            end += 1
+        text = text[: found.start()] + text[found.end() : comma] + text[end:]
+    return text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN, thread_values
 from polyviz.codegen.index_width import SIZE, WIDE, IndexWidth, Magnitude, widened
 from polyviz.codegen.kernel_data_cuda import statement_rows
 from polyviz.codegen.lanes import Warp
-from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, instances
 from polyviz.codegen.preamble_cuda import as_index
 from polyviz.codegen.run_cuda import RunText
 from polyviz.codegen.text import TextBuilder
@@ -78,12 +79,15 @@ class KernelBody:
     coordinates: Mapping[str, str]
     text: TextBuilder = field(default_factory=TextBuilder)
     sites: list[tuple[int, int, str, int, bool]] = field(default_factory=list)
+    after_block: str = ""
+    """The barrier before a block goes on to a part of the grid that no block is left for; none where it is empty."""
 
     def __post_init__(self) -> None:
         self.owner.names.update(self.coordinates)
         self.protects = {barrier.name: barrier.protects for barrier in self.kernel.barriers}
         self.warp = Warp.of(self.kernel)
         self.turns = Turns(self.kernel)
+        self.often: Mapping[str, int] = {}
         self.width = IndexWidth(self._magnitudes())
 
     def _magnitudes(self) -> Mapping[str, Magnitude]:
@@ -110,6 +114,7 @@ class KernelBody:
 
     def print(self, node: LoopNode) -> None:
         """The body: coordinates first, then the loops of a thread."""
+        self.often = Counter(instance.statement for instance in instances(node))
         loops = TextBuilder()
         wrapped = [axis for axis in self.kernel.blocks if axis.axis != "x"]
         self._node(node, 1 + len(wrapped), self.warp, loops)
@@ -129,6 +134,8 @@ class KernelBody:
             self.text.add(
                 level + 1, "if (INDEX_BITS == 32) break;  // the grid is not larger than a device's"
             )
+            if self.after_block and level == len(wrapped):
+                self.text.add(level + 1, self.after_block)
             self.text.add(level, "}")
 
     def _block(self, axis: str, first: Expression, last: Expression, indent: int) -> int:
@@ -284,7 +291,8 @@ class KernelBody:
         # Only the emulator is told, and only the plain text says how large the numbers of a kernel become.
         if self.owner.arrays.instrumented:
             self.owner.arrays.instance = tuple(map(self.owner.printer.expression, instance))
-        self.recorded(statement, printed, indent, warp, out, comment, assigns=assigns)
+        inner = None if warp is None else warp.inside_statement(body)
+        self.recorded(statement, printed, indent, inner, out, comment, assigns=assigns)
         self.owner.arrays.instance = ()
 
     def _wide(self, instruction: Instruction) -> Instruction:

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from polyviz.model.staging import StagedMember, StagedRun
 
 Inner = Callable[[int], None]
+_READ = "__syncthreads();  // the tiles have been read"
+"""Stands before the next copy to the same tiles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,10 @@ class RunText:
         self._copies(indent, out, Constant(0))
         self._arrived(indent, out)
         self._compute(indent, out, Constant(0))
-        self._read(indent, out)
+        if self.body.turns.texts or self.body.often[self.run.name] > 1:
+            out.add(indent, _READ)
+        else:
+            self.body.after_block = _READ
 
     def _ahead(self, indent: int, out: TextBuilder) -> None:
         """The next tile is on its way while this one is used, so that threads meet once per tile."""
@@ -272,7 +277,7 @@ class RunText:
         self._copies(indent + 1, out, Constant(0))
         self._arrived(indent + 1, out)
         self._compute(indent + 1, out, Constant(0))
-        self._read(indent + 1, out)
+        out.add(indent + 1, _READ)
         out.add(indent, "}")
 
     def text(self, value: isl.PwAff | None) -> str:
@@ -283,9 +288,6 @@ class RunText:
     def _arrived(self, indent: int, out: TextBuilder) -> None:
         out.add(indent, "wait_for_copies();")
         out.add(indent, "__syncthreads();  // the tiles are in shared memory")
-
-    def _read(self, indent: int, out: TextBuilder) -> None:
-        out.add(indent, "__syncthreads();  // the tiles have been read")
 
     def _copies(self, indent: int, out: TextBuilder, buffer: Expression) -> None:
         for tile in self.names.tiles:
