@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.bodies import grid_ends, placed_body
 from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN, thread_values
 from polyviz.codegen.index_width import SIZE, WIDE, IndexWidth, Magnitude, widened
-from polyviz.codegen.kernel_data_cuda import statement_rows
+from polyviz.codegen.kernel_data_cuda import block_rows, statement_rows
 from polyviz.codegen.lanes import Warp
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, instances
 from polyviz.codegen.preamble_cuda import as_index
@@ -182,7 +182,7 @@ class KernelBody:
         kernel = self.kernel
         arrays = self.owner.arrays
         blocks = (
-            ", ".join(f"{a.axis}: {statement_rows(a.texts)} / {a.size}" for a in reversed(kernel.blocks))
+            ", ".join(f"{a.axis}: {block_rows(a.texts, a.size)}" for a in reversed(kernel.blocks))
             or "one"
         )
         threads = ", ".join(f"{a.axis}: {statement_rows(a.texts)}" for a in reversed(kernel.threads)) or "one"

@@ -29,7 +29,7 @@ class Turns:
 
     @contextmanager
     def inside(self, iterator: str, start: Expression | None = None, text: str = "") -> Iterator[None]:
-        """Inside the loop over ``iterator``, which begins at ``start``, printed as ``text``; None: alike in all threads.
+        """Inside the loop over ``iterator``, which begins at ``start``, printed as ``text``; None: alike everywhere.
 
         Where threads begin differently, what counts is how far each of them has come.
         """

@@ -209,10 +209,10 @@ class _Stager:
         found: dict[str, dict[str, None]] = {}
         for array, reason in refused:
             found.setdefault(array, {})[reason] = None
-        for array, reasons in found.items():
-            self.unstaged[name, array] = "; ".join(reasons)
-        every = {self.unstaged[name, array] for array in found}
-        return every.pop() if len(every) == 1 else "; ".join(f"{array}: {'; '.join(own)}" for array, own in found.items())
+        told = {array: "; ".join(reasons) for array, reasons in found.items()}
+        self.unstaged.update({(name, array): own for array, own in told.items()})
+        every = set(told.values())
+        return every.pop() if len(every) == 1 else "; ".join(f"{array}: {own}" for array, own in told.items())
 
     def _depths(self, run: Run, elements: Mapping[Axis, int]) -> tuple[int, ...]:
         if run.place is None:

@@ -52,6 +52,7 @@ struct Finding {
     int64_t block_at[3], thread_at[3];
     int64_t depth, instance[KEPT];  // the iterators of the statement, where it is one that accesses
     int64_t rank, subscripts[KEPT], extents[KEPT];  // of what is out of range
+    int64_t other_block_at[3], other_thread_at[3];  // who else is in a race; -1 for several
 };
 
 // The lanes that make an access at one moment: in the same iteration of every loop around it; a loop that nobody tells
@@ -73,11 +74,13 @@ static uint64_t *turn_moment;
 static Finding findings[FINDINGS];
 static int64_t finding_count, barrier_count;
 static int64_t launch_number;
+static int64_t current_kernel;
 static int32_t current_block, current_interval, current_thread, pass;
 static int64_t scrap[4];
 static int64_t instance[KEPT], instance_depth;  // the statement instance whose accesses are running
 
 static void place_of_thread(Finding &finding);
+static void place_of_other(Finding &finding, const Stamp &other);
 
 static Finding *report(int64_t kind, int64_t site, int64_t other, int64_t index)
 {
@@ -225,8 +228,12 @@ static void stamp_read(Stamp &read, bool shared)
 
 static void watch(Cell &cell, bool write, bool shared, int64_t site, int64_t index)
 {
-    if (at_the_same_time(cell.write, shared) || (write && at_the_same_time(cell.read, shared)))
-        report(RACE, site, cell.write.launch == launch_number ? cell.write.thread : cell.read.thread, index);
+    const bool meets_write = at_the_same_time(cell.write, shared);
+    if (meets_write || (write && at_the_same_time(cell.read, shared))) {
+        Finding *found = report(RACE, site, -1, index);
+        if (found)
+            place_of_other(*found, meets_write ? cell.write : cell.read);
+    }
     if (write)
         cell.write = Stamp{launch_number, current_block, current_interval, current_thread};
     else
@@ -384,6 +391,19 @@ static void place_of_thread(Finding &finding)
         to[which][0] = all[which].x, to[which][1] = all[which].y, to[which][2] = all[which].z;
 }
 
+static void place(int64_t *to, int64_t number, const Index &size)
+{
+    const int64_t at[] = {number % size.x, number / size.x % size.y, number / size.x / size.y};
+    for (int axis = 0; axis < 3; axis++)
+        to[axis] = number < 0 ? -1 : at[axis];
+}
+
+static void place_of_other(Finding &finding, const Stamp &other)
+{
+    place(finding.other_block_at, other.block, gridDim);
+    place(finding.other_thread_at, other.thread, blockDim);
+}
+
 static void enter(Fiber *fiber)
 {
     running = fiber;
@@ -481,7 +501,7 @@ static bool check_barrier(int count)
         waiting++;
     }
     if (waiting && (!same || waiting < count))
-        report(DIVERGENT, -1, waiting, line);
+        report(DIVERGENT, current_kernel, waiting, line);
     if (waiting)
         barrier_count++;
     return waiting > 0;
@@ -552,8 +572,10 @@ template <int CELLS, class T, int FROM> static void take(T *to, const Reference<
 template <class Body> static void call(void *argument) { (*(Body *)argument)(); }
 
 template <class Body>
-static int64_t launch(const int64_t *grid, const int64_t *block, int64_t seed, int64_t barriers, Body kernel)
+static int64_t launch(
+    int64_t number_of_kernel, const int64_t *grid, const int64_t *block, int64_t seed, int64_t barriers, Body kernel)
 {
+    current_kernel = number_of_kernel;
     gridDim = Index{(unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2]};
     blockDim = Index{(unsigned)block[0], (unsigned)block[1], (unsigned)block[2]};
     random_state = 0x9e3779b97f4a7c15ull ^ (uint64_t)seed * 0xbf58476d1ce4e5b9ull;

@@ -1,4 +1,4 @@
-"""What cards say of kernels that ask their data: how neighbours move, why arrays stay where they are, in whose words."""
+"""What cards say of how neighbours move, of why arrays stay where they are, of where threads wait: it must be true."""
 
 from __future__ import annotations
 
@@ -122,3 +122,28 @@ def test_tiles_that_are_filled_once_need_one_barrier():
     # A block that goes on beyond the grid of a device fills them again.
     later = kernel.source.partition("if (INDEX_BITS == 32) break;")[2]
     assert later.count("__syncthreads();  // the tiles have been read") == 1
+
+
+def forward(L, x):
+    for i in range(x.shape[0]):
+        for j in range(i):
+            x[i] -= L[i, j] * x[j]
+
+
+def test_a_card_calls_the_loops_of_the_host_as_the_text_does():
+    card = card_of(forward, np.ones((20, 20)), np.ones(20), schedule="isl")
+    assert card.host == ("j",)
+    assert "step0" not in card.text()
+    assert "launched again for every j of the host's loops" in card.text()
+    assert "j" in card.grid[0]
+
+
+def test_a_card_says_which_accesses_did_not_run():
+    card = card_of(doubly, np.ones(40), np.zeros(40))
+    assert "did not run" in card.text()
+    assert "1 requests" not in card.text()
+
+
+def doubly(A, B):
+    for i in range(1, A.shape[0] - 1):
+        B[i] = A[i - 1] + A[i] + A[i + 1]

@@ -55,3 +55,10 @@ def test_cells_of_a_thread_beyond_the_border_do_not_shift_its_requests():
     wanted = requests_in_lockstep(37, 41, 16, 16, 8)
     (stored,) = (row for row in card.accesses if row.mode == "write" and row.memory == "global")
     assert (stored.requests, round(stored.counted * stored.requests)) == (len(wanted), sum(wanted))
+
+
+def test_a_report_is_a_sentence_for_who_prints_it():
+    kernel = pv.compile(doubled, schedule="isl", target="emulated")
+    kernel(np.ones((4, 8)), np.zeros((4, 8)))
+    told = "n = 4, m = 8: 1 launch, 4 transactions for 4 requests of global memory, 0 barriers passed"
+    assert str(kernel.emulation).startswith(told)
