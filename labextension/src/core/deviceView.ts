@@ -33,7 +33,7 @@ function cardPart(card: Card, isCounted: boolean): HTMLElement {
     'div',
     { class: 'polyviz-kernel', role: 'group', 'aria-label': `Kernel ${card.name}` },
     element('p', {}, element('strong', {}, card.name), ` runs ${card.statements.join(', ')}`),
-    blockPicture([0, 1, 2].map(axis => Math.max(1, card.block[axis] ?? 1))),
+    blockPicture([0, 1, 2].map(axis => Math.max(1, card.block[axis] ?? 1)), card.grid),
     facts,
     ...(card.promotions.length === 0 ? [] : [promotions(card)]),
     ...(layouts === null ? [] : [layouts]),

@@ -185,8 +185,23 @@ test.each([
   [[1024], 32, 32],
   [[100], 32, 4]
 ])('%j threads of a block stand in %i columns and %i rows', (threads, columns, rows) => {
-  const squares = [...blockPicture(threads).querySelectorAll('.polyviz-thread')];
+  const squares = [...blockPicture(threads, ['n', '1', '1']).querySelectorAll('.polyviz-thread')];
   const places = (axis: string): number => new Set(squares.map(one => one.getAttribute(axis))).size;
   expect([places('x'), places('y')]).toEqual([columns, rows]);
   expect(Number(squares[0]!.getAttribute('height'))).toBeGreaterThan(2);
+});
+
+test.each([
+  [['(n + 3) // 4', '1', '1'], 4, 1, 'blocks …'],
+  [['1', '(n + 3) // 4', '1'], 1, 3, 'blocks …'],
+  [['n', 'm', '1'], 4, 3, 'blocks …'],
+  [['1', '1', '1'], 1, 1, 'one block'],
+  [['2', '2', '1'], 2, 2, 'blocks'],
+  [['9', '1', '1'], 4, 1, 'blocks …']
+])('a grid of %j blocks is drawn as %i by %i', (grid, columns, rows, title) => {
+  const picture = blockPicture([32], grid);
+  const squares = [...picture.querySelectorAll('.polyviz-block')];
+  const places = (axis: string): number => new Set(squares.map(one => one.getAttribute(axis))).size;
+  expect([places('x'), places('y'), squares.length]).toEqual([columns, rows, columns * rows]);
+  expect(picture.querySelector('text')?.textContent).toBe(title);
 });
