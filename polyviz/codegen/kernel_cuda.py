@@ -88,6 +88,7 @@ class KernelBody:
         self.warp = Warp.of(self.kernel)
         self.turns = Turns(self.kernel)
         self.often: Mapping[str, int] = {}
+        self.hoisted: dict[str, int] = {}  # operations on a sum that wait until it is complete, by statement
         self.width = IndexWidth(self._magnitudes())
 
     def _magnitudes(self) -> Mapping[str, Magnitude]:

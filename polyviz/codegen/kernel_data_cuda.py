@@ -71,7 +71,8 @@ def _estimate(body: KernelBody, run: StagedRun) -> str:
     """How much one thread computes in a step for what it reads from shared memory, by counting."""
     scop, arrays = body.owner.scop, body.owner.arrays
     cells = prod(size for _, size in run.elements)
-    operations = cells * sum(operations_of(scop.statement(name)).total() for name in run.statements)
+    whole = sum(operations_of(scop.statement(name)).total() for name in run.statements)
+    operations = cells * (whole - sum(body.hoisted.get(name, 0) for name in run.statements))
     tiles = body.owner.runs[run.name].tiles
     read = sum(tile.cells_per_step * arrays.itemsize(tile.box.array) for tile in tiles)
     return f"a step of a thread is {plural(operations, 'operation')} on {read} bytes of shared memory"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.analysis.footprints import operations_in
 from polyviz.codegen.bodies import bound_expression, placed_body
 from polyviz.codegen.index import simplified
 from polyviz.codegen.run_copies_cuda import CopyText
@@ -189,6 +190,7 @@ class RunText:
         step = Assign(instruction.target, own)
         if factor is not None:
             step = Assign(instruction.target, Binary("*", factor, own), instruction.operator)
+            self.body.hoisted[member.statement] = 1 + operations_in(factor)
         inner = self._guarded(indent, out, member.alive)
         comment = f"line {statement.span.line}: the result"
         self.body.lines(statement, [step], inner, self.body.warp, out, comment)

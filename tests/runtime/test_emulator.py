@@ -68,7 +68,7 @@ def test_kernels_of_the_spatial_order_compute_what_the_loops_do(name):
     verify(name, "spatial")
 
 
-@pytest.mark.parametrize(("schedule", "tiles"), [("superposition", [0, 0, 4]), ("spatial", [0, 2, 2])])
+@pytest.mark.parametrize(("schedule", "tiles"), [("superposition", [0, 4]), ("spatial", [0, 2, 2])])
 def test_tiles_of_several_runs_in_several_kernels_have_names_of_their_own(schedule, tiles):
     made = verify("symm", schedule)
     names = [
