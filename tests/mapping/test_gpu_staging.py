@@ -227,7 +227,9 @@ def test_options_that_there_are_not(device, message):
         plan_of(entry_of("gemm").function, **device)
 
 
-@pytest.mark.parametrize("device", [{"threads": (32, 8)}, {"threads": (32, 32)}, {"threads": (32, 16), "elements": (2, 2)}])
+@pytest.mark.parametrize(
+    "device", [{"threads": (32, 8)}, {"threads": (32, 32)}, {"threads": (32, 16), "elements": (2, 2)}]
+)
 def test_the_threads_that_somebody_asked_for_are_those_of_the_block(device):
     kernel = pv.compile(product, schedule="isl", target="emulated", device=device)
     A, B = np.random.default_rng(0).random((2, 37, 37))
