@@ -207,6 +207,7 @@ def card_model(card: KernelCard) -> KernelCardModel:
         ],
         "accesses": [_access_model(row) for row in card.accesses],
         "layouts": list(card.layouts),
+        "launches": card.launches,
     }
 
 

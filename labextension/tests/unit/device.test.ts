@@ -90,12 +90,13 @@ test('a hundred blocks stand apart: neighbours have other colours and lines betw
 
 test('a long grid has a line for each axis, and arrays in another order are named', () => {
   const long = 'max(0, (n + 3) // 4 if n >= 4 else (m + 31) // 32)';
-  const card = { ...CARD, grid: [long, long, '1'], layouts: ['A is not in C order: one more of its subscripts is 1, 60 cells away'], accesses: [{ ...CARD.accesses[0], piece: 8 }] };
+  const card = { ...CARD, grid: [long, long, '1'], layouts: ['A is not in C order: one more of its subscripts is 1, 60 cells away'], launches: "launched again for every k of the host's loops", accesses: [{ ...CARD.accesses[0], piece: 8 }] };
   drawn(model({ ...DEVICE, kernels: [card] }));
   const text = unfold('Blocks and threads').textContent!;
   expect(text).toContain(`Blocks of 4 × 2 threads.Blocks along x: ${long}.Blocks along y: ${long}.`);
   expect(text).not.toContain('Blocks along z');
   expect(text).toContain('one more of its subscripts is 1, 60 cells away.');
+  expect(text).toContain("Launched again for every k of the host's loops.");
   expect(text).toContain('contiguous in pieces of 8, moves by (0, 1)');
 });
 
