@@ -89,6 +89,13 @@ def operations_of(statement: Statement) -> Counter[str]:
     return total
 
 
+def operations_in(node: Node) -> int:
+    """How many operations there are in ``node``, without those in subscripts."""
+    total: Counter[str] = Counter()
+    _count_operations(node, total)
+    return total.total()
+
+
 def _count_operations(node: Node, total: Counter[str]) -> None:
     if isinstance(node, Element):
         return

@@ -148,8 +148,16 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
         if name not in known:
             raise OptionError(f"Unknown device option {name!r}; known: {', '.join(known)}.")
         if not _fits(name, known[name], value):
-            raise OptionError(f"The device option {name} cannot be {value!r}.")
+            raise OptionError(f"The device option {name} is {_wanted(name, known[name])}, not {value!r}.")
     return {name: _immutable(value) for name, value in given.items()}
+
+
+def _wanted(name: str, default: object) -> str:
+    if isinstance(default, bool):
+        return "True or False"
+    if name in _PER_AXIS:
+        return "one to three positive whole numbers, that for x first, such as (4, 2), or None to leave the choice"
+    return "a positive whole number" + (", or None to leave the choice" if default is None else "")
 
 
 def _fits(name: str, default: object, value: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -60,6 +61,8 @@ class DeviceArrays(ArrayPrinter):
         self.together = 1
         self.instance: tuple[str, ...] = ()
         """The iterators of the statement instance that is printed, for the emulator to tell."""
+        self.turns: tuple[str, ...] = ()
+        """What tells the iterations of the loops around it apart, for the emulator to count requests."""
         self.copies = {private_name(scop, one.array): len(one.extents) for one in plan.expansions}
         hidden = {one.array for one in plan.expansions if private_name(scop, one.array) == one.array}
         self.names = tuple(array.name for array in scop.arrays if array.name not in hidden)
@@ -102,17 +105,18 @@ class DeviceArrays(ArrayPrinter):
         texts = [self._plain_subscript(element, axis, printer) for axis in range(len(element.subscripts))]
         number = self._record(element, f"{name}[{', '.join(texts)}]" if texts else name)
         if self.instrumented:
-            return f"{name}.at<{number}>({', '.join(texts)}){self._instance_text()}"
+            return f"{name}.at<{number}>({', '.join(texts)}){self._moment_text()}"
         return f"{name}[{self._flat(element, texts)}]"
 
-    def _instance_text(self) -> str:
-        return f".of({', '.join(self.instance)})" if self.instance else ""
+    def _moment_text(self) -> str:
+        told = (("of", self.instance), ("when", self.turns))
+        return "".join(f".{name}({', '.join(values)})" for name, values in told if values)
 
     def _shared_cell(self, element: Element, printer: CExpressionPrinter) -> str:
         texts = [printer.expression(subscript) for subscript in element.subscripts]
         number = self._record(element, f"{element.array}[{', '.join(texts)}]", "shared")
         if self.instrumented:
-            return f"{element.array}.at<{number}>({', '.join(texts)}){self._instance_text()}"
+            return f"{element.array}.at<{number}>({', '.join(texts)}){self._moment_text()}"
         return element.array + "".join(f"[{text}]" for text in texts)
 
     def shared_declaration(self, name: str) -> str:
@@ -164,7 +168,7 @@ class DeviceArrays(ArrayPrinter):
         else:
             lanes = tuple(map(warp.lanes, element.subscripts))
             access = WarpAccess(lanes, warp.row, warp.count, self.together, whole=warp.is_any_warp)
-        self.references.append(Reference(number, element.array, text, memory, access))
+        self.references.append(Reference(number, element.array, in_short(text), memory, access))
         return number
 
     def itemsize(self, name: str) -> int:
@@ -219,3 +223,22 @@ class DeviceArrays(ArrayPrinter):
 
 def _simple(text: str) -> bool:
     return text.isidentifier() or text.isdigit()
+
+
+def in_short(text: str) -> str:
+    """An access as a person reads it: without casts, and without the test that a subscript is in range.
+
+    >>> in_short("A[checked_index(row[i + 1], A_extent0, &failure, 1), (int64_t)j]")
+    'A[row[i + 1], j]'
+    >>> in_short("A[floor_mod_i64(32 * (int64_t)block_x, 256)]")
+    'A[floor_mod(32 * block_x, 256)]'
+    """
+    text = re.sub(r"\b(floor_div|floor_mod|min|max)_(?:i64|index)\(", r"\1(", text.replace("(int64_t)", ""))
+    while found := re.search(r"\bchecked_index\(", text):
+        depth, comma, end = 1, 0, found.end()
+        while depth:
+            depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(text[end], 0)
+            comma = comma or (end if depth == 1 and text[end] == "," else 0)
+            end += 1
+        text = text[: found.start()] + text[found.end() : comma] + text[end:]
+    return text

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.index import simplified
+from polyviz.model.device import coordinate
 from polyviz.model.kernel_card import AccessRow, KernelCard
 
 if TYPE_CHECKING:
@@ -33,8 +34,9 @@ def kernel_cards(
 
 
 def _card(kernel: KernelText, counts: Sequence[AccessCount], apart: set[str], known: Steps) -> KernelCard:
-    printer = PythonExpressionPrinter({}, lambda element, _: element.array)
-    x, y, z = (printer.expression(simplified(size)).replace("@host_", "step") for size in kernel.grid)
+    host = {coordinate("host", str(one.axis)): one.name for one in kernel.arguments if one.kind == "host"}
+    printer = PythonExpressionPrinter(host, lambda element, _: element.array)
+    x, y, z = (printer.expression(simplified(size)) for size in kernel.grid)
     rows = [row for site in kernel.sites for row in _rows(site, counts, known)]
     own = dict.fromkeys(site.array for site in kernel.sites if site.memory == "global" and site.array in apart)
     return KernelCard(
@@ -48,6 +50,7 @@ def _card(kernel: KernelText, counts: Sequence[AccessCount], apart: set[str], kn
         promotions=kernel.promotions,
         accesses=tuple(rows),
         layouts=tuple(_layout(name, known.get(name)) for name in own),
+        host=tuple(host.values()),
     )
 
 

@@ -22,7 +22,7 @@ def entry_point(kernels: Sequence[KernelText], stored: Sequence[str]) -> str:
     for number, kernel in enumerate(kernels):
         values = ", ".join(_value(one, slot, stored) for slot, one in enumerate(kernel.arguments))
         barriers = int(bool(kernel.barriers))
-        call = f"launch(grid, block, seed, {barriers}, [=] {{ {kernel.name}({values}); }})"
+        call = f"launch({number}, grid, block, seed, {barriers}, [=] {{ {kernel.name}({values}); }})"
         cases.append(f"    case {number}:\n        return {call};\n")
     header = (
         f'\nextern "C" int64_t {EMULATE}(int64_t kernel, const int64_t *grid, const int64_t *block, '

@@ -177,3 +177,16 @@ def widened(node: Node, spelled: Callable[[str], None]) -> Node:
     if isinstance(node, Element) and all(map(is_narrow, node.subscripts)):
         return node
     return rebuild(node, lambda part: widened(part, spelled))
+
+
+def narrowed(node: Expression) -> Expression:
+    """``node`` with the names that its integers have without ``widened``.
+
+    >>> narrowed(widened(Binary("+", Name("i"), Constant(1)), len))
+    Binary(operator='+', left=Name(name='i'), right=Constant(value=1))
+    """
+    if isinstance(node, Name):
+        return Name(node.name.removeprefix(WIDE))
+    found = rebuild(node, lambda part: narrowed(part) if isinstance(part, Expression) else part)
+    assert isinstance(found, Expression)
+    return found

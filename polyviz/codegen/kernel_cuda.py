@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import grid_ends, placed_body
 from polyviz.codegen.device_loops import BEGIN, FINISH, JOIN, thread_values
 from polyviz.codegen.index_width import SIZE, WIDE, IndexWidth, Magnitude, widened
-from polyviz.codegen.kernel_data_cuda import statement_rows
+from polyviz.codegen.kernel_data_cuda import block_rows, statement_rows
 from polyviz.codegen.lanes import Warp
-from polyviz.codegen.loops import Block, For, If, Instance, LoopNode
+from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, instances
 from polyviz.codegen.preamble_cuda import as_index
 from polyviz.codegen.run_cuda import RunText
 from polyviz.codegen.text import TextBuilder
+from polyviz.codegen.turns import Turns
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.codegen.values_c import SUM
 from polyviz.mapping.gpu_elements import BLOCKS_PER_MULTIPROCESSOR, MOST_REGISTERS
@@ -77,11 +79,16 @@ class KernelBody:
     coordinates: Mapping[str, str]
     text: TextBuilder = field(default_factory=TextBuilder)
     sites: list[tuple[int, int, str, int, bool]] = field(default_factory=list)
+    after_block: str = ""
+    """The barrier before a block goes on to a part of the grid that no block is left for; none where it is empty."""
 
     def __post_init__(self) -> None:
         self.owner.names.update(self.coordinates)
         self.protects = {barrier.name: barrier.protects for barrier in self.kernel.barriers}
         self.warp = Warp.of(self.kernel)
+        self.turns = Turns(self.kernel)
+        self.often: Mapping[str, int] = {}
+        self.hoisted: dict[str, int] = {}  # operations on a sum that wait until it is complete, by statement
         self.width = IndexWidth(self._magnitudes())
 
     def _magnitudes(self) -> Mapping[str, Magnitude]:
@@ -108,6 +115,7 @@ class KernelBody:
 
     def print(self, node: LoopNode) -> None:
         """The body: coordinates first, then the loops of a thread."""
+        self.often = Counter(instance.statement for instance in instances(node))
         loops = TextBuilder()
         wrapped = [axis for axis in self.kernel.blocks if axis.axis != "x"]
         self._node(node, 1 + len(wrapped), self.warp, loops)
@@ -127,6 +135,8 @@ class KernelBody:
             self.text.add(
                 level + 1, "if (INDEX_BITS == 32) break;  // the grid is not larger than a device's"
             )
+            if self.after_block and level == len(wrapped):
+                self.text.add(level + 1, self.after_block)
             self.text.add(level, "}")
 
     def _block(self, axis: str, first: Expression, last: Expression, indent: int) -> int:
@@ -173,7 +183,7 @@ class KernelBody:
         kernel = self.kernel
         arrays = self.owner.arrays
         blocks = (
-            ", ".join(f"{a.axis}: {statement_rows(a.texts)} / {a.size}" for a in reversed(kernel.blocks))
+            ", ".join(f"{a.axis}: {block_rows(a.texts, a.size)}" for a in reversed(kernel.blocks))
             or "one"
         )
         threads = ", ".join(f"{a.axis}: {statement_rows(a.texts)}" for a in reversed(kernel.threads)) or "one"
@@ -245,7 +255,8 @@ class KernelBody:
         self.width.name(name, node.start, node.stop, beyond=node.step)
         header = f"Index {name} = {start}; {name} < {stop}; {advance}"
         out.add(indent, f"for ({header}) {{")
-        self._node(node.body, indent + 1, None if warp is None else warp.inside(name, node.start), out)
+        with self.turns.inside(name, node.start, start):
+            self._node(node.body, indent + 1, None if warp is None else warp.inside(name, node.start), out)
         out.add(indent, "}")
 
     def _instance(self, node: Instance, indent: int, warp: Warp | None, out: TextBuilder) -> None:
@@ -281,7 +292,8 @@ class KernelBody:
         # Only the emulator is told, and only the plain text says how large the numbers of a kernel become.
         if self.owner.arrays.instrumented:
             self.owner.arrays.instance = tuple(map(self.owner.printer.expression, instance))
-        self.recorded(statement, printed, indent, warp, out, comment, assigns=assigns)
+        inner = None if warp is None else warp.inside_statement(body)
+        self.recorded(statement, printed, indent, inner, out, comment, assigns=assigns)
         self.owner.arrays.instance = ()
 
     def _wide(self, instruction: Instruction) -> Instruction:
@@ -314,6 +326,7 @@ class KernelBody:
         arrays = self.owner.arrays
         arrays.enter(statement)
         arrays.warp, arrays.together = warp, together
+        arrays.turns = self.turns.texts
         begin, first_line = len(arrays.references), len(out.lines) + 1
         for number, line in enumerate(printed()):
             out.add(indent, line + (f"  // {comment}" if number == 0 and comment else ""), statement)

@@ -12,11 +12,13 @@ from polyviz.codegen.loops import plus_one
 from polyviz.model.device import coordinate
 from polyviz.model.device_program import AccessSite, KernelText, Promotion
 from polyviz.model.expression import Binary, Constant, Expression
+from polyviz.model.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from polyviz.codegen.kernel_cuda import KernelBody
+    from polyviz.codegen.trees_cuda import TreeText
     from polyviz.model.device import GridEnds
     from polyviz.model.staging import StagedRun
 
@@ -38,7 +40,7 @@ def described(body: KernelBody, first: int) -> KernelText:
         barriers=(
             *(barrier.protects for barrier in kernel.barriers),
             *(f"the tiles of {', '.join(b.array for b in run.boxes)} are copied" for run in kernel.runs),
-            *(f"the parts of {tree.tree.array} are joined by a tree" for tree in body.trees),
+            *(_tree_barrier(tree) for tree in body.trees),
         ),
         phases=kernel.phases,
         sites=tuple(_sites(body, first)),
@@ -69,10 +71,16 @@ def _estimate(body: KernelBody, run: StagedRun) -> str:
     """How much one thread computes in a step for what it reads from shared memory, by counting."""
     scop, arrays = body.owner.scop, body.owner.arrays
     cells = prod(size for _, size in run.elements)
-    operations = cells * sum(operations_of(scop.statement(name)).total() for name in run.statements)
+    whole = sum(operations_of(scop.statement(name)).total() for name in run.statements)
+    operations = cells * (whole - sum(body.hoisted.get(name, 0) for name in run.statements))
     tiles = body.owner.runs[run.name].tiles
     read = sum(tile.cells_per_step * arrays.itemsize(tile.box.array) for tile in tiles)
-    return f"a step of a thread is {operations} operations on {read} bytes of shared memory"
+    return f"a step of a thread is {plural(operations, 'operation')} on {read} bytes of shared memory"
+
+
+def _tree_barrier(tree: TreeText) -> str:
+    rounds = tree.size.bit_length() - 1
+    return f"the parts of {tree.tree.array} are joined by a tree: one before it, one after each of {rounds} rounds"
 
 
 def _sites(body: KernelBody, first: int) -> list[AccessSite]:
@@ -120,6 +128,16 @@ def _count(ends: GridEnds) -> Expression:
 def statement_rows(texts: Mapping[str, str]) -> str:
     """The rows of statements along one axis, in the words of the source."""
     return " | ".join(dict.fromkeys(texts.values())) or "none"
+
+
+def block_rows(texts: Mapping[str, str], size: int) -> str:
+    """The rows along one axis of blocks, each of which holds ``size`` of their values.
+
+    >>> block_rows({"S0": "i", "S1": "t + j"}, 16)
+    'i / 16 | (t + j) / 16'
+    """
+    rows = (f"{row if row.isidentifier() else f'({row})'} / {size}" for row in dict.fromkeys(texts.values()))
+    return " | ".join(rows) or "none"
 
 
 def _mode(line: str) -> Literal["read", "write", "update"]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
+from polyviz.codegen.index_width import narrowed
 from polyviz.model.device import coordinate
-from polyviz.model.expression import Name, walk
+from polyviz.model.expression import Element, Loop, Name, walk
 from polyviz.model.linear import linear_terms
 from polyviz.model.warp_access import WARP
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from polyviz.model.device import DeviceKernel
-    from polyviz.model.expression import Expression
+    from polyviz.model.expression import Expression, Instruction
     from polyviz.model.warp_access import Lanes
 
 
@@ -50,6 +51,7 @@ class Warp:
 
     def lanes(self, node: Expression) -> Lanes | None:
         """What each lane adds to ``node``; None where that is no fixed number."""
+        node = narrowed(node)
         named = {part.name for part in walk(node) if isinstance(part, Name)} & self.added.keys()
         if not named:
             return (0,) * self.count
@@ -61,12 +63,26 @@ class Warp:
         )
 
     def inside(self, iterator: str, start: Expression) -> Warp:
-        """Inside a loop that begins at ``start``: lanes whose bounds cut them off differently begin no other way."""
+        """Inside a loop that begins at ``start``: lanes whose bounds cut them off differently begin no other way.
+
+        Nobody knows where it begins for a lane that asks its data.
+        """
+        start = narrowed(start)
         named = {part.name for part in walk(start) if isinstance(part, Name)} & self.added.keys()
         added = self.lanes(start)
-        if added is None and len(named) == 1:
+        if added is None and len(named) == 1 and not any(isinstance(part, Element) for part in walk(start)):
             added = self.added[named.pop()]
         return replace(self, added={**self.added, iterator: added}) if added is None or any(added) else self
+
+    def inside_statement(self, body: Sequence[Instruction]) -> Warp:
+        """Inside the loops that ``body`` has of its own, whose ranges depend on data."""
+        warp = self
+        for loop in (part for instruction in body for part in walk(instruction) if isinstance(part, Loop)):
+            warp = warp.inside(loop.iterator, loop.start)
+            moved = warp.lanes(loop.step)
+            if moved is None or any(moved):
+                warp = replace(warp, added={**warp.added, loop.iterator: None})
+        return warp
 
     def taking(self, cells: str, together: int, extents: Sequence[int], names: Sequence[str]) -> Warp:
         """The lanes that take the cells of a box in turns, ``together`` at once: a cell's number, and its places."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.index import simplified
 from polyviz.codegen.preamble_cuda import as_index
 from polyviz.codegen.values_c import AND, PRODUCT
+from polyviz.model.device import coordinate
 from polyviz.model.expression import Assign, Binary, Constant, Element, Expression, Name
 from polyviz.model.linear import linear_terms
 
@@ -67,30 +68,37 @@ class CopyText:
         wide = any(size > 1 for size in run.elements.values())
         out.add(indent, "#pragma unroll 1" if wide else "#pragma unroll")
         out.add(indent, f"for (int {cell} = {start}; {cell} < {total}; {cell} += {vector * threads}) {{")
-        places = self._places(indent + 1, out, box.extents)
+        number = Name(coordinate("thread", run.kernel.threads[0].axis))
+        with run.body.turns.inside(cell, number, start):
+            self._turn(indent + 1, out, vector)
+        out.add(indent, "}")
+
+    def _turn(self, indent: int, out: TextBuilder, vector: int) -> None:
+        """What a thread copies in one turn: the cell that the loop has, or as many from there on as ``vector`` says."""
+        box, run = self.tile.box, self.run
+        places = self._places(indent, out, box.extents)
         names = [place.name for place in places if isinstance(place, Name)]
-        warp = run.body.warp.taking(cell, vector, box.extents, names)
+        warp = run.body.warp.taking(run.variable("cell"), vector, box.extents, names)
         for place in places:
             assert isinstance(place, Name)
-            run.body.width.name(place.name, Constant(total))
-        slots, warp = self._slots(indent + 1, out, places, warp)
+            run.body.width.name(place.name, Constant(prod(box.extents)))
+        slots, warp = self._slots(indent, out, places, warp)
         subscripts = [
             simplified(Binary("+", run.bound(low), place))
             for low, place in zip(box.lower, places, strict=True)
         ]
         tests = self._inside(subscripts)
-        inner = indent + 1
+        inner = indent
         if tests:
-            out.add(inner, f"if ({' && '.join(tests)}) {{")
+            out.add(indent, f"if ({' && '.join(tests)}) {{")
             inner += 1
         self._line(inner, out, warp, (self.buffer, *slots), tuple(subscripts), vector)
         if tests and self.tile.dealt is not None:
             # Threads take such cells to registers in pieces, in tiles at the border too.
-            out.add(indent + 1, "} else {")
+            out.add(indent, "} else {")
             self._cleared(inner, out, warp, (self.buffer, *slots))
         if tests:
-            out.add(indent + 1, "}")
-        out.add(indent, "}")
+            out.add(indent, "}")
 
     def _cleared(self, indent: int, out: TextBuilder, warp: Warp, places: tuple[Expression, ...]) -> None:
         """A cell that nobody may read becomes 0."""

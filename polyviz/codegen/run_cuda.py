@@ -7,12 +7,14 @@ conditions on threads are inside the copies and inside the cells of a tile.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.analysis.footprints import operations_in
 from polyviz.codegen.bodies import bound_expression, placed_body
 from polyviz.codegen.index import simplified
 from polyviz.codegen.run_copies_cuda import CopyText
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from polyviz.model.staging import StagedMember, StagedRun
 
 Inner = Callable[[int], None]
+_READ = "__syncthreads();  // the tiles have been read"
+"""Stands before the next copy to the same tiles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +159,13 @@ class RunText:
 
     def _cells(self, indent: int, out: TextBuilder, inner: Inner) -> None:
         """``inner`` for every cell of a thread; the loops are unrolled, so that cells have registers."""
-        for depth, axis in enumerate(self.wide):
-            name = self.element(axis)
-            out.add(indent + depth, "#pragma unroll")
-            out.add(indent + depth, f"for (int {name} = 0; {name} < {self.elements[axis]}; {name}++) {{")
-        inner(indent + len(self.wide))
+        with ExitStack() as loops:
+            for depth, axis in enumerate(self.wide):
+                name = self.element(axis)
+                out.add(indent + depth, "#pragma unroll")
+                out.add(indent + depth, f"for (int {name} = 0; {name} < {self.elements[axis]}; {name}++) {{")
+                loops.enter_context(self.body.turns.inside(name))
+            inner(indent + len(self.wide))
         for depth in reversed(range(len(self.wide))):
             out.add(indent + depth, "}")
 
@@ -184,6 +190,7 @@ class RunText:
         step = Assign(instruction.target, own)
         if factor is not None:
             step = Assign(instruction.target, Binary("*", factor, own), instruction.operator)
+            self.body.hoisted[member.statement] = 1 + operations_in(factor)
         inner = self._guarded(indent, out, member.alive)
         comment = f"line {statement.span.line}: the result"
         self.body.lines(statement, [step], inner, self.body.warp, out, comment)
@@ -235,7 +242,10 @@ class RunText:
         self._copies(indent, out, Constant(0))
         self._arrived(indent, out)
         self._compute(indent, out, Constant(0))
-        self._read(indent, out)
+        if self.body.turns.texts or self.body.often[self.run.name] > 1:
+            out.add(indent, _READ)
+        else:
+            self.body.after_block = _READ
 
     def _ahead(self, indent: int, out: TextBuilder) -> None:
         """The next tile is on its way while this one is used, so that threads meet once per tile."""
@@ -269,7 +279,7 @@ class RunText:
         self._copies(indent + 1, out, Constant(0))
         self._arrived(indent + 1, out)
         self._compute(indent + 1, out, Constant(0))
-        self._read(indent + 1, out)
+        out.add(indent + 1, _READ)
         out.add(indent, "}")
 
     def text(self, value: isl.PwAff | None) -> str:
@@ -280,9 +290,6 @@ class RunText:
     def _arrived(self, indent: int, out: TextBuilder) -> None:
         out.add(indent, "wait_for_copies();")
         out.add(indent, "__syncthreads();  // the tiles are in shared memory")
-
-    def _read(self, indent: int, out: TextBuilder) -> None:
-        out.add(indent, "__syncthreads();  // the tiles have been read")
 
     def _copies(self, indent: int, out: TextBuilder, buffer: Expression) -> None:
         for tile in self.names.tiles:
@@ -311,8 +318,9 @@ class RunText:
         step, tile = self.variable("step"), self.variable("tile")
         out.add(indent, "#pragma unroll" if whole and not self._loops_inside() else "#pragma unroll 1")
         out.add(indent, f"for (Index {step} = {tile}; {step} < {tile} + {self.run.depth}; {step}++) {{")
-        self.reads.take(indent + 1, out, buffer)
-        self._cells(indent + 1, out, lambda inner: self._members(inner, out, buffer, whole=whole))
+        with self.body.turns.inside(step):
+            self.reads.take(indent + 1, out, buffer)
+            self._cells(indent + 1, out, lambda inner: self._members(inner, out, buffer, whole=whole))
         out.add(indent, "}")
 
     def _loops_inside(self) -> bool:

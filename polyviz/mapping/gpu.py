@@ -16,7 +16,7 @@ from polyviz.model.device import LARGEST_BLOCK, DeviceKernel, DevicePlan
 from polyviz.model.plan import Plan
 from polyviz.model.schedule import Decision
 from polyviz.model.staging import DeviceOptions
-from polyviz.model.words import plural
+from polyviz.model.words import plural, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -141,10 +141,9 @@ def _insist_on_kernels(scop: Scop, superposition: Superposition) -> None:
 def _insist_on_own_tiles(tile: Sequence[int] | Literal[False] | None) -> None:
     """Sizes that nobody would look at are refused; False is right, since nothing is tiled beyond the blocks."""
     if tile:
-        sizes = ", ".join(map(str, tile))
         raise OptionError(
             "The tiles of a superposition are its own, and `tile` does not change them.",
-            hint=f"Give the scheduler's option: tile_sizes=({sizes},).",
+            hint=f"Give the scheduler's option: tile_sizes={tuple(tile)!r}.",
         )
 
 
@@ -171,9 +170,9 @@ def _kernel_text(kernel: DeviceKernel) -> str:
         f"{axis.axis}: {axis.size} along {_rows(axis.texts, 'the terms of a sum' if axis.axis in sums else 'nothing')}"
         for axis in reversed(kernel.threads)
     )
-    host = f", launched {len(kernel.host)} loops deep by the host" if kernel.host else ""
+    host = f", launched in {plural(len(kernel.host), 'loop')} of the host" if kernel.host else ""
     number = len(kernel.barriers) + len(kernel.runs) + len(kernel.trees)  # copies and shared sums wait as well
-    waits = plural(number, "barrier")
+    waits = waiting(number)
     return f"kernel {kernel.number}: blocks {blocks or 'one'}; threads {threads or 'one'}; {waits}{host}"
 
 

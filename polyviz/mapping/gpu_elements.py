@@ -105,9 +105,12 @@ def wider_kernel(
 ) -> DeviceKernel | None:
     """``kernel`` with several cells per thread, as the user asks or as registers allow; None where one is enough.
 
+    Threads that somebody asked for stay as many as they are; too many for several cells each have one.
     ``smaller``: as :func:`best_elements` takes it.
     """
     sizes = {axis.axis: axis.size for axis in kernel.threads}
+    if options.threads is not None and options.elements is None and prod(sizes.values()) > prod(THREADS.values()):
+        return None
     if options.elements is not None:
         elements: Mapping[Axis, int] | None = dict(zip(_AXES, options.elements, strict=False))
     elif len(sizes) != 2 or min(sizes.values()) < min(THREADS.values()):
@@ -116,6 +119,8 @@ def wider_kernel(
         elements = best_elements(needs, cell, smaller)
     if elements is None or all(elements.get(axis, 1) == 1 for axis in sizes):
         return None
+    if options.threads is not None:
+        return _spread(scop, kernel, sizes, elements)
     most = max(THREADS.values()) if len(sizes) > 1 else max(sizes.values())
     threads = {axis: min(size, most) for axis, size in sizes.items()}
     return _spread(scop, kernel, threads, elements)

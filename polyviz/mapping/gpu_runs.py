@@ -144,10 +144,10 @@ def is_after(kernel: DeviceKernel, run: Run, other: str) -> bool:
 
 
 def _require_rows(kernel: DeviceKernel, name: str) -> None:
+    if any(tree.statement == name for tree in kernel.trees):
+        raise NoRunError("its terms are dealt to threads, each of which reads its own")
     if not kernel.threads or any(name not in axis.rows for axis in kernel.threads):
         raise NoRunError("one thread alone runs part of it")
-    if any(tree.statement == name for tree in kernel.trees):
-        raise NoRunError("its threads share an accumulation")
 
 
 def _base(kernel: DeviceKernel, name: str) -> isl.Map:

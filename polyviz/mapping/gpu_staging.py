@@ -149,7 +149,8 @@ class _Stager:
         """No array that the statement ``name`` reads has a tile; what was said of one of them before stands."""
         for access in self.scop.statement(name).accesses:
             if access.kind == "read" and access.relation.dim(isl.dim_type.out):
-                self.unstaged.setdefault((name, access.array), reason)
+                own = reason if access.exact else "which cells are read depends on data"
+                self.unstaged.setdefault((name, access.array), own)
 
     def _refuse(self, name: str, array: str, reason: str) -> None:
         self.unstaged[name, array] = reason
@@ -198,10 +199,20 @@ class _Stager:
         else:
             boxes = self._best(boxes, run, left)
         if run.place is None and not boxes:
-            raise NoRunError("; ".join(dict.fromkeys(reason for _, reason in refused)) or "it has no loop")
+            raise NoRunError(self._none_of(run.statements[0], refused) or "it has no loop")
         for array, reason in refused:
             self._refuse(run.statements[0], array, reason)
         return depth, boxes
+
+    def _none_of(self, name: str, refused: Sequence[tuple[str, str]]) -> str:
+        """Why nothing that ``name`` reads outside a loop has a tile, for every array and in a sentence for all."""
+        found: dict[str, dict[str, None]] = {}
+        for array, reason in refused:
+            found.setdefault(array, {})[reason] = None
+        told = {array: "; ".join(reasons) for array, reasons in found.items()}
+        self.unstaged.update({(name, array): own for array, own in told.items()})
+        every = set(told.values())
+        return every.pop() if len(every) == 1 else "; ".join(f"{array}: {own}" for array, own in told.items())
 
     def _depths(self, run: Run, elements: Mapping[Axis, int]) -> tuple[int, ...]:
         if run.place is None:

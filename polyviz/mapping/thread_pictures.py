@@ -165,7 +165,7 @@ def _operand(row: str) -> str:
 
 def _unnamed(name: str, thread: SpaceAxis) -> str:
     """Without a row the first thread works alone; with one that has no words, a sum is shared."""
-    return f"a share of the sum, every {thread.size}th term" if name in thread.rows else "0, the others wait"
+    return f"a share of the sum, one term in {thread.size}" if name in thread.rows else "0, the others wait"
 
 
 def _drawn(

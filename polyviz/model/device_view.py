@@ -168,7 +168,7 @@ class DeviceRun:
         launches = "1 launch" if self.launches == 1 else f"{self.launches} launches"
         verified = "; the result is that of the loops as written" if self.verified else ""
         return (
-            f"{sizes or 'one run'}: {launches}, {plural(self.barriers, 'barrier')} passed, "
+            f"{sizes or 'one run'}: {launches}, {plural(self.barriers, 'barrier')} passed by all blocks together, "
             f"{plural(self.transactions, 'transaction')} for {plural(self.requests, 'request')} of global memory"
             f"{average}, {self.asked} bytes asked for and {self.moved} moved, "
             f"{conflicts}{verified}"

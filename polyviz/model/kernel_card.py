@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from polyviz.model.words import plural
+
 if TYPE_CHECKING:
     from polyviz.model.device_program import Promotion
     from polyviz.model.warp_access import StrideKind
@@ -49,7 +51,8 @@ class AccessRow:
 class KernelCard:
     """The card of one kernel; ``grid`` is written over the sizes, x first.
 
-    ``layouts`` are sentences on arrays that do not lie in C order, without an end.
+    ``layouts`` are sentences on arrays that do not lie in C order, without an end; ``host`` are the loops of the host
+    that launch the kernel, outermost first.
     """
 
     name: str
@@ -62,6 +65,12 @@ class KernelCard:
     promotions: tuple[Promotion, ...]
     accesses: tuple[AccessRow, ...]
     layouts: tuple[str, ...] = ()
+    host: tuple[str, ...] = ()
+
+    @property
+    def launches(self) -> str:
+        """When the host launches the kernel more than once, as a sentence without an end."""
+        return f"launched again for every {' and every '.join(self.host)} of the host's loops" if self.host else ""
 
     @property
     def grid_text(self) -> str:
@@ -91,18 +100,22 @@ class KernelCard:
         block = " x ".join(map(str, self.block))
         lines = [f"{self.name}: {', '.join(self.statements)}", f"  grid {self.grid_text}, block {block} threads"]
         lines += [f"  {line}" for axis in self.long_grid for line in wrap(axis, 100, subsequent_indent="    ")]
+        lines += [f"  {self.launches}"] if self.host else []
         lines += [f"  threads {', '.join(self.threads)}"] if self.threads else []
         lines += [f"  phase {number}: {phase}" for number, phase in enumerate(self.phases)]
         lines += [f"  barrier: {barrier}" for barrier in self.barriers] or ["  no barrier"]
         lines += [f"  {one.array}: {one.place}, {one.reason}" for one in self.promotions]
         lines += [f"  {one}" for one in self.layouts]
         lines.append("  access: neighbour along x, transactions per request")
-        return "\n".join([*lines, *(f"    {_row_text(row)}" for row in self.accesses)])
+        has_run = any(row.requests for row in self.accesses)
+        return "\n".join([*lines, *(f"    {_row_text(row, has_run=has_run)}" for row in self.accesses)])
 
 
-def _row_text(row: AccessRow) -> str:
+def _row_text(row: AccessRow, *, has_run: bool) -> str:
     expected = "" if row.expected is None else f", {row.expected} expected"
-    counted = "" if row.counted is None else f", {row.counted:.2f} counted in {row.requests} requests"
+    counted = "" if row.counted is None else f", {row.counted:.2f} counted in {plural(row.requests, 'request')}"
+    if has_run and not row.requests:
+        counted = ", did not run"
     conflicts = (
         f", {row.conflicts:.2f} bank conflicts per request" if row.memory == "shared" and row.requests else ""
     )

@@ -9,13 +9,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def plural(count: int, noun: str) -> str:
-    """``1 loop``, ``2 loops``.
+def plural(count: int, noun: str, nouns: str = "") -> str:
+    """``1 loop``, ``2 loops``; ``nouns`` where an s is not enough.
 
-    >>> plural(1, "loop"), plural(0, "loop")
-    ('1 loop', '0 loops')
+    >>> plural(1, "loop"), plural(0, "loop"), plural(2, "launch", "launches")
+    ('1 loop', '0 loops', '2 launches')
     """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun}" if count == 1 else f"{count} {nouns or f'{noun}s'}"
+
+
+def waiting(places: int) -> str:
+    """In how many places of a kernel's text its threads wait for each other; how often they do is another matter.
+
+    >>> waiting(0), waiting(1), waiting(2)
+    ('no barrier', 'barriers in 1 place', 'barriers in 2 places')
+    """
+    return f"barriers in {plural(places, 'place')}" if places else "no barrier"
 
 
 def sized(sizes: Iterable[int], noun: str) -> str:

@@ -79,6 +79,6 @@ def counts_text(report: EmulationReport) -> str:
     average = f"{transactions / requests:.2f}" if requests else "no"
     lost = f", {conflicts} rounds lost to bank conflicts" if conflicts else ""
     return (
-        f"{average} transactions per request ({transactions} in all), barriers passed: {report.barriers}, "
-        f"launches: {report.launches}{lost}"
+        f"{average} transactions per request ({transactions} in all), "
+        f"barriers passed by all blocks: {report.barriers}, launches: {report.launches}{lost}"
     )

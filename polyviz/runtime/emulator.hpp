@@ -22,6 +22,7 @@ enum { RACE = 1, OUT_OF_BOUNDS = 2, UNINITIALISED = 3, DIVERGENT = 4 };
 enum { MANY = -2, NOBODY = -1 };
 const int MAXIMUM_RANK = 16, MAXIMUM_THREADS = 1024, FINDINGS = 32, WARP = 32, SEGMENT = 128, BANKS = 32;
 const int REQUESTS_KEPT = 4096;  // executions of one access by one warp between two barriers that are counted
+const int SLOTS = 2 * REQUESTS_KEPT;
 const int PLACES = 2 * WARP;  // a lane can need two segments
 const int STACK = 64 * 1024;
 const int KEPT = 8;  // iterators and subscripts that a finding tells
@@ -52,26 +53,34 @@ struct Finding {
     int64_t block_at[3], thread_at[3];
     int64_t depth, instance[KEPT];  // the iterators of the statement, where it is one that accesses
     int64_t rank, subscripts[KEPT], extents[KEPT];  // of what is out of range
+    int64_t other_block_at[3], other_thread_at[3];  // who else is in a race; -1 for several
 };
 
+// The lanes that make an access at one moment: in the same iteration of every loop around it; a loop that nobody tells
+// the emulator about repeats the moment.
 struct Request {
-    int32_t lanes, distinct;
-    uint32_t present;         // lanes, for shared memory, whose places are kept by lane
-    int64_t places[PLACES];
+    uint64_t moment;
+    int32_t repeat, slot, lanes, distinct;
+    uint32_t present;         // lanes
+    int64_t places[PLACES];   // segments; for shared memory the place of each lane
 };
 
 static Array arrays[256];
 static int64_t site_count;
 static int64_t *counters;                 // per site: reads, then writes
 static Request **requests;                // per site and mode
-static int32_t *used, *turn, *turn_stamp; // requests in use; executions by the running thread, and whose they are
+static int32_t **slots;                   // where a request is by its moment, 0 for nowhere
+static int32_t *used, *turn, *turn_stamp; // requests in use; repetitions by the running thread, and whose they are
+static uint64_t *turn_moment;
 static Finding findings[FINDINGS];
 static int64_t finding_count, barrier_count;
+static int64_t current_kernel;
 static int32_t launch_number, current_block, current_interval, current_thread, pass;
 static int64_t scrap[4];
 static int64_t instance[KEPT], instance_depth;  // the statement instance whose accesses are running
 
 static void place_of_thread(Finding &finding);
+static void place_of_other(Finding &finding, const Stamp &other);
 
 static Finding *report(int64_t kind, int64_t site, int64_t other, int64_t index)
 {
@@ -107,28 +116,46 @@ static void note_place(Request &request, int64_t wanted)
 
 static int64_t segment(int64_t place) { return place / SEGMENT - (place % SEGMENT < 0); }
 
-static void count_access(int64_t site, bool write, int64_t place, bool shared, int64_t bytes)
+// The request at a moment, a new one where there is none; null where no more are counted.
+static Request *request_at(int64_t row, uint64_t moment, int32_t repeat)
 {
-    int64_t row = 2 * site + write;
-    if (turn_stamp[row] != pass) {
-        turn_stamp[row] = pass;
-        turn[row] = 0;
-    }
-    int32_t number = turn[row]++;
-    if (number >= REQUESTS_KEPT)
-        return;
-    if (!requests[row])
+    if (!requests[row]) {
         requests[row] = (Request *)malloc(REQUESTS_KEPT * sizeof(Request));
-    while (used[row] <= number)
-        requests[row][used[row]++] = Request{0, 0, 0, {0}};
-    Request &request = requests[row][number];
-    request.lanes++;
+        slots[row] = (int32_t *)calloc(SLOTS, sizeof(int32_t));
+    }
+    uint64_t mixed = (moment + (uint64_t)repeat) * 0x9e3779b97f4a7c15ull;
+    int32_t slot = (int32_t)(mixed >> 32) & (SLOTS - 1);
+    for (; slots[row][slot]; slot = (slot + 1) & (SLOTS - 1)) {
+        Request &known = requests[row][slots[row][slot] - 1];
+        if (known.moment == moment && known.repeat == repeat)
+            return &known;
+    }
+    if (used[row] == REQUESTS_KEPT)
+        return nullptr;
+    requests[row][used[row]] = Request{moment, repeat, slot, 0, 0, 0, {0}};
+    slots[row][slot] = ++used[row];
+    return &requests[row][used[row] - 1];
+}
+
+static void count_access(int64_t site, bool write, int64_t place, bool shared, int64_t bytes, uint64_t moment)
+{
+    const int64_t row = 2 * site + write;
     const int lane = current_thread % WARP;
+    const bool again = turn_stamp[row] == pass && turn_moment[row] == moment;
+    turn_stamp[row] = pass, turn_moment[row] = moment;
+    turn[row] = again ? turn[row] + 1 : 0;
+    Request *request = request_at(row, moment, turn[row]);
+    while (request && request->present >> lane & 1)
+        request = request_at(row, moment, ++turn[row]);
+    if (!request)
+        return;
+    request->lanes++;
+    request->present |= 1u << lane;
     if (shared)
-        request.present |= 1u << lane, request.places[lane] = place;
+        request->places[lane] = place;
     else
         for (int64_t one = segment(place); one <= segment(place + bytes - 1); one++)
-            note_place(request, one);
+            note_place(*request, one);
 }
 
 // Whether lane \p one is the first of lanes from \p begin on that reads its word.
@@ -166,8 +193,7 @@ static void end_of_warp()
         int64_t *counter = counters + row * COUNTERS, size = site_itemsize[row / 2];
         for (int number = 0; number < used[row]; number++) {
             const Request &request = requests[row][number];
-            if (!request.lanes)
-                continue;
+            slots[row][request.slot] = 0;
             counter[REQUESTS]++;
             counter[LANES] += request.lanes;
             counter[BYTES] += request.lanes * size;
@@ -202,8 +228,12 @@ static void stamp_read(Stamp &read, bool shared)
 
 static void watch(Cell &cell, bool write, bool shared, int64_t site, int64_t index)
 {
-    if (at_the_same_time(cell.write, shared) || (write && at_the_same_time(cell.read, shared)))
-        report(RACE, site, cell.write.launch == launch_number ? cell.write.thread : cell.read.thread, index);
+    const bool meets_write = at_the_same_time(cell.write, shared);
+    if (meets_write || (write && at_the_same_time(cell.read, shared))) {
+        Finding *found = report(RACE, site, -1, index);
+        if (found)
+            place_of_other(*found, meets_write ? cell.write : cell.read);
+    }
     if (write)
         cell.write = Stamp{launch_number, current_block, current_interval, current_thread};
     else
@@ -215,6 +245,7 @@ template <class T, int SITE> struct Reference {
     Cell *cell;
     int64_t place, index, room;  // cells to the end of the row
     bool shared, outside = false;
+    uint64_t moment = 0;
 
     void note(bool write, int cells = 1) const
     {
@@ -222,7 +253,7 @@ template <class T, int SITE> struct Reference {
             return;
         site_itemsize[SITE] = cells * sizeof(T);
         site_shared[SITE] = shared;
-        count_access(SITE, write, place, shared, cells * sizeof(T));
+        count_access(SITE, write, place, shared, cells * sizeof(T), moment);
         for (int number = 0; number < cells; number++) {
             const Stamp &written = cell[number].write;
             if (shared && !write && (written.launch != launch_number || written.block != current_block))
@@ -243,6 +274,15 @@ template <class T, int SITE> struct Reference {
             memcpy(findings[finding_count - 1].instance, instance, sizeof(instance));
         }
         return *this;
+    }
+    // The iterations of the loops around the access.
+    template <class... Turns> Reference when(Turns... turns) const
+    {
+        Reference told = *this;
+        const uint64_t values[] = {(uint64_t)(int64_t)turns...};
+        for (uint64_t turn : values)
+            told.moment = (told.moment ^ turn) * 0xff51afd7ed558ccdull, told.moment ^= told.moment >> 32;
+        return told;
     }
     operator T() const
     {
@@ -298,6 +338,7 @@ struct Copy {
     char *address;
     Cell *cell;
     int64_t place, index, bytes;
+    uint64_t moment;
     char values[16];
 };
 
@@ -348,6 +389,19 @@ static void place_of_thread(Finding &finding)
     int64_t *to[] = {finding.block_at, finding.thread_at};
     for (int which = 0; which < 2; which++)
         to[which][0] = all[which].x, to[which][1] = all[which].y, to[which][2] = all[which].z;
+}
+
+static void place(int64_t *to, int64_t number, const Index &size)
+{
+    const int64_t at[] = {number % size.x, number / size.x % size.y, number / size.x / size.y};
+    for (int axis = 0; axis < 3; axis++)
+        to[axis] = number < 0 ? -1 : at[axis];
+}
+
+static void place_of_other(Finding &finding, const Stamp &other)
+{
+    place(finding.other_block_at, other.block, gridDim);
+    place(finding.other_thread_at, other.thread, blockDim);
 }
 
 static void enter(Fiber *fiber)
@@ -447,7 +501,7 @@ static bool check_barrier(int count)
         waiting++;
     }
     if (waiting && (!same || waiting < count))
-        report(DIVERGENT, -1, waiting, line);
+        report(DIVERGENT, current_kernel, waiting, line);
     if (waiting)
         barrier_count++;
     return waiting > 0;
@@ -485,7 +539,8 @@ static Copy &begin_copy()
 
 template <class T, int SITE, int CELLS> static void finish_copy(const Copy &copy)
 {
-    Reference<T, SITE>{(T *)copy.address, copy.cell, copy.place, copy.index, CELLS, true}.note(true, CELLS);
+    Reference<T, SITE>{(T *)copy.address, copy.cell, copy.place, copy.index, CELLS, true, false, copy.moment}.note(
+        true, CELLS);
     memcpy(copy.address, copy.values, copy.bytes);
 }
 
@@ -501,7 +556,8 @@ static void copy_later(const Reference<T, INTO> &into, const Reference<U, FROM> 
         return;
     from.note(false, CELLS);
     Copy &copy = begin_copy();
-    copy = Copy{finish_copy<T, INTO, CELLS>, (char *)into.address, into.cell, into.place, into.index, CELLS * sizeof(T), {0}};
+    copy = Copy{finish_copy<T, INTO, CELLS>, (char *)into.address, into.cell, into.place, into.index, CELLS * sizeof(T),
+                into.moment, {0}};
     memcpy(copy.values, from.address, copy.bytes);
 }
 
@@ -516,8 +572,10 @@ template <int CELLS, class T, int FROM> static void take(T *to, const Reference<
 template <class Body> static void call(void *argument) { (*(Body *)argument)(); }
 
 template <class Body>
-static int64_t launch(const int64_t *grid, const int64_t *block, int64_t seed, int64_t barriers, Body kernel)
+static int64_t launch(
+    int64_t number_of_kernel, const int64_t *grid, const int64_t *block, int64_t seed, int64_t barriers, Body kernel)
 {
+    current_kernel = number_of_kernel;
     gridDim = Index{(unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2]};
     blockDim = Index{(unsigned)block[0], (unsigned)block[1], (unsigned)block[2]};
     random_state = 0x9e3779b97f4a7c15ull ^ (uint64_t)seed * 0xbf58476d1ce4e5b9ull;
@@ -627,13 +685,15 @@ template <class T> static bool is_aligned(const Global<T> &array)
 extern "C" int64_t emulator_start(int64_t sites)
 {
     using namespace emulator;
-    free(counters), free(used), free(turn), free(turn_stamp), free(site_itemsize), free(site_shared);
+    free(counters), free(used), free(turn), free(turn_stamp), free(turn_moment), free(site_itemsize), free(site_shared);
     for (int64_t row = 0; row < 2 * site_count; row++)
-        free(requests[row]);
-    free(requests);
+        free(requests[row]), free(slots[row]);
+    free(requests), free(slots);
     site_count = sites;
     counters = (int64_t *)calloc(2 * sites * COUNTERS + 1, sizeof(int64_t));
     requests = (Request **)calloc(2 * sites + 1, sizeof(Request *));
+    slots = (int32_t **)calloc(2 * sites + 1, sizeof(int32_t *));
+    turn_moment = (uint64_t *)calloc(2 * sites + 1, sizeof(uint64_t));
     used = (int32_t *)calloc(2 * sites + 1, sizeof(int32_t));
     turn = (int32_t *)calloc(2 * sites + 1, sizeof(int32_t));
     turn_stamp = (int32_t *)calloc(2 * sites + 1, sizeof(int32_t));
@@ -641,7 +701,7 @@ extern "C" int64_t emulator_start(int64_t sites)
     site_shared = (int64_t *)calloc(sites + 1, sizeof(int64_t));
     finding_count = barrier_count = 0;
     pass = 0;
-    return counters && requests && used && turn && turn_stamp && site_itemsize && site_shared ? 0 : 1;
+    return counters && requests && slots && turn_moment && used && turn && turn_stamp && site_itemsize && site_shared ? 0 : 1;
 }
 
 extern "C" int64_t emulator_array(

@@ -6,6 +6,7 @@ import ctypes
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from polyviz.codegen.preamble_cuda import with_wide_indices
 from polyviz.errors import EmulationError, ToolchainError
 from polyviz.model.device_program import AccessCount
+from polyviz.model.words import plural
 from polyviz.runtime.cache import BuildCache
 from polyviz.runtime.device_host import (
     host_value,
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 _COUNTERS = 5
 _KEPT = 8
 """Iterators and subscripts that a finding tells."""
-_FINDING_FIELDS = 14 + 3 * _KEPT
+_FINDING_FIELDS = 20 + 3 * _KEPT
 _FINDINGS_KEPT = 32
 _RACE, _OUT_OF_BOUNDS, _UNINITIALISED, _DIVERGENT = 1, 2, 3, 4
 NOTE = (
@@ -59,6 +61,18 @@ class EmulationReport:
     launches: int
     sizes: Mapping[str, int] = field(default_factory=dict)
     steps: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        transactions = sum(count.transactions for count in self.counts)
+        requests = sum(count.requests for count in self.counts if count.transactions)
+        conflicts = sum(count.conflicts for count in self.counts)
+        sizes = ", ".join(f"{name} = {value}" for name, value in self.sizes.items())
+        launches = plural(self.launches, "launch", "launches")
+        return (
+            f"{sizes or 'one run'}: {launches}, {plural(transactions, 'transaction')} for "
+            f"{plural(requests, 'request')} of global memory, {plural(self.barriers, 'barrier')} passed by all blocks "
+            f"together, {plural(conflicts, 'round')} lost to bank conflicts"
+        )
 
 
 class EmulatedRunner:
@@ -218,19 +232,26 @@ def _fill(slots: NDArray[np.int64], place: int, argument: ProgramArgument, value
 def _finding_text(
     finding: list[int], sites: Mapping[int, AccessSite], kernels: tuple[KernelText, ...]
 ) -> str:
-    kind, number, other, block, _thread, _index = finding[:6]
+    kind, number, other, _block, _thread, _index = finding[:6]
+    told = _Told.of(finding)
     if kind == _DIVERGENT:
-        return f"A barrier is reached by {other} threads of block {block} only: all threads of a block must reach it."
+        kernel, threads = kernels[number].name, prod(kernels[number].block)
+        if other < threads:
+            what = f"A barrier of {kernel} is reached by {other} of the {threads} threads of block ({told.block}) only"
+        else:
+            what = f"The threads of block ({told.block}) of {kernel} wait at different barriers"
+        return f"{what}: all threads of a block must reach the same one."
     site = sites[number]
     kernel = kernels[site.kernel].name
-    told = _Told.of(finding)
     instance = f", in {site.statement}[{told.instance}]" if told.instance else ""
     where = (
         f"{site.text} in {site.statement} (line {site.line}){told.range}{instance}, "
         f"thread ({told.thread}) of block ({told.block}) of {kernel}"
     )
     if kind == _RACE:
-        return f"A race: {where}, and another thread at the same time, use the same cell, and one of them writes it."
+        return (
+            f"A race: {where}, and {told.other} without a barrier between use the same cell, and one of them writes it."
+        )
     if kind == _OUT_OF_BOUNDS:
         return f"A subscript is out of range: {where}."
     return f"Shared memory is read before it is written: {where}."
@@ -238,12 +259,13 @@ def _finding_text(
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What a finding tells beside its kind, as text: coordinates, the instance, and subscripts beyond their extents."""
+    """What a finding tells beside its kind, as text: coordinates, the instance, what is out of range, who else."""
 
     block: str
     thread: str
     instance: str
     range: str
+    other: str
 
     @classmethod
     def of(cls, finding: list[int]) -> _Told:
@@ -255,7 +277,16 @@ class _Told:
         beyond = (
             f", which is [{_listed(subscripts)}] in an array of {' x '.join(map(str, extents))} cells" if rank else ""
         )
-        return cls(_listed(finding[6:9]), _listed(finding[9:12]), _listed(instance), beyond)
+        other = _thread_text(finding[-6:-3], finding[-3:], finding[6:9])
+        return cls(_listed(finding[6:9]), _listed(finding[9:12]), _listed(instance), beyond, other)
+
+
+def _thread_text(block: list[int], thread: list[int], own: list[int]) -> str:
+    """Another thread of a race, and its block where that is not the ``own`` one; -1 stands for several."""
+    if block[0] < 0:
+        return "threads of other blocks"
+    whose = "the same block" if block == own else f"block ({_listed(block)})"
+    return f"{'other threads' if thread[0] < 0 else f'thread ({_listed(thread)})'} of {whose}"
 
 
 def _listed(values: list[int]) -> str:

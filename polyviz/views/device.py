@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from polyviz.model.warp_access import WARP
-from polyviz.model.words import plural
+from polyviz.model.words import plural, waiting
 from polyviz.views import device_picture
 from polyviz.views.html import details, heading, image, items, paragraph, table
 from polyviz.views.nodes import read_tree
@@ -73,7 +73,7 @@ def _summary(card: KernelCard) -> str:
         told = f", {average:.2f} transactions per request"
     return (
         f"{card.name}: {', '.join(card.statements)}; grid {card.grid_text}, block {block}, "
-        f"{plural(len(card.barriers), 'barrier')}{told}"
+        f"{waiting(len(card.barriers))}{told}"
     )
 
 
@@ -125,7 +125,7 @@ def _resources_html(view: DeviceView) -> str:
 
 
 def _card_html(card: KernelCard, *, counted: bool) -> str:
-    html = items(card.long_grid)
+    html = items(card.long_grid) + items([f"{card.launches}."] if card.host else [])
     html += items([f"phase {number}: {phase}" for number, phase in enumerate(card.phases)])
     html += items(f"barrier: {barrier}" for barrier in card.barriers) or paragraph("No barrier.")
     if card.promotions:
@@ -147,9 +147,9 @@ def _size(promotion: Promotion) -> str:
 def _access_cells(row: AccessRow, *, counted: bool) -> list[str]:
     strides = ", ".join("?" if stride is None else str(stride) for stride in row.strides)
     expected = "" if row.expected is None else str(row.expected)
-    found = "" if row.counted is None else f"{row.counted:.2f} in {row.requests} requests"
+    found = "" if row.counted is None else f"{row.counted:.2f} in {plural(row.requests, 'request')}"
     if row.memory == "shared" and row.requests:
-        found = f"{row.conflicts:.2f} bank conflicts in each of {row.requests} requests"
+        found = f"{row.conflicts:.2f} bank conflicts in each of {plural(row.requests, 'request')}"
     if row.lanes is not None:
         found += f", {row.lanes:.1f} of {WARP} threads at work, {size_text(row.moved)}"
     elif counted:
@@ -207,6 +207,7 @@ def card_model(card: KernelCard) -> KernelCardModel:
         ],
         "accesses": [_access_model(row) for row in card.accesses],
         "layouts": list(card.layouts),
+        "launches": card.launches,
     }
 
 

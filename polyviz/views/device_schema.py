@@ -44,7 +44,10 @@ class DeviceAccessModel(TypedDict):
 
 
 class KernelCardModel(TypedDict):
-    """One kernel; ``grid`` over the sizes and ``block`` are x, y, z; ``layouts`` tell of arrays not in C order."""
+    """One kernel; ``grid`` over the sizes and ``block`` are x, y, z; ``layouts`` tell of arrays not in C order.
+
+    ``launches`` tells when the host launches it more than once; it is empty where it does not.
+    """
 
     name: str
     statements: list[str]
@@ -56,6 +59,7 @@ class KernelCardModel(TypedDict):
     promotions: list[PromotionModel]
     accesses: list[DeviceAccessModel]
     layouts: list[str]
+    launches: str
 
 
 class DeviceRunModel(TypedDict):

@@ -102,15 +102,15 @@ def test_threads_are_chosen_apart_from_tiles():
 def test_tiles_that_nobody_would_look_at_are_refused():
     with pytest.raises(pv.OptionError, match="The tiles of a superposition are its own") as error:
         planned("gemm", "superposition", tile=(16, 8))
-    assert "tile_sizes=(16, 8,)" in error.value.hint
+    assert "tile_sizes=(16, 8)" in error.value.hint
     assert planned("gemm", "superposition", tile=False)
 
 
 def test_the_report_counts_the_barriers_of_copies_and_of_shared_sums():
     (copies,) = decisions("gemm", "superposition", "kernel")[-1:]
-    assert copies.endswith("; 1 barrier")
+    assert copies.endswith("; barriers in 1 place")
     shared = decisions("gemver", "superposition", "kernel")
-    assert any("along the terms of a sum" in text and "1 barrier" in text for text in shared)
+    assert any("along the terms of a sum" in text and "barriers in 1 place" in text for text in shared)
 
 
 def decisions(name, schedule, step):

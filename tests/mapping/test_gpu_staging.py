@@ -216,12 +216,31 @@ def test_everything_can_be_switched_off():
     ("device", "message"),
     [
         ({"staging": True}, "Unknown device option 'staging'; known: stage, elements"),
-        ({"elements": (0, 1)}, r"elements cannot be \(0, 1\)"),
-        ({"stage": 1}, "stage cannot be 1"),
-        ({"threads": 32}, "threads cannot be 32"),
-        ({"depth": "8"}, "depth cannot be '8'"),
+        ({"elements": (0, 1)}, r"elements is one to three positive whole numbers, .* not \(0, 1\)"),
+        ({"stage": 1}, "stage is True or False, not 1"),
+        ({"threads": 32}, "threads is one to three .* such as .*, not 32"),
+        ({"depth": "8"}, "depth is a positive whole number, or None to leave the choice, not '8'"),
     ],
 )
 def test_options_that_there_are_not(device, message):
     with pytest.raises(pv.OptionError, match=message):
         plan_of(entry_of("gemm").function, **device)
+
+
+@pytest.mark.parametrize(
+    "device", [{"threads": (32, 8)}, {"threads": (32, 32)}, {"threads": (32, 16), "elements": (2, 2)}]
+)
+def test_the_threads_that_somebody_asked_for_are_those_of_the_block(device):
+    kernel = pv.compile(product, schedule="isl", target="emulated", device=device)
+    A, B = np.random.default_rng(0).random((2, 37, 37))
+    C = np.zeros((37, 37))
+    kernel(C, A, B)
+    np.testing.assert_allclose(C, A @ B)
+    assert kernel.cards[0].block[:2] == device["threads"]
+
+
+def product(C, A, B):
+    for i in range(C.shape[0]):
+        for j in range(C.shape[1]):
+            for k in range(A.shape[1]):
+                C[i, j] += A[i, k] * B[k, j]

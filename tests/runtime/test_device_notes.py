@@ -41,7 +41,8 @@ def test_an_emulated_run_tells_its_counts():
     counts = (AccessCount(0, False, 10, 320, 320, 1280, 0), AccessCount(1, True, 10, 0, 320, 1280, 7))
     text = counts_text(EmulationReport(counts, 4, 1))
     assert text == (
-        "32.00 transactions per request (320 in all), barriers passed: 4, launches: 1, 7 rounds lost to bank conflicts"
+        "32.00 transactions per request (320 in all), barriers passed by all blocks: 4, launches: 1, "
+        "7 rounds lost to bank conflicts"
     )
     assert run_notes(SimpleNamespace(report=EmulationReport(counts, 4, 1))) == (text,)
 

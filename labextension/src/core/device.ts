@@ -49,6 +49,8 @@ export interface Card {
   readonly accesses: readonly DeviceAccess[];
   /** Sentences on arrays that do not lie in C order, without an end. */
   readonly layouts: readonly string[];
+  /** When the host launches the kernel more than once; empty where it does not. */
+  readonly launches: string;
 }
 
 type Triple = readonly [number, number, number];
@@ -163,7 +165,8 @@ function cardOf(value: unknown): Card {
         bytes: numberOf(one['bytes'])
       };
     }),
-    layouts: texts(fields['layouts'])
+    layouts: texts(fields['layouts']),
+    launches: textOf(fields['launches'])
   };
 }
 

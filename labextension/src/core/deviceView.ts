@@ -24,6 +24,7 @@ function cardPart(card: Card, isCounted: boolean): HTMLElement {
   const barriers = card.barriers.length === 0 ? ['No barrier: no thread has to wait for another.'] : card.barriers.map(one => `Barrier: ${one}`);
   const facts = items([
     ...grid,
+    ...(card.launches === '' ? [] : [`${card.launches[0]?.toUpperCase()}${card.launches.slice(1)}.`]),
     ...(card.threads.length > 0 ? [`Threads: ${card.threads.join(', ')}.`] : []),
     ...card.phases.map((phase, number) => `Phase ${number}: ${phase}.`),
     ...barriers
@@ -33,7 +34,7 @@ function cardPart(card: Card, isCounted: boolean): HTMLElement {
     'div',
     { class: 'polyviz-kernel', role: 'group', 'aria-label': `Kernel ${card.name}` },
     element('p', {}, element('strong', {}, card.name), ` runs ${card.statements.join(', ')}`),
-    blockPicture([0, 1, 2].map(axis => Math.max(1, card.block[axis] ?? 1))),
+    blockPicture([0, 1, 2].map(axis => Math.max(1, card.block[axis] ?? 1)), card.grid),
     facts,
     ...(card.promotions.length === 0 ? [] : [promotions(card)]),
     ...(layouts === null ? [] : [layouts]),

@@ -167,7 +167,7 @@ function kernelPart(kernel: SuperposedKernel): HTMLElement {
   });
   const sentences = [
     grid.length === 0 ? 'One block.' : `A block for every ${grid.join(' by ')}.`,
-    `${threads.filter((count, axis) => axis === 0 || count > 1).join(' × ')} = ${all} threads in a block, ${Math.ceil(all / WARP)} warps${all % WARP === 0 ? '' : `, the last one with ${all % WARP} of ${WARP} threads at work`}.`,
+    `${shapeText(threads)}${all} threads in a block, ${Math.ceil(all / WARP)} ${all > WARP ? 'warps' : 'warp'}${all % WARP === 0 ? '' : `, the last one with ${all % WARP} of ${WARP} threads at work`}.`,
     ...(kernel.phases.length > 1 ? kernel.phases.map((phase, place) => `Phase ${place}: ${phase.text}.`) : []),
     ...kernel.barriers.filter(barrier => barrier.protects !== '').map(barrierText)
   ];
@@ -175,9 +175,15 @@ function kernelPart(kernel: SuperposedKernel): HTMLElement {
     'div',
     { class: 'polyviz-kernel' },
     element('p', { class: 'polyviz-word' }, `Kernel ${kernel.number}`),
-    blockPicture(threads),
+    blockPicture(threads, ['x', 'y', 'z'].map(axis => (kernel.blocks.loops.some(loop => loop.axis === axis) ? `…` : '1'))),
     element('ul', {}, ...sentences.map(sentence => element('li', {}, sentence)))
   );
+}
+
+/** What is multiplied to the number of threads, where a block has several axes. */
+function shapeText(threads: readonly number[]): string {
+  const told = threads.filter(count => count > 1);
+  return told.length > 1 ? `${told.join(' × ')} = ` : '';
 }
 
 function barrierText(barrier: SuperposedKernel['barriers'][number]): string {

@@ -90,12 +90,13 @@ test('a hundred blocks stand apart: neighbours have other colours and lines betw
 
 test('a long grid has a line for each axis, and arrays in another order are named', () => {
   const long = 'max(0, (n + 3) // 4 if n >= 4 else (m + 31) // 32)';
-  const card = { ...CARD, grid: [long, long, '1'], layouts: ['A is not in C order: one more of its subscripts is 1, 60 cells away'], accesses: [{ ...CARD.accesses[0], piece: 8 }] };
+  const card = { ...CARD, grid: [long, long, '1'], layouts: ['A is not in C order: one more of its subscripts is 1, 60 cells away'], launches: "launched again for every k of the host's loops", accesses: [{ ...CARD.accesses[0], piece: 8 }] };
   drawn(model({ ...DEVICE, kernels: [card] }));
   const text = unfold('Blocks and threads').textContent!;
   expect(text).toContain(`Blocks of 4 × 2 threads.Blocks along x: ${long}.Blocks along y: ${long}.`);
   expect(text).not.toContain('Blocks along z');
   expect(text).toContain('one more of its subscripts is 1, 60 cells away.');
+  expect(text).toContain("Launched again for every k of the host's loops.");
   expect(text).toContain('contiguous in pieces of 8, moves by (0, 1)');
 });
 
@@ -185,8 +186,23 @@ test.each([
   [[1024], 32, 32],
   [[100], 32, 4]
 ])('%j threads of a block stand in %i columns and %i rows', (threads, columns, rows) => {
-  const squares = [...blockPicture(threads).querySelectorAll('.polyviz-thread')];
+  const squares = [...blockPicture(threads, ['n', '1', '1']).querySelectorAll('.polyviz-thread')];
   const places = (axis: string): number => new Set(squares.map(one => one.getAttribute(axis))).size;
   expect([places('x'), places('y')]).toEqual([columns, rows]);
   expect(Number(squares[0]!.getAttribute('height'))).toBeGreaterThan(2);
+});
+
+test.each([
+  [['(n + 3) // 4', '1', '1'], 4, 1, 'blocks …'],
+  [['1', '(n + 3) // 4', '1'], 1, 3, 'blocks …'],
+  [['n', 'm', '1'], 4, 3, 'blocks …'],
+  [['1', '1', '1'], 1, 1, 'one block'],
+  [['2', '2', '1'], 2, 2, 'blocks'],
+  [['9', '1', '1'], 4, 1, 'blocks …']
+])('a grid of %j blocks is drawn as %i by %i', (grid, columns, rows, title) => {
+  const picture = blockPicture([32], grid);
+  const squares = [...picture.querySelectorAll('.polyviz-block')];
+  const places = (axis: string): number => new Set(squares.map(one => one.getAttribute(axis))).size;
+  expect([places('x'), places('y'), squares.length]).toEqual([columns, rows, columns * rows]);
+  expect(picture.querySelector('text')?.textContent).toBe(title);
 });

@@ -416,9 +416,32 @@ test('a superposed schedule shows both orders, a block and how threads move thro
   const part = unfold('Blocks and threads');
   expect(part.hidden).toBe(false);
   expect(part.querySelectorAll('.polyviz-thread')).toHaveLength(48);
-  expect(part.textContent).toContain('48 = 48 threads in a block, 2 warps, the last one with 16 of 32 threads at work');
+  expect(part.textContent).toContain('48 threads in a block, 2 warps, the last one with 16 of 32 threads at work');
   expect(part.textContent).toContain('the next element8 × 32 bytes, as few as can be');
   expect(part.querySelectorAll('.polyviz-badge-band').length).toBeGreaterThan(1);
+});
+
+test('the two orders of a superposed schedule stand side by side, and the loops that both have are marked', () => {
+  const value = sample();
+  const [original] = value['variants'] as Record<string, unknown>[];
+  const scalar = (text: string): unknown => ({ text, kind: 'scalar', role: '', axis: null, tile: null, reduction: false });
+  const loop = (text: string, axis: string | null = null): unknown => ({ text, kind: 'loop', role: '', axis, tile: null, reduction: false });
+  const outer = [scalar('0'), loop('t'), scalar('0'), loop('floor(i/32)_x', 'x')];
+  const superposition = {
+    functions: [
+      { statement: 'S0', outer, regular: [scalar('0'), loop('t'), scalar('0'), loop('i_x', 'x'), loop('k'), scalar('0')], text: '' },
+      { statement: 'S1', outer, regular: [scalar('0'), loop('t'), scalar('1'), loop('j_x', 'x'), scalar('0')], text: '' }
+    ],
+    kernels: [],
+    conditions: []
+  };
+  draw({ ...value, variants: [{ ...original, superposition }] });
+  const part = unfold('Blocks and threads');
+  const pair = part.querySelector('.polyviz-pair')!;
+  expect([...pair.querySelectorAll('ul[aria-label]')].map(tree => tree.getAttribute('aria-label'))).toEqual(['Order of blocks', 'Order of threads']);
+  const nodes = (title: string): (string | null)[] => [...pair.querySelectorAll(`ul[aria-label="${title}"] .polyviz-node`)].map(node => node.textContent);
+  expect(nodes('Order of blocks')).toEqual(['loop t= in both', 'spread floor(i/32)along x', 'S0', 'S1']);
+  expect(nodes('Order of threads')).toEqual(['loop t= in both', 'spread ialong x= in both', 'loop k', 'S0', 'spread jalong x', 'S1']);
 });
 
 test('very many points are painted and not made elements', () => {

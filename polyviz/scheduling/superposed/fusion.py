@@ -81,9 +81,7 @@ def _joined(one: ParallelLoop, other: ParallelLoop) -> ParallelLoop:
 
 
 def _arrays(group: Group, scop: Scop) -> set[str]:
-    return {
-        access.array
-        for name in group.names
-        for access in scop.statement(name).accesses
-        if scop.array(access.array).rank > 0
-    }
+    """Everything in memory: arrays, and numbers that a statement writes, which have a copy per iteration."""
+    written = {one.array for statement in scop.statements for one in statement.accesses if one.kind == "write"}
+    accesses = (access for name in group.names for access in scop.statement(name).accesses)
+    return {one.array for one in accesses if one.array in written or scop.array(one.array).rank > 0}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop, Statement
 
 _AXIS = re.compile(r"(.+)_([xyz])")
-_TILE = re.compile(r"floor\((.+)/\s*(\d+)\)")
+_TILE = re.compile(r"floor\((.+)/\s*0*([1-9]\d*)\)")
 _BRACKETS = re.compile(r"\(([^()]+)\)")
 _AXES: Mapping[str, Axis] = {"x": "x", "y": "y", "z": "z"}
 
@@ -59,7 +59,7 @@ def superpose(
     >>> print(made.notation(), bool(made.legality))
     S0: (0, floor(i/4)_x, 0, i_x, 0) True
     >>> made.kernels[0].threads
-    {'x': 256}
+    {'x': 4}
     """
     outer_functions, regular_functions = _scatterings(scop, outer), _scatterings(scop, regular)
     domain = scop.domain.intersect_params(scop.context)

@@ -14,6 +14,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from polyviz.analysis.loop_kinds import Term, row_texts
+from polyviz.model.device import LARGEST_BLOCK
 from polyviz.model.superposition import SpaceGroup, SpaceLoop, SuperposedKernel
 from polyviz.scheduling.superposed.kernels import THREADS, barriers_in
 from polyviz.scheduling.superposed.parts import Group, ParallelLoop, Part, Serial, groups_of, restricted
@@ -40,7 +41,8 @@ def typed_kernels(
 ) -> tuple[SuperposedKernel, ...]:
     """The kernels of the functions in ``rows``, in the order of their launches, with the barriers they need.
 
-    ``threads`` are those of a block along the axes that it uses, x first; as many as usual where it ends.
+    ``threads`` are those of a block along the axes that it uses, x first; where it ends, as many as usual, but no more
+    than a tile has iterations.
     Raises NoKernelsError.
     """
     blocks = _Reader(rows.scop, rows.outer, "outer").parts()
@@ -59,7 +61,7 @@ def typed_kernels(
                 ),
                 barriers_in(own, group.names, constraints, rows),
                 _tiles(rows.outer, group),
-                _threads(rows.regular, group, threads),
+                _threads(rows, group, threads),
             )
         )
     return tuple(found)
@@ -186,10 +188,20 @@ def _tiles(functions: Mapping[str, Scattering], group: Group) -> Mapping[Axis, i
     return {axis: sizes[axis] for axis in AXES if axis in sizes}
 
 
-def _threads(
-    functions: Mapping[str, Scattering], group: Group, given: Sequence[int]
-) -> Mapping[Axis, int]:
-    used = [axis for axis in AXES if any(one.axis == axis for name in group.names for one in functions[name])]
-    usual = THREADS[len(used)]
+def _threads(rows: SuperposedRows, group: Group, given: Sequence[int]) -> Mapping[Axis, int]:
+    regular = rows.regular
+    used = [axis for axis in AXES if any(one.axis == axis for name in group.names for one in regular[name])]
+    most = (_longest_tile(rows, group, axis) for axis in used)
+    usual = [min(count, tile) for count, tile in zip(THREADS[len(used)], most, strict=True)]
     chosen = (*given[: len(used)], *usual[len(given) :])
     return dict(zip(used, chosen, strict=True))
+
+
+def _longest_tile(rows: SuperposedRows, group: Group, axis: Axis) -> int:
+    """The most iterations that a block has of a loop along an axis of threads; any number where one is not tiled."""
+    along = ((name, one) for name in group.names for one in rows.regular[name] if one.axis == axis)
+    tiles = (
+        next((outer.tile or 1 for outer in rows.outer[name] if outer.axis and outer.expression == one.expression), None)
+        for name, one in along
+    )
+    return max(LARGEST_BLOCK if tile is None else tile for tile in tiles)
