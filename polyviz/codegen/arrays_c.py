@@ -9,7 +9,17 @@ from polyviz.codegen.bodies import inner_iterators
 from polyviz.codegen.calling import is_checked, out_of_range, tested_steps
 from polyviz.codegen.identifiers import Identifiers, part_names
 from polyviz.codegen.typing import C_TYPE_NAMES
-from polyviz.model.expression import Constant, Element, Expression, Unary
+from polyviz.model.expression import (
+    Binary,
+    Compare,
+    Constant,
+    Element,
+    Expression,
+    Logical,
+    Name,
+    Unary,
+    walk,
+)
 from polyviz.model.program import ArrayType, Failure, ProgramArgument
 
 if TYPE_CHECKING:
@@ -18,6 +28,11 @@ if TYPE_CHECKING:
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.model.expression import Loop
     from polyviz.model.scop import Array, Scop, Statement
+
+FREE = 24
+"""The size, in nodes, of an expression that costs about as little as to decide whether it is needed."""
+_CHEAP = (Name, Constant, Compare, Logical, Unary)
+_CHEAP_OPERATORS = ("+", "-", "*", "&", "|", "^")
 
 
 class ArrayPrinter:
@@ -81,6 +96,16 @@ class ArrayPrinter:
         """Elements printed from now on belong to ``statement``."""
         self._statement = statement
         self._steps = tested_steps(self.scop, statement)
+
+    def is_free(self, expression: Expression) -> bool:
+        """Whether to evaluate ``expression`` of the statement entered is cheap, and safe even where nobody asks for it."""
+        nodes = list(walk(expression))
+        return len(nodes) <= FREE and all(map(self._is_free, nodes))
+
+    def _is_free(self, node: object) -> bool:
+        if isinstance(node, Element):
+            return self._statement is not None and not is_checked(self.scop, node, self._statement)
+        return isinstance(node, _CHEAP) or (isinstance(node, Binary) and node.operator in _CHEAP_OPERATORS)
 
     def failure(self, failure: Failure) -> int:
         """The status code that stands for ``failure``."""

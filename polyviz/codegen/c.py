@@ -13,7 +13,7 @@ from polyviz.codegen.blocks_c import BlockPrinter
 from polyviz.codegen.bodies import bound_expression, planned_body, private_name
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expansions_c import ExpansionPrinter
-from polyviz.codegen.expressions_c import CExpressionPrinter
+from polyviz.codegen.expressions_c import CExpressionPrinter, never_free
 from polyviz.codegen.jam_c import JamPrinter
 from polyviz.codegen.lifted_c import LiftedPrinter
 from polyviz.codegen.local_ranges import ranges_of_locals
@@ -29,6 +29,7 @@ from polyviz.codegen.row_blocks_c import RowBlockPrinter
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.threads_c import PIPELINE, THREADS
+from polyviz.codegen.unroll import written_out
 from polyviz.codegen.vectors_c import VectorFunctions
 from polyviz.mapping.blocks import SMALLEST_SHARED_WORK
 from polyviz.model.expression import Binary, Expression
@@ -257,7 +258,7 @@ class _CProgram:
             self._team_with_copies(node, indent)
             return
         if self.in_lanes:
-            self._plain_loop(node, indent)
+            self._plain_loop(node, indent, written_out(node))
         elif not (self.periodic.write(node, indent) or self._whole_nest(node, indent)):
             self._one_loop(node, indent, regular=is_regular(node) and not marks)
 
@@ -270,11 +271,16 @@ class _CProgram:
             self.text.add(indent, f"#pragma omp parallel for{together} schedule({kind}){condition}")
         elif node.vector:
             self.text.add(indent, "#pragma omp simd")
-            self.in_lanes = True
+            self._set_lanes(True)
         elif node.interleave > 1:
             self.text.add(indent, f"#pragma GCC unroll {node.interleave}")
         self._plain_loop(node, indent)
-        self.in_lanes = self.in_lanes and not node.vector
+        self._set_lanes(self.in_lanes and not node.vector)
+
+    def _set_lanes(self, inside: bool) -> None:
+        """What is printed from now on is ``inside`` a vector loop or not."""
+        self.in_lanes = inside
+        self.printer.is_free = self.arrays.is_free if inside else never_free
 
     def _whole_nest(self, node: For, indent: int) -> bool:
         """Print ``node`` with all that is in it in one of the forms that are made for some nests, if it has one."""
