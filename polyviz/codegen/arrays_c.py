@@ -98,7 +98,7 @@ class ArrayPrinter:
         self._steps = tested_steps(self.scop, statement)
 
     def is_free(self, expression: Expression) -> bool:
-        """Whether to evaluate ``expression`` of the statement entered is cheap, and safe even where nobody asks for it."""
+        """Whether ``expression`` of the statement entered is cheap, and safe to evaluate even where nobody asks for it."""
         nodes = list(walk(expression))
         return len(nodes) <= FREE and all(map(self._is_free, nodes))
 

@@ -52,6 +52,7 @@ def test_keywords_switch_techniques_off() -> None:
         "lift": False,
         "outer_vectors": False,
         "periodic": False,
+        "select": False,
         "row_blocks": False,
         "panels": False,
         "jam": False,
