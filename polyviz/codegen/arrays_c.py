@@ -40,7 +40,8 @@ class ArrayPrinter:
 
     C-contiguous arrays become C99 arrays with run-time extents and are written ``A[i][j]``; others are addressed by
     their strides. Subscripts that the analysis could not bound go through ``checked_index``, which also gives
-    negative ones Python's meaning. ``stands_for`` tells which array each copy of a thread stands for.
+    negative ones Python's meaning. ``stands_for`` tells which array each copy of a thread stands for;
+    ``in_range`` whether all subscripts were found to be so beforehand, None where nobody asked.
     """
 
     def __init__(self, scop: Scop, types: Mapping[str, ArrayType], reserved: frozenset[str]) -> None:
@@ -61,6 +62,7 @@ class ArrayPrinter:
         self._statement: Statement | None = None
         self._steps: Mapping[str, Failure] = {}
         self.stands_for: dict[str, str] = {}
+        self.in_range: bool | None = None
         self._tested_extents: set[tuple[str, int]] = set()
         for array in scop.arrays:
             self._cell_name(array)
@@ -78,6 +80,16 @@ class ArrayPrinter:
         """The numbers that no statement writes."""
         scalars = {array.name for array in self.scop.arrays if not array.rank}
         return frozenset((scalars - self._written) | {parameter.name for parameter in self.scop.parameters})
+
+    @property
+    def shaped(self) -> frozenset[str]:
+        """The arrays of the part with dimensions."""
+        return frozenset(self._arrays)
+
+    def tested_extent(self, array: str, axis: int) -> str:
+        """The extent with which a subscript of ``array`` is compared."""
+        self._tested_extents.add((array, axis))
+        return self._extent_name(self.scop.array(array), axis)
 
     @property
     def taken(self) -> frozenset[str]:
@@ -98,7 +110,7 @@ class ArrayPrinter:
         self._steps = tested_steps(self.scop, statement)
 
     def is_free(self, expression: Expression) -> bool:
-        """Whether ``expression`` of the statement entered is cheap, and safe to evaluate even where nobody asks for it."""
+        """Whether ``expression`` of the statement entered is cheap, and safe to evaluate even where nobody asks."""
         nodes = list(walk(expression))
         return len(nodes) <= FREE and all(map(self._is_free, nodes))
 
@@ -145,7 +157,7 @@ class ArrayPrinter:
         subscript = element.subscripts[axis]
         text = printer.expression(subscript)
         extent = self._extent_name(array, axis)
-        if self._statement is not None and is_checked(self.scop, element, self._statement):
+        if self._statement is not None and not self.in_range and is_checked(self.scop, element, self._statement):
             code = self.failure(out_of_range(element))
             self.helpers.add("checked_index")
             self._tested_extents.add((array.name, axis))

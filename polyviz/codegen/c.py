@@ -32,6 +32,7 @@ from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.threads_c import PIPELINE, THREADS
 from polyviz.codegen.unroll import written_out
 from polyviz.codegen.vectors_c import VectorFunctions
+from polyviz.codegen.versions_c import VersionPrinter
 from polyviz.mapping.blocks import SMALLEST_SHARED_WORK
 from polyviz.model.expression import Binary, Expression
 from polyviz.model.program import ArrayType, FloatingPoint, Program, ProgramArgument
@@ -99,6 +100,7 @@ class _CProgram:
         self.lifted = LiftedPrinter(self.scop, self.plan, self.types, self.dtypes, *shown, self._plain_loop)
         self.vectors = VectorFunctions(self.plan.vectors)
         self.selects = SelectPrinter(self.scop, self.plan, self.dtypes, *shown)
+        self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
         self.free_in_lanes = self.arrays.is_free if self.plan.selects is not None else never_free
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
         self.jams = JamPrinter(self.scop, *shown, self._node)
@@ -263,6 +265,8 @@ class _CProgram:
             return
         if self.in_lanes:
             self._plain_loop(node, indent, written_out(node))
+        elif condition := self.versions.condition(node, self.bodies):
+            self.versions.write(node, condition, indent)
         elif not (self.periodic.write(node, indent) or self._whole_nest(node, indent)):
             self._one_loop(node, indent, regular=is_regular(node) and not marks)
 

@@ -221,7 +221,8 @@ class Plan:
     registers; ``liftings`` which rows are kept in stretches side by side; ``periodic`` which statements have
     subscripts that wrap around only at the ends of their vector loop; ``selects`` which choose between values there
     instead of branching (None: lanes branch as the user does); ``vectors`` is the processor for whose vector
-    registers ``jam`` marks are meant; ``decisions`` continue the schedule's log; ``device`` holds the kernels where
+    registers ``jam`` marks are meant; ``two_versions``: innermost loops have one without tests of
+    subscripts, too; ``decisions`` continue the schedule's log; ``device`` holds the kernels where
     the target runs blocks and threads; ``threads`` bounds how many run the parallel loops of a processor (None: as
     many as it has cores).
     """
@@ -243,5 +244,6 @@ class Plan:
     selects: tuple[str, ...] | None = None
     decisions: tuple[Decision, ...] = ()
     vectors: Processor | None = None
+    two_versions: bool = False
     device: DevicePlan | None = None
     threads: int | None = None

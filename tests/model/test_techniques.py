@@ -53,6 +53,7 @@ def test_keywords_switch_techniques_off() -> None:
         "outer_vectors": False,
         "periodic": False,
         "select": False,
+        "versions": False,
         "row_blocks": False,
         "panels": False,
         "jam": False,
