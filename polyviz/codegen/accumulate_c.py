@@ -7,7 +7,8 @@
     y[i] = y_sum;
 
 The variable has the type of the array, so every step rounds as it does in memory: the strict contract allows it. With
-lanes the loop runs over groups of iterations, each lane with a partial sum of its own; compilers make vectors of them.
+lanes the loop runs over groups of iterations, each lane with a partial sum of its own, or with the least or greatest of
+its values; compilers make vectors of them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from polyviz.codegen.index import simplify_subscripts
 from polyviz.codegen.loops import Block, For, Instance
 from polyviz.codegen.redirect import redirected
 from polyviz.codegen.values_c import SUM
-from polyviz.model.expression import Assign, Binary, Element, Name, substitute, walk
+from polyviz.model.expression import Assign, Binary, Call, Element, Name, substitute, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -132,10 +133,9 @@ class AccumulationPrinter:
         return Update(statement, body[0], accumulation)
 
     def _lanes_of(self, fold: Fold) -> int:
-        """How many sums run beside each other; 0 where one of the updates is no sum along memory."""
+        """How many results grow beside each other; 0 where one of the updates is not made for that."""
         real = all(type_named(self.dtypes[update.assign.target.array]).is_real for update in fold.updates)
-        sums = all(update.accumulation.operator == "+" for update in fold.updates)
-        allowed = self.reorders and real and sums and fold.loop.step == 1 and one_each(fold)
+        allowed = self.reorders and real and fold.loop.step == 1 and one_each(fold)
         return min(update.accumulation.lanes for update in fold.updates) if allowed else 0
 
     def _cell(self, update: Update) -> str:
@@ -155,8 +155,8 @@ class AccumulationPrinter:
         partial = [self._lanes(update) for update in fold.updates]
         self._line(indent, f"int64_t {iterator} = {start.text};")
         self._line(indent, f"if ({stop.within(SUM)} - {iterator} >= {2 * lanes}) {{")
-        for name, update in zip(partial, fold.updates, strict=True):
-            self._line(indent + 1, f"{self._kind(update)} {name}[{lanes}] = {{0}};")
+        for name, update in zip(partial, updates, strict=True):
+            self._first_lanes(update, name, lanes, header, indent + 1)
         groups = f"{iterator} < {stop.within(SUM)} - {lanes - 1}; {iterator} += {lanes}"
         self._line(indent + 1, f"for (; {groups}) {{")
         # A loop of its own for each keeps all its sums in registers.
@@ -166,13 +166,30 @@ class AccumulationPrinter:
         self._line(indent + 1, "}")
         for name, update in zip(partial, updates, strict=True):
             self._line(indent + 1, header)
-            total = self.printer.expression(update.assign.target)
-            self._line(indent + 2, f"{total} += {name}[{self.lane}];")
+            self._line(indent + 2, self._joined(update, Element(name, (Name(self.lane),))))
         self._line(indent, "}")
         self._line(indent, f"for (; {iterator} < {stop.within(SUM)}; {iterator}++) {{")
         for update in updates:
             self._print(update, indent + 1)
         self._line(indent, "}")
+
+    def _first_lanes(self, update: Update, name: str, lanes: int, header: str, indent: int) -> None:
+        """Nothing yet in each lane of a sum; the value so far in those of the least and greatest."""
+        if update.accumulation.operator == "+":
+            self._line(indent, f"{self._kind(update)} {name}[{lanes}] = {{0}};")
+            return
+        self._line(indent, f"{self._kind(update)} {name}[{lanes}];")
+        self._line(indent, header)
+        self._line(indent + 1, f"{name}[{self.lane}] = {self.printer.expression(update.assign.target)};")
+
+    def _joined(self, update: Update, lane: Element) -> str:
+        """The result of one ``lane`` taken into the whole."""
+        target, value = update.assign.target, update.assign.value
+        if update.accumulation.operator == "+":
+            return f"{self.printer.expression(target)} += {self.printer.expression(lane)};"
+        assert isinstance(value, Call)
+        (line,) = self.printer.instructions([Assign(target, Call(value.function, (target, lane)))], 0)
+        return line
 
     def _in_lane(self, update: Update, name: str, iterator: str) -> Update:
         own = redirected(update.assign, Element(name, (Name(self.lane),)))

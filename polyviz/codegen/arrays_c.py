@@ -9,7 +9,17 @@ from polyviz.codegen.bodies import inner_iterators
 from polyviz.codegen.calling import is_checked, out_of_range, tested_steps
 from polyviz.codegen.identifiers import Identifiers, part_names
 from polyviz.codegen.typing import C_TYPE_NAMES
-from polyviz.model.expression import Constant, Element, Expression, Unary
+from polyviz.model.expression import (
+    Binary,
+    Compare,
+    Constant,
+    Element,
+    Expression,
+    Logical,
+    Name,
+    Unary,
+    walk,
+)
 from polyviz.model.program import ArrayType, Failure, ProgramArgument
 
 if TYPE_CHECKING:
@@ -19,13 +29,19 @@ if TYPE_CHECKING:
     from polyviz.model.expression import Loop
     from polyviz.model.scop import Array, Scop, Statement
 
+FREE = 24
+"""The size, in nodes, of an expression that costs about as little as to decide whether it is needed."""
+_CHEAP = (Name, Constant, Compare, Logical, Unary)
+_CHEAP_OPERATORS = ("+", "-", "*", "&", "|", "^")
+
 
 class ArrayPrinter:
     """Knows how each array of a part is passed, declared and addressed in C.
 
     C-contiguous arrays become C99 arrays with run-time extents and are written ``A[i][j]``; others are addressed by
     their strides. Subscripts that the analysis could not bound go through ``checked_index``, which also gives
-    negative ones Python's meaning. ``stands_for`` tells which array each copy of a thread stands for.
+    negative ones Python's meaning. ``stands_for`` tells which array each copy of a thread stands for;
+    ``in_range`` whether all subscripts were found to be so beforehand, None where nobody asked.
     """
 
     def __init__(self, scop: Scop, types: Mapping[str, ArrayType], reserved: frozenset[str]) -> None:
@@ -46,6 +62,7 @@ class ArrayPrinter:
         self._statement: Statement | None = None
         self._steps: Mapping[str, Failure] = {}
         self.stands_for: dict[str, str] = {}
+        self.in_range: bool | None = None
         self._tested_extents: set[tuple[str, int]] = set()
         for array in scop.arrays:
             self._cell_name(array)
@@ -65,6 +82,16 @@ class ArrayPrinter:
         return frozenset((scalars - self._written) | {parameter.name for parameter in self.scop.parameters})
 
     @property
+    def shaped(self) -> frozenset[str]:
+        """The arrays of the part with dimensions."""
+        return frozenset(self._arrays)
+
+    def tested_extent(self, array: str, axis: int) -> str:
+        """The extent with which a subscript of ``array`` is compared."""
+        self._tested_extents.add((array, axis))
+        return self._extent_name(self.scop.array(array), axis)
+
+    @property
     def taken(self) -> frozenset[str]:
         """Identifiers that loop variables must avoid."""
         return self._identifiers.taken
@@ -81,6 +108,16 @@ class ArrayPrinter:
         """Elements printed from now on belong to ``statement``."""
         self._statement = statement
         self._steps = tested_steps(self.scop, statement)
+
+    def is_free(self, expression: Expression) -> bool:
+        """Whether ``expression`` of the statement entered is cheap, and safe to evaluate even where nobody asks."""
+        nodes = list(walk(expression))
+        return len(nodes) <= FREE and all(map(self._is_free, nodes))
+
+    def _is_free(self, node: object) -> bool:
+        if isinstance(node, Element):
+            return self._statement is not None and not is_checked(self.scop, node, self._statement)
+        return isinstance(node, _CHEAP) or (isinstance(node, Binary) and node.operator in _CHEAP_OPERATORS)
 
     def failure(self, failure: Failure) -> int:
         """The status code that stands for ``failure``."""
@@ -120,7 +157,7 @@ class ArrayPrinter:
         subscript = element.subscripts[axis]
         text = printer.expression(subscript)
         extent = self._extent_name(array, axis)
-        if self._statement is not None and is_checked(self.scop, element, self._statement):
+        if self._statement is not None and not self.in_range and is_checked(self.scop, element, self._statement):
             code = self.failure(out_of_range(element))
             self.helpers.add("checked_index")
             self._tested_extents.add((array.name, axis))

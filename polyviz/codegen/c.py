@@ -13,7 +13,7 @@ from polyviz.codegen.blocks_c import BlockPrinter
 from polyviz.codegen.bodies import bound_expression, planned_body, private_name
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expansions_c import ExpansionPrinter
-from polyviz.codegen.expressions_c import CExpressionPrinter
+from polyviz.codegen.expressions_c import CExpressionPrinter, never_free
 from polyviz.codegen.jam_c import JamPrinter
 from polyviz.codegen.lifted_c import LiftedPrinter
 from polyviz.codegen.local_ranges import ranges_of_locals
@@ -27,9 +27,12 @@ from polyviz.codegen.regularity import is_collapsed, is_regular
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.row_blocks_c import RowBlockPrinter
 from polyviz.codegen.runtime_c import helper_source
+from polyviz.codegen.select_c import Choice, SelectPrinter
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.threads_c import PIPELINE, THREADS
+from polyviz.codegen.unroll import written_out
 from polyviz.codegen.vectors_c import VectorFunctions
+from polyviz.codegen.versions_c import VersionPrinter
 from polyviz.mapping.blocks import SMALLEST_SHARED_WORK
 from polyviz.model.expression import Binary, Expression
 from polyviz.model.program import ArrayType, FloatingPoint, Program, ProgramArgument
@@ -75,6 +78,7 @@ class _CProgram:
     text: TextBuilder = field(default_factory=TextBuilder)
     sharing: bool = False
     in_lanes: bool = False
+    chosen: Choice | None = None
 
     def __post_init__(self) -> None:
         self.arrays = ArrayPrinter(self.scop, self.types, C_RESERVED)
@@ -95,6 +99,9 @@ class _CProgram:
         self.folds = AccumulationPrinter(self.scop, self.plan, self.dtypes, *shown, self.floating_point, self.bodies)
         self.lifted = LiftedPrinter(self.scop, self.plan, self.types, self.dtypes, *shown, self._plain_loop)
         self.vectors = VectorFunctions(self.plan.vectors)
+        self.selects = SelectPrinter(self.scop, self.plan, self.dtypes, *shown)
+        self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
+        self.free_in_lanes = self.arrays.is_free if self.plan.selects is not None else never_free
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
         self.jams = JamPrinter(self.scop, *shown, self._node)
         self.panels = PanelPrinter(
@@ -257,7 +264,9 @@ class _CProgram:
             self._team_with_copies(node, indent)
             return
         if self.in_lanes:
-            self._plain_loop(node, indent)
+            self._plain_loop(node, indent, written_out(node))
+        elif condition := self.versions.condition(node, self.bodies):
+            self.versions.write(node, condition, indent)
         elif not (self.periodic.write(node, indent) or self._whole_nest(node, indent)):
             self._one_loop(node, indent, regular=is_regular(node) and not marks)
 
@@ -269,12 +278,21 @@ class _CProgram:
             condition = self._if_it_pays(node.parallel)
             self.text.add(indent, f"#pragma omp parallel for{together} schedule({kind}){condition}")
         elif node.vector:
-            self.text.add(indent, "#pragma omp simd")
-            self.in_lanes = True
+            self._vector_loop(node, indent)
+            return
         elif node.interleave > 1:
             self.text.add(indent, f"#pragma GCC unroll {node.interleave}")
         self._plain_loop(node, indent)
-        self.in_lanes = self.in_lanes and not node.vector
+
+    def _vector_loop(self, node: For, indent: int) -> None:
+        """A loop in vector lanes, which do not branch where they can choose instead."""
+        self.chosen = self.selects.choice(node, self.bodies)
+        inside = self.selects.open(node, self.chosen, indent)
+        self.text.add(inside, "#pragma omp simd")
+        self.in_lanes, self.printer.is_free = True, self.free_in_lanes
+        self._plain_loop(node, inside)
+        self.in_lanes, self.printer.is_free, self.chosen = False, never_free, None
+        self.selects.close(inside, indent)
 
     def _whole_nest(self, node: For, indent: int) -> bool:
         """Print ``node`` with all that is in it in one of the forms that are made for some nests, if it has one."""
@@ -374,7 +392,7 @@ class _CProgram:
             self.blocks.block(node.statement, node.arguments, indent)
             return
         statement = self.scop.statement(node.statement)
-        body = self.periodic.body(node)
+        body = self.periodic.body(node) if self.chosen is None else [self.chosen.body]
         self.arrays.enter(statement)
         lines = self.printer.instructions(body, 0)
         comment = f"  // line {statement.span.line}: {' '.join(statement.source.split())}"

@@ -74,6 +74,8 @@ PRECEDENCE = {
 SHIFTS = ("<<", ">>")
 BITWISE = ("&", "|", "^", *SHIFTS)
 ROUNDED = {"//": "floor_div", "%": "floor_mod"}
+_BITS = (RELATION, EQUALITY, BIT_AND, BIT_OR, AND, OR)
+"""Operators between truth values, and what compares; ``&`` and ``|`` of truth values are such ones too."""
 COMPLEX = {"*": "multiply", "/": "divide"}
 
 
@@ -82,6 +84,7 @@ class CExpressionPrinter:
 
     ``uses_complex`` tells whether the text needs ``complex.h``, ``ranges`` holds the values of the variables of whole
     numbers that C keeps in less than the 64 bits of their type, ``steady`` the names of numbers that never change.
+    ``is_free`` tells which operands may be evaluated although those before them decide: vector lanes do not branch.
     ``types``: dtype names of arrays and scalars. ``names``: C text of iterators and parameters, itself where missing.
     ``element``: C text of an array reference (an lvalue). ``step``: what becomes of the text of a loop's step.
 
@@ -105,6 +108,7 @@ class CExpressionPrinter:
         self.step = step or _untested
         self.ranges: Mapping[str, Range] = {}
         self.steady = frozenset[str]()
+        self.is_free: Callable[[Expression], bool] = never_free
         self.helpers: set[str] = set()
         self.uses_complex = False
 
@@ -170,7 +174,7 @@ class CExpressionPrinter:
         """``node`` where only its truth matters: comparisons and short-circuit operators become C's own."""
         match node:
             case Logical(operator, operands):
-                return self.junction(operator, [self.truth(operand) for operand in operands])
+                return self._joined(operator, operands, [self.truth(operand) for operand in operands])
             case Unary("not", operand):
                 return Value(f"!{self.truth(operand).within(UNARY)}", UNARY, BOOL, BOOL)
             case Call("bool", (operand,)):
@@ -183,6 +187,14 @@ class CExpressionPrinter:
         texts = [
             operand.within(EQUALITY if operand.precedence != precedence else AND) for operand in operands
         ]
+        return Value(f" {symbol} ".join(texts), precedence, BOOL, BOOL)
+
+    def _joined(self, operator: str, operands: Sequence[Expression], values: Sequence[Value]) -> Value:
+        """As ``junction``; all of the operands are evaluated where that does no harm, each as 0 or 1."""
+        if not all(map(self.is_free, operands[1:])):
+            return self.junction(operator, values)
+        symbol, precedence = ("&", BIT_AND) if operator == "and" else ("|", BIT_OR)
+        texts = [value.within(PRIMARY) if _is_bit(value) else f"({value.within(SHIFT)} != 0)" for value in values]
         return Value(f" {symbol} ".join(texts), precedence, BOOL, BOOL)
 
     def _constant(self, node: Constant) -> Value:
@@ -296,7 +308,7 @@ class CExpressionPrinter:
         values = [self.value(operand) for operand in operands]
         result = reduce(unify, (value.type for value in values))
         if result == BOOL:
-            return self.junction(operator, values)
+            return self._joined(operator, operands, values)
         chosen = values[-1]
         for value in reversed(values[:-1]):
             pair = (chosen, value) if operator == "and" else (value, chosen)
@@ -313,6 +325,16 @@ class CExpressionPrinter:
             storage = result
         text = f"{condition.within(OR)} ? {body.within(OR)} : {otherwise.within(CONDITIONAL)}"
         return Value(text, CONDITIONAL, result, result if result == BOOL else storage)
+
+
+def never_free(_operand: Expression) -> bool:
+    """No operand may be evaluated unless those before it leave the choice to it."""
+    return False
+
+
+def _is_bit(value: Value) -> bool:
+    """Whether C computes ``value`` as 0 or 1; what is read from memory may be stored otherwise."""
+    return value.type == BOOL and (value.constant is not None or value.precedence in _BITS or value.text[0] == "!")
 
 
 def _untested(_loop: Loop, text: str) -> str:

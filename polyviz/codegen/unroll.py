@@ -6,13 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.index import written
-from polyviz.codegen.loops import Block, For, If, LoopNode, rewrite
+from polyviz.codegen.loops import Block, For, If, LoopNode, children_of, rewrite
 from polyviz.codegen.naming import substituted
 from polyviz.model.expression import Binary, Call, Compare, Constant, Expression, Name
 from polyviz.model.linear import added, linear_terms, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+WRITTEN_OUT = 64
+"""Copies of a body up to which a loop inside vector lanes is written out: lanes go around no more (outer_vectors)."""
 
 
 def unrolled(node: LoopNode) -> LoopNode:
@@ -24,6 +27,26 @@ def unrolled(node: LoopNode) -> LoopNode:
     [(Constant(value=0),), (Constant(value=1),)]
     """
     return rewrite(node, _unrolled)
+
+
+def written_out(loop: For, most: int = WRITTEN_OUT) -> str:
+    """What asks the compiler to write out ``loop``, and the loops in it, as up to ``most`` copies of the innermost
+    body; nothing where there may be more. Without being asked, it may keep a loop where vector lanes need its body.
+
+    >>> written_out(For("q", Constant(0), Constant(9), 1, Instance("S", (Name("q"),))))
+    '#pragma GCC unroll 9'
+    >>> written_out(For("q", Constant(0), Name("n"), 1, Instance("S", (Name("q"),))))
+    ''
+    """
+    count = _iterations(loop.start, loop.stop, loop.step) or 0
+    return f"#pragma GCC unroll {count}" if count > 1 and 0 < _copies(loop) <= most else ""
+
+
+def _copies(node: LoopNode) -> int:
+    """How often the innermost body in ``node`` runs at most, 0 where that is no fixed number."""
+    inside = [_copies(child) for child in children_of(node)]
+    most = 0 if 0 in inside else max(inside, default=1)
+    return most * (_iterations(node.start, node.stop, node.step) or 0) if isinstance(node, For) else most
 
 
 def _unrolled(node: LoopNode) -> LoopNode:

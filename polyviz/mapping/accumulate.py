@@ -1,5 +1,5 @@
-"""Cells that an innermost loop folds values into: they stay in a register, and sums run in several vectors beside
-each other.
+"""Cells that an innermost loop folds values into: they stay in a register, and sums (the least and greatest of values
+too) run in several vectors beside each other.
 
 A compiler has to store the cell in every iteration unless it can prove that nothing else in the loop reads it, which
 needs the exact dependences (``x[i] -= L[i, j] * x[j]`` never reads ``x[i]`` as ``x[j]``). One vector of partial sums
@@ -15,6 +15,7 @@ import islpy as isl
 
 from polyviz.analysis import find_reductions
 from polyviz.analysis.strides import motions, statement_rows
+from polyviz.model.expression import Assign, Call
 from polyviz.model.plan import Accumulation
 from polyviz.model.schedule import Decision
 from polyviz.transform.tree import band_at, bands, statements_under
@@ -48,8 +49,9 @@ def find_accumulations(
         for name in () if inside else statements_under(band):
             reduction = reductions.get(name)
             accumulation = None if reduction is None else _accumulation(scop.statement(name), band, reduction)
-            if accumulation is not None:
-                found.setdefault(name, _with_lanes(accumulation, processor))
+            if accumulation is not None and reduction is not None:
+                joins = in_lanes(scop.statement(name), reduction)
+                found.setdefault(name, _with_lanes(accumulation, processor) if joins else accumulation)
     return tuple(found.values()), tuple(map(_said, found.values()))
 
 
@@ -69,9 +71,23 @@ def _accumulation(statement: Statement, band: isl.ScheduleNode, reduction: Reduc
     return Accumulation(statement.name, reduction.operator, "scattered" if scattered else stride)
 
 
+def in_lanes(statement: Statement, reduction: Reduction) -> bool:
+    """Whether partial results of ``statement`` may be joined afterwards: those of sums, and of the least or greatest
+    value where a NaN means the same wherever it comes.
+
+    ``max(cell, value)`` leaves the cell as it is where one of the two is NaN, ``max(value, cell)`` does not.
+    """
+    (assign,) = statement.body
+    if reduction.operator not in ("min", "max") or not isinstance(assign, Assign):
+        return reduction.operator == "+"
+    call = assign.value
+    first = isinstance(call, Call) and call.arguments[0] == assign.target
+    return isinstance(call, Call) and (first or call.function not in ("min", "max"))
+
+
 def _with_lanes(accumulation: Accumulation, processor: Processor | None) -> Accumulation:
     short = processor is not None and processor.vector_bytes < VECTOR_BYTES
-    if short or accumulation.stride != "unit" or accumulation.operator != "+":
+    if short or accumulation.stride != "unit":
         return accumulation
     return replace(accumulation, lanes=LANES)
 
@@ -79,6 +95,7 @@ def _with_lanes(accumulation: Accumulation, processor: Processor | None) -> Accu
 def _said(accumulation: Accumulation) -> Decision:
     text = "the innermost loop keeps the cell it updates in a register"
     if accumulation.lanes:
-        text += f", and adds in {accumulation.lanes} lanes where sums may be reordered"
+        does = "adds" if accumulation.operator == "+" else "compares"
+        text += f", and {does} in {accumulation.lanes} lanes where sums may be reordered"
     details = {"operator": accumulation.operator, "stride": accumulation.stride, "lanes": accumulation.lanes}
     return Decision("accumulate", text, (accumulation.statement,), details)

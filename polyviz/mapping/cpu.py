@@ -89,6 +89,8 @@ def make_plan(
     lift: bool = True,
     outer_vectors: bool = True,
     periodic: bool = True,
+    select: bool = True,
+    versions: bool = True,
     row_blocks: bool = True,
     panels: bool = True,
     jam: bool = True,
@@ -103,7 +105,8 @@ def make_plan(
     operands; ``interleave`` switches off that several iterations of a parallel loop run side by side, ``row_blocks``
     that rows of a stencil do, ``pipeline`` that tiles wait only for those they need, ``collapse`` that threads share
     two loops as one, ``outer_vectors`` vector lanes around short loops, ``periodic`` that vector loops take remainders
-    at their ends only (all in ``c`` only). The rest
+    at their ends only, ``select`` that they choose instead of branching, ``versions`` that
+    subscripts are tested at the ends of loops (all in ``c`` only). The rest
     switches off what is done for loops whose time goes into reading memory (``MemoryRules``), where ``contract``
     allows it at all.
     Raises OptionError for sizes that are not positive.
@@ -139,10 +142,11 @@ def make_plan(
         block_tiles=mapped.block_tiles,
         array_sums=mapped.array_sums,
         vectors=vectors,
+        two_versions=versions and target == "c",
         decisions=(*mapped.decisions, *storage.decisions),
     )
     plan = rules.placed(scop, plan, processor)
-    return with_vector_loops(scop, plan, periodic=periodic) if target in COMPILED else plan
+    return with_vector_loops(scop, plan, periodic=periodic, select=select) if target in COMPILED else plan
 
 
 def _mapped(

@@ -14,6 +14,7 @@ from polyviz.mapping.panels import make_panels
 from polyviz.mapping.periodic import find_periodic, periodic_decision
 from polyviz.model.plan import VECTOR
 from polyviz.model.schedule import Decision
+from polyviz.model.select import selection
 from polyviz.transform.tree import bands, is_under_mark, node_at, statements_under
 
 if TYPE_CHECKING:
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
+
+
+CHOOSES = (
+    "the vector loop chooses between the new value and the one that is there, and stores it in any case: lanes do not "
+    "branch"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +57,25 @@ def rows_side_by_side(
     return jam_rows(scop, dependences, mapped) if jam else mapped
 
 
-def with_vector_loops(scop: Scop, plan: Plan, *, periodic: bool) -> Plan:
-    """``plan`` that says which of its vector loops go around others, and which wrap around at their ends only."""
+def with_vector_loops(scop: Scop, plan: Plan, *, periodic: bool, select: bool) -> Plan:
+    """``plan`` that says which of its vector loops go around others, which wrap around at their ends only, and which
+    choose between values."""
     decisions = lanes_decisions(plan.tree, plan.target)
     found = find_periodic(scop, plan.tree) if periodic else {}
     if found:
         decisions = (*decisions, periodic_decision(found, plan.target))
-    return replace(plan, periodic=tuple(found), decisions=(*plan.decisions, *decisions))
+    chosen = _choosing(scop, plan.tree) if select else None
+    if chosen and plan.target == "c":
+        decisions = (*decisions, Decision("select", CHOOSES, chosen))
+    return replace(plan, periodic=tuple(found), selects=chosen, decisions=(*plan.decisions, *decisions))
+
+
+def _choosing(scop: Scop, tree: isl.Schedule) -> tuple[str, ...]:
+    """The statements in vector loops that replace a cell where a condition on it holds."""
+    around = [statements_under(band) for _, band in bands(tree) if is_under_mark(band, VECTOR)]
+    names = dict.fromkeys(name for found in around for name in found)
+    bodies = {name: scop.statement(name).body for name in names}
+    return tuple(name for name, body in bodies.items() if len(body) == 1 and selection(body[0]) is not None)
 
 
 def left_to_the_compiler(

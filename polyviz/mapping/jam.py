@@ -68,7 +68,8 @@ class _Nest:
 def jam_rows(scop: Scop, dependences: Dependences, mapped: Mapped) -> Mapped:
     """``mapped`` with rows together in each loop that threads share and whose iterations are passes over columns."""
     private = {found.array for found in dependences.privatizations if found.depth > 1}
-    sums = frozenset(one.statement for one in find_accumulations(scop, mapped.tree, None)[0] if one.lanes)
+    found, _ = find_accumulations(scop, mapped.tree, None)
+    sums = frozenset(one.statement for one in found if one.lanes and one.operator == "+")
     for path in _shared_loops(mapped.tree):
         nests = _nests(scop, mapped.tree, path, sums, private)
         if not any(nest.mark for nest in nests):

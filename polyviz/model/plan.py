@@ -219,8 +219,10 @@ class Plan:
     to do; ``register_tiles`` which nests may run by register tiles, ``block_tiles`` in which tiles only;
     ``array_sums`` which arrays the threads of a ``reduced`` loop copy, ``accumulations`` which cells stay in
     registers; ``liftings`` which rows are kept in stretches side by side; ``periodic`` which statements have
-    subscripts that wrap around only at the ends of their vector loop; ``vectors`` is the processor for whose vector
-    registers ``jam`` marks are meant; ``decisions`` continue the schedule's log; ``device`` holds the kernels where
+    subscripts that wrap around only at the ends of their vector loop; ``selects`` which choose between values there
+    instead of branching (None: lanes branch as the user does); ``vectors`` is the processor for whose vector
+    registers ``jam`` marks are meant; ``two_versions``: innermost loops have one without tests of
+    subscripts, too; ``decisions`` continue the schedule's log; ``device`` holds the kernels where
     the target runs blocks and threads; ``threads`` bounds how many run the parallel loops of a processor (None: as
     many as it has cores).
     """
@@ -239,7 +241,9 @@ class Plan:
     accumulations: tuple[Accumulation, ...] = ()
     liftings: tuple[Lifting, ...] = ()
     periodic: tuple[str, ...] = ()
+    selects: tuple[str, ...] | None = None
     decisions: tuple[Decision, ...] = ()
     vectors: Processor | None = None
+    two_versions: bool = False
     device: DevicePlan | None = None
     threads: int | None = None

@@ -65,6 +65,12 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique(
         "periodic", "take the remainders of periodic subscripts at the ends of a vector loop only (target c)"
     ),
+    Technique(
+        "select", "choose between values in a vector loop instead of branching around a store (target c)"
+    ),
+    Technique(
+        "versions", "test subscripts at the ends of an innermost loop instead of in each iteration (target c)"
+    ),
     Technique("interleave", "run several chains of dependent iterations side by side (target c)"),
     Technique("lift", "keep a row that is swept again and again in stretches side by side (target c)"),
     Technique(

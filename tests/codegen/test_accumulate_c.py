@@ -74,3 +74,58 @@ def test_sums_side_by_side_are_kept_in_registers() -> None:
     kernel = agree(text, np.random.default_rng(1).random((3, 150)), np.ones(4), np.zeros(4), target="c")
     assert "double x_sum" in kernel.source
     assert "double y_sum" in kernel.source
+
+
+EXTREMES = {
+    "max": """
+        def f(A, x):
+            for i in range(A.shape[0]):
+                for k in range(A.shape[1]):
+                    x[i] = max(x[i], A[i, k])
+        """,
+    "min of a variable": """
+        def f(A, x):
+            for i in range(A.shape[0]):
+                m = A[i, 0]
+                for k in range(A.shape[1]):
+                    m = min(m, 2 * A[i, k])
+                x[i] = m
+        """,
+    "value first": """
+        def f(A, x):
+            for i in range(A.shape[0]):
+                for k in range(A.shape[1]):
+                    x[i] = max(A[i, k], x[i])
+        """,
+    "NumPy's": """
+        def f(A, x):
+            for i in range(A.shape[0]):
+                for k in range(A.shape[1]):
+                    x[i] = np.maximum(A[i, k], x[i])
+        """,
+    "NumPy's without NaN": """
+        def f(A, x):
+            for i in range(A.shape[0]):
+                for k in range(A.shape[1]):
+                    x[i] = np.fmin(A[i, k], x[i])
+        """,
+}
+
+
+@pytest.mark.parametrize("contract", ["strict", "reassociate"])
+@pytest.mark.parametrize("name", EXTREMES)
+def test_the_greatest_in_lanes_is_the_greatest_also_among_values_that_are_none(name: str, contract: str) -> None:
+    A = np.random.default_rng(1).random((6, 150))
+    A[1, 3] = A[2, 149] = A[3, 0] = np.nan
+    A[4] = np.inf
+    A[5] = np.nan
+    for start in (np.zeros(6), np.full(6, np.nan)):
+        kernel = agree(EXTREMES[name], A, start, target="c", contract=contract)
+        lanes = "[lane]" in kernel.source
+        assert lanes == (contract == "reassociate" and name != "value first")
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "float32"])
+def test_the_greatest_of_other_types_runs_in_lanes(dtype: str) -> None:
+    A = np.random.default_rng(1).integers(0, 200, (3, 150)).astype(dtype)
+    agree(EXTREMES["max"], A, np.zeros(3, dtype), target="c")

@@ -47,7 +47,7 @@ def test_a_window_of_any_length_is_left_to_its_own_loops() -> None:
 
 
 @pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
-def test_the_loops_inside_lanes_have_no_pragma_and_the_values_are_right() -> None:
+def test_the_loops_inside_lanes_are_written_out_and_the_values_are_right() -> None:
     kernel = pv.compile(function_of(WINDOW.format(width="3")), target="c")
     random = np.random.default_rng(3)
     X, W, Y = random.random((11, 12, 5)), random.random((3, 3, 5)), np.zeros((9, 10, 5))
@@ -56,7 +56,8 @@ def test_the_loops_inside_lanes_have_no_pragma_and_the_values_are_right() -> Non
     assert np.allclose(Y, wanted)
     text = kernel.program_for(kernel.bind([X, W, Y], {})).text
     lanes = text[text.index("#pragma omp simd") :]
-    assert lanes.count("#pragma") == 1
+    assert lanes.count("#pragma") == 3
+    assert lanes.count("#pragma GCC unroll 3") == 2
     assert lanes.split("\n")[1].strip().startswith("for (int64_t c = 0;")
 
 

@@ -52,6 +52,8 @@ def test_keywords_switch_techniques_off() -> None:
         "lift": False,
         "outer_vectors": False,
         "periodic": False,
+        "select": False,
+        "versions": False,
         "row_blocks": False,
         "panels": False,
         "jam": False,

@@ -1,0 +1,128 @@
+"""Vector loops that choose instead of branching, and evaluate both sides of `and` where that does no harm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from tests.running import agree, function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SHORTEST = """
+    def f(D):
+        n = D.shape[0]
+        for k in range(n):
+            for i in range(n):
+                for j in range(n):
+                    if D[i, k] + D[k, j] < D[i, j]:
+                        D[i, j] = D[i, k] + D[k, j]
+    """
+REACHED = """
+    def f(A):
+        n = A.shape[0]
+        for k in range(n):
+            for i in range(n):
+                for j in range(n):
+                    A[i, j] = A[i, j] or (A[i, k] and A[k, j])
+    """
+LIMITED = """
+    def f(x, y, limit):
+        for i in range(x.shape[0]):
+            for j in range(x.shape[1]):
+                if x[i, j] > limit[i, j]:
+                    x[i, j] -= 2 * limit[i, j]
+    """
+BEYOND = """
+    def f(x, y, limit):
+        for i in range(x.shape[0]):
+            for j in range(x.shape[1]):
+                if x[i, j] > 0.5:
+                    x[i, j] = y[i, j]
+    """
+UNSEEN = """
+    def f(x, y, limit):
+        for i in range(x.shape[0]):
+            for j in range(x.shape[1]):
+                if y[i, j] > 0.5:
+                    x[i, j] = y[i, j]
+    """
+INDIRECT = """
+    def f(x, y, limit):
+        for i in range(x.shape[0]):
+            for j in range(x.shape[1]):
+                if limit[j] >= 0 and y[i, limit[j]] > 0.5:
+                    x[i, j] = 1.0
+    """
+
+
+def random(*shape: int) -> np.ndarray:
+    return np.random.default_rng(1).random(shape)
+
+
+def test_a_minimum_is_chosen_and_what_stays_is_loaded_before(golden: Callable[..., None]) -> None:
+    kernel = agree(SHORTEST, random(7, 7), target="c")
+    golden(kernel.source, "c")
+    assert any(one.step == "select" for one in kernel.plan.decisions)
+
+
+@pytest.mark.parametrize("contract", ["strict", "reassociate"])
+@pytest.mark.parametrize("size", [0, 1, 2, 40])
+def test_the_shortest_paths_are_those_of_the_loops(size: int, contract: str) -> None:
+    D = random(size, size)
+    if size > 2:
+        D[2, 3] = D[0, 1] = np.nan
+        D[1] = np.inf
+    agree(SHORTEST, D, target="c", contract=contract)
+
+
+def test_the_technique_can_be_switched_off() -> None:
+    kernel = agree(SHORTEST, random(7, 7), target="c", select=False)
+    assert "?" not in kernel.source
+    assert not any(one.step == "select" for one in kernel.plan.decisions)
+    assert "&&" in agree(REACHED, random(7, 7) < 0.3, target="c", select=False).source
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int64", "uint8"])
+def test_operands_that_do_no_harm_are_all_evaluated_in_lanes(dtype: str) -> None:
+    A = (random(40, 40) < 0.05).astype(dtype)
+    source = agree(REACHED, A, target="c").source
+    assert ("((A[i][k] != 0) & (A[k][j] != 0))" in source) == (dtype == "bool")
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8"])
+def test_an_update_is_chosen_in_the_type_of_its_cell(dtype: str) -> None:
+    x, limit = (100 * random(2, 5, 50)).astype(dtype)
+    kernel = agree(LIMITED, x, x, limit, target="c")
+    assert "?" in kernel.source
+
+
+@pytest.mark.parametrize(("text", "dtypes"), [(BEYOND, ("int64", "float64")), (UNSEEN, ("float64", "float64"))])
+def test_values_of_another_kind_and_cells_that_nobody_compares_keep_their_branch(
+    text: str, dtypes: tuple[str, str]
+) -> None:
+    x, y = ((10 * random(5, 50)).astype(dtype) for dtype in dtypes)
+    assert "?" not in agree(text, x, y, y, target="c").source
+
+
+def test_a_subscript_that_is_only_tested_where_it_is_used_stays_behind_its_guard() -> None:
+    limit = np.array([0, -70, 3])
+    assert "&&" in agree(INDIRECT, random(2, 3), random(2, 4), limit, target="c").source
+
+
+def test_a_cell_that_may_not_be_there_is_not_looked_at() -> None:
+    text = """
+    def f(x, y, n):
+        for i in range(n):
+            for j in range(n):
+                if x[i, j] > 0.5:
+                    x[i, j] = y[j]
+    """
+    kernel = pv.compile(function_of(text), target="c")
+    x = np.zeros((4, 4))
+    kernel(x, np.zeros(1), 4)
+    assert not x.any()

@@ -1,0 +1,98 @@
+"""Innermost loops with a version that tests no subscripts, for where both ends of the loop are in range."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from tests.running import agree, function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FLAT = """
+    def f(A, x, y, n):
+        for i in range(y.shape[0]):
+            for j in range(n):
+                y[i] += A[i * n + j] * x[j]
+    """
+BACKWARDS = """
+    def f(A, x, y, n):
+        for i in range(y.shape[0]):
+            for j in range(n):
+                y[i] += A[i * n + n - 1 - j] + A[3 * j + i * n * 0]
+    """
+SCATTERED = """
+    def f(A, x, y, n):
+        for i in range(y.shape[0]):
+            for j in range(n):
+                y[i] += A[i * n + j] * x[int(A[j]) % 4]
+    """
+BY_A_SIZE = """
+    def f(A, x, y, n):
+        for i in range(y.shape[0]):
+            for j in range(4):
+                y[i] += A[j * n + i * n]
+    """
+TEXTS = {"flat": FLAT, "backwards": BACKWARDS, "scattered": SCATTERED, "by a size": BY_A_SIZE}
+
+
+def compiled(text: str, **options: bool) -> pv.Kernel:
+    return pv.compile(function_of(text), target="c", **options)
+
+
+def source(kernel: pv.Kernel, *arguments: object) -> str:
+    return kernel.program_for(kernel.bind(arguments, {})).text
+
+
+def test_the_version_without_tests_stands_before_the_other(golden: Callable[..., None]) -> None:
+    golden(agree(FLAT, np.random.default_rng(1).random(21), np.ones(7), np.zeros(3), 7, target="c").source, "c")
+
+
+@pytest.mark.parametrize("contract", ["strict", "reassociate"])
+@pytest.mark.parametrize(("rows", "n"), [(0, 5), (1, 1), (3, 7), (3, 0), (2, 100)])
+@pytest.mark.parametrize("name", TEXTS)
+def test_both_versions_do_what_the_loops_say(name: str, rows: int, n: int, contract: str) -> None:
+    A = np.random.default_rng(1).random(max(4, 7 * n) * max(rows, 1) + 400)
+    agree(TEXTS[name], A, np.ones(max(n, 4)), np.zeros(rows), n, target="c", contract=contract)
+
+
+def test_where_the_ends_do_not_tell_there_is_one_version() -> None:
+    A, x, y = np.zeros(100), np.zeros(10), np.zeros(3)
+    for text, tests in ((FLAT, 1), (BACKWARDS, 2), (SCATTERED, 2), (BY_A_SIZE, 1)):
+        found = source(compiled(text), A, x, y, 5)
+        assert found.count("checked_index(") == tests + 1
+        assert ("if ((uint64_t)(" in found) == (text in (FLAT, BACKWARDS))
+
+
+def test_loops_inside_a_statement_keep_their_tests() -> None:
+    text = """
+    def f(A, x, y, n):
+        for i in range(y.shape[0]):
+            for j in range(int(x[i])):
+                y[i] += A[i * n + j]
+    """
+    kernel = agree(text, np.random.default_rng(1).random(21), np.full(3, 7.0), np.zeros(3), 7, target="c")
+    assert "if ((uint64_t)(" not in kernel.source
+
+
+def test_negative_subscripts_count_from_the_end_in_the_other_version() -> None:
+    text = """
+    def f(A, x, y, n):
+        for i in range(y.shape[0]):
+            for j in range(n):
+                y[i] += A[i * n + j - 3]
+    """
+    agree(text, np.random.default_rng(1).random(21), np.ones(7), np.zeros(3), 7, target="c")
+
+
+def test_a_subscript_out_of_range_is_still_found() -> None:
+    with pytest.raises(pv.OutOfBoundsError, match="A subscript of A is out of range"):
+        compiled(FLAT)(np.zeros(20), np.zeros(7), np.zeros(3), 7)
+
+
+def test_the_technique_can_be_switched_off() -> None:
+    assert "if ((uint64_t)(" not in source(compiled(FLAT, versions=False), np.zeros(21), np.zeros(7), np.zeros(3), 7)
