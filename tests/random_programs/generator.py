@@ -100,8 +100,9 @@ def _probes(draft: Draft, source: str) -> Pairs:
     values = range(9) if len(draft.sizes) < 3 else (0, 1, 2, 4, 7)
     grid = product(values, repeat=len(draft.sizes))
     apart = product((5, 16), repeat=len(draft.sizes))
-    choices = [dict(zip(draft.sizes, choice, strict=True)) for choice in (*grid, *apart)]
-    return _footprints(source, choices, draft.profile.limit)
+    near, far = ([dict(zip(draft.sizes, choice, strict=True)) for choice in choices] for choices in (grid, apart))
+    limit = draft.profile.limit
+    return _footprints(source, near, limit) + _footprints(source, far, 8 * limit)
 
 
 def _large(draft: Draft, source: str, found: Pairs) -> Pairs:

@@ -95,6 +95,8 @@ class ShapedDraft(Wording):
         space = list("ijk"[: self.random.choices([1, 2, 3], [4, 5, 2])[0]])
         kind = self.some("in place", "two", "two", *(["copied", "planes"] if len(space) < 3 else []))
         steps = self.some("3", "4", "5", self.size(), f"{self.size()} // 4")
+        if kind == "planes":
+            steps = steps.partition(" ")[0]  # an extent for each step is an affine one
         name = self.array(len(space) + (kind == "planes"))
         other = self.array(len(space), name)
         periodic = self.chance(0.2)
