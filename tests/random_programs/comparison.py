@@ -26,34 +26,35 @@ def outputs(values: Values, result: Any) -> dict[str, Any]:
     return found | {f"result {position}": value for position, value in enumerate(results)}
 
 
-def difference(expected: dict[str, Any], actual: dict[str, Any]) -> str:
-    """The first disagreement as a sentence; empty when there is none."""
+def difference(expected: dict[str, Any], actual: dict[str, Any], *, exact: bool = False) -> str:
+    """The first disagreement as a sentence; empty when there is none. ``exact`` allows no rounding."""
     if expected.keys() != actual.keys():
         return f"the outputs are {sorted(actual)}, expected {sorted(expected)}"
     for name, value in expected.items():
-        sentence = _difference(name, np.asarray(value), np.asarray(actual[name]))
+        sentence = _difference(name, np.asarray(value), np.asarray(actual[name]), exact)
         if sentence:
             return sentence
     return ""
 
 
-def _difference(name: str, expected: Any, actual: Any) -> str:
+def _difference(name: str, expected: Any, actual: Any, exact: bool) -> str:
     if expected.shape != actual.shape:
         return f"{name} has shape {actual.shape}, expected {expected.shape}"
-    wrong = np.argwhere(~_close(expected, actual))
+    wrong = np.argwhere(~_close(expected, actual, exact))
     if not len(wrong):
         return ""
     where = tuple(int(part) for part in wrong[0])
     return f"{name}{list(where)} is {actual[where]}, expected {expected[where]} ({len(wrong)} cells differ)"
 
 
-def _close(expected: Any, actual: Any) -> Any:
+def _close(expected: Any, actual: Any, exact: bool = False) -> Any:
     """Cell by cell; of a complex number one part may be infinite while the other was rounded."""
     wanted, found = _parts(expected), _parts(actual)
     with np.errstate(all="ignore"):
         same = wanted == found
         if expected.dtype.kind in "fc" or actual.dtype.kind in "fc":
             same |= (np.isnan(expected) & np.isnan(actual))[..., np.newaxis]
+        if not exact and (expected.dtype.kind in "fc" or actual.dtype.kind in "fc"):
             scale = np.max(np.abs(wanted[np.isfinite(wanted)]), initial=0.0)
             tolerance = max(TOLERANCE.get(kind.dtype.name, 0.0) for kind in (expected, actual))
             same |= np.isfinite(wanted) & (np.abs(wanted - found) <= tolerance * scale)

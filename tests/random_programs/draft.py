@@ -55,6 +55,7 @@ class Profile:
     choices: float = 0.18
     late_reads: float = 0.0
     bounds: float = 1.0
+    shaped: bool = False
 
 
 EVERYTHING = Profile()
@@ -64,6 +65,8 @@ MIXED = Profile(
     depth=3, statements=5, families=MIXTURES, locals=0.4, choices=0.25, late_reads=0.25, bounds=4.0
 )
 """What other profiles hold rarely: mixed types, temporaries, values read once, odd bounds and steps."""
+SHAPED = Profile(shaped=True, limit=20_000)
+"""Products, stencils, recurrences and sums as people write them."""
 
 
 @dataclass

@@ -13,19 +13,23 @@ from itertools import product
 from random import Random
 from typing import TYPE_CHECKING
 
-from tests.random_programs.draft import EVERYTHING, ITERATORS, MIXED, SMALL, Draft, Profile
+from tests.random_programs.draft import EVERYTHING, ITERATORS, MIXED, SHAPED, SMALL, Draft, Profile
 from tests.random_programs.fitting import Footprint, footprints, negative_needs, shifted, smallest_cover
 from tests.random_programs.program import Argument, Case, Program
+from tests.random_programs.shapes import ShapedDraft
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tests.random_programs.expressions import ArrayName
 
-__all__ = ["EVERYTHING", "MIXED", "SMALL", "Profile", "generate"]
+__all__ = ["EVERYTHING", "MIXED", "SHAPED", "SMALL", "Profile", "generate"]
 
+Pairs = list[tuple["Mapping[str, int]", Footprint]]
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 15, 16, 17, 23, 31, 32, 33, 37)
 """Values of the size parameters: empty and single iterations, primes, multiples of tile sizes and their neighbours."""
+LARGE = {1: (100, 255, 700, 1025), 2: (64, 65, 100, 127, 131, 200, 257), 3: (45, 48, 50, 63, 65, 67), 4: (19, 21, 24)}
+"""Values beyond those, by the depth of the loops, for programs of a shape: some techniques wait for enough to do."""
 PLAIN = {"float64", "int64", "complex128", "bool"}
 """Element types with which plain Python and numba compute the same."""
 
@@ -33,7 +37,7 @@ PLAIN = {"float64", "int64", "complex128", "bool"}
 def generate(seed: int, profile: Profile = EVERYTHING) -> Program:
     """The program of ``seed``: the same on every machine."""
     for attempt in range(100):
-        draft = Draft(Random(f"{seed} {attempt}"), profile)
+        draft = (ShapedDraft if profile.shaped else Draft)(Random(f"{seed} {attempt}"), profile)
         draft.write()
         program = _fitted(draft, seed)
         if program is not None:
@@ -70,7 +74,8 @@ def _fitted(draft: Draft, seed: int) -> Program | None:
     if moved is None:
         return None
     found = _footprints(moved, [choice for choice, _ in found], draft.profile.limit)
-    return _Fit(draft, seed, moved, found).program() if len(found) >= 2 else None
+    large = _large(draft, moved, found) if draft.profile.shaped and found else []
+    return _Fit(draft, seed, moved, [*found, *large]).program() if len(found) >= 2 else None
 
 
 def _footprints(
@@ -88,6 +93,34 @@ def _choices(draft: Draft) -> list[dict[str, int]]:
     tile = {name: random.choice([7, 8, 9, 15, 16, 17]) for name in draft.sizes}
     negative = [dict.fromkeys(draft.sizes, -2)] if random.random() < 0.05 else []
     return [small, middle, tile, *wide, *negative]
+
+
+def _probes(draft: Draft, source: str) -> Pairs:
+    """Small sizes of all kinds, and some of which one is much larger than another."""
+    values = range(9) if len(draft.sizes) < 3 else (0, 1, 2, 4, 7)
+    grid = product(values, repeat=len(draft.sizes))
+    apart = product((5, 16), repeat=len(draft.sizes))
+    near, far = ([dict(zip(draft.sizes, choice, strict=True)) for choice in choices] for choices in (grid, apart))
+    limit = draft.profile.limit
+    return _footprints(source, near, limit) + _footprints(source, far, 8 * limit)
+
+
+def _large(draft: Draft, source: str, found: Pairs) -> Pairs:
+    """Sizes too large to be traced, with the extents that do for the smaller ones."""
+    found = [*found, *_probes(draft, source)]
+    axes = {axis for _, footprint in found for axis in footprint.high}
+    needs = {
+        axis: [(choice, footprint.high.get(axis, -1) + 1) for choice, footprint in found] for axis in axes
+    }
+    covers = {axis: smallest_cover(needs[axis], draft.sizes) for axis in axes}
+    depth = max(line.index("for ") // 4 for line in draft.lines if "for " in line) + 1
+    pairs: Pairs = []
+    for _ in range(2 if all(covers.values()) else 0):
+        choice = {name: draft.random.choice(LARGE[min(depth, 4)]) for name in draft.sizes}
+        footprint = Footprint(0)
+        footprint.high = {axis: eval(str(cover), {}, choice) - 1 for axis, cover in covers.items()}
+        pairs.append((choice, footprint))
+    return pairs
 
 
 @dataclass
@@ -162,10 +195,7 @@ class _Fit:
     @cached_property
     def probes(self) -> list[tuple[Mapping[str, int], Footprint]]:
         """Small sizes of all kinds: an extent that the text states has to do for them too."""
-        values = range(9) if len(self.draft.sizes) < 3 else (0, 1, 2, 4, 7)
-        grid = product(values, repeat=len(self.draft.sizes))
-        choices = [dict(zip(self.draft.sizes, choice, strict=True)) for choice in grid]
-        return _footprints(self.source, choices, self.draft.profile.limit)
+        return _probes(self.draft, self.source)
 
     def _fill(self, array: ArrayName, extents: list[str]) -> None:
         iterators = ITERATORS[: array.rank]
@@ -216,7 +246,7 @@ class _Fit:
             Case(dict(choice), {name: shape for name, shape in shapes.items() if name not in self.locals})
             for (choice, _), shapes in zip(self.found, self.shapes, strict=True)
         )
-        return Program(self.seed, source, arguments, cases, plain=dtypes <= PLAIN)
+        return Program(self.seed, source, arguments, cases, plain=dtypes <= PLAIN and not self.draft.profile.shaped)
 
     def _arguments(self, body: str) -> tuple[Argument, ...]:
         draft, random = self.draft, self.draft.random

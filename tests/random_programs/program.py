@@ -59,7 +59,7 @@ class Program:
 
     def compiled(self) -> Callable[..., Any]:
         """The program as numba compiles it."""
-        return numba.njit(error_model="numpy")(self.function())
+        return numba.njit(error_model="numpy", boundscheck=True)(self.function())
 
     def values(self, case: Case) -> list[Any]:
         """Fresh argument values, the same at every call."""

@@ -10,8 +10,8 @@ import pytest
 import polyviz as pv
 from polyviz.errors import CodegenError, EmulationError, LegalityError, ToolchainError
 from tests.random_programs.comparison import difference
-from tests.random_programs.generator import EVERYTHING, MIXED, SMALL, Profile, generate
-from tests.random_programs.oracle import INTERPRETER, Outcome, Reference, Variant, judge, run
+from tests.random_programs.generator import EVERYTHING, MIXED, SHAPED, SMALL, Profile, generate
+from tests.random_programs.oracle import INTERPRETER, Outcome, Reference, Variant, is_exact, judge, run
 from tests.random_programs.reporting import DEFECTS, script
 from tests.random_programs.runner import Runner
 
@@ -46,9 +46,16 @@ def test_more_programs_compute_the_same(first: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("first", range(1000, 1070, 10))
+@pytest.mark.parametrize("first", range(1000, 1060, 10))
 def test_programs_compute_the_same_in_c(first: int) -> None:
     _judge_all(range(first, first + 10), NATIVE, SMALL)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("contract", ["reassociate", "strict"])
+def test_programs_of_a_shape_compute_the_same(contract: str) -> None:
+    _judge_all(range(9630100, 9630104), [Variant("pluto", "c", contract), Variant("isl", "c", contract)], SHAPED)
 
 
 @pytest.mark.slow
@@ -143,6 +150,14 @@ def test_mixed_programs_hold_what_others_hold_rarely() -> None:
     assert [construct for construct in wanted if construct not in text] == []
 
 
+@pytest.mark.slow
+def test_programs_of_a_shape_run_at_sizes_beyond_a_tile() -> None:
+    programs = [generate(seed, SHAPED) for seed in range(3)]
+    assert all(max(program.cases[-1].sizes.values()) > 16 for program in programs)
+    for program in programs:
+        run(program.compiled(), program, program.cases[-1])  # looks at the bounds of every subscript
+
+
 # The oracle notices what it is for
 
 
@@ -158,6 +173,16 @@ def test_a_wrong_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = [list(judge(generate(seed), NATIVE[:1]))[-1].kind for seed in range(10)]
     assert set(kinds) <= {"wrong", "inconclusive"}
     assert kinds.count("wrong") >= 8
+
+
+def test_other_bits_are_noticed_where_the_contract_is_strict() -> None:
+    expected, actual = {"x": np.array([1.0, np.nan])}, {"x": np.array([1.0 + 1e-15, np.nan])}
+    assert not difference(expected, actual)
+    assert "1 cells differ" in difference(expected, actual, exact=True)
+    assert not difference(expected, expected, exact=True)
+    plain = [generate(seed, SMALL) for seed in range(20)]
+    assert {is_exact(program, "strict") for program in plain} == {True, False}
+    assert not any(is_exact(program, "reassociate") for program in plain)
 
 
 def test_an_internal_error_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
