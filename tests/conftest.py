@@ -7,6 +7,7 @@ import importlib.util
 import os
 import shutil
 import signal
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -77,6 +78,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         chosen = getattr(item, "callspec", None)
         if chosen and chosen.params.get("target") == "numba":
             item.add_marker(pytest.mark.slow)
+    cases: Counter[tuple[Path, str]] = Counter()
+    for item in items:
+        thinned = item.get_closest_marker("thinned")
+        if thinned:
+            test = (item.path, item.name.partition("[")[0])
+            if cases[test] % thinned.args[0]:
+                item.add_marker(pytest.mark.slow)
+            cases[test] += 1
     for marker, missing in NEEDS.items():
         marked = [item for item in items if item.get_closest_marker(marker)]
         reason = missing() if marked else ""

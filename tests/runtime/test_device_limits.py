@@ -18,6 +18,7 @@ from polyviz.runtime.device_host import launch_calls, scalar_of
 from polyviz.runtime.emulator import EmulatedRunner
 from polyviz.runtime.native import NativeFunction, integer, pointer
 from polyviz.runtime.toolchain import find_cxx_toolchain
+from tests.shared import emulated_program
 
 MOST = 2**31 - 1
 SHIM = """\
@@ -128,7 +129,7 @@ WITHIN_A_BLOCK = r"(worker|cell|column|place\d|spot|near_[xyz]|width|buffer|elem
 @pytest.mark.parametrize("schedule", ["superposition", "isl"])
 @pytest.mark.parametrize("name", ["gemm", "jacobi-2d-alt", "gesummv", "spmv-guarded", "symm"])
 def test_only_what_counts_within_a_block_has_fewer_than_64_bits(name, schedule):
-    text = pv.compile(entry_of(name).function, schedule=schedule, target="emulated").source
+    text = emulated_program(name, schedule).text
     assert all(re.fullmatch(WITHIN_A_BLOCK, variable) for variable in narrow_variables(text))
 
 

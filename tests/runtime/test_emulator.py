@@ -14,6 +14,7 @@ from polyviz.benchmark.gpu import subjects
 from polyviz.errors import EmulationError, OutOfBoundsError
 from polyviz.gallery import kernels
 from polyviz.runtime.emulator import EmulatedRunner
+from tests.shared import emulated
 
 SMALL = ["jacobi-2d-alt", "doitgen-expanded", "gemm", "gesummv"]
 SUITE = subjects.KERNELS
@@ -30,7 +31,7 @@ def verify(name, schedule):
     expected = copy.deepcopy(arguments)
     # The matrices of gramschmidt have less than full rank: what is left of their columns is rounding.
     contract = "strict" if name == "gramschmidt" else "reassociate"
-    kernel = pv.compile(entry.function, schedule=schedule, target="emulated", contract=contract)
+    kernel = emulated(name, schedule, contract)
     result = kernel(*arguments)
     wanted = entry.function(*expected)
     for got, want in [*zip(arguments, expected, strict=True), (result, wanted)]:
