@@ -46,6 +46,7 @@ def check_bits(name: str, target: str, schedule: str, dtype: str) -> None:
     assert not difference or rounded_by_libraries(kernel.scop), difference
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("target", ["c", "python"])
 @pytest.mark.parametrize("name", QUICK)
 def test_strict_results_have_the_bits_of_the_original(name: str, target: str) -> None:
@@ -130,6 +131,7 @@ def product_kernel(target: str) -> pv.Kernel:
     return pv.compile(function_of(PRODUCT), target=target, contract="strict", tuned=False)
 
 
+@pytest.mark.thinned(13)
 @pytest.mark.parametrize("target", ["c", "numba", "python"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("sizes", [(0, 3, 4), (3, 4, 0), (1, 1, 1), (37, 41, 43)], ids=str)

@@ -75,6 +75,7 @@ def test_complex_division_scales_as_numba_does(tmp_path):
     )
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("symbol", ["+", "-", "*", "//", "%", "&", "|", "^"])
 def test_integers_wrap_and_divide_at_the_ends_of_their_range(symbol, tmp_path):
     names = ["b1", "k", "i8", "u"]
@@ -96,6 +97,7 @@ def test_unary_operators_work_in_the_width_of_their_operand(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_constants_beside_every_type(tmp_path):
     forms = [
         "{} + 1",

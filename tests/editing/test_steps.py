@@ -51,6 +51,7 @@ def reaches_its_target(found: Steps) -> None:
         assert same_order(times, target) == found.is_exact
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("entry", polybench(), ids=lambda entry: entry.name)
 def test_pluto_in_named_moves(entry: Kernel, golden: Callable[..., None]) -> None:
     part, known = part_of(entry.name), dependences_of(entry.name)

@@ -101,6 +101,7 @@ def test_every_notebook_has_a_row_for_every_exercise_of_the_sheet(tmp_path) -> N
     ]
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [

@@ -80,6 +80,7 @@ def update(request: pytest.FixtureRequest) -> pv.Kernel:
     return pv.compile(function_of(UPDATE), target=request.param)
 
 
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts_of_a_written_array(update: pv.Kernel, layout: str) -> None:
     array = LAYOUTS[layout]()
@@ -89,6 +90,7 @@ def test_layouts_of_a_written_array(update: pv.Kernel, layout: str) -> None:
     np.testing.assert_array_equal(array, expected)
 
 
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts_of_a_read_array(update: pv.Kernel, layout: str) -> None:
     other = LAYOUTS[layout]()
@@ -269,6 +271,7 @@ def test_scalars_have_the_type_they_are_passed_in(target: str, value: Any) -> No
     agree(SCALE, array, value, target=target)
 
 
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint64", "bool", "complex64"])
 @pytest.mark.parametrize("start", [0, 0.25, np.float32(0.5)], ids=repr)
 @pytest.mark.parametrize("target", TARGETS)

@@ -44,6 +44,7 @@ def product(schedule, rows=300):
     return made, made.bind((1.5, 0.5, C, A, B), {}), 1.5 * A @ B + 0.5 * C
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("schedule", ["superposition", "isl"])
 @pytest.mark.parametrize("most", [1, 2])
 def test_a_grid_with_too_many_rows_of_blocks_goes_round(schedule, most, monkeypatch):
@@ -126,6 +127,7 @@ def narrow_variables(text):
 WITHIN_A_BLOCK = r"(worker|cell|column|place\d|spot|near_[xyz]|width|buffer|element_[xyz])_*"
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("schedule", ["superposition", "isl"])
 @pytest.mark.parametrize("name", ["gemm", "jacobi-2d-alt", "gesummv", "spmv-guarded", "symm"])
 def test_only_what_counts_within_a_block_has_fewer_than_64_bits(name, schedule):

@@ -40,6 +40,7 @@ def verify(name, schedule):
     return kernel
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", SMALL)
 def test_superposed_kernels_compute_what_the_loops_do(name):
     verify(name, "superposition")
@@ -69,6 +70,7 @@ def test_kernels_of_the_spatial_order_compute_what_the_loops_do(name):
     verify(name, "spatial")
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("schedule", "tiles"), [("superposition", [0, 0, 4]), ("spatial", [0, 2, 2])])
 def test_tiles_of_several_runs_in_several_kernels_have_names_of_their_own(schedule, tiles):
     made = verify("symm", schedule)
@@ -194,6 +196,7 @@ def product(changed=lambda text: text, dtype="float64", extents=(140, 70, 45), *
     return C, expected
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex64", "complex128"])
 def test_tiles_in_shared_memory_give_the_same_product(dtype):
     got, expected = product(dtype=dtype)
@@ -206,6 +209,7 @@ def test_full_and_partial_tiles_and_copies_of_pieces_agree(extents):
     np.testing.assert_allclose(got, expected)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "device",
     [
@@ -222,6 +226,7 @@ def test_every_technique_can_be_switched_off(device):
     np.testing.assert_allclose(got, expected)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("device", [{"threads": (32, 4)}, {"threads": (8, 8)}, {"threads": (48,)}])
 def test_any_number_of_threads_computes_the_same(device):
     kernel = pv.compile(

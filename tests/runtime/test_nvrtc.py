@@ -46,6 +46,7 @@ def check_report(name, schedule, architectures=ARCHITECTURES):
             assert 0 < one.occupancy(architecture, threads[one.name]) <= 1, one
 
 
+@pytest.mark.thinned(3)
 @needs_nvrtc
 @pytest.mark.parametrize("name", ["jacobi-2d-alt", "doitgen-expanded", "gemm", "gesummv", "durbin"])
 def test_kernels_compile_for_the_architectures_of_today(name):

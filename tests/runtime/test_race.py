@@ -89,6 +89,7 @@ def test_planted_faults_are_rows_and_the_right_one_is_timed(
     assert rows[0].compile_seconds is not None
 
 
+@pytest.mark.slow
 def test_a_variant_that_hangs_is_a_row(worker: Worker) -> None:
     endless = program(edits={"double s =": "for (volatile int on = 1; on;) {} double s ="})
     reference = Baseline(original().original, "python")  # numba alone takes seconds to start
