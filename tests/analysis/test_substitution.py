@@ -93,6 +93,7 @@ def test_values_in_c_are_those_of_the_program(dtype: str) -> None:
     assert "t" not in {array.name for array in kernel.scop.arrays}
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
 @pytest.mark.parametrize("text", [DISTANCES, CHAIN, DISTANCES.replace("t * t", "t ** 2")])
 def test_the_sums_stay_in_registers_bit_for_bit(text: str) -> None:

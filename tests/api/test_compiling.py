@@ -183,6 +183,7 @@ def every(A, n, k):
 """
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("target", TARGETS)
 def test_steps_that_the_program_computes_keep_their_loop_whole(target: str) -> None:
     kernel = agree(SIEVE, np.ones(50, bool), 50, target=target)

@@ -141,6 +141,7 @@ def test_literals_keep_their_value(tmp_path):
     )
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("symbol", ["<<", ">>"])
 def test_shifts_keep_the_signedness_of_the_left_operand(symbol, tmp_path):
     check(

@@ -95,6 +95,7 @@ def test_the_gallery_stays_legal(name: str, scheduler: str) -> None:
         assert_sound(scop, dependences, make_plan(scop, dependences, schedule, "c", tile=tile))
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("tile", TILES)
 @pytest.mark.parametrize("name", SOURCES)
 def test_programs_stay_legal(name: str, tile: str) -> None:

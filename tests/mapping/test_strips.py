@@ -84,6 +84,7 @@ def test_threads_share_strips_of_the_only_parallel_loop_where_it_runs_along_memo
     assert "strip" not in steps(RUNNING.replace("A[i - 1, j]", "A[0, j]"))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("text", [ORTHOGONAL, COLUMNS, WINDOW, RUNNING], ids=["triangle", "parallel", "sums", "shares"])
 def test_strips_are_a_proposal_that_the_exact_check_may_refuse(text: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(strips, "check", lambda *_, **__: False)
@@ -118,6 +119,7 @@ def arguments(shape: tuple[int, int]) -> tuple[list[np.ndarray], list[np.ndarray
     return [A, np.zeros((columns, columns)), np.zeros(shape)], [A, np.zeros(columns), random.standard_normal((3, rows))]
 
 
+@pytest.mark.thinned(4)
 @needs_compiler
 @pytest.mark.parametrize("shape", [(1, 1), (5, 3), (70, 67), (131, 130)], ids=str)
 def test_values_of_strips(shape: tuple[int, int]):
@@ -141,6 +143,7 @@ def test_a_product_that_feeds_itself_stays():
     assert "distribute" not in steps(text)
 
 
+@pytest.mark.thinned(3)
 @needs_compiler
 @pytest.mark.parametrize("shape", [(0, 3, 4), (2, 1, 1), (2, 70, 29)], ids=str)
 def test_values_of_products(shape: tuple[int, int, int]):

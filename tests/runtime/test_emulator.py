@@ -278,6 +278,7 @@ def mvt_card(**device):
     return {row.text: row for card in kernel.cards for row in card.accesses if row.requests}
 
 
+@pytest.mark.slow
 def test_staged_rows_are_read_coalesced_and_without_bank_conflicts():
     plain, staged, dense = mvt_card(stage=False), mvt_card(), mvt_card(padding=False)
     assert plain["A[i, j]"].counted == 32.0

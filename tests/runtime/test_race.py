@@ -149,6 +149,7 @@ def test_an_original_that_fails_is_said(worker: Worker) -> None:
         race().run(worker, reference, [entrant("right", program())])
 
 
+@pytest.mark.slow
 def test_strict_order_stands_in_where_rounding_is_amplified(worker: Worker) -> None:
     wrong = program(edits={"+ 1.0": "+ 1.0001"})
     careful = Entrant(VariantRow("order", "c", "ok", None), wrong, program())

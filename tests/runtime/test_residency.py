@@ -159,6 +159,16 @@ def test_a_write_through_an_old_view_is_noticed(gpu):
     assert any("old view" in row.reason for row in pv.device.log.rows)
 
 
+def test_a_write_through_an_old_view_does_not_undo_newer_values_on_the_device(gpu):
+    kernel, A = compiled(scale), np.ones(4)
+    view = A[:]
+    with pv.resident(A, host_noread=True):
+        kernel(A, 2.0)
+        view[...] = 5.0
+        kernel(A, 2.0)
+    np.testing.assert_array_equal(A, np.full(4, 4.0))
+
+
 def test_another_view_of_a_kept_array_sees_its_newest_values(gpu):
     kernel, A = compiled(scale), np.ones(6)
     half = A[:3]
