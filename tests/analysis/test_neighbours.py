@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyviz.analysis import check, dataflow, dependences, parallelism, separate_live_ranges
+from polyviz.frontend import extract
 from polyviz.gallery import kernels
 from tests.analysis.programs import Program, closure, enumerated, memory_pairs, programs, run, value_pairs
 from tests.builders import loop, scop, statement
-from tests.shared import dependences_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,4 +139,4 @@ def test_the_notes_name_the_arrays():
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", kernels(), ids=lambda kernel: kernel.name)
 def test_every_kernel_of_the_gallery_is_analysed_exactly(kernel):
-    assert dependences_of(kernel.name).notes == ()
+    assert dependences(extract(kernel.function)).notes == ()

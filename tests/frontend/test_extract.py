@@ -11,7 +11,6 @@ from polyviz.errors import ExtractionError
 from polyviz.frontend import extract
 from polyviz.gallery import kernels, polybench
 from tests.frontend.description import describe
-from tests.shared import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,12 +152,12 @@ def test_cell_of_a_notebook(golden: Callable[..., None]) -> None:
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("kernel", polybench(), ids=lambda kernel: kernel.name)
 def test_polybench(kernel: GalleryKernel, golden: Callable[..., None]) -> None:
-    golden(describe(part_of(kernel.name)))
+    golden(describe(extract(kernel.function)))
 
 
 @pytest.mark.parametrize("kernel", kernels(), ids=lambda kernel: kernel.name)
 def test_every_kernel_of_the_gallery_is_extracted(kernel: GalleryKernel) -> None:
-    scop = part_of(kernel.name)
+    scop = extract(kernel.function)
     assert scop.statements
     assert {statement.name for statement in scop.statements} == set(names_in_schedule(scop.schedule))
 

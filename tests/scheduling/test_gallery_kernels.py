@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from polyviz.analysis import check
+from polyviz.analysis import check, dependences
+from polyviz.frontend import extract
 from polyviz.gallery import polybench
 from polyviz.scheduling import schedule
 from tests.scheduling.bands import bands_text
-from tests.shared import dependences_of, part_of, schedule_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from polyviz.model.dependences import Dependences
     from polyviz.model.schedule import Schedule
+    from polyviz.model.scop import Scop
 
-KERNELS = [kernel.name for kernel in polybench()]
+KERNELS = {kernel.name: kernel.function for kernel in polybench()}
+
+
+@cache
+def analysed(kernel: str) -> tuple[Scop, Dependences]:
+    part = extract(KERNELS[kernel])
+    return part, dependences(part)
 
 
 def test_all_thirty_are_there() -> None:
@@ -38,12 +47,10 @@ def cases(*schedulers: str) -> list[Any]:
 
 def legal_schedule(kernel: str, scheduler: str) -> Schedule:
     """What the scheduler finds for the kernel, by itself and legal."""
-    part, known = part_of(kernel), dependences_of(kernel)
-    if scheduler == "adaptive":
-        sizes = {parameter.name: 20 + number for number, parameter in enumerate(part.parameters)}
-        result = schedule(part, scheduler, dependences=known, sizes=sizes)
-    else:
-        result = schedule_of(kernel, scheduler)
+    part, known = analysed(kernel)
+    sizes = {parameter.name: 20 + number for number, parameter in enumerate(part.parameters)}
+    options = {"sizes": sizes} if scheduler == "adaptive" else {}
+    result = schedule(part, scheduler, dependences=known, **options)
     assert check(part, result.map, known=known)
     assert not [
         decision.text

@@ -5,20 +5,21 @@ from __future__ import annotations
 import jsonschema
 import pytest
 
-from polyviz.analysis import parallelism
+from polyviz.analysis import dependences, parallelism
+from polyviz.frontend import extract
 from polyviz.gallery import polybench
 from polyviz.views import bundles
 from polyviz.views.bundles import Section, combine
 from polyviz.views.fit import LIMIT, size
 from polyviz.views.schema import MIME, json_schema
-from tests.shared import dependences_of, part_of
 from tests.views.markup import assert_static, pictures_in
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", polybench(), ids=lambda entry: entry.name)
 def test_everything_is_shown(entry):
-    part, found = part_of(entry.name), dependences_of(entry.name)
+    part = extract(entry.function)
+    found = dependences(part)
     shown = combine(
         entry.name,
         [

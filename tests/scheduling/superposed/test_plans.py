@@ -15,7 +15,6 @@ from polyviz.gallery import kernel, polybench
 from polyviz.scheduling import schedule
 from tests.analysis.programs import Program, programs
 from tests.builders import loop, scop, statement
-from tests.shared import dependences_of, part_of, schedule_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +106,9 @@ def test_tiles_are_as_long_as_there_are_threads() -> None:
 @pytest.mark.parametrize("name", [entry.name for entry in polybench()])
 def test_every_kernel_of_polybench(name: str) -> None:
     """Legal as an order and as parallel code; a kernel without blocks says why."""
-    part, known, result = part_of(name), dependences_of(name), schedule_of(name, "superposition")
+    part = extract(kernel(name).function)
+    known = dependences(part)
+    result = schedule(part, "superposition", dependences=known)
     value = result.superposition
     assert check(part, result.map, known=known)
     assert value.legality, value.legality
