@@ -9,7 +9,8 @@ BIN := $(VENV)/bin
 RUN := $(BIN)/python -m
 PIP := $(RUN) pip --disable-pip-version-check --quiet
 # Two test workers already keep native code busy on most machines; more than four only wait for memory.
-PYTEST := $(RUN) pytest -n auto --maxprocesses=4
+# Neighbours in the list go to the same worker, which finds at hand what they share (tests/shared.py).
+PYTEST := $(RUN) pytest -n auto --maxprocesses=4 --dist worksteal
 QUICK := -m "not slow and not gpu"
 # What the cold run of `make test` covers; the slow tests take most of its time.
 TESTS ?= not gpu

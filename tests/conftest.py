@@ -7,6 +7,8 @@ import importlib.util
 import os
 import shutil
 import signal
+from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -52,6 +54,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return None
 
 
+@cache
 def missing_gpu() -> str:
     """Why tests marked ``gpu`` cannot run here; empty when they can."""
     if importlib.util.find_spec("cupy") is None:
@@ -77,12 +80,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         chosen = getattr(item, "callspec", None)
         if chosen and chosen.params.get("target") == "numba":
             item.add_marker(pytest.mark.slow)
+    cases: Counter[tuple[Path, str]] = Counter()
+    for item in items:
+        thinned = item.get_closest_marker("thinned")
+        if thinned:
+            test = (item.path, item.name.partition("[")[0])
+            if cases[test] % thinned.args[0]:
+                item.add_marker(pytest.mark.slow)
+            cases[test] += 1
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Asked of the tests that run: to look for a device is slow."""
     for marker, missing in NEEDS.items():
-        marked = [item for item in items if item.get_closest_marker(marker)]
-        reason = missing() if marked else ""
-        if reason:
-            for item in marked:
-                item.add_marker(pytest.mark.skip(reason=reason))
+        if item.get_closest_marker(marker) and (reason := missing()):
+            pytest.skip(reason)
 
 
 @pytest.fixture

@@ -12,12 +12,10 @@ from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.blocks_c import BlockPrinter
 from polyviz.codegen.bodies import bound_expression, planned_body, private_name
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
-from polyviz.codegen.expansions_c import ExpansionPrinter
 from polyviz.codegen.expressions_c import CExpressionPrinter, never_free
 from polyviz.codegen.jam_c import JamPrinter
 from polyviz.codegen.lifted_c import LiftedPrinter
 from polyviz.codegen.local_ranges import ranges_of_locals
-from polyviz.codegen.locals_c import LocalPrinter
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.lower import lower
 from polyviz.codegen.panels_c import PanelPrinter
@@ -28,6 +26,7 @@ from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.row_blocks_c import RowBlockPrinter
 from polyviz.codegen.runtime_c import helper_source
 from polyviz.codegen.select_c import Choice, SelectPrinter
+from polyviz.codegen.temporaries_c import TemporaryPrinter
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.threads_c import PIPELINE, THREADS
 from polyviz.codegen.unroll import written_out
@@ -89,8 +88,7 @@ class _CProgram:
             self.dtypes, self.arrays.variable_names, self.arrays.element, self.arrays.step
         )
         self.bodies: dict[str, Sequence[Instruction]] = {
-            statement.name: planned_body(self.scop, self.plan, statement)
-            for statement in self.scop.statements
+            one.name: planned_body(self.scop, self.plan, one) for one in self.scop.statements
         }
         self.printer.ranges = ranges_of_locals(self.scop, self.plan, self.dtypes, self.bodies)
         self.printer.steady = self.arrays.steady
@@ -107,8 +105,7 @@ class _CProgram:
         self.panels = PanelPrinter(
             self.types, self.private, self.dtypes, *shown, self.floating_point, self.folds, self.vectors
         )
-        self.locals = LocalPrinter(self.scop, self.plan, self.dtypes, self.arrays, self.printer)
-        self.expansions = ExpansionPrinter(self.scop, self.plan, self.dtypes, self.arrays, self.printer)
+        self.temporaries = TemporaryPrinter(self.scop, self.plan, self.bodies, self.dtypes, self.arrays, self.printer)
         self.pipelines = PipelinePrinter(self.plan, *shown, self.blocks, self._node)
         self.periodic = PeriodicPrinter(
             self.scop, self.plan.periodic, lambda name: self.bodies[name], *shown, self._plain_loop, self._one_loop
@@ -193,20 +190,19 @@ class _CProgram:
         return f"int64_t {self.symbol}(\n    {parameters or 'void'})\n{{\n"
 
     def _uses_complex(self) -> bool:
-        stored = any(dtype.startswith("complex") for dtype in self.dtypes.values())
-        return stored or self.printer.uses_complex
+        return self.printer.uses_complex or any(dtype.startswith("complex") for dtype in self.dtypes.values())
 
     def _prologue(self) -> str:
         """Written last, since only the loops tell which failures there are."""
         text = TextBuilder()
         if self.arrays.helpers:
             text.add(1, "int64_t failure = 0;")
-        for line in (*self.arrays.prologue(self.private), *self.expansions.allocations()):
+        for line in (*self.arrays.prologue(self.private), *self.temporaries.allocations()):
             text.add(1, line)
         return text.text()
 
     def _epilogue(self) -> None:
-        for line in (*self.expansions.releases(), *self.arrays.epilogue()):
+        for line in (*self.temporaries.releases(), *self.arrays.epilogue()):
             self.text.add(1, line)
         self.text.add(1, f"return {'failure' if self.arrays.helpers else '0'};")
         self.text.add(0, "}")
@@ -218,11 +214,8 @@ class _CProgram:
         match node:
             case Block() if self.blocks.team(node) is not None:
                 self._team_of_threads(node, indent)
-            case Block(children):
-                for line in self.locals.declarations(node, self.bodies):
-                    self.text.add(indent, line)
-                for child in children:
-                    self._child(child, indent)
+            case Block():
+                self._block(node, self.temporaries.declarations(node), indent)
             case If(condition, then, otherwise):
                 self.text.add(indent, f"if ({self._index(condition)}) {{")
                 self._node(then, indent + 1)
@@ -235,15 +228,24 @@ class _CProgram:
             case Instance():
                 self._instance(node, indent)
 
+    def _block(self, node: Block, declarations: list[str], indent: int) -> None:
+        for line in declarations:
+            self.text.add(indent, line)
+        for child in node.children:
+            self._child(child, indent)
+
     def _child(self, node: LoopNode, indent: int) -> None:
         """One of several nodes in a row: temporaries it declares get a scope of their own, since isl may write the
         node again beside it for iterations taken out of a loop."""
-        if not isinstance(node, Block) or not self.locals.declarations(node, self.bodies):
+        if not isinstance(node, Block) or self.blocks.team(node) is not None:
             self._node(node, indent)
             return
-        self.text.add(indent, "{")
-        self._node(node, indent + 1)
-        self.text.add(indent, "}")
+        declarations = self.temporaries.declarations(node)
+        if declarations:
+            self.text.add(indent, "{")
+        self._block(node, declarations, indent + bool(declarations))
+        if declarations:
+            self.text.add(indent, "}")
 
     def _loop(self, node: For, indent: int) -> None:
         if node.parallel and self.sharing:
@@ -327,9 +329,7 @@ class _CProgram:
         condition = self.blocks.team_condition(mark, SMALLEST_SHARED_WORK)
         self.text.add(indent, "{")
         self.blocks.allocate([mark], indent + 1, shared=True)
-        self.text.add(
-            indent + 1, "/* All threads run these loops: they pack together what all blocks read. */"
-        )
+        self.text.add(indent + 1, "/* All threads run these loops: they pack together what all blocks read. */")
         self.text.add(indent + 1, f"#pragma omp parallel if ({condition})")
         self.text.add(indent + 1, "{")
         self.blocks.allocate([mark], indent + 2, shared=False)

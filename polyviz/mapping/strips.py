@@ -122,7 +122,7 @@ def _wants_shares(scop: Scop, dependences: Dependences, tree: isl.Schedule, path
         return False
     found = band_properties(scop, dependences, tree)[walk.index(path)]
     coincident = [member for member in (0, 1) if found.members[member].coincident]
-    if not found.permutable or len(coincident) != 1:
+    if len(coincident) != 1:  # then the other member alone carries, forwards: the two may change places
         return False
     locality = band_locality(scop, tree, path)
     return coincident[0] == locality.best_innermost and not locality.tiling_helps

@@ -50,10 +50,13 @@ def _compare(name: str, expected: Any, actual: Any) -> Agreement:
         same = (wanted == found) | (np.isnan(expected) & np.isnan(actual))[..., np.newaxis]
         scale = float(np.max(np.abs(wanted[finite]), initial=0.0)) or 1.0
         difference = np.where(finite, np.abs(wanted - found), 0.0) / scale
-    tolerance = RELATIVE_TOLERANCE.get(actual.dtype.name, RELATIVE_TOLERANCE["float64"])
-    wrong = np.argwhere(~same & (~finite | (difference > tolerance)))
+    wrong = np.argwhere(~same & (~finite | (difference > max(map(_tolerance, (expected, actual))))))
     largest = float(np.max(difference, initial=0.0))
     return Agreement(True, largest) if not len(wrong) else _disagreement(name, expected, actual, wrong[0], largest)
+
+
+def _tolerance(values: Any) -> float:
+    return RELATIVE_TOLERANCE.get(values.dtype.name, RELATIVE_TOLERANCE["float64"])
 
 
 def bit_difference(reference: Mapping[str, Any], actual: Mapping[str, Any]) -> str:

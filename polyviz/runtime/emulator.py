@@ -150,7 +150,7 @@ class EmulatedRunner:
 
     def _started(self, sites: list[AccessSite]) -> None:
         if self._function("emulator_start")(integer(1 + max((site.number for site in sites), default=-1))):
-            raise EmulationError("There is no memory left for the counts of the emulator.", hint="No array was changed.")
+            raise EmulationError("There is no memory for the counts of the emulator.", hint="No array was changed.")
 
     def _define(self, number: int, name: str, array: NDArray[Any]) -> None:
         extents = np.array(array.shape, dtype=np.int64)

@@ -133,7 +133,9 @@ class DeviceMemory:
         try:
             yield self
         finally:
-            self.release(*(array for array in arrays if id(array) in self._kept))
+            left = [array for array in arrays if id(array) in self._kept]
+            if left:  # without arrays, all that others keep would be released
+                self.release(*left)
 
     @property
     def log(self) -> TransferLog:

@@ -169,6 +169,7 @@ def time_of(
     return (*time, *([0] * (3 - len(time))))
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=60)
 def test_verdicts_are_those_of_the_enumeration(data: st.DataObject):

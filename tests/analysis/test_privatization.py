@@ -121,3 +121,8 @@ def test_memory_based_dependences_are_dropped_alike():
     found = dependences(part, kind="memory")
     assert found.validity.is_equal(isl.UnionMap("[n] -> { S0[i, j] -> S1[i, j] : 0 <= i, j < n }"))
     assert not found.output.is_empty()
+
+
+def test_what_never_runs_leaves_nothing_to_be_private():
+    part = scop("n", loop("i", "S0"), S0=statement("0 <= i < n and n < 0", reads="x", writes="B[i]"))
+    assert dependences(part).privatizations == ()

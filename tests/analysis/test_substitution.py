@@ -81,6 +81,7 @@ def given(dtype: str) -> list[Any]:
     return [(100 * random.random(shape)).astype(dtype) for shape in shapes]
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint8", "complex128"])
 def test_values_in_c_are_those_of_the_program(dtype: str) -> None:
@@ -92,6 +93,7 @@ def test_values_in_c_are_those_of_the_program(dtype: str) -> None:
     assert "t" not in {array.name for array in kernel.scop.arrays}
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
 @pytest.mark.parametrize("text", [DISTANCES, CHAIN, DISTANCES.replace("t * t", "t ** 2")])
 def test_the_sums_stay_in_registers_bit_for_bit(text: str) -> None:

@@ -144,6 +144,7 @@ def superposed(draw: strategies.DrawFn) -> tuple[Program, Scop, Superposition]:
     return program, part, superpose(part, outer, regular)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(superposed())
 def test_every_condition_agrees_with_brute_force(drawn: tuple[Program, Scop, Superposition]) -> None:

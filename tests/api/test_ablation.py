@@ -21,6 +21,7 @@ def product(C, A, B):
 """
 
 
+@pytest.mark.slow
 def test_one_row_per_technique_every_one_verified() -> None:
     arrays = (np.zeros((40, 40)), np.ones((40, 40)), np.ones((40, 40)))
     found = pv.ablation(function_of(PRODUCT), *arrays, target="c", baselines=(), repeats=1)
@@ -39,6 +40,7 @@ def test_one_row_per_technique_every_one_verified() -> None:
     assert found.kernels["without threads/c"].program.threads == 1
 
 
+@pytest.mark.slow
 def test_a_technique_that_finds_nothing_to_do_says_so() -> None:
     text = "def scale(A):\n    for i in range(len(A)):\n        A[i] = 2 * A[i]\n"
     found = pv.ablation(

@@ -53,6 +53,7 @@ SCHEDULES: dict[str, Any] = {
 }
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", SCHEDULES)
 @pytest.mark.parametrize("target", ["c", "python"])
 def test_schedules_of_ones_own(target: str, name: str) -> None:
@@ -182,6 +183,7 @@ def every(A, n, k):
 """
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("target", TARGETS)
 def test_steps_that_the_program_computes_keep_their_loop_whole(target: str) -> None:
     kernel = agree(SIEVE, np.ones(50, bool), 50, target=target)
@@ -230,6 +232,7 @@ def slices(x, y, steps):
 """
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("schedule", ["original", "pluto"])
 def test_slices_are_loops_whose_arrays_have_to_fit(schedule: str, target: str) -> None:

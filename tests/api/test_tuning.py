@@ -89,6 +89,7 @@ def test_options_that_are_given_come_before_those_that_are_remembered(recorded: 
     assert tuned(kernel) == []
 
 
+@pytest.mark.slow
 def test_a_comparison_looks_for_its_own_sizes(recorded: list[str]) -> None:
     function = function_of(TRANSPOSE)
     pv.tune(function, *arrays(), **OPTIONS)

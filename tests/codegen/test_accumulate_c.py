@@ -55,6 +55,7 @@ READ_ON_THE_WAY = {
 }
 
 
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("contract", ["strict", "reassociate"])
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", READ_ON_THE_WAY)

@@ -71,6 +71,7 @@ def test_text_of_tiles_with_updates_only(golden: Callable[..., None]) -> None:
     golden(blocked_kernel(SUMS["lu"]).source)
 
 
+@pytest.mark.thinned(15)
 @needs_compiler
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("blocks", BLOCKS)
@@ -79,6 +80,7 @@ def test_every_bit_is_the_same(name: str, blocks: str, sizes: tuple[int, int, in
     assert_equal(name, kernel_in_blocks(name, blocks), arguments(name, sizes))
 
 
+@pytest.mark.thinned(5)
 @needs_compiler
 @pytest.mark.parametrize("schedule", ["isl", "original"])
 @pytest.mark.parametrize("name", SUMS)
@@ -86,6 +88,7 @@ def test_under_other_schedules(name: str, schedule: str) -> None:
     assert_equal(name, blocked_kernel(SUMS[name], schedule=schedule), arguments(name, (67, 101, 53)))
 
 
+@pytest.mark.thinned(5)
 @needs_compiler
 @pytest.mark.parametrize("pack", [True, False], ids=["packed", "in place"])
 @pytest.mark.parametrize("name", SUMS)
@@ -93,12 +96,14 @@ def test_short_vectors_and_operands_in_place(name: str, pack: bool) -> None:
     assert_equal(name, blocked_kernel(SUMS[name], NARROW, pack=pack), arguments(name, (67, 101, 53)))
 
 
+@pytest.mark.thinned(4)
 @needs_compiler
 @pytest.mark.parametrize("name", SUMS)
 def test_single_precision(name: str) -> None:
     assert_equal(name, blocked_kernel(SUMS[name]), arguments(name, (67, 101, 53), "float32"))
 
 
+@pytest.mark.thinned(4)
 @needs_compiler
 @pytest.mark.parametrize("name", SUMS)
 def test_contracted_products_are_as_good(name: str) -> None:
@@ -106,6 +111,7 @@ def test_contracted_products_are_as_good(name: str) -> None:
     assert_equal(name, kernel, arguments(name, (67, 101, 53)), exact=False)
 
 
+@pytest.mark.thinned(4)
 @needs_compiler
 @pytest.mark.parametrize("pack", [True, False], ids=["packed", "in place"])
 @pytest.mark.parametrize("layout", ["F", "every other", "reversed"])
@@ -223,6 +229,7 @@ def test_the_text_compiles_without_a_warning(name: str, tmp_path: Any) -> None:
     assert not done.stderr
 
 
+@pytest.mark.thinned(4)
 @needs_compiler
 @pytest.mark.parametrize("shape", [(1, 1), (3, 2), (6, 4), (9, 3), (14, 2)], ids=str)
 @pytest.mark.parametrize("name", ["gemm", "syr2k"])

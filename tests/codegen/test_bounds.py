@@ -16,6 +16,7 @@ def f(A, B, n, m):
 """
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("tile", [None, (5, 3)], ids=str)
 @pytest.mark.parametrize("schedule", ["spatial", "pluto"])
 @pytest.mark.parametrize("target", TARGETS)

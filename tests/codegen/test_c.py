@@ -67,6 +67,7 @@ def test_lines_lead_back_to_the_source(name: str, target: str) -> None:
     assert set(commented) <= set(kernel.program.lines)
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_text_compiles_without_a_warning(name: str, tmp_path: Path) -> None:
     toolchain = find_toolchain()

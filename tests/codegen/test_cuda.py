@@ -61,6 +61,7 @@ def without(text, begin, brackets):
     return kept + text
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", ["jacobi-2d-alt", "gemm", "gesummv", "symm", "doitgen", "spmv-guarded"])
 @pytest.mark.parametrize("schedule", ["superposition", "isl"])
 def test_an_instrumented_text_differs_by_accessors_only(name, schedule):

@@ -75,6 +75,7 @@ def test_complex_division_scales_as_numba_does(tmp_path):
     )
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("symbol", ["+", "-", "*", "//", "%", "&", "|", "^"])
 def test_integers_wrap_and_divide_at_the_ends_of_their_range(symbol, tmp_path):
     names = ["b1", "k", "i8", "u"]
@@ -96,6 +97,7 @@ def test_unary_operators_work_in_the_width_of_their_operand(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_constants_beside_every_type(tmp_path):
     forms = [
         "{} + 1",
@@ -139,6 +141,7 @@ def test_literals_keep_their_value(tmp_path):
     )
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("symbol", ["<<", ">>"])
 def test_shifts_keep_the_signedness_of_the_left_operand(symbol, tmp_path):
     check(

@@ -32,6 +32,7 @@ def separated(scop: pv.Scop, plan: Plan) -> LoopNode:
     return separate_full_tiles(scop, plan, scan_schedule(plan.tree, scop.context))
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("size", [0, 1, 4, 7])
 @pytest.mark.parametrize("name", TILED)
 def test_the_same_instances_in_the_same_order(name: str, size: int) -> None:

@@ -32,6 +32,7 @@ def ran(name: str, schedule: str, order: str) -> Kernel:
     return made
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize(
     ("name", "schedule", "order", "kinds"),
     [

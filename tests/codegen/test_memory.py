@@ -36,6 +36,7 @@ def test_text_for_numba(golden: Callable[..., None]) -> None:
     golden(kernel("both_products", "numba").source)
 
 
+@pytest.mark.thinned(9)
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_results(name: str, sizes: tuple[int, int]) -> None:
@@ -56,6 +57,7 @@ def test_results_agree_with_numba(target: str) -> None:
     agree(PROGRAMS["both_products"], *arguments("both_products", 300, 201), target=target)
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", ["both_products", "substitution", "two_sums"])
 @pytest.mark.parametrize(("dtype", "order"), [("float32", "C"), ("float64", "F"), ("complex128", "C")])
 def test_other_types_and_layouts(name: str, dtype: str, order: str) -> None:

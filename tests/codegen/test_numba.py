@@ -39,6 +39,7 @@ def test_tested_subscripts_keep_numba_serial(golden: Callable[..., None]) -> Non
     assert "omp parallel" in pv.compile(function, target="c").source
 
 
+@pytest.mark.slow
 def test_the_text_alone_is_the_function() -> None:
     text = program("gemm", "numba").source
     names: dict[str, object] = {}
@@ -50,6 +51,7 @@ def test_the_text_alone_is_the_function() -> None:
     np.testing.assert_array_equal(result, 8.5)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(("change", "value"), [("s = A[i] - s", 2.0), ("s = A[i]", 3.0), ("s += A[i]", 4.0)])
 def test_a_scalar_that_one_iteration_of_a_parallel_loop_changes(change: str, value: float) -> None:
     """numba would forget the value, or take it for a reduction that it does not know."""

@@ -93,6 +93,7 @@ def kernel(name: str, contract: FloatingPoint) -> Any:
     return pv.compile(shared_function(PROGRAMS[name]), target="c", contract=contract)
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("contract", ["strict", "reassociate"])
 @pytest.mark.parametrize(
     ("dtype", "order"), [("float32", "C"), ("float64", "F"), ("complex128", "C"), ("int64", "C")]

@@ -8,16 +8,10 @@ import pytest
 import polyviz as pv
 from polyviz.model.program import ArrayType
 from polyviz.runtime.toolchain import find_toolchain
+from tests.periodic import ring
 from tests.running import function_of
 
-PERIODIC = """
-def periodic(u, v):
-    n = u.shape[0]
-    m = u.shape[1]
-    for i in range(n):
-        for j in range(m):
-            v[i, j] = u[(i + 1) % n, (j - 1) % m] + 10.0 * u[(i - 1) % n, (j + 1) % m] + 100.0 * u[i, j]
-"""
+PERIODIC = ring("u[(i + 1) % n, (j - 1) % m] + 10.0 * u[(i - 1) % n, (j + 1) % m] + 100.0 * u[i, j]")
 
 
 def lines_of(text: str) -> list[str]:

@@ -71,6 +71,7 @@ def cells(dtype: str) -> np.ndarray:
     return np.where(random.random(found.shape) < 0.5, ends, found)
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32"])
 @pytest.mark.parametrize("source", [NEIGHBOURS, DISTANCES], ids=["neighbours", "distances"])
 def test_values_at_the_ends_of_types(source: str, dtype: str) -> None:

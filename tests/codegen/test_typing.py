@@ -110,6 +110,7 @@ def test_functions_of_one_argument_are_typed_as_in_numba(function):
         assert ours(lambda a: signature(function, (a,)), name) == expected, name
 
 
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("function", with_arguments(2))
 def test_functions_of_two_arguments_are_typed_as_in_numba(function):
     # numba would also take a fraction for the number of digits.
@@ -156,6 +157,7 @@ COMPILED = [
 ]
 
 
+@pytest.mark.thinned(7)
 @pytest.mark.parametrize(("text", "dtype"), [(text, dtype) for text, dtypes in COMPILED for dtype in dtypes])
 def test_expressions_have_the_type_that_numba_compiles_them_to(text, dtype):
     node = expression(text, {"a"})

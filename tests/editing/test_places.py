@@ -14,6 +14,7 @@ from polyviz.transform.split import Split
 from polyviz.transform.wavefront import wavefront
 from tests.editing.kernels import GEMM, edit
 from tests.scheduling import kernels
+from tests.shared import part_of
 
 
 def test_loops_are_called_like_the_iterators_they_run_over() -> None:
@@ -63,9 +64,7 @@ def test_the_halves_of_a_loop_are_numbered() -> None:
 
 @pytest.mark.parametrize("entry", polybench(), ids=lambda entry: entry.name)
 def test_every_name_finds_its_loop_again(entry: object) -> None:
-    from polyviz.api import extract
-
-    tree = extract(entry.function).schedule  # type: ignore[attr-defined]
+    tree = part_of(entry.name).schedule  # type: ignore[attr-defined]
     for changed in (
         tree,
         Peel((0,)).apply(tree)[0] if tree.get_root().child(0).get_type().name == "band" else tree,

@@ -8,7 +8,6 @@ import pytest
 
 import polyviz as pv
 from polyviz.analysis import dependences
-from polyviz.api import extract
 from polyviz.editing.binding import bind
 from polyviz.editing.differences import refines, same_order
 from polyviz.editing.script import read_script
@@ -19,6 +18,7 @@ from polyviz.scheduling.described import common_times
 from tests.editing.kernels import GEMM, JACOBI
 from tests.running import function_of
 from tests.scheduling import kernels
+from tests.shared import dependences_of, part_of, schedule_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,11 +51,11 @@ def reaches_its_target(found: Steps) -> None:
         assert same_order(times, target) == found.is_exact
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("entry", polybench(), ids=lambda entry: entry.name)
 def test_pluto_in_named_moves(entry: Kernel, golden: Callable[..., None]) -> None:
-    part = extract(entry.function)
-    known = dependences(part)
-    found = recover_steps(part, known, schedule(part, "pluto", dependences=known))
+    part, known = part_of(entry.name), dependences_of(entry.name)
+    found = recover_steps(part, known, schedule_of(entry.name, "pluto"))
     assert found.residual == ""
     assert found.is_exact
     reaches_its_target(found)
@@ -67,8 +67,7 @@ def test_pluto_in_named_moves(entry: Kernel, golden: Callable[..., None]) -> Non
 @pytest.mark.parametrize("scheduler", ["isl", "feautrier", "tiled"])
 @pytest.mark.parametrize("entry", polybench(), ids=lambda entry: entry.name)
 def test_others_in_named_moves(entry: Kernel, scheduler: str) -> None:
-    part = extract(entry.function)
-    known = dependences(part)
+    part, known = part_of(entry.name), dependences_of(entry.name)
     options = {"tile": (32, 16)} if scheduler == "tiled" else {}
     name = "pluto" if scheduler == "tiled" else scheduler
     found = recover_steps(part, known, schedule(part, name, dependences=known, **options))

@@ -23,6 +23,7 @@ def test_the_solution_solves_it(name: str) -> None:
     assert attempt.solved, str(attempt)
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_loops_as_given_do_not(name: str) -> None:
     exercise = find(name)

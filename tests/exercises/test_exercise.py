@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import islpy as isl
 import pytest
 
@@ -19,7 +21,9 @@ from polyviz.exercises import (
     parallel,
     same_result,
     tiled,
+    vector,
 )
+from polyviz.exercises.answer import read_answer
 from polyviz.exercises.memory import lines_fetched
 from polyviz.exercises.record import MIME
 from polyviz.model.display import mime_bundle
@@ -310,3 +314,13 @@ def test_sizes_of_rewritten_loops_are_those_of_the_given_arrays(answer: str) -> 
     loops = "for i in range(n):\n    for j in range(n):\n        C[i, j] = A[i, j]"
     [verdict] = exercise("copy", loops, [at_most(lines=1)], sizes={"n": 32}).attempt(answer).verdicts
     assert verdict.found.startswith("Fetched are 256 lines")
+
+
+@pytest.mark.parametrize(("read", "met"), [("A[i - 1, j]", True), ("A[i, j - 1]", False)])
+def test_a_mark_counts_where_the_loop_keeps_what_it_promises(read: str, met: bool) -> None:
+    part = pv.extract(f"for i in range(1, n):\n    for j in range(1, n):\n        A[i, j] = {read}")
+    answer = read_answer("{ S0[i, j] -> [i, j] }", part, {"n": 6})
+    inner = answer.schedule.tree.get_root().child(0).band_split(1).child(0)
+    marked = replace(answer.schedule, tree=inner.insert_mark(isl.Id("vector")).get_schedule())
+    assert vector().judge(replace(answer, schedule=marked)).met is met
+    assert vector().judge(answer).met is False

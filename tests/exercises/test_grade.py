@@ -49,6 +49,7 @@ def test_a_class(tmp_path, capsys) -> None:
     assert "ada.ipynb" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_answer_that_a_name_stood_for(tmp_path) -> None:
     output = recorded(exercise="columns", answer=SOLUTIONS["columns"], hints=0, attempts=1)
     path = notebook(tmp_path / "eve.ipynb", "%%polycheck columns\nmine", outputs=[output])
@@ -63,6 +64,7 @@ def test_nothing_of_a_notebook_is_executed(tmp_path) -> None:
     assert not (tmp_path / "made").exists()
 
 
+@pytest.mark.slow
 def test_a_hint_asked_for_later_takes_nothing_back(tmp_path) -> None:
     path = notebook(
         tmp_path / "kim.ipynb", "%%polycheck columns\n" + SOLUTIONS["columns"], "%%polycheck columns --hint\n"
@@ -71,6 +73,7 @@ def test_a_hint_asked_for_later_takes_nothing_back(tmp_path) -> None:
     assert [row["status"] for row in rows(tmp_path / "all.csv")] == ["solved"]
 
 
+@pytest.mark.slow
 def test_exercises_of_a_teachers_file(tmp_path) -> None:
     file = tmp_path / "sheet.py"
     file.write_text(
@@ -82,6 +85,7 @@ def test_exercises_of_a_teachers_file(tmp_path) -> None:
     assert [row["status"] for row in rows(tmp_path / "all.csv")] == ["solved", "unreadable"]
 
 
+@pytest.mark.slow
 def test_every_notebook_has_a_row_for_every_exercise_of_the_sheet(tmp_path) -> None:
     file = tmp_path / "sheet.py"
     loops = "'for i in range(n):\\n    A[i] = 0.0'"
@@ -101,6 +105,7 @@ def test_every_notebook_has_a_row_for_every_exercise_of_the_sheet(tmp_path) -> N
     ]
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
@@ -118,6 +123,7 @@ def test_a_sheet_that_sets_nothing(tmp_path, capsys, name: str, text: str | None
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_counts_edited_by_hand_are_no_less_than_nothing(tmp_path) -> None:
     output = recorded(exercise="columns", answer="", hints=-5, attempts="many", solved=True)
     path = notebook(tmp_path / "eve.ipynb", "%%polycheck columns\nreversal(at='j')", outputs=[output])
@@ -188,6 +194,7 @@ def test_a_tuple_of_thousands_of_numbers_is_refused_at_once() -> None:
         assert "and 100 are the most that are read" in attempt.problem
 
 
+@pytest.mark.slow
 def test_an_answer_of_megabytes_leaves_a_short_note(tmp_path) -> None:
     path = notebook(tmp_path / "big.ipynb", "%%polycheck columns\n" + "x" * 2_000_000 + "()")
     table = tmp_path / "all.csv"
@@ -206,6 +213,7 @@ def test_what_a_student_writes_steers_neither_terminal_nor_spreadsheet(tmp_path,
     assert rows(table)[0]["exercise"].startswith("'=")
 
 
+@pytest.mark.slow
 def test_a_sheet_of_another_kind(tmp_path, capsys) -> None:
     path = notebook(tmp_path / "ada.ipynb", "%%polycheck columns\n")
     assert main(["grade", str(path), "--output", str(tmp_path / "all.xlsx")]) == 2

@@ -149,6 +149,7 @@ def test_cell_of_a_notebook(golden: Callable[..., None]) -> None:
     golden(describe(extract(CELL, namespace=namespace)))
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("kernel", polybench(), ids=lambda kernel: kernel.name)
 def test_polybench(kernel: GalleryKernel, golden: Callable[..., None]) -> None:
     golden(describe(extract(kernel.function)))

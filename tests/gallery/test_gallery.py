@@ -7,12 +7,12 @@ import subprocess
 import sys
 import textwrap
 
-import numba
 import numpy as np
 import pytest
 
 from polyviz import gallery
 from polyviz.gallery import kernel, kernels, polybench
+from tests.running import compiled_by_numba, quickly_compiled
 
 EVERY = pytest.mark.parametrize("entry", kernels(), ids=lambda entry: entry.name)
 
@@ -223,7 +223,8 @@ def test_bounds_and_subscripts_are_affine(entry):
 def test_numba_compiles_the_kernel_unchanged_and_computes_the_same(entry, run):
     _, plain, returned = run(entry, seed=5)
     arguments = entry.arguments("mini", seed=5)
-    compiled_result = numba.njit(entry.function)(*arguments)
+    with quickly_compiled():
+        compiled_result = compiled_by_numba(entry.function, arguments)(*arguments)
     for expected, value in zip(vars(plain).values(), arguments, strict=True):
         np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-13)
     if returned is not None:

@@ -28,6 +28,7 @@ from polyviz.transform.tree import bands, kind_of, path_of, walk
 from tests.codegen.programs import SOURCES
 from tests.mapping.pipelines import assert_pipelines_wait_enough
 from tests.running import function_of
+from tests.shared import dependences_of, part_of, schedule_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,13 +90,12 @@ def assert_sound(scop: pv.Scop, dependences: pv.Dependences, plan: Plan) -> None
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 @pytest.mark.parametrize("name", [kernel.name for kernel in gallery.kernels()])
 def test_the_gallery_stays_legal(name: str, scheduler: str) -> None:
-    scop = pv.extract(gallery.kernel(name).function)
-    dependences = pv.dependences(scop)
-    schedule = pv.schedule(scop, scheduler, dependences=dependences)
+    scop, dependences, schedule = part_of(name), dependences_of(name), schedule_of(name, scheduler)
     for tile in (None, (4,)) if scheduler == "pluto" else (None,):
         assert_sound(scop, dependences, make_plan(scop, dependences, schedule, "c", tile=tile))
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("tile", TILES)
 @pytest.mark.parametrize("name", SOURCES)
 def test_programs_stay_legal(name: str, tile: str) -> None:

@@ -46,6 +46,7 @@ def test_full_tiles_of_a_triangle() -> None:
     assert found.is_equal(expected)
 
 
+@pytest.mark.thinned(11)
 @pytest.mark.parametrize("size", [0, 3, 4, 5, 8, 17])
 @pytest.mark.parametrize("text", [RECTANGLE, TRIANGLE], ids=["rectangle", "triangle"])
 @pytest.mark.parametrize("target", TARGETS)

@@ -125,6 +125,7 @@ def test_numba_says_that_it_leaves_chains_as_they_are(text: str) -> None:
     assert "numba leaves it at that: c may run several of its kind side by side" in decision.text
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("tile", [None, (3, 16, 5)], ids=["default", "small"])
 def test_sweeps_in_place_are_bitwise_the_same(tile: Any, dtype: str) -> None:
@@ -166,6 +167,7 @@ def stencil(seed: int) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("seed", range(6))
 def test_random_sweeps_compute_the_same(seed: int) -> None:
     options: dict[str, Any] = {"target": "c", "floating_point": "strict"}

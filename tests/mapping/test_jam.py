@@ -97,6 +97,7 @@ def test_one_line_for_each_row_in_the_loop_over_columns() -> None:
     ]
 
 
+@pytest.mark.thinned(7)
 @pytest.mark.parametrize("contract", ["strict", "reassociate"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_results_are_those_of_the_loops_as_written(name: str, contract: FloatingPoint) -> None:

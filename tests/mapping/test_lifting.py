@@ -98,6 +98,7 @@ def test_the_text(golden: Callable[..., None]) -> None:
     golden(compiled(FAR).source, "c")
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("text", [JACOBI, WAVES, FAR, WEIGHTS])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_every_size_gives_the_bits_of_the_plain_loops(text: str, dtype: str) -> None:

@@ -97,6 +97,7 @@ def test_what_comes_before_a_block_is_what_lies_above_its_first_row() -> None:
     assert found.first == ()
 
 
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("contract", ["strict", "reassociate"])
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in REFUSED])
 def test_results_are_those_of_the_loops_as_written(name: str, contract: FloatingPoint) -> None:

@@ -6,21 +6,14 @@ import pytest
 
 import polyviz as pv
 from polyviz.model.program import ArrayType
+from tests.periodic import ring
 from tests.running import function_of
 
-RING = """
-def ring(u, v):
-    n = u.shape[0]
-    m = u.shape[1]
-    for i in range(n):
-        for j in range(m):
-            v[i, j] = u[i, {subscript}]
-"""
 NEXT = "(j + 1) % m"
 
 
 def compiled(subscript: str, target: str = "c", **options: object) -> pv.Kernel:
-    return pv.compile(function_of(RING.format(subscript=subscript)), target=target, **options)
+    return pv.compile(function_of(ring(f"u[i, {subscript}]")), target=target, **options)
 
 
 def said(kernel: pv.Kernel) -> list[str]:

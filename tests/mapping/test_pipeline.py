@@ -63,6 +63,7 @@ def kinds(plan: Plan) -> list[str]:
     return [name for name in found if name in (PARALLEL, PIPELINE, WAITING)]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
 def test_tiles_without_a_parallel_loop_run_in_a_pipeline(source: str) -> None:
     assert kinds(planned(source)[1]) == [PIPELINE, WAITING]
@@ -100,6 +101,7 @@ def test_rows_of_one_dimension_are_tiled_for_the_threads_where_vectors_are_left(
     assert not kinds(planned(TABLE)[1])
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("threads", [1, 2, 7])
 @pytest.mark.parametrize("source", [IN_PLACE, SWEEP], ids=["in place", "sweep"])
 def test_results_are_those_as_written(source: str, threads: int) -> None:

@@ -86,6 +86,7 @@ def test_rows_that_wait_for_each_other_are_left_alone() -> None:
     assert jams(plan_of(SWEEP)) == []
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("source", [TWO_ARRAYS, IN_PLACE])
 @pytest.mark.parametrize("contract", ["strict", "reassociate"])
 def test_results_are_those_of_the_loops_as_written(source: str, contract: FloatingPoint) -> None:

@@ -84,6 +84,7 @@ def test_others_stay_apart(name: str) -> None:
     assert outer_loops(name) == outer_loops(name, fuse_passes=False) > 1
 
 
+@pytest.mark.thinned(6)
 @pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (4, 3, 70), (3, 131, 2)], ids=str)
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
-from polyviz.mapping import make_plan
+from polyviz.mapping import make_plan, strips
 from polyviz.runtime.toolchain import find_toolchain
 from tests.blocked import WIDE
 from tests.running import agree, function_of
@@ -56,6 +56,12 @@ WINDOW = """
                     for q in range(weights.shape[1]):
                         out[i, j] += image[i + p, j + q] * weights[p, q]
     """
+RUNNING = """
+    def running(A):
+        for i in range(1, A.shape[0]):
+            for j in range(A.shape[1]):
+                A[i, j] += A[i - 1, j]
+    """
 needs_compiler = pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
 
 
@@ -70,6 +76,19 @@ def steps(text: str, **options: object) -> list[str]:
 def test_loops_inside_that_stride_make_strips(text: str):
     assert "strip" in steps(text)
     assert "strip" not in steps(text, tile=False)
+
+
+def test_threads_share_strips_of_the_only_parallel_loop_where_it_runs_along_memory():
+    assert "strip" in steps(RUNNING)
+    assert "strip" not in steps(RUNNING.replace("A[i, j] += A[i - 1, j]", "A[i, j] += A[i - 1, j] + A[i, j - 1]"))
+    assert "strip" not in steps(RUNNING.replace("A[i - 1, j]", "A[0, j]"))
+
+
+@pytest.mark.thinned(2)
+@pytest.mark.parametrize("text", [ORTHOGONAL, COLUMNS, WINDOW, RUNNING], ids=["triangle", "parallel", "sums", "shares"])
+def test_strips_are_a_proposal_that_the_exact_check_may_refuse(text: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(strips, "check", lambda *_, **__: False)
+    assert "strip" not in steps(text)
 
 
 def test_loops_without_strides_stay():
@@ -100,6 +119,7 @@ def arguments(shape: tuple[int, int]) -> tuple[list[np.ndarray], list[np.ndarray
     return [A, np.zeros((columns, columns)), np.zeros(shape)], [A, np.zeros(columns), random.standard_normal((3, rows))]
 
 
+@pytest.mark.thinned(4)
 @needs_compiler
 @pytest.mark.parametrize("shape", [(1, 1), (5, 3), (70, 67), (131, 130)], ids=str)
 def test_values_of_strips(shape: tuple[int, int]):
@@ -123,6 +143,7 @@ def test_a_product_that_feeds_itself_stays():
     assert "distribute" not in steps(text)
 
 
+@pytest.mark.thinned(3)
 @needs_compiler
 @pytest.mark.parametrize("shape", [(0, 3, 4), (2, 1, 1), (2, 70, 29)], ids=str)
 def test_values_of_products(shape: tuple[int, int, int]):

@@ -9,6 +9,7 @@ import pytest
 from tests.random_programs.orders import examine
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("first", range(0, 12, 6))
 def test_orders(first: int) -> None:
     _examine_all(range(first, first + 6))

@@ -104,6 +104,8 @@ def test_integers_where_floats_are_expected() -> None:
 
 def test_the_wider_tolerance_is_that_of_the_less_precise_side() -> None:
     assert agree(np.array([1.0], "f4"), np.array([1.00001], "f4"))
+    assert agree(np.array([1.0], "f8"), np.array([1.00001], "f4"))
+    assert agree(np.array([1.0], "f4"), np.array([1.00001], "f8"))
     assert not agree(np.array([1.0], "f8"), np.array([1.00001], "f8"))
 
 

@@ -80,6 +80,7 @@ def update(request: pytest.FixtureRequest) -> pv.Kernel:
     return pv.compile(function_of(UPDATE), target=request.param)
 
 
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts_of_a_written_array(update: pv.Kernel, layout: str) -> None:
     array = LAYOUTS[layout]()
@@ -89,6 +90,7 @@ def test_layouts_of_a_written_array(update: pv.Kernel, layout: str) -> None:
     np.testing.assert_array_equal(array, expected)
 
 
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts_of_a_read_array(update: pv.Kernel, layout: str) -> None:
     other = LAYOUTS[layout]()
@@ -269,6 +271,7 @@ def test_scalars_have_the_type_they_are_passed_in(target: str, value: Any) -> No
     agree(SCALE, array, value, target=target)
 
 
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint64", "bool", "complex64"])
 @pytest.mark.parametrize("start", [0, 0.25, np.float32(0.5)], ids=repr)
 @pytest.mark.parametrize("target", TARGETS)
@@ -403,3 +406,19 @@ def test_messages_about_a_cell_begin_as_sentences() -> None:
     binder = Binder(pv.extract(cell, namespace={"A": np.zeros(3), "n": 3}, sizes={"n": 4}))
     with pytest.raises(pv.ArgumentError, match=r"^These sizes are not what the loops assume\."):
         binder.bind(tuple({"A": np.zeros(3), "n": 3}[name] for name in binder.signature.parameters), {})
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [(2**63 - 1, "int64"), (2**63, "uint64"), (2**64 - 1, "uint64"), (-(2**63), "int64")],
+)
+def test_integers_have_the_narrowest_type_of_64_bits_that_holds_them(value: int, dtype: str) -> None:
+    kernel = pv.compile("def f(A, s):\n    for i in range(len(A)):\n        A[i] = s\n", target="python")
+    assert kernel.bind((np.zeros(2, dtype), value), {}).types["s"].dtype == dtype
+
+
+@pytest.mark.parametrize("size", [2**63, -(2**63) - 1])
+def test_sizes_beyond_64_bits_are_refused(size: int) -> None:
+    kernel = pv.compile("def f(A, n):\n    for i in range(n):\n        A[i] = 1.0\n", target="python")
+    with pytest.raises(pv.ArgumentError, match="does not fit into 64 bits"):
+        kernel.bind((np.zeros(2), size), {})

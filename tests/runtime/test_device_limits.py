@@ -18,6 +18,7 @@ from polyviz.runtime.device_host import launch_calls, scalar_of
 from polyviz.runtime.emulator import EmulatedRunner
 from polyviz.runtime.native import NativeFunction, integer, pointer
 from polyviz.runtime.toolchain import find_cxx_toolchain
+from tests.shared import emulated_program
 
 MOST = 2**31 - 1
 SHIM = """\
@@ -43,6 +44,7 @@ def product(schedule, rows=300):
     return made, made.bind((1.5, 0.5, C, A, B), {}), 1.5 * A @ B + 0.5 * C
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("schedule", ["superposition", "isl"])
 @pytest.mark.parametrize("most", [1, 2])
 def test_a_grid_with_too_many_rows_of_blocks_goes_round(schedule, most, monkeypatch):
@@ -125,10 +127,11 @@ def narrow_variables(text):
 WITHIN_A_BLOCK = r"(worker|cell|column|place\d|spot|near_[xyz]|width|buffer|element_[xyz])_*"
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("schedule", ["superposition", "isl"])
 @pytest.mark.parametrize("name", ["gemm", "jacobi-2d-alt", "gesummv", "spmv-guarded", "symm"])
 def test_only_what_counts_within_a_block_has_fewer_than_64_bits(name, schedule):
-    text = pv.compile(entry_of(name).function, schedule=schedule, target="emulated").source
+    text = emulated_program(name, schedule).text
     assert all(re.fullmatch(WITHIN_A_BLOCK, variable) for variable in narrow_variables(text))
 
 

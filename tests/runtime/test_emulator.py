@@ -14,6 +14,7 @@ from polyviz.benchmark.gpu import subjects
 from polyviz.errors import EmulationError, OutOfBoundsError
 from polyviz.gallery import kernels
 from polyviz.runtime.emulator import EmulatedRunner
+from tests.shared import emulated
 
 SMALL = ["jacobi-2d-alt", "doitgen-expanded", "gemm", "gesummv"]
 SUITE = subjects.KERNELS
@@ -30,7 +31,7 @@ def verify(name, schedule):
     expected = copy.deepcopy(arguments)
     # The matrices of gramschmidt have less than full rank: what is left of their columns is rounding.
     contract = "strict" if name == "gramschmidt" else "reassociate"
-    kernel = pv.compile(entry.function, schedule=schedule, target="emulated", contract=contract)
+    kernel = emulated(name, schedule, contract)
     result = kernel(*arguments)
     wanted = entry.function(*expected)
     for got, want in [*zip(arguments, expected, strict=True), (result, wanted)]:
@@ -39,6 +40,7 @@ def verify(name, schedule):
     return kernel
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", SMALL)
 def test_superposed_kernels_compute_what_the_loops_do(name):
     verify(name, "superposition")
@@ -68,6 +70,7 @@ def test_kernels_of_the_spatial_order_compute_what_the_loops_do(name):
     verify(name, "spatial")
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("schedule", "tiles"), [("superposition", [0, 4]), ("spatial", [0, 2, 2])])
 def test_tiles_of_several_runs_in_several_kernels_have_names_of_their_own(schedule, tiles):
     made = verify("symm", schedule)
@@ -194,6 +197,7 @@ def product(changed=lambda text: text, dtype="float64", extents=(140, 70, 45), *
     return C, expected
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex64", "complex128"])
 def test_tiles_in_shared_memory_give_the_same_product(dtype):
     got, expected = product(dtype=dtype)
@@ -206,6 +210,7 @@ def test_full_and_partial_tiles_and_copies_of_pieces_agree(extents):
     np.testing.assert_allclose(got, expected)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "device",
     [
@@ -222,6 +227,7 @@ def test_every_technique_can_be_switched_off(device):
     np.testing.assert_allclose(got, expected)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("device", [{"threads": (32, 4)}, {"threads": (8, 8)}, {"threads": (48,)}])
 def test_any_number_of_threads_computes_the_same(device):
     kernel = pv.compile(
@@ -273,6 +279,7 @@ def mvt_card(**device):
     return {row.text: row for card in kernel.cards for row in card.accesses if row.requests}
 
 
+@pytest.mark.slow
 def test_staged_rows_are_read_coalesced_and_without_bank_conflicts():
     plain, staged, dense = mvt_card(stage=False), mvt_card(), mvt_card(padding=False)
     assert plain["A[i, j]"].counted == 32.0

@@ -59,6 +59,7 @@ DTYPES = (
 )  # fmt: skip
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_element_type(target: str, dtype: str) -> None:
@@ -93,6 +94,7 @@ def test_mixed_element_types(target: str, pair: tuple[str, str]) -> None:
     )
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
 @pytest.mark.parametrize("target", ["c", "numba"])
 def test_integers_wrap_around(target: str, dtype: str) -> None:
@@ -136,6 +138,7 @@ RESULTS = {
 }
 
 
+@pytest.mark.thinned(7)
 @pytest.mark.parametrize("result", RESULTS)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "complex128"])
 @pytest.mark.parametrize("target", TARGETS)
@@ -173,6 +176,7 @@ def test_a_returned_argument_is_the_callers_array() -> None:
             np.testing.assert_array_equal(result, [0, 2, 4] if array.base is None else [0, 4, 8])
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("size", [0, 1, 2, 31, 32, 33, 65])
 @pytest.mark.parametrize("target", TARGETS)
 def test_sizes_that_no_tile_divides(target: str, size: int) -> None:
@@ -430,6 +434,7 @@ NUMBERS = {
 }
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", NUMBERS)
 @pytest.mark.parametrize("target", TARGETS)
 def test_numbers_mean_what_numba_takes_them_for(target: str, name: str) -> None:

@@ -8,7 +8,6 @@ import pickle
 import warnings
 from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 import pytest
 
@@ -17,6 +16,7 @@ from polyviz import gallery
 from polyviz.codegen import scan
 from polyviz.runtime.kernel import BOUNDS_REMEMBERED
 from tests.running import TARGETS, function_of
+from tests.shared import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,24 +118,12 @@ def run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", POLYBENCH)
-def test_strict_results_are_those_of_numba_bit_by_bit(name: str) -> None:
-    entry = gallery.kernel(name)
-    reference = run(numba.njit(error_model="numpy")(entry.function), entry.arguments("mini", seed=3))
-    scop = pv.extract(entry.function)
-    for schedule in ("original", "isl", "pluto"):
-        kernel = pv.compile(scop, schedule=schedule, target="c", floating_point="strict")
-        for expected, actual in zip(reference, run(kernel, entry.arguments("mini", seed=3)), strict=True):
-            np.testing.assert_array_equal(expected, actual, err_msg=schedule)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", POLYBENCH)
 def test_polybench_under_every_scheduler(name: str, target: str) -> None:
     entry = gallery.kernel(name)
     expected = run(entry.function, entry.arguments("mini", seed=2))
-    scop = pv.extract(entry.function)
+    scop = part_of(name)
     for schedule in ("original", "isl", "pluto"):
         if schedule == "isl" and target != "c":
             continue  # nothing new: the text differs in its syntax only

@@ -89,6 +89,7 @@ def test_planted_faults_are_rows_and_the_right_one_is_timed(
     assert rows[0].compile_seconds is not None
 
 
+@pytest.mark.slow
 def test_a_variant_that_hangs_is_a_row(worker: Worker) -> None:
     endless = program(edits={"double s =": "for (volatile int on = 1; on;) {} double s ="})
     reference = Baseline(original().original, "python")  # numba alone takes seconds to start
@@ -148,6 +149,7 @@ def test_an_original_that_fails_is_said(worker: Worker) -> None:
         race().run(worker, reference, [entrant("right", program())])
 
 
+@pytest.mark.slow
 def test_strict_order_stands_in_where_rounding_is_amplified(worker: Worker) -> None:
     wrong = program(edits={"+ 1.0": "+ 1.0001"})
     careful = Entrant(VariantRow("order", "c", "ok", None), wrong, program())

@@ -14,6 +14,7 @@ from polyviz.errors import ArgumentError, DeviceError, ToolchainError
 from polyviz.runtime import cuda, device_code, device_host
 from polyviz.runtime.cuda import CudaRunner, cuda_availability
 from polyviz.runtime.nvrtc import nvrtc_availability
+from polyviz.runtime.residency import SAMPLE
 from polyviz.runtime.variants import time_variants
 from tests.runtime.fake_cupy import CUDARuntimeError, DeviceArray, FakeGpu
 
@@ -125,6 +126,26 @@ def test_writing_lets_the_host_change_a_kept_array_and_moves_it_again(gpu):
     assert gpu.moves("to device") == 2
 
 
+def test_what_is_written_in_a_block_for_it_moves_wherever_it_stands(gpu):
+    kernel, A = compiled(scale), np.ones(3 * SAMPLE)
+    with pv.resident(A):
+        kernel(A, 2.0)
+        with pv.device.writing(A):
+            A[1] = 5.0  # no sample is taken there
+        kernel(A, 2.0)
+    assert A[1] == 10.0
+
+
+def test_an_array_may_be_released_before_its_block_ends(gpu):
+    A, B = np.ones(3), np.ones(3)
+    with pv.resident(B):
+        with pv.resident(A):
+            pv.device.release(A)
+        with pv.resident():
+            assert not pv.device.keeps(A)
+        assert pv.device.keeps(B)
+
+
 def test_what_the_host_does_not_read_comes_back_at_the_end_only(gpu):
     kernel, A = compiled(scale), np.ones(4)
     pv.device.keep(A, host_noread=True)
@@ -148,15 +169,26 @@ def test_what_the_host_has_no_access_to_never_comes_back(gpu):
     assert gpu.moves("from device") == 0
 
 
-def test_a_write_through_an_old_view_is_noticed(gpu):
+@pytest.mark.parametrize("written", [slice(None), 3], ids=["whole", "last"])
+def test_a_write_through_an_old_view_is_noticed(gpu, written):
+    kernel, A, expected = compiled(scale), np.ones(4), np.full(4, 4.0)
+    view, expected[written] = A[:], 10.0
+    with pv.resident(A):
+        kernel(A, 2.0)
+        view[written] = 5.0
+        kernel(A, 2.0)
+    np.testing.assert_array_equal(A, expected)
+    assert any("old view" in row.reason for row in pv.device.log.rows)
+
+
+def test_a_write_through_an_old_view_does_not_undo_newer_values_on_the_device(gpu):
     kernel, A = compiled(scale), np.ones(4)
     view = A[:]
-    with pv.resident(A):
+    with pv.resident(A, host_noread=True):
         kernel(A, 2.0)
         view[...] = 5.0
         kernel(A, 2.0)
-    np.testing.assert_array_equal(A, np.full(4, 10.0))
-    assert any("old view" in row.reason for row in pv.device.log.rows)
+    np.testing.assert_array_equal(A, np.full(4, 4.0))
 
 
 def test_another_view_of_a_kept_array_sees_its_newest_values(gpu):

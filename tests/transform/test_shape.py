@@ -5,19 +5,19 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
-from polyviz.api import extract
 from polyviz.errors import OptionError
 from polyviz.gallery import polybench
 from polyviz.transform.nest import apart, gathered, one_band
 from polyviz.transform.shape import Branches, Loops, Shape, part_at, pruned, shape_of, tidy, tree_of
 from polyviz.transform.tree import bands, node_at, path_of, walk
 from tests.scheduling import kernels
+from tests.shared import part_of
 from tests.transform.trees import scheduled
 
 
 @pytest.mark.parametrize("entry", polybench(), ids=lambda entry: entry.name)
 def test_there_and_back(entry: object) -> None:
-    tree = extract(entry.function).schedule  # type: ignore[attr-defined]
+    tree = part_of(entry.name).schedule  # type: ignore[attr-defined]
     assert tree_of(tree.get_domain(), shape_of(tree)).plain_is_equal(tree)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -70,6 +71,7 @@ trees = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(trees, st.sampled_from([1, 50, 500]), st.characters())
 def test_no_model_is_too_large(tree, copies, character):

@@ -19,6 +19,7 @@ def shown(name, schedule):
     return model, model["variants"][0]["device"]["places"]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("name", "schedule"), [("gemm", "superposition"), ("jacobi-2d-alt", "isl"), ("lu", "superposition")]
 )

@@ -102,6 +102,7 @@ def test_tiles_are_as_long_as_there_are_threads() -> None:
     assert dict(found.tiles) == {"x": 4, "y": 4}
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", [entry.name for entry in polybench()])
 def test_every_kernel_of_polybench(name: str) -> None:
     """Legal as an order and as parallel code; a kernel without blocks says why."""

@@ -1,34 +1,65 @@
-"""Memory for temporaries that became arrays, one copy per iteration."""
+"""Temporaries with copies: variables and windows that a block declares, and arrays of one copy per iteration."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import bound_expression, private_name
-from polyviz.codegen.typing import C_TYPE_NAMES
-from polyviz.model.expression import Call, Constant
+from polyviz.codegen.dtypes import C_TYPE_NAMES
+from polyviz.codegen.loops import instances
+from polyviz.codegen.ranges import narrowest
+from polyviz.model.expression import Call, Constant, Element, walk
 from polyviz.model.program import NO_MEMORY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.codegen.loops import Block
+    from polyviz.model.expression import Instruction
     from polyviz.model.plan import Expansion, Plan
     from polyviz.model.scop import Scop
 
 
-class ExpansionPrinter:
-    """Prints how the expanded temporaries of one function come and go."""
+class TemporaryPrinter:
+    """Prints how the temporaries of one function come and go; ``bodies`` are its statements by name."""
 
     def __init__(
-        self, scop: Scop, plan: Plan, dtypes: Mapping[str, str], arrays: ArrayPrinter, printer: CExpressionPrinter
+        self,
+        scop: Scop,
+        plan: Plan,
+        bodies: Mapping[str, Sequence[Instruction]],
+        dtypes: Mapping[str, str],
+        arrays: ArrayPrinter,
+        printer: CExpressionPrinter,
     ) -> None:
         self.scop = scop
+        self.windows = {expansion.array: expansion.window for expansion in plan.expansions}
         self.expansions = [expansion for expansion in plan.expansions if not expansion.window]
+        self.bodies = bodies
         self.dtypes = dtypes
         self.arrays = arrays
         self.printer = printer
+
+    def declarations(self, block: Block) -> list[str]:
+        """A line for each private copy that ``block`` declares and that some statement in it uses."""
+        used = {
+            part.array
+            for instance in instances(block)
+            if instance.statement in self.bodies
+            for instruction in self.bodies[instance.statement]
+            for part in walk(instruction)
+            if isinstance(part, Element)
+        }
+        copies = [(name, private_name(self.scop, name)) for name in block.declares]
+        return [self._declaration(name, copy) for name, copy in copies if copy in used]
+
+    def _declaration(self, name: str, copy: str) -> str:
+        values = self.printer.ranges.get(copy)
+        kind = C_TYPE_NAMES[self.dtypes[copy] if values is None else narrowest(values).name]
+        window = self.windows.get(name, 0)
+        return f"{kind} {self.arrays.identifier(copy)}{f'[{window}]' if window else ''};"
 
     def allocations(self) -> list[str]:
         """Lines that ask for all the memory; the first line that can give up comes after them."""
