@@ -33,6 +33,7 @@ def written_out(loop: For, most: int = WRITTEN_OUT) -> str:
     """What asks the compiler to write out ``loop``, and the loops in it, as up to ``most`` copies of the innermost
     body; nothing where there may be more. Without being asked, it may keep a loop where vector lanes need its body.
 
+    >>> from polyviz.codegen.loops import Instance
     >>> written_out(For("q", Constant(0), Constant(9), 1, Instance("S", (Name("q"),))))
     '#pragma GCC unroll 9'
     >>> written_out(For("q", Constant(0), Name("n"), 1, Instance("S", (Name("q"),))))

@@ -16,6 +16,7 @@ static double value;
 extern "C" int64_t fresh(void)
 {
     probed = Cell{}, launch_number = 1;
+    gridDim = blockDim = Index{8, 8, 8};
     return emulator_start(1);
 }
 extern "C" int64_t watched(int64_t block, int64_t interval, int64_t thread, int64_t write, int64_t shared)
