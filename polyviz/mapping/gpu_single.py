@@ -98,14 +98,14 @@ class _Search:
         elif self._parallel_below(node):
             self.visit(node.child(0), (*steps, *members(node)))
         else:
-            text = "no loop is parallel, so one thread of one block runs everything"
+            text = "no loop is coincident (here a sum ties its steps), so one thread of one block runs everything"
             self.decisions.append(Decision("serial", text, statements_under(node)))
             self._kernel(node, steps, ())
 
     def _wavefront(self, node: isl.ScheduleNode, steps: tuple[int | isl.UnionPwAff, ...]) -> None:
         """No loop of the band is parallel, but all of them are once their sum, a wavefront, runs on the host."""
         rows = members(node)
-        text = "no loop is parallel, so the host runs along wavefronts: the sum of all loops of the band"
+        text = "no loop is coincident, so the host runs along wavefronts: the sum of all loops of the band"
         self.decisions.append(Decision("wavefront", text, statements_under(node)))
         sum_of_rows = rows[0]
         for row in rows[1:]:
