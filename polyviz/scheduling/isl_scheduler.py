@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 # Most loop nests need fewer basic operations than this; more are left to a process that can be stopped.
 QUICK_OPERATIONS = 300_000
-# A relation of more constraints makes isl's operations so long that their number bounds nothing.
+# A relation of more constraints, or of more pieces, makes isl's operations so long that their number bounds nothing.
 QUICK_CONSTRAINTS = 12
+QUICK_PIECES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class IslScheduler:
     def _quickly(self, constraints: isl.ScheduleConstraints) -> isl.Schedule | None:
         """The schedule, when few operations are enough for it."""
         relations = (constraints.get_validity(), constraints.get_proximity(), constraints.get_coincidence())
-        if max(map(_most_constraints, relations)) > QUICK_CONSTRAINTS:
+        if not all(map(_is_quick, relations)):
             return None
         # The options of the isl scheduler belong to the whole context: they are put back afterwards.
         before = apply_options(isl.DEFAULT_CONTEXT, self._options())
@@ -151,10 +152,10 @@ def _values_and_memory(dependences: Dependences) -> tuple[isl.UnionMap, isl.Unio
     return union_of(flow, parameters), union_of(memory, parameters)
 
 
-def _most_constraints(relation: isl.UnionMap) -> int:
-    pieces = (
+def _is_quick(relation: isl.UnionMap) -> bool:
+    pieces = [
         part.get_basic_map_list().get_at(position)
         for part in maps_of(relation)
         for position in range(part.n_basic_map())
-    )
-    return max((piece.n_constraint() for piece in pieces), default=0)
+    ]
+    return len(pieces) <= QUICK_PIECES and all(piece.n_constraint() <= QUICK_CONSTRAINTS for piece in pieces)

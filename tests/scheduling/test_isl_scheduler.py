@@ -140,9 +140,10 @@ def test_band_depth_is_an_option_that_reaches_isl() -> None:
     }
 
 
-def test_relations_of_many_constraints_are_left_to_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("limit", ["QUICK_CONSTRAINTS", "QUICK_PIECES"])
+def test_relations_of_much_text_are_left_to_the_process(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
-    monkeypatch.setattr(isl_scheduler, "QUICK_CONSTRAINTS", 3)
+    monkeypatch.setattr(isl_scheduler, limit, 1)
     monkeypatch.setattr(isl_scheduler, "schedule_within", lambda *arguments: asked.append(arguments[-1]))
     result = schedule(kernels.matmul(), "isl", time_limit=7.0)
     assert asked == [7.0]
