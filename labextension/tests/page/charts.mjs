@@ -166,7 +166,7 @@ await scenario('the kernels are counted in the emulator, and the saved page hold
   await settled();
   assert.equal(await problem(), '');
   const text = await part.innerText();
-  assert.match(text, /✓ Counted in the emulator: .* barriers passed, .* per request/);
+  assert.match(text, /✓ Counted in the emulator: .* barriers passed\b.*, .* per request/);
   assert.match(text, /counted per request/);
   await part.locator('.polyviz-counted').scrollIntoViewIfNeeded();
   await picture('device-counted');
