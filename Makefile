@@ -15,7 +15,7 @@ QUICK := -m "not slow and not gpu"
 # What the cold run of `make test` covers; the slow tests take most of its time.
 TESTS ?= not gpu
 # Who compiles: only there a cache that is already filled can make a difference.
-COMPILING := tests/api tests/codegen tests/notebook tests/runtime
+COMPILING := tests/api tests/runtime
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help

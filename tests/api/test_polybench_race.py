@@ -1,6 +1,6 @@
-"""The main job on all of PolyBench: every kernel and schedule, verified against the loop as written.
+"""The main job on PolyBench: kernels and schedules in one comparison, verified against the loop as written.
 
-In C: numba takes ten times as long to compile, and what it computes is tested kernel by kernel in tests/runtime.
+In C, and every third kernel: what the others compute, also under numba, is tested one by one in tests/runtime.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from polyviz import gallery
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [kernel.name for kernel in gallery.polybench()])
+@pytest.mark.parametrize("name", [kernel.name for kernel in gallery.polybench()[::3]])
 def test_every_variant_agrees_with_the_loop_as_written(name: str) -> None:
     kernel = gallery.kernel(name)
 

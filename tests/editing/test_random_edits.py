@@ -75,7 +75,7 @@ def random_move(draw: Callable[..., Any], edited: pv.Edit) -> tuple[str, str | N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["python", "c"])
-@settings(max_examples=30)
+@settings(max_examples=16)
 @given(st.data())
 def test_edited_programs_compute_the_same(target: str, data: st.DataObject) -> None:
     entry = ENTRIES[data.draw(st.sampled_from(NAMES))]

@@ -41,10 +41,11 @@ Made by `python -m tests.labextension.speed` in a real JupyterLab with a headles
   {options}. Goal: 200 ms.
 - *new schedule*: from asking for the schedule of `isl` until it is shown. Goal: 1000 ms.
 - *menu*: from asking for the moves at the outermost loop until their menu is there; *moves*: until it lists all of
-  them with their effects, as they are found; *move*: from picking the first legal one until its order is shown.
+  them, the forbidden ones with their reason; *effects*: until it also says what each of them would change;
+  *move*: from picking the first legal one until its order is shown.
 
-| kernel | first paint | slowest repaint | new schedule | menu | moves | move |
-|---|---:|---:|---:|---:|---:|---:|
+| kernel | first paint | slowest repaint | new schedule | menu | moves | effects | move |
+|---|---:|---:|---:|---:|---:|---:|---:|
 {rows}
 
 All in milliseconds, one run each, one kernel after the other in one notebook; the first paint of the first of them
@@ -89,6 +90,7 @@ def _row(one: dict) -> str:
         one["schedule"],
         one["menu"],
         one["moves"],
+        one["effects"],
         one["move"],
     ]
     return f"| {one['name']} | " + " | ".join("–" if cell is None else str(cell) for cell in cells) + " |"

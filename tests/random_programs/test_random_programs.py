@@ -39,14 +39,14 @@ def test_programs_compute_the_same(first: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("first", [0, 5, 10, 20, 25])
+@pytest.mark.parametrize("first", [0, 10, 20])
 def test_more_programs_compute_the_same(first: int) -> None:
     _judge_all(range(first, first + 5), QUICK, SMALL)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("first", range(1000, 1060, 10))
+@pytest.mark.parametrize("first", range(1000, 1040, 10))
 def test_programs_compute_the_same_in_c(first: int) -> None:
     _judge_all(range(first, first + 10), NATIVE, SMALL)
 
@@ -67,7 +67,7 @@ def test_large_programs_compute_the_same(first: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("first", range(2000, 2012, 3))
+@pytest.mark.parametrize("first", range(2000, 2009, 3))
 def test_programs_compute_the_same_with_numba(first: int) -> None:
     _judge_all(range(first, first + 3), NUMBA, SMALL)
 

@@ -307,4 +307,4 @@ def test_kernels_compute_the_same(name: str) -> None:
     entry = gallery.kernel(name)
     for target in ("cpu", "gpu"):
         chosen = pv.schedule(pv.extract(entry.function), "spatial", target=target)
-        agree(entry.function, *entry.arguments("mini", seed=1), target="numba", schedule=chosen)
+        agree(entry.function, *entry.arguments("mini", seed=1), target="c", schedule=chosen)

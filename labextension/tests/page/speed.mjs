@@ -28,9 +28,12 @@ async function repaint(act) {
   return Math.round(times.sort((one, other) => one - other)[Math.floor(REPEATS / 2)]);
 }
 
-// Milliseconds from now until `condition` holds in the page and is painted.
-async function until(condition, start) {
-  const started = await page.evaluate(() => performance.now());
+const now = () => page.evaluate(() => performance.now());
+const nothing = () => Promise.resolve();
+
+// Milliseconds from now, or from when it `began`, until `condition` holds in the page and is painted.
+async function until(condition, start, began = null) {
+  const started = began ?? (await now());
   await start();
   const ended = await page.evaluate(async text => {
     const holds = new Function(`return ${text}`);
@@ -51,6 +54,7 @@ const OPTIONS = {
   'a kind of dependence': "root.querySelector('[aria-label=Dependences] input[type=checkbox]')?.click()",
   'an iteration picked': "root.querySelectorAll('.polyviz-line')[turn % 3].click()"
 };
+const LISTED = "document.querySelector('.jp-NotebookPanel .polyviz-menu')";
 const IDLE = "document.querySelector('.jp-NotebookPanel .polyviz-busy')?.textContent === ''";
 
 await openFile(page, url, notebook);
@@ -74,10 +78,10 @@ for (const name of names) {
     })
   );
   const open = () => page.evaluate(() => document.querySelector('.jp-NotebookPanel button[aria-label^="Moves at"]').click());
-  const menu = await until("document.querySelector('.jp-NotebookPanel .polyviz-menu')", open);
-  await until(IDLE, () => Promise.resolve());
-  await page.locator('.jp-NotebookPanel .polyviz-menu button:has-text("Close")').click();
-  const moves = await until(`document.querySelector('.jp-NotebookPanel .polyviz-move') && ${IDLE}`, open);
+  const began = await now();
+  const menu = await until("document.querySelector('.jp-NotebookPanel .polyviz-menu')", open, began);
+  const moves = await until(`${LISTED} && !${LISTED}.textContent.includes('Looking for moves')`, nothing, began);
+  const effects = await until(`!${LISTED}.textContent.includes('Working out') && ${IDLE}`, nothing, began);
   const legal = await page.locator('.jp-NotebookPanel .polyviz-move:not(.polyviz-illegal)').count();
   const move =
     legal === 0
@@ -87,6 +91,6 @@ for (const name of names) {
         );
   await execute(page, 'notebook:clear-cell-output');
   await execute(page, 'notebook:move-cursor-down');
-  console.log(JSON.stringify({ name, first, repaints, schedule, menu, moves, move }));
+  console.log(JSON.stringify({ name, first, repaints, schedule, menu, moves, effects, move }));
 }
 await browser.close();
