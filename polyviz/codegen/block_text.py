@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.block_place import ShapedBlock
@@ -12,6 +12,8 @@ from polyviz.codegen.register_tile_c import TileSize, tile_size
 from polyviz.model.expression import Element, walk
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.model.expression import Expression
     from polyviz.model.plan import RegisterTile
@@ -71,6 +73,12 @@ class BlockText(ShapedBlock):
     def is_kept(self, operand: Operand) -> bool:
         """Whether a thread keeps its buffer for ``operand`` from call to call: those of its own that are not large."""
         return not self.is_shared(operand) and self.capacity(operand) * _LARGEST_ELEMENT <= LARGEST_KEPT
+
+    def keeping(self, names: Mapping[str, str]) -> BlockText:
+        """The same, with other ``names`` for the memory that threads keep."""
+        return replace(
+            self, operands=tuple(replace(one, kept=names.get(one.kept, one.kept)) for one in self.operands)
+        )
 
     def is_shared(self, operand: Operand) -> bool:
         """Whether the packed operand serves all blocks of the innermost loop."""

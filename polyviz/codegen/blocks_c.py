@@ -65,11 +65,25 @@ class BlockPrinter:
             reason = refusal(tile, types, printer.environment, widens=widens)
             if reason is None:
                 target = tile.operands.target.array
-                self.blocks[tile.mark] = block_text(scop, tile, types[target].dtype, arrays)
+                block = block_text(scop, tile, types[target].dtype, arrays)
+                self.blocks[tile.mark] = block.keeping(self._memory_apart(block))
                 self.notes += _slower(tile, target, types)
                 self.notes += _widened(tile) if is_widened(tile, types, printer.environment) else []
             else:
                 self.notes.append(f"{tile.statement} runs without tiles in registers: {reason}.")
+
+    def _memory_apart(self, block: BlockText) -> dict[str, str]:
+        """New names for what threads keep, where another block has the name for memory of another type or size."""
+        known = {
+            operand.kept: (other.kind, other.capacity(operand))
+            for other in self.blocks.values()
+            for operand in filter(other.is_kept, other.operands)
+        }
+        return {
+            operand.kept: self.arrays.added(f"{operand.kept}_{block.tile.statement}")
+            for operand in filter(block.is_kept, block.operands)
+            if known.get(operand.kept, (block.kind, block.capacity(operand))) != (block.kind, block.capacity(operand))
+        }
 
     def functions(self) -> TextBuilder:
         """The types and functions that stand before the kernel."""

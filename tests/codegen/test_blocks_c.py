@@ -291,3 +291,28 @@ def test_products_stay_rounded_where_every_bit_counts() -> None:
     program = mixed_kernel(contract="strict").specialise({name: ArrayType(dtype, 2) for name, dtype in types.items()})
     assert any("float32 and float64 meet" in note for note in program.notes)
     assert "update_S1" not in program.text
+
+
+@needs_compiler
+def test_what_threads_keep_for_products_of_both_precisions_has_two_names() -> None:
+    text = """
+def both(A, B, C, D, E):
+    for i in range(A.shape[0]):
+        for j in range(B.shape[1]):
+            for k in range(A.shape[1]):
+                C[i, j] += A[i, k] * B[k, j]
+    for i in range(A.shape[0]):
+        for j in range(D.shape[1]):
+            for k in range(A.shape[1]):
+                E[i, j] += A[i, k] * D[k, j]
+"""
+    random = np.random.default_rng(5)
+    A, B, D = (random.random(shape).astype(np.float32) for shape in ((61, 70), (70, 83), (70, 64)))
+    C, E = np.zeros((61, 83)), np.zeros((61, 64), np.float32)
+    kernel = pv.compile(function_of(text), schedule="spatial", target="c")
+    program = kernel.program_for(kernel.bind([A, B, C, D, E], {}))
+    assert "double A_rows_kept[" in program.text
+    assert "float A_rows_kept_S1[" in program.text
+    kernel(A, B, C, D, E)
+    assert np.allclose(C, A.astype(np.float64) @ B, rtol=1e-12)
+    assert np.allclose(E, A @ D, rtol=1e-4)
