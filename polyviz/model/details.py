@@ -48,7 +48,7 @@ class FusionDetails(TypedDict, total=False):
 
     clusters: tuple[tuple[str, ...], ...]
     merged: bool
-    because: Literal["reuse", "rows", "depth", "legality", "length", "parallelism", "distance", "limit"]
+    because: Literal["reuse", "products", "rows", "depth", "legality", "length", "parallelism", "distance", "limit"]
     rows: tuple[int, int]
     lost: tuple[str, ...]
     distances: tuple[int | None, ...]

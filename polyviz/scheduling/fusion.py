@@ -25,6 +25,7 @@ from polyviz.scheduling.fusion_reasons import (
     no_common_row,
     no_parallel_row,
     not_close,
+    reuse_of_their_own,
     rows_lost,
     search_ended,
     uses_far_apart,
@@ -49,13 +50,15 @@ class FusionRule:
     ``none`` merges nothing; ``max`` whatever has a common legal row; ``smart`` only where both have loops of the same
     depth, no parallel row and no band depth is lost, and some value is used again at a small constant distance.
     ``mixed_depths`` lifts the condition on the depth, and asks for a use nearby in every cluster; ``parallel_rows`` is
-    the number of parallel rows that is enough, so that others may be lost.
+    the number of parallel rows that is enough, so that others may be lost. ``products`` names statements that use
+    each of their operands again by themselves: to share one with others gives them less than tiles of their own.
     """
 
     fusion: Fusion
     row_rule: RowRule
     mixed_depths: bool = False
     parallel_rows: int | None = None
+    products: frozenset[str] = frozenset()
 
     def fuse(
         self, clusters: Sequence[Cluster], graph: DependenceGraph, workbench: Workbench
@@ -88,6 +91,8 @@ class FusionRule:
         if not all(cluster.is_close for cluster in selection):
             return None, not_close(selection)
         inside = graph.only(name for cluster in selection for name in cluster.names)
+        if self.fusion == "smart" and self._are_products(inside):
+            return None, reuse_of_their_own()
         if self.fusion == "smart" and not self.mixed_depths:
             reason = depths_differ(selection, graph)
             if reason is not None:
@@ -103,6 +108,10 @@ class FusionRule:
             if apart and (self.mixed_depths or apart == set(between.names)):
                 return None, uses_far_apart(state, selection, apart)
         return union, brings_uses_together()
+
+    def _are_products(self, graph: DependenceGraph) -> bool:
+        """Whether all that runs are products none of which hands anything on to another."""
+        return self.products.issuperset(graph.names) and all(edge.source == edge.sink for edge in graph.validity)
 
     def _objection(
         self, selection: Sequence[Cluster], union: Cluster, graph: DependenceGraph

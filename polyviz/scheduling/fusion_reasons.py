@@ -53,6 +53,12 @@ def brings_uses_together() -> Reason:
     return Reason("a common order is legal and brings uses of a value together", {"because": "reuse"})
 
 
+def reuse_of_their_own() -> Reason:
+    """Products that share no more than operands."""
+    text = "each is a product that uses its operands again by itself, and they share no more than operands"
+    return Reason(text, {"because": "products"})
+
+
 def not_close(selection: Sequence[Cluster]) -> Reason:
     """Some cluster has only rows that carry as much as possible, or none."""
     names = tuple(name for cluster in selection if not cluster.is_close for name in cluster.names)

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.analysis.privatization import users_of
-from polyviz.analysis.reductions import find_reductions
 from polyviz.analysis.strides import access_rows
 from polyviz.analysis.trip_counts import SHORT, longest
 from polyviz.scheduling.bodies import LoopBody, loop_bodies
+from polyviz.scheduling.products import is_product
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -144,7 +143,7 @@ def _pay_together(problem: SchedulingProblem, names: Iterable[str], depth: int) 
     that are used again along different loops around is left apart: its tiles in registers are worth more.
     """
     statements = [problem.scop.statement(name) for name in names]
-    if any(_is_product(problem.scop, statement, depth) for statement in statements):
+    if any(is_product(problem.scop, statement, depth) for statement in statements):
         return False
     if all(_iterations(statement, depth, problem.sizes) <= SHORT for statement in statements):
         return True
@@ -178,19 +177,6 @@ def _long_dimensions(access: Access, long: set[int], count: int) -> int:
     if rows is None:
         return access.relation.dim(isl.dim_type.out)
     return sum(any(row[loop] for loop in long) for row in rows)
-
-
-def _is_product(scop: Scop, statement: Statement, depth: int) -> bool:
-    """Whether ``statement`` accumulates values of which some are the same along one loop, some along another."""
-    if all(reduction.statement != statement.name for reduction in find_reductions(scop)):
-        return False
-    count = len(statement.iterators)
-    reads = [
-        access for access in statement.accesses if access.kind == "read" and scop.array(access.array).rank
-    ]
-    known = [rows for access in reads if (rows := access_rows(access, count)) is not None]
-    fixed = [{loop for loop in range(depth) if not any(row[loop] for row in rows)} for rows in known]
-    return any(one - other and other - one for one, other in combinations(fixed, 2))
 
 
 def _iterations(statement: Statement, depth: int, sizes: Mapping[str, int]) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from polyviz.scheduling.closeness import CloseRows
 from polyviz.scheduling.engine import Engine, run_engine
 from polyviz.scheduling.fusion import FusionRule
+from polyviz.scheduling.products import products
 
 if TYPE_CHECKING:
     from polyviz.scheduling.problem import Proposal, SchedulingProblem
@@ -33,5 +34,6 @@ class Pluto:
     def run(self, problem: SchedulingProblem) -> Proposal:
         """Schedule ``problem``; keeps the order of the source, and says so, when no affine schedule is found."""
         rule = CloseRows(self.parallel_first)
-        engine = Engine(rule, FusionRule(self.fusion, rule), concurrent_start=self.concurrent_start)
+        fusion = FusionRule(self.fusion, rule, products=products(problem.scop))
+        engine = Engine(rule, fusion, concurrent_start=self.concurrent_start)
         return run_engine(engine, problem)
