@@ -319,10 +319,9 @@ static inline int32_t {name}({T} value, int32_t least, int32_t greatest)
         """\
 static inline int64_t {name}(int64_t index, int64_t extent, int64_t *failure, int64_t code)
 {
-    if ((uint64_t)index < (uint64_t)extent)
-        return index;
-    if (index < 0 && index + extent >= 0)
-        return index + extent;
+    int64_t place = index < 0 ? index + extent : index;
+    if (__builtin_expect((uint64_t)place < (uint64_t)extent, 1))
+        return place;
     if (!*failure)
         *failure = code;
     return 0;
