@@ -22,7 +22,19 @@ def convex_pieces(relation: isl.Map) -> list[isl.BasicMap]:
     ['[n] -> { S[i] -> T[j] : 0 <= i < n and i <= j <= 1 + i }']
     """
     parts = coalesced(relation.remove_divs()).get_basic_map_list()
-    return [piece for position in range(parts.n_basic_map()) for piece in _simple(parts.get_at(position))]
+    return [piece for position in range(parts.n_basic_map()) for piece in simple_pieces(parts.get_at(position))]
+
+
+def simple_pieces(piece: isl.BasicMap) -> list[isl.BasicMap]:
+    """``piece`` itself, or, where it is complicated and has few distances, one piece for each of them.
+
+    >>> [str(piece) for piece in simple_pieces(isl.BasicMap("{ S[i] -> T[i] : 0 <= i < 9 }"))]
+    ['{ S[i] -> T[i] : 0 <= i <= 8 }']
+    """
+    # Divisions make a piece slow to split, and its parts no easier than it was.
+    if piece.n_constraint() <= SIMPLE or piece.dim(isl.dim_type.div) > 0:
+        return [piece]
+    return by_distance(piece) or [piece]
 
 
 def by_distance(piece: isl.BasicMap) -> list[isl.BasicMap] | None:
@@ -91,12 +103,6 @@ _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 
 def _involves(constraint: isl.Constraint, kind: isl.dim_type) -> bool:
     return bool(constraint.involves_dims(kind, 0, constraint.dim(kind)))
-
-
-def _simple(piece: isl.BasicMap) -> list[isl.BasicMap]:
-    if piece.n_constraint() <= SIMPLE:
-        return [piece]
-    return by_distance(piece) or [piece]
 
 
 def _at_distance(piece: isl.BasicMap, distance: isl.Point) -> isl.BasicMap:

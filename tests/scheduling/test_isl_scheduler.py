@@ -131,6 +131,16 @@ def test_only_dependences_that_pass_no_value_become_conditional() -> None:
     assert constraints.get_conditional_validity_condition().is_equal(problem.dependences.flow)
 
 
+def test_isl_is_given_pieces_that_it_digests() -> None:
+    part = kernels.heat_3d()
+    known = dependences(part)
+    constraints = IslScheduler()._constraints(SchedulingProblem(part, known))
+    given, wanted = constraints.get_validity(), known.validity
+    assert given.is_equal(wanted)
+    assert max(piece.n_constraint() for piece in isl_scheduler._pieces(given)) <= 16
+    assert max(piece.n_constraint() for piece in isl_scheduler._pieces(wanted)) > 16
+
+
 def test_band_depth_is_an_option_that_reaches_isl() -> None:
     assert IslScheduler(maximize_band_depth=True)._options()["schedule_maximize_band_depth"] == 1
     assert IslScheduler(outer_coincidence=True, serialize=True)._options() == {
