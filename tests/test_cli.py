@@ -112,6 +112,7 @@ def test_what_is_refused_is_shown_where_it_stands_in_the_file(folder: Path, gold
     golden(capsys.readouterr().err)
 
 
+@pytest.mark.slow
 def test_doctor_answers_from_a_process_of_its_own(folder: Path) -> None:
     run = polyviz("doctor")
     assert run.returncode == 0, run.stderr

@@ -81,6 +81,7 @@ def test_what_stays_as_it_is(name: str):
     assert found is part
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(5)
 @pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
 @pytest.mark.parametrize("sizes", [(0, 3, 4), (3, 0, 4), (1, 1, 1), (3, 13, 7), (2, 70, 29)], ids=str)

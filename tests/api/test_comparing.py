@@ -33,6 +33,7 @@ def comparison() -> pv.Comparison:
     )
 
 
+@pytest.mark.slow
 def test_rows_are_told_apart(comparison: pv.Comparison) -> None:
     labels = [row.label for row in comparison.rows]
     assert labels == [

@@ -232,6 +232,7 @@ def slices(x, y, steps):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("schedule", ["original", "pluto"])

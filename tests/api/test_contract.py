@@ -72,6 +72,7 @@ def compared(text: str, **options: Any) -> pv.Comparison:
     return pv.compare(function_of(text), values, schedules=("pluto",), baselines=(), repeats=1, **options)
 
 
+@pytest.mark.slow
 def test_the_contract_is_said_and_the_bits_are_compared() -> None:
     strict = compared(SUM, targets="c", contract="strict")
     (row,) = strict.rows

@@ -61,6 +61,7 @@ def tuned(kernel: pv.Kernel) -> list[str]:
     return [decision.text for decision in kernel.plan.decisions if decision.step == "tuned"]
 
 
+@pytest.mark.slow
 def test_what_was_found_is_used_by_later_compilations_and_said(recorded: list[str]) -> None:
     function = function_of(TRANSPOSE)
     assert tuned(pv.compile(function, target="python")) == []
@@ -81,6 +82,7 @@ def test_what_was_found_is_used_by_later_compilations_and_said(recorded: list[st
     assert tuned(pv.compile(function, target="python", contract="strict")) == []
 
 
+@pytest.mark.slow
 def test_options_that_are_given_come_before_those_that_are_remembered(recorded: list[str]) -> None:
     function = function_of(TRANSPOSE)
     pv.tune(function, *arrays(), **OPTIONS)
@@ -100,6 +102,7 @@ def test_a_comparison_looks_for_its_own_sizes(recorded: list[str]) -> None:
         assert bool(tuned(compared.kernels["pluto/python"])) == remembered
 
 
+@pytest.mark.slow
 def test_with_options_held_fixed_nothing_is_remembered(recorded: list[str]) -> None:
     found = pv.tune(function_of(TRANSPOSE), *arrays(), **OPTIONS, threads=1)
     assert found.remembered == ""
@@ -107,6 +110,7 @@ def test_with_options_held_fixed_nothing_is_remembered(recorded: list[str]) -> N
     assert pv.tune(function_of(TRANSPOSE), *arrays(), **OPTIONS, remember=False).remembered == ""
 
 
+@pytest.mark.slow
 def test_a_second_search_begins_with_what_is_remembered(recorded: list[str]) -> None:
     pv.tune(function_of(TRANSPOSE), *arrays(), **OPTIONS)
     recorded.clear()
@@ -129,6 +133,7 @@ def test_an_interrupt_keeps_what_was_learned(recorded: list[str], monkeypatch: p
     assert len(tuned(pv.compile(function_of(TRANSPOSE), target="python"))) == 1
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_said_in_the_report(recorded: list[str]) -> None:
     from pathlib import Path
 
@@ -169,6 +174,7 @@ def test_wrong_options_are_one_line(options: dict[str, Any], sentence: str) -> N
     assert str(caught.value) == sentence
 
 
+@pytest.mark.slow
 def test_a_short_search_for_real(cache_directory: Path) -> None:
     first, second = arrays(5)
     found = pv.tune(function_of(TRANSPOSE), first, second, target="python", seconds=0.01)

@@ -54,6 +54,7 @@ def test_the_options() -> None:
         parse(["--suite", "ablation", "--kernels", "gem"])
 
 
+@pytest.mark.slow
 def test_a_small_run_writes_both_files(tmp_path: Path) -> None:
     told: list[str] = []
     status = run_ablation(

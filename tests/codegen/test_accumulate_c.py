@@ -113,6 +113,7 @@ EXTREMES = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("contract", ["strict", "reassociate"])
 @pytest.mark.parametrize("name", EXTREMES)
 def test_the_greatest_in_lanes_is_the_greatest_also_among_values_that_are_none(name: str, contract: str) -> None:

@@ -141,6 +141,7 @@ def test_literals_keep_their_value(tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("symbol", ["<<", ">>"])
 def test_shifts_keep_the_signedness_of_the_left_operand(symbol, tmp_path):
@@ -172,6 +173,7 @@ def test_powers(tmp_path):
     check(texts, tmp_path)
 
 
+@pytest.mark.slow
 def test_powers_of_floats_agree_to_the_last_places(tmp_path):
     texts = [
         "x ** 0.5",
@@ -192,6 +194,7 @@ def test_powers_of_floats_agree_to_the_last_places(tmp_path):
     check(["(z + 10) ** 3", "(z + 10) ** 0.5", "(z + 10) ** zz"], tmp_path, units=64, whole=True)
 
 
+@pytest.mark.slow
 def test_integer_powers_by_numpy_pass_through_a_double(tmp_path):
     # Only results in range: what lies outside is as open in numba as in C.
     texts = ["np.power(np.int8(k & 3), np.int8(m & 3))", "np.power(k, np.int32(4))", "np.power(i8, j8 & 7)"]
@@ -340,6 +343,7 @@ def test_rounding(tmp_path):
     check(numpy, tmp_path)
 
 
+@pytest.mark.slow
 def test_parts_of_complex_numbers(tmp_path):
     texts = [f"{name}.real - {name}.imag" for name in ("z", "z8", "x", "k")] + [
         f"{name}.conjugate()" for name in ("z", "z8", "x", "k")

@@ -52,6 +52,7 @@ def test_the_version_without_tests_stands_before_the_other(golden: Callable[...,
     golden(agree(FLAT, np.random.default_rng(1).random(21), np.ones(7), np.zeros(3), 7, target="c").source, "c")
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("contract", ["strict", "reassociate"])
 @pytest.mark.parametrize(("rows", "n"), [(0, 5), (1, 1), (3, 7), (3, 0), (2, 100)])
 @pytest.mark.parametrize("name", TEXTS)

@@ -135,6 +135,7 @@ def test_assignments_store_what_numba_stores_under_cpython():
     Batch(bodies, outputs).compare_python()
 
 
+@pytest.mark.slow
 def test_whole_numbers_wrap_at_the_width_of_their_array():
     forms = [
         "{} = {} * k",

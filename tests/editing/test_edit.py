@@ -53,6 +53,7 @@ def rewritten(text: str, arguments: dict[str, Any]) -> dict[str, Any]:
     return {key: word(value) for key, value in arguments.items()}
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("case", LEGAL)
 def test_a_legal_move_keeps_the_result(case: str, golden: Callable[..., None]) -> None:
     text, (name, at, arguments) = LEGAL[case]

@@ -88,6 +88,7 @@ def test_loops_that_never_run_change_nothing(notebook) -> None:
     assert "i" not in notebook.namespace
 
 
+@pytest.mark.slow
 def test_slices_leave_no_loop_variable_behind(notebook) -> None:
     expected = notebook["B"] * 2
     notebook.run("%%polyopt -t python\nA[:] = B * 2\n")
@@ -154,6 +155,7 @@ def test_loop_variables_and_scalars_end_as_in_python(notebook) -> None:
     assert [type(values[name]) for name in ("total", "count", "i")] == [float, int, int]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("target", ["python", "c"])
 @pytest.mark.parametrize(
     "code",
@@ -380,6 +382,7 @@ def test_a_cell_without_techniques(notebook) -> None:
     assert result.kernel.program.threads == 1
 
 
+@pytest.mark.slow
 def test_a_cell_that_is_tuned_first(notebook, cache_directory) -> None:
     expected = notebook["C"] + notebook["A"] @ notebook["B"]
     result = notebook.run("%%polyopt -t python --tune 0.01\n" + ACCUMULATE)
@@ -473,6 +476,7 @@ def test_a_variant_at_fault_never_reaches_the_arrays(notebook, golden, steady, m
     assert "i" not in notebook.namespace
 
 
+@pytest.mark.slow
 def test_when_no_compared_variant_can_be_trusted_the_table_is_shown(notebook, monkeypatch) -> None:
     break_programs(monkeypatch, "+ 1.0", "+ 2.0")
     before = notebook["C"].copy()

@@ -142,6 +142,7 @@ def test_a_job_outside_the_magic_reports_to_the_line_of_the_notebook(
     assert told("pv.compare: timing (2/3), ")
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("job", ["compare", "tune"])
 def test_comparing_and_tuning_tell_where_they_are(job: str) -> None:

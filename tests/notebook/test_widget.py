@@ -338,6 +338,7 @@ def test_effects_of_moves_stand_back_for_a_question(shown):
     assert {one["place"] for one in legal} == {one["place"] for one in legal if one["effect"] is not None}
 
 
+@pytest.mark.slow
 def test_the_saved_page_waits_while_somebody_asks(shown, monkeypatch):
     monkeypatch.setattr(widget, "PAGE_AFTER", 0.3)
 

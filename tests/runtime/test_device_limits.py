@@ -44,6 +44,7 @@ def product(schedule, rows=300):
     return made, made.bind((1.5, 0.5, C, A, B), {}), 1.5 * A @ B + 0.5 * C
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("schedule", ["superposition", "isl"])
 @pytest.mark.parametrize("most", [1, 2])
@@ -57,6 +58,7 @@ def test_a_grid_with_too_many_rows_of_blocks_goes_round(schedule, most, monkeypa
     np.testing.assert_allclose(bound.given["C"], expected)
 
 
+@pytest.mark.slow
 def test_phases_stay_apart_where_a_grid_goes_round(monkeypatch):
     monkeypatch.setattr(device_host, "LARGEST_GRID", (MOST, 2, 2))
     made = pv.compile(entry_of("doitgen-expanded").function, schedule="superposition", target="emulated")

@@ -197,6 +197,7 @@ def product(changed=lambda text: text, dtype="float64", extents=(140, 70, 45), *
     return C, expected
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex64", "complex128"])
 def test_tiles_in_shared_memory_give_the_same_product(dtype):
@@ -255,6 +256,7 @@ def test_a_tile_that_was_not_copied_is_found():
         product(lambda text: "\n".join(line for line in text.splitlines() if "the tile of B" not in line))
 
 
+@pytest.mark.slow
 def test_both_barriers_around_the_tiles_are_needed():
     with pytest.raises(EmulationError, match="_tile"):
         product(
@@ -350,6 +352,7 @@ def test_complex_numbers():
         np.testing.assert_allclose(result, wanted, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_complex_cells_are_added_and_compared_in_place():
     def program(A, B, C, D):
         for i in range(A.shape[0]):

@@ -56,6 +56,7 @@ def test_the_last_cells_of_an_array_beyond_32_bits(schedule):
     np.testing.assert_array_equal(array[-5:, -40:], expected)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads Linux' table of this process")
 def test_memory_that_is_not_there_is_said_and_nothing_changes(tmp_path):
     file = tmp_path / "program.py"

@@ -72,6 +72,7 @@ PLANTED: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.slow
 def test_planted_faults_are_rows_and_the_right_one_is_timed(
     worker: Worker, golden: Callable[..., None]
 ) -> None:
@@ -186,6 +187,7 @@ def test_outcomes_hold_what_changed_and_what_came_back() -> None:
     np.testing.assert_array_equal(given["A"], np.zeros(5))
 
 
+@pytest.mark.slow
 def test_every_sample_starts_from_fresh_values() -> None:
     text = "def grow(A):\n    for i in range(len(A)):\n        A[i] = A[i] * A[i] + 1.0\n"
     kernel = pv.compile(function_of(text), target="python", schedule="original")

@@ -73,6 +73,7 @@ def test_a_tiny_variant_is_batched_with_a_setup_before_every_run(clock: Clock) -
     assert samples.resolution == pytest.approx(100e-9)
 
 
+@pytest.mark.slow
 def test_slow_setups_leave_room_for_fewer_runs(clock: Clock) -> None:
     [samples] = interleave([lambda: clock.spend(2_000)], [lambda: clock.spend(10_000_000)], 2)
     assert samples.batch == 5
@@ -80,16 +81,19 @@ def test_slow_setups_leave_room_for_fewer_runs(clock: Clock) -> None:
     assert samples.batch == 1
 
 
+@pytest.mark.slow
 def test_a_run_near_the_steps_of_the_clock_says_how_coarse_it_is(clock: Clock) -> None:
     [samples] = interleave([lambda: clock.spend(250)], [lambda: None], 5)
     assert samples.note == "a coarse figure: a run takes 250 ns, and the clock steps by 100 ns"
 
 
+@pytest.mark.slow
 def test_a_run_that_the_clock_does_not_see_counts_as_one_step(clock: Clock) -> None:
     [samples] = interleave([lambda: None], [lambda: None], 3)
     assert samples.seconds == (100e-9,) * 3
 
 
+@pytest.mark.slow
 def test_the_garbage_collector_rests_and_comes_back_even_after_a_failure() -> None:
     seen: list[bool] = []
     interleave([lambda: seen.append(gc.isenabled())], [lambda: None], 2, minimum_time=0.0)
@@ -106,6 +110,7 @@ def test_the_garbage_collector_rests_and_comes_back_even_after_a_failure() -> No
         gc.enable()
 
 
+@pytest.mark.slow
 def test_progress_is_told_after_each_round() -> None:
     told: list[tuple[int, int]] = []
     interleave([lambda: None], [lambda: None], 3, progress=lambda done, total: told.append((done, total)))

@@ -174,6 +174,7 @@ def test_a_worker_that_never_gets_ready(
         worker.run("math:sqrt", 4.0, time_limit=30)
 
 
+@pytest.mark.slow
 def test_output_of_native_code_neither_blocks_nor_disturbs(library: str, worker: Worker) -> None:
     assert worker.run("worker_jobs:call", library, "flood", time_limit=120) == 0
     assert worker.run("worker_jobs:call", library, "imitate", time_limit=30) == 0

@@ -130,6 +130,7 @@ def test_sizes_that_contradict_those_of_the_part() -> None:
         schedule(outer_sum(5, 9), "adaptive", sizes={"n": 6})
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("weighting", ["extent", "retained"])
 @pytest.mark.parametrize("kernel", kernels.KERNELS)
 def test_known_programs_stay_legal_for_all_sizes(kernel: str, weighting: str) -> None:

@@ -23,6 +23,7 @@ def test_original_keeps_the_source_and_knows_its_loops(golden: Callable[[str], N
     golden("\n".join(bands_text(result)))
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("scheduler", ["original", "isl", "feautrier", "pluto", "spatial"])
 @pytest.mark.parametrize("kernel", kernels.KERNELS)
 def test_the_map_is_one_order_in_one_space(kernel: str, scheduler: str) -> None:

@@ -211,6 +211,7 @@ def test_the_temporaries_of_a_group_are_variables() -> None:
     assert {one.array for one in torn.plan.expansions} > {"total", "distance"}
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("target", ["c", "numba", "python"])
 @pytest.mark.parametrize("schedule", ["pluto", "isl"])
 @pytest.mark.parametrize("function", [forces, blur, guarded, life, exchanging])
@@ -221,6 +222,7 @@ def test_nothing_after_the_schedule_makes_arrays_of_them_either(
     assert not [one.array for one in kernel.plan.expansions if one.depth > 1]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("schedule", ["pluto", "isl", "feautrier"])
 @pytest.mark.parametrize("size", [0, 1, 2, 7])
 def test_results_are_those_of_the_loops(schedule: str, size: int) -> None:

@@ -127,6 +127,7 @@ def test_an_empty_domain_is_scheduled() -> None:
     assert check(empty, schedule(empty, "pluto"))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(programs())
 def test_random_programs_are_scheduled_legally(program: Program) -> None:

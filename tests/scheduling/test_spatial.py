@@ -47,6 +47,7 @@ def product(*loops: str) -> Scop:
     )
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("target", ["cpu", "gpu"])
 @pytest.mark.parametrize("kernel", kernels.KERNELS)
 def test_known_schedules(kernel: str, target: str, golden: Callable[[str], None]) -> None:

@@ -31,6 +31,7 @@ def picture_of(view, statement):
     return next(picture for picture in view.pictures if picture.statement == statement)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", ["superposition", "isl"])
 def test_text_of_a_view(golden, schedule):
     golden(repr(view_of("doitgen-expanded", schedule)))

@@ -43,6 +43,7 @@ def test_points_go_before_source_text():
     assert len(small["points"]) < 20_000
 
 
+@pytest.mark.slow
 def test_long_lists_of_entries_lose_their_end():
     small = fit(model(rows=[{"name": f"row {place}", "points": [[1, 2]]} for place in range(20_000)]))
     assert [row["name"] for row in small["rows"]] == [f"row {place}" for place in range(len(small["rows"]))]

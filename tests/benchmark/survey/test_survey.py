@@ -67,6 +67,7 @@ def test_survey_is_read_as_it_was_written(tmp_path: Path) -> None:
         load(tmp_path)
 
 
+@pytest.mark.slow
 def test_survey_goes_on_where_it_ended(tmp_path: Path) -> None:
     said: list[str] = []
     first = run_survey(["mvt"], ["original"], tmp_path, said.append, resume=False, sizes=(2,))
@@ -79,6 +80,7 @@ def test_survey_goes_on_where_it_ended(tmp_path: Path) -> None:
     assert [line.partition(",")[0] for line in said[count:-1]] == ["3 statements"]
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_fails_is_a_finding(tmp_path: Path) -> None:
     said: list[str] = []
 

@@ -122,6 +122,7 @@ def same(expected: list[Any], actual: list[Any]) -> bool:
     )
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", EXTENTS)
 def test_any_order_of_blocks_and_threads_is_right(name: str) -> None:
     assert not dependences(emulated(name)[0]).privatizations
