@@ -10,9 +10,10 @@ from polyviz.codegen.accumulate_c import AccumulationPrinter
 from polyviz.codegen.array_sums_c import ArraySumPrinter
 from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.blocks_c import BlockPrinter
-from polyviz.codegen.bodies import bound_expression, planned_body, private_name
+from polyviz.codegen.bodies import bound_expression, private_name
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expressions_c import CExpressionPrinter, never_free
+from polyviz.codegen.factored import planned_bodies
 from polyviz.codegen.jam_c import JamPrinter
 from polyviz.codegen.lifted_c import LiftedPrinter
 from polyviz.codegen.local_ranges import ranges_of_locals
@@ -87,9 +88,8 @@ class _CProgram:
         self.printer = CExpressionPrinter(
             self.dtypes, self.arrays.variable_names, self.arrays.element, self.arrays.step
         )
-        self.bodies: dict[str, Sequence[Instruction]] = {
-            one.name: planned_body(self.scop, self.plan, one) for one in self.scop.statements
-        }
+        shape = (self.scop, self.plan, self.printer.environment, self.floating_point)
+        self.bodies = planned_bodies(*shape)
         self.printer.ranges = ranges_of_locals(self.scop, self.plan, self.dtypes, self.bodies)
         self.printer.steady = self.arrays.steady
         shown = (self.arrays, self.printer, self.text)

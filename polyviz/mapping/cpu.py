@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 from polyviz.errors import OptionError
 from polyviz.mapping.band_choice import plan_band
 from polyviz.mapping.band_plan import BandPlan, explain_band, mark_of, shared_work
-from polyviz.mapping.for_c import LoopForms, left_to_the_compiler, rows_side_by_side, with_vector_loops
+from polyviz.mapping.for_c import (
+    LoopForms,
+    left_to_the_compiler,
+    rows_side_by_side,
+    with_factors,
+    with_vector_loops,
+)
 from polyviz.mapping.full_tiles import find_full_tiles
 from polyviz.mapping.innermost import (
     distribute_innermost,
@@ -91,6 +97,7 @@ def make_plan(
     periodic: bool = True,
     select: bool = True,
     versions: bool = True,
+    factor: bool = True,
     row_blocks: bool = True,
     panels: bool = True,
     jam: bool = True,
@@ -106,7 +113,8 @@ def make_plan(
     that rows of a stencil do, ``pipeline`` that tiles wait only for those they need, ``collapse`` that threads share
     two loops as one, ``outer_vectors`` vector lanes around short loops, ``periodic`` that vector loops take remainders
     at their ends only, ``select`` that they choose instead of branching, ``versions`` that
-    subscripts are tested at the ends of loops (all in ``c`` only). The rest
+    subscripts are tested at the ends of loops, ``factor`` that common factors are taken out of sums where ``contract``
+    lets these be reordered (all in ``c`` only). The rest
     switches off what is done for loops whose time goes into reading memory (``MemoryRules``), where ``contract``
     allows it at all.
     Raises OptionError for sizes that are not positive.
@@ -146,6 +154,8 @@ def make_plan(
         decisions=(*mapped.decisions, *storage.decisions),
     )
     plan = rules.placed(scop, plan, processor)
+    if factor and contract == "reassociate" and target == "c" and schedule.scheduler != SOURCE_ORDER:
+        plan = with_factors(scop, plan)
     return with_vector_loops(scop, plan, periodic=periodic, select=select) if target in COMPILED else plan
 
 

@@ -12,16 +12,21 @@ from polyviz.mapping.lifting import find_liftings
 from polyviz.mapping.outer_vectors import lanes_decisions
 from polyviz.mapping.panels import make_panels
 from polyviz.mapping.periodic import find_periodic, periodic_decision
+from polyviz.model.expression import Assign
 from polyviz.model.plan import VECTOR
 from polyviz.model.schedule import Decision
 from polyviz.model.select import selection
+from polyviz.model.terms import factored, operations
 from polyviz.transform.tree import bands, is_under_mark, node_at, statements_under
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import islpy as isl
 
     from polyviz.mapping.marked import Mapped
     from polyviz.model.dependences import Dependences
+    from polyviz.model.expression import Instruction
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
 
@@ -29,6 +34,12 @@ if TYPE_CHECKING:
 CHOOSES = (
     "the vector loop chooses between the new value and the one that is there, and stores it in any case: lanes do not "
     "branch"
+)
+
+
+FACTORED = (
+    "the factor that terms of the sum have in common is taken out, and like terms are one: {} operations, not {} (a "
+    "multiply-add is one)"
 )
 
 
@@ -68,6 +79,22 @@ def with_vector_loops(scop: Scop, plan: Plan, *, periodic: bool, select: bool) -
     if chosen and plan.target == "c":
         decisions = (*decisions, Decision("select", CHOOSES, chosen))
     return replace(plan, periodic=tuple(found), selects=chosen, decisions=(*plan.decisions, *decisions))
+
+
+def with_factors(scop: Scop, plan: Plan) -> Plan:
+    """``plan`` that says which statements have sums from which a factor can be taken out."""
+    decisions = []
+    for statement in scop.statements:
+        written = _operations(statement.body)
+        short = _operations(map(factored, statement.body))
+        if short < written:
+            decisions.append(Decision("factor", FACTORED.format(short, written), (statement.name,)))
+    names = tuple(name for decision in decisions for name in decision.statements)
+    return replace(plan, factored=names, decisions=(*plan.decisions, *decisions))
+
+
+def _operations(body: Iterable[Instruction]) -> int:
+    return sum(operations(one.value) for one in body if isinstance(one, Assign))
 
 
 def _choosing(scop: Scop, tree: isl.Schedule) -> tuple[str, ...]:

@@ -71,6 +71,9 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique(
         "versions", "test subscripts at the ends of an innermost loop instead of in each iteration (target c)"
     ),
+    Technique(
+        "factor", "take out of a sum the factor that terms have in common, where that saves work (target c)"
+    ),
     Technique("interleave", "run several chains of dependent iterations side by side (target c)"),
     Technique("lift", "keep a row that is swept again and again in stretches side by side (target c)"),
     Technique(

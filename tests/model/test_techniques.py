@@ -54,6 +54,7 @@ def test_keywords_switch_techniques_off() -> None:
         "periodic": False,
         "select": False,
         "versions": False,
+        "factor": False,
         "row_blocks": False,
         "panels": False,
         "jam": False,
