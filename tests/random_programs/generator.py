@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -102,7 +102,7 @@ def _probes(draft: Draft, source: str) -> Pairs:
     """Small sizes of all kinds, and some of which one is much larger than another."""
     values = range(9) if len(draft.sizes) < 3 else (0, 1, 2, 4, 7)
     grid = product(values, repeat=len(draft.sizes))
-    apart = product((5, 16), repeat=len(draft.sizes))
+    apart = chain.from_iterable(product(pair, repeat=len(draft.sizes)) for pair in ((5, 16), (3, 24)))
     near, far = ([dict(zip(draft.sizes, choice, strict=True)) for choice in choices] for choices in (grid, apart))
     limit = draft.profile.limit
     return _footprints(source, near, limit) + _footprints(source, far, 8 * limit)

@@ -50,7 +50,8 @@ class OddDraft(ShapedDraft):
             term = f"{other}[i * {length} + k]"
             self.say(3, f"{one}[{here}] {self.some('+=', '-=')} {term} * {self.array(1, one)}[k * {length} + j]")
             return
-        self.say(2, f"{one}[{here}] {self.some('=', '+=', '=')} {self.combined([f'{other}[{back}]', f'{one}[{here}]'])}")
+        value = self.combined([f"{other}[{back}]", f"{one}[{here}]"])
+        self.say(2, f"{one}[{here}] {self.some('=', '+=', '=')} {value}")
 
     def guarded(self) -> None:
         """Sums and assignments where the data say so, with another branch or not."""
@@ -90,8 +91,8 @@ class OddDraft(ShapedDraft):
         values = [f"{running} + {name}[{place}]", f"{running} - {name}[{place}]"]
         if self.kind != "complex":
             values.append(f"{function}({running}, {name}[{place}])")
-        before, after = f"{target}[{place}] {self.some('=', '+=')} {running}", f"{running} = {self.random.choice(values)}"
-        for line in (before, after) if self.chance(0.4) else (after, before):
+        lines = [f"{running} = {self.random.choice(values)}", f"{target}[{place}] {self.some('=', '+=')} {running}"]
+        for line in lines if self.chance(0.6) else reversed(lines):
             self.say(depth + 1, line)
 
     def carried(self) -> None:
