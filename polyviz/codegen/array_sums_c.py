@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import bound_expression
@@ -31,6 +32,8 @@ WORTH = 16
 PITCH = 16
 """Copies begin this many cells apart or a multiple, so that no two threads write to one line of the cache."""
 Bodies = dict[str, "Sequence[Instruction]"]
+_Cells = tuple[str, str, str]
+"""An array with the first of the cells that a loop adds into and their number: loops may differ in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,10 @@ class ArraySumPrinter:
                 del self.sums[mark]
                 names = " and ".join(found.array for found in sums)
                 self.notes.append(f"the loop that adds into {names} runs on one thread: {reason}")
-        self.names = {found.array: self._names(found) for sums in self.sums.values() for found in sums}
+        self.names: dict[_Cells, _Copies] = {}
+        for found in chain.from_iterable(self.sums.values()):
+            if _cells(found) not in self.names:
+                self.names[_cells(found)] = self._names(found)
         self.threads = arrays.added("threads") if self.sums else ""
         self.thread = arrays.added("thread") if self.sums else ""
         self.cell = arrays.added("cell") if self.sums else ""
@@ -149,7 +155,7 @@ class ArraySumPrinter:
         return self.printer.expression(product)
 
     def _of(self, found: ArraySum) -> _Copies:
-        return self.names[found.array]
+        return self.names[_cells(found)]
 
     def _names(self, found: ArraySum) -> _Copies:
         own = self.arrays.added(f"{found.array}_own")
@@ -169,6 +175,10 @@ class ArraySumPrinter:
 
     def _line(self, indent: int, line: str) -> None:
         self.text.add(indent, line)
+
+
+def _cells(found: ArraySum) -> _Cells:
+    return found.array, str(found.lower), str(found.extent)
 
 
 def _refusal(sums: Sequence[ArraySum], types: Mapping[str, ArrayType], floating_point: FloatingPoint) -> str:

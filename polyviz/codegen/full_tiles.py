@@ -83,13 +83,18 @@ def _full_bodies(scop: Scop, plan: Plan, tiles: Mapping[str, isl.Set]) -> Mappin
     """The point loops of full tiles by mark, where one text serves them all."""
     found: dict[str, list[TileBody]] = defaultdict(list)
     for node in descendants(scan_schedule(_only_full(plan, tiles), scop.context)):
-        if isinstance(node, TileBody) and node.mark in tiles and _is_complete(node, tiles[node.mark]):
+        if isinstance(node, TileBody) and node.mark in tiles:
             found[node.mark].append(node)
-    return {mark: bodies[0] for mark, bodies in found.items() if len(bodies) == 1}
+    return {
+        mark: bodies[0]
+        for mark, bodies in found.items()
+        if len(bodies) == 1 and _is_complete(bodies[0], tiles[mark])
+    }
 
 
 def _is_complete(node: TileBody, tiles: isl.Set) -> bool:
-    """Whether a variable is at hand for each loop: isl writes none for a loop whose value is fixed."""
+    """Whether a variable is at hand for each loop: isl writes none for a loop whose value is fixed, and some hold
+    other values than the schedule."""
     return len(node.around) == int(tiles.dim(isl.dim_type.set))
 
 

@@ -89,7 +89,8 @@ class Instance(LoopNode):
 class TileBody(LoopNode):
     """What runs inside one tile, before full and partial tiles are told apart (``polyviz.codegen.full_tiles``).
 
-    ``mark`` names the tiled band, ``around`` the variables of all loops around the body, outermost first.
+    ``mark`` names the tiled band, ``around`` the variables of all loops around the body, outermost first; there are
+    none where they hold other values than the schedule gives.
     """
 
     mark: str

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import islpy as isl
 
 from polyviz.codegen.grouping import group_copies, join_pipelines
+from polyviz.codegen.loop_times import watch_times
 from polyviz.codegen.loops import LOOP_PREFIX, Block, For, If, Instance, LoopNode, TileBody, plus_one
 from polyviz.errors import CodegenError
 from polyviz.model.expression import (
@@ -83,9 +84,11 @@ def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
     try:
         known = in_order_of(tree.get_domain(), context)
         build = isl.AstBuild.from_context(known).set_iterators(_loop_identifiers(tree))
+        grouped = join_pipelines(group_copies(tree))
+        build, watched = watch_times(build)
         with at_most(_OPERATIONS):
-            loops = build.node_from_schedule(join_pipelines(group_copies(tree)))
-        return _node(loops, _Place())
+            loops = build.node_from_schedule(grouped)
+        return _node(loops, _Place(shifted=watched.shifted(grouped)))
     except isl.Error as error:
         raise _failure(error) from error
 
@@ -245,6 +248,8 @@ class _Place:
 
     around: tuple[str, ...] = ()
     marks: frozenset[str] = frozenset()
+    shifted: frozenset[str] = frozenset()
+    """Marks of bands around which loops hold other values than the schedule gives."""
 
 
 def _node(node: isl.AstNode, place: _Place) -> LoopNode:
@@ -272,16 +277,17 @@ def _mark(node: isl.AstNode, place: _Place) -> LoopNode:
     if kind == TEAM:
         return Block((_node(node.mark_get_node(), place),), team=name)
     if kind == POINTS:
-        return TileBody(name, place.around, _node(node.mark_get_node(), place))
+        around = () if name in place.shifted else place.around
+        return TileBody(name, around, _node(node.mark_get_node(), place))
     marks = frozenset() if kind == END else place.marks | {name}
-    return _node(node.mark_get_node(), _Place(place.around, marks))
+    return _node(node.mark_get_node(), replace(place, marks=marks))
 
 
 def _for(node: isl.AstNode, place: _Place) -> LoopNode:
     iterator = expression(node.for_get_iterator())
     assert isinstance(iterator, Name)
     start = expression(node.for_get_init())
-    body = _node(node.for_get_body(), _Place((*place.around, iterator.name)))
+    body = _node(node.for_get_body(), _Place((*place.around, iterator.name), shifted=place.shifted))
     if node.for_is_degenerate():
         stop, step = plus_one(start), 1
     else:

@@ -22,6 +22,24 @@ if TYPE_CHECKING:
     from polyviz.model.plan import Plan
 
 TILED = ("gemm", "jacobi_2d", "lu", "names")
+ROW_MAXIMUM = """
+def row_maximum(A, E, n):
+    for i in range(n):
+        E[i] = 0.0
+        for j in range(i, n):
+            E[i] = max(E[i], A[j, i])
+"""
+"""Some full tiles hold an iteration of the statement beside the sum."""
+ELIMINATION = """
+def elimination(A, n):
+    for k in range(n):
+        for i in range(n):
+            A[i, k] = A[i, k] * 0.5
+        for i in range(k + 1, n):
+            for j in range(k + 1, n):
+                A[i, j] = A[i, k] * A[k, j]
+"""
+"""One statement at even times, one at odd ones: isl writes one loop for both."""
 
 
 def kernel(name: str) -> pv.Kernel:
@@ -44,6 +62,17 @@ def test_the_same_instances_in_the_same_order(name: str, size: int) -> None:
     assert with_full == without
     domain = made.scop.domain.intersect_params(_sizes(made.scop, size))
     assert len(with_full) == len(set(with_full)) == _count(domain)
+
+
+@pytest.mark.parametrize(
+    ("source", "schedule", "tile"), [(ROW_MAXIMUM, "isl", (5, 3)), (ELIMINATION, "feautrier", (2,))]
+)
+def test_what_isl_does_not_write_like_the_other_tiles(source: str, schedule: str, tile: tuple[int, ...]) -> None:
+    made = pv.compile(function_of(source), schedule=schedule, target="c", tile=tile, register_tile=False)
+    assert made.plan.full_tiles
+    for size in (4, 13):
+        with_full = list(visits(separated(made.scop, made.plan), {"n": size}))
+        assert with_full == list(visits(separated(made.scop, replace(made.plan, full_tiles=())), {"n": size}))
 
 
 def _sizes(scop: pv.Scop, size: int) -> isl.Set:

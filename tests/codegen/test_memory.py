@@ -52,6 +52,21 @@ def test_results(name: str, sizes: tuple[int, int]) -> None:
         np.testing.assert_array_equal(same, one)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_two_loops_add_into_different_cells_of_one_array(threads: int) -> None:
+    source = """
+def parts(x, A):
+    n = len(A)
+    for j in range(n):
+        x[j % 3] += A[j]
+    for k in range(n):
+        x[5] += A[k]
+"""
+    random = np.random.default_rng(3)
+    for size in (2, 200_000):
+        agree(source, np.zeros(6), random.random(size), schedule="feautrier", target="c", threads=threads)
+
+
 @pytest.mark.parametrize("target", ["c", pytest.param("numba", marks=pytest.mark.slow)])
 def test_results_agree_with_numba(target: str) -> None:
     agree(PROGRAMS["both_products"], *arguments("both_products", 300, 201), target=target)

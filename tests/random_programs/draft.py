@@ -10,6 +10,8 @@ from tests.random_programs.expressions import ArrayName, Expressions, Kind, Surr
 if TYPE_CHECKING:
     from random import Random
 
+    from tests.random_programs.program import Layout
+
 ITERATORS = "ijkl"
 FAMILIES: tuple[tuple[float, tuple[str, ...]], ...] = (
     (40, ("float64",)),
@@ -56,6 +58,10 @@ class Profile:
     late_reads: float = 0.0
     bounds: float = 1.0
     shaped: bool = False
+    odd: bool = False
+    """Of the programs of a shape, those of rare ones."""
+    layouts: tuple[tuple[float, Layout], ...] = ((85, "C"), (8, "F"), (7, "strided"))
+    """How arrays lie in memory; all of a program alike unless `odd`."""
 
 
 EVERYTHING = Profile()
@@ -67,6 +73,14 @@ MIXED = Profile(
 """What other profiles hold rarely: mixed types, temporaries, values read once, odd bounds and steps."""
 SHAPED = Profile(shaped=True, limit=20_000)
 """Products, stencils, recurrences and sums as people write them."""
+ODD = Profile(
+    shaped=True,
+    odd=True,
+    limit=20_000,
+    locals=0.2,
+    layouts=((50, "C"), (10, "F"), (10, "strided"), (10, "reversed"), (10, "misaligned"), (10, "swapped")),
+)
+"""Rare shapes, and arrays that lie in memory in every way there is, each in its own."""
 
 
 @dataclass

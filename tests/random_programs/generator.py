@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from random import Random
 from typing import TYPE_CHECKING
 
-from tests.random_programs.draft import EVERYTHING, ITERATORS, MIXED, SHAPED, SMALL, Draft, Profile
+from tests.random_programs.draft import EVERYTHING, ITERATORS, MIXED, ODD, SHAPED, SMALL, Draft, Profile
 from tests.random_programs.fitting import Footprint, footprints, negative_needs, shifted, smallest_cover
+from tests.random_programs.odd_shapes import OddDraft
 from tests.random_programs.program import Argument, Case, Program
 from tests.random_programs.shapes import ShapedDraft
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tests.random_programs.expressions import ArrayName
+    from tests.random_programs.program import Layout
 
-__all__ = ["EVERYTHING", "MIXED", "SHAPED", "SMALL", "Profile", "generate"]
+__all__ = ["EVERYTHING", "MIXED", "ODD", "SHAPED", "SMALL", "Profile", "generate"]
 
 Pairs = list[tuple["Mapping[str, int]", Footprint]]
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 15, 16, 17, 23, 31, 32, 33, 37)
@@ -37,7 +39,8 @@ PLAIN = {"float64", "int64", "complex128", "bool"}
 def generate(seed: int, profile: Profile = EVERYTHING) -> Program:
     """The program of ``seed``: the same on every machine."""
     for attempt in range(100):
-        draft = (ShapedDraft if profile.shaped else Draft)(Random(f"{seed} {attempt}"), profile)
+        kind = OddDraft if profile.odd else ShapedDraft if profile.shaped else Draft
+        draft = kind(Random(f"{seed} {attempt}"), profile)
         draft.write()
         program = _fitted(draft, seed)
         if program is not None:
@@ -99,7 +102,7 @@ def _probes(draft: Draft, source: str) -> Pairs:
     """Small sizes of all kinds, and some of which one is much larger than another."""
     values = range(9) if len(draft.sizes) < 3 else (0, 1, 2, 4, 7)
     grid = product(values, repeat=len(draft.sizes))
-    apart = product((5, 16), repeat=len(draft.sizes))
+    apart = chain.from_iterable(product(pair, repeat=len(draft.sizes)) for pair in ((5, 16), (3, 24)))
     near, far = ([dict(zip(draft.sizes, choice, strict=True)) for choice in choices] for choices in (grid, apart))
     limit = draft.profile.limit
     return _footprints(source, near, limit) + _footprints(source, far, 8 * limit)
@@ -249,8 +252,8 @@ class _Fit:
         return Program(self.seed, source, arguments, cases, plain=dtypes <= PLAIN and not self.draft.profile.shaped)
 
     def _arguments(self, body: str) -> tuple[Argument, ...]:
-        draft, random = self.draft, self.draft.random
-        layout = random.choices(["C", "F", "strided"], [85, 8, 7])[0]
+        draft = self.draft
+        layout = self._layout()
         dtypes = {array.name: array.dtype for array in draft.arrays}
         used = {
             node.id
@@ -260,7 +263,8 @@ class _Fit:
         arguments = [
             Argument(
                 name, "array", dtypes.get(name, "int64"),
-                "index" if name == "I" else "special" if draft.special else "small", layout,
+                "index" if name == "I" else "special" if draft.special else "small",
+                self._layout() if draft.profile.odd else layout,
             )
             for name in self.ranks
             if name not in self.locals
@@ -272,6 +276,10 @@ class _Fit:
             Argument(name, "size") for name in draft.sizes if name in used and name not in self.from_shape
         ]
         return tuple(arguments)
+
+    def _layout(self) -> Layout:
+        weights, layouts = zip(*self.draft.profile.layouts, strict=True)
+        return self.draft.random.choices(layouts, weights)[0]
 
     def _result(self) -> list[str]:
         names = [*self.draft.scalars, *sorted(self.locals)]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 EXACT = Profile(depth=3, statements=4, data_dependent=False, families=((1, ("int64",)),), limit=600)
 """Exact accesses and integers: results agree to the last bit or are wrong."""
 Instance = tuple[int, ...]
+End = tuple["pv.Statement", Instance]
 
 
 @dataclass(frozen=True)
@@ -140,31 +141,49 @@ CHANGES: tuple[Callable[[int, Random], isl.Map], ...] = (
 
 
 def wrong_witness(scop: pv.Scop, order: isl.UnionMap, violation: pv.Violation) -> str:
-    """Why the pair of a violation is no conflict; empty when it is one."""
+    """Why the pair of a violation is no conflict or keeps its order; empty when it loses it."""
+    problem = no_conflict(scop, violation)
+    if problem:
+        return problem
+    ends = _ends(scop, violation)
+    first, second = (_time(order, *end, violation.parameters) for end in ends)
+    return f"{violation.explanation}: the order is kept" if first < second else ""
+
+
+def _ends(scop: pv.Scop, violation: pv.Violation) -> tuple[End, End]:
     source, sink = scop.statement(violation.source), scop.statement(violation.sink)
-    ends = ((source, violation.source_instance), (sink, violation.sink_instance))
+    return (source, violation.source_instance), (sink, violation.sink_instance)
+
+
+def no_conflict(scop: pv.Scop, violation: pv.Violation) -> str:
+    """Why the pair of a violation may run in any order; empty when it may not."""
+    ends = _ends(scop, violation)
     for statement, instance in ends:
         if instance not in points_of(fixed(statement.domain, violation.parameters)):
             return f"{statement.name}{instance} does not exist at {dict(violation.parameters)}"
     original = [_time(scop.schedule.get_map(), *end, violation.parameters) for end in ends]
-    changed = [_time(order, *end, violation.parameters) for end in ends]
     if not original[0] < original[1]:
         return f"{violation.explanation}: the source does not run first"
-    if changed[0] < changed[1]:
-        return f"{violation.explanation}: the order is kept"
     kinds = {"flow": ("write", "read"), "anti": ("read", "write"), "output": ("write", "write")}
     first, second = kinds.get(violation.kind, ("write", "read"))
-    cells = _cells(ends[0], violation, first) & _cells(ends[1], violation, second)
-    return "" if cells else f"{violation.explanation}: the instances share no cell of {violation.array}"
+    shared = (
+        one.intersect(other)
+        for one in _cells(ends[0], violation, first)
+        for other in _cells(ends[1], violation, second)
+    )
+    if any(not cells.is_empty() for cells in shared):
+        return ""
+    return f"{violation.explanation}: the instances share no cell of {violation.array}"
 
 
-def _cells(end: tuple[pv.Statement, Instance], violation: pv.Violation, kind: str) -> set[Instance]:
+def _cells(end: End, violation: pv.Violation, kind: str) -> list[isl.Set]:
+    """What the accesses of an instance may touch, which is without bounds where data choose."""
     statement, instance = end
-    found: set[Instance] = set()
-    for access in statement.accesses:
-        if access.array == violation.array and access.kind == kind:
-            found.update(points_of(_image(access.relation, instance, violation.parameters)))
-    return found
+    return [
+        _image(access.relation, instance, violation.parameters)
+        for access in statement.accesses
+        if access.array == violation.array and access.kind == kind
+    ]
 
 
 def _time(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numba
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 NAMESPACE = {"np": np, "math": math, "numba": numba}
+Layout = Literal["C", "F", "strided", "reversed", "misaligned", "swapped"]
+"""In memory: along rows, along columns, with gaps, backwards, off the bounds of elements, in the other byte order."""
 INDEX_RANGE = 3
 """Arrays whose elements are used as subscripts hold 0 … INDEX_RANGE - 1."""
 
@@ -25,7 +27,7 @@ class Argument:
     kind: Literal["size", "number", "array"]
     dtype: str = "int64"
     content: Literal["small", "special", "index"] = "small"
-    layout: Literal["C", "F", "strided"] = "C"
+    layout: Layout = "C"
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,10 @@ class Program:
         """Fresh argument values, the same at every call."""
         return [self._value(argument, position, case) for position, argument in enumerate(self.arguments)]
 
+    def in_rows(self) -> Program:
+        """The same with arrays in the plain layout: numba takes not every one."""
+        return replace(self, arguments=tuple(replace(argument, layout="C") for argument in self.arguments))
+
     def _value(self, argument: Argument, position: int, case: Case) -> Any:
         if argument.kind == "size":
             return case.sizes[argument.name]
@@ -101,4 +107,13 @@ def _laid_out(values: Any, layout: str) -> Any:
         view = wide[tuple(slice(1, None, 2) for _ in values.shape)]
         view[...] = values
         return view
+    if layout == "reversed":
+        every = tuple(slice(None, None, -1) for _ in values.shape)
+        return np.ascontiguousarray(values[every])[every]
+    if layout == "misaligned":
+        view = np.zeros(values.nbytes + 1, np.uint8)[1:].view(values.dtype).reshape(values.shape)
+        view[...] = values
+        return view
+    if layout == "swapped":
+        return np.ascontiguousarray(values.astype(values.dtype.newbyteorder()))
     return np.ascontiguousarray(values)

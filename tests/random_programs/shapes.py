@@ -30,13 +30,18 @@ class ShapedDraft(Wording):
         if self.chance(0.3):
             self.numbers["alpha"] = self._dtype_of_numbers()
         self.expressions = Expressions(random, self.arrays, {}, self.sizes, data_dependent=False)
-        shapes: list[tuple[float, Callable[[], None]]] = [
-            (4, self.product), (4, self.sweep), (2, self.columns), (2, self.recurrence), (2, self.solver),
-            (2, self.sums), (1.5, self.window), (1, self.histogram), (1, self.extremes), (1, self.chain),
-        ]  # fmt: skip
+        shapes = self.shapes
         for _ in range(random.choices([1, 2, 3], [6, 3, 1])[0]):
             random.choices([shape for _, shape in shapes], [weight for weight, _ in shapes])[0]()
         self._start_scalars()
+
+    @property
+    def shapes(self) -> list[tuple[float, Callable[[], None]]]:
+        """What writes a shape, with its weight."""
+        return [
+            (4, self.product), (4, self.sweep), (2, self.columns), (2, self.recurrence), (2, self.solver),
+            (2, self.sums), (1.5, self.window), (1, self.histogram), (1, self.extremes), (1, self.chain),
+        ]  # fmt: skip
 
     def _start_scalars(self) -> None:
         """What a loop assigns first has a value before it, or nobody reads it afterwards."""

@@ -103,7 +103,9 @@ class Wording(Draft):
         """An expression of all ``terms``."""
         if self.kind == "integer":
             text = " + ".join(f"{self.factor()} * {term}" if self.chance(0.4) else term for term in terms)
-            return self.some(text, text, f"({text}) // 3", f"({text}) % 101", f"({text}) >> 1")
+            # numba counts on it that numbers do not wrap around before they are divided or shifted.
+            small = f"((({text}) & 4095) - 2048)"
+            return self.some(text, text, f"{small} // 3", f"{small} % 101", f"{small} >> 1")
         if self.kind == "real" and self.chance(0.1):
             return f"{self.some('min', 'max')}({', '.join(terms)})" if len(terms) > 1 else f"({terms[0]}) / 3"
         text = " + ".join(terms)
