@@ -104,7 +104,7 @@ def _carried(
     helpers = {
         name: helper
         for name, value in used.items()
-        if value not in around
+        if not any(value is one for one in around)
         for helper in [_helper(value, (*around, value))]
         if helper is not None
     }

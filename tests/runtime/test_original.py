@@ -145,3 +145,9 @@ def test_a_file_with_the_name_of_the_function_is_left_alone(
     kernel(array)
 
     assert array.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_array_around_a_helper_under_the_name_of_its_variable() -> None:
+    helper = function_of("def helper(x):\n    K = x + 1\n    return K", K=np.ones(3))
+    function = function_of("def f(A):\n    for i in range(len(A)):\n        A[i] = helper(A[i])", helper=helper)
+    both(rebuilt(function), np.arange(3.0))
