@@ -46,7 +46,8 @@ class HelperBody:
         """What ``body`` returns; raises ``NoExpressionError`` where that is no expression."""
         found = self._returned(list(body))
         if found is None:
-            raise NoExpressionError(f"{_REASON}, and this one may end without `return`.", "Let every path return a value.")
+            reason = f"{_REASON}, and this one may end without `return`."
+            raise NoExpressionError(reason, "Let every path return a value.")
         return found
 
     def _returned(self, body: list[ast.stmt]) -> Expression | None:

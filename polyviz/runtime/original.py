@@ -31,7 +31,7 @@ _CONVENTIONAL = {
     "prange": "from numba import prange",
 }
 """What these names mean in a text that comes without surroundings."""
-_LIBRARIES = ("math", "cmath", "numpy", "numba", "builtins")
+_LIBRARIES = ("math", "cmath", "numpy", "numba", "builtins", "itertools")
 """Modules whose functions are imported, not carried along as text."""
 
 
