@@ -81,9 +81,8 @@ def arguments(program: Program, found: Sequence[Array]) -> tuple[Argument, ...]:
     names = dict.fromkeys((*program.from_notebook, *taken))
     # A name that is new, and that the loops may leave unassigned, starts as False: it unites with every other type.
     known = {name for name in names if program.symbols.kind(name) != "unknown"}
-    return tuple(
-        Argument(name) if name in known else Argument(name, False, has_default=True) for name in names
-    )
+    new = (Argument(name, False, has_default=True) for name in names if name not in known)
+    return (*(Argument(name) for name in names if name in known), *new)
 
 
 def _used_names(program: Program, statements: Sequence[Statement]) -> set[str]:

@@ -13,6 +13,7 @@ from polyviz.frontend.build import Builder
 from polyviz.frontend.cells import Cells
 from polyviz.frontend.context import check_sizes
 from polyviz.frontend.effects import check_effect
+from polyviz.frontend.element_loops import over_positions
 from polyviz.frontend.finals import final_values
 from polyviz.frontend.names import GlobalNames
 from polyviz.frontend.order import schedule_tree
@@ -87,7 +88,8 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
     check_bounds(program, Cells(program), builder.checks, context)
     statements = tuple(aligned(statement, context) for statement in builder.statements)
     schedule = schedule_tree(order, {statement.name: statement.domain for statement in statements})
-    visible = [loop for loop in builder.loops if loop.variable in program.usage.names]
+    named = program.usage.names - program.source.own_loops
+    visible = [loop for loop in builder.loops if loop.variable in named]
     finals = final_values(visible, context) if source.is_cell else ()
     liveness = liveness_of(statements, schedule, context)
     found = arrays(program, statements, liveness, context)
@@ -120,7 +122,7 @@ def _frozen_note(name: str, value: int) -> str:
 def _read(source: Source, sizes: Mapping[str, int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
     names = GlobalNames(source)
-    source = written_out(source, names)
+    source = over_positions(written_out(source, names), names)
     usage = look_at(source.body, names.canonical)
     stored: frozenset[str] = frozenset()
     while True:

@@ -82,4 +82,5 @@ HINTS = {
 
 BUILTINS = frozenset({
     "abs", "min", "max", "int", "float", "bool", "round", "complex", "pow", "len", "range", "reversed",
+    "enumerate", "zip",
 })  # fmt: skip

@@ -1,4 +1,4 @@
-"""Calls of small helper functions: their one return expression takes the place of the call."""
+"""Calls of small helper functions: what they return, as one expression, takes the place of the call."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from polyviz.errors import UnknownNameError
+from polyviz.frontend.helper_body import HelperBody, NoExpressionError, assigned_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,13 +35,14 @@ class HelperScope:
         self.globals = names
         self.values = values
         self.depth = depth
+        self.assigned: frozenset[str] = frozenset()
         self._program = program
         self._arrays = arrays
         self._place = place
 
     def is_local(self, name: str) -> bool:
         """Whether the helper binds ``name`` itself."""
-        return name in self.values or name in self._arrays
+        return name in self.values or name in self._arrays or name in self.assigned
 
     def array(self, name: str) -> ArrayDraft | None:
         """The array that the caller passed as ``name``."""
@@ -84,33 +86,15 @@ def inline_call(
             reason="Recursion has no fixed number of steps.",
             hint="Use a loop.",
         )
-    statements, result = _plain_body(program, helper, where)
     values, arrays = _bound(program, caller, reader, call, helper, where)
     scope = HelperScope(program, caller.globals.of_helper(call.func), values, arrays, where, depth)
-    inner = ExpressionReader(program, scope, where)
-    for name, value in statements:
-        values[name] = inner.read(value)
-    return inner.read(result)
-
-
-def _plain_body(
-    program: Program, helper: ast.FunctionDef, where: ast.AST
-) -> tuple[list[tuple[str, ast.expr]], ast.expr]:
-    body = helper.body[ast.get_docstring(helper) is not None :]
-    last = body[-1] if body else None
-    assignments: list[tuple[str, ast.expr]] = []
-    for node in body[:-1]:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            assignments.append((node.targets[0].id, node.value))
-    plain = len(assignments) == len(body) - 1
-    if plain and isinstance(last, ast.Return) and last.value is not None:
-        return assignments, last.value
-    raise program.source.error(
-        where,
-        f"The call of `{helper.name}` cannot be inlined.",
-        reason="Only helpers made of assignments to names and one final `return` can be.",
-        hint="Write its loop or condition here, in place of the call.",
-    )
+    body = HelperBody(scope, ExpressionReader(program, scope, where), assigned_names(helper))
+    try:
+        return body.result(helper.body)
+    except NoExpressionError as problem:
+        raise program.source.error(
+            where, f"The call of `{helper.name}` cannot be inlined.", reason=str(problem), hint=problem.hint
+        ) from None
 
 
 def _bound(

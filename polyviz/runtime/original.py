@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polyviz.codegen.calling import result_names
+from polyviz.frontend.written_out import as_table
 from polyviz.runtime.execute import load_function
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _CONVENTIONAL = {
     "prange": "from numba import prange",
 }
 """What these names mean in a text that comes without surroundings."""
-_LIBRARIES = ("math", "cmath", "numpy", "numba", "builtins")
+_LIBRARIES = ("math", "cmath", "numpy", "numba", "builtins", "itertools")
 """Modules whose functions are imported, not carried along as text."""
 
 
@@ -100,15 +101,20 @@ def _carried(
     used = {name: outside[name] for name in sorted(mentioned & outside.keys())}
     missing = sorted(mentioned & _CONVENTIONAL.keys() - used.keys())
     imports = (*(_CONVENTIONAL[name] for name in missing), *_imports(used))
-    constants = {name: value for name, value in used.items() if isinstance(value, int | float | complex | np.generic)}
+    constants = {name: value for name, value in used.items() if _is_constant(value)}
     helpers = {
         name: helper
         for name, value in used.items()
-        if value not in around
+        if not any(value is one for one in around)
         for helper in [_helper(value, (*around, value))]
         if helper is not None
     }
     return Original(name, text, imports, constants, helpers)
+
+
+def _is_constant(value: object) -> bool:
+    """Whether ``value`` is a number, or a tuple of them: loops look those up, too."""
+    return isinstance(value, int | float | complex | np.generic) or as_table(value) is not None
 
 
 def _imports(used: Mapping[str, Any]) -> Iterable[str]:

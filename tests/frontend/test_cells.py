@@ -141,3 +141,10 @@ def test_an_array_without_dimensions_is_no_number() -> None:
     with pytest.raises(ExtractionError, match="`x` is an array without dimensions") as caught:
         extract(LOOP, namespace={"N": 10, "A": np.zeros(10), "x": np.array(2.0)})
     assert caught.value.hint == "Write `x[()]` for its element."
+
+
+def test_names_that_are_new_come_last() -> None:
+    scop = extract("for i in range(len(A)):\n    v = A[i]\n    s += v", namespace={"A": np.ones(3), "s": 0.0})
+    assert [(argument.name, argument.has_default) for argument in scop.arguments] == [
+        ("A", False), ("s", False), ("v", True)
+    ]  # fmt: skip

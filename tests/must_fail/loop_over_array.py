@@ -1,5 +1,5 @@
-def f(A):
+def f(A, B):
     s = 0.0
-    for x in A:
-        s += x
-    A[0] = s
+    for row in A:
+        s += A[0, 1]
+    B[0] = s

@@ -1,3 +1,3 @@
 def f(A, B):
-    for i, x in enumerate(A):
+    for i, x in enumerate(A[1:]):
         B[i] = x

@@ -145,3 +145,16 @@ def test_a_file_with_the_name_of_the_function_is_left_alone(
     kernel(array)
 
     assert array.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_array_around_a_helper_under_the_name_of_its_variable() -> None:
+    helper = function_of("def helper(x):\n    K = x + 1\n    return K", K=np.ones(3))
+    function = function_of("def f(A):\n    for i in range(len(A)):\n        A[i] = helper(A[i])", helper=helper)
+    both(rebuilt(function), np.arange(3.0))
+
+
+def test_tuples_of_the_surroundings() -> None:
+    text = "def f(A):\n    for i in range(2):\n        for q in range(3):\n            A[i] += steps[q] * pairs[q][i]"
+    original = rebuilt(function_of(text, steps=(0, -1, 2), pairs=((1.5, 2.0), (3.0, 4.0), (5.0, 6.0))))
+    both(original, np.ones(2))
+    assert original.constants == {"steps": (0, -1, 2), "pairs": ((1.5, 2.0), (3.0, 4.0), (5.0, 6.0))}

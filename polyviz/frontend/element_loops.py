@@ -1,0 +1,217 @@
+"""Loops over arrays, ``enumerate``, ``zip``, ``np.ndindex`` and ``product`` as the loops over ``range`` that they are.
+
+``for i, v in enumerate(A)`` becomes ``for i in range(A.shape[0])`` whose body begins with ``v = A[i]``. Where no name
+counts the positions, the loop gets one that nobody else has (``Source.own_loops``).
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from polyviz.frontend.names import GlobalNames
+    from polyviz.frontend.source import Source
+
+Node = TypeVar("Node", bound=ast.AST)
+Values = list[tuple[ast.Name, ast.expr]]
+"""What the variables of a loop are at one position."""
+
+
+def over_positions(source: Source, names: GlobalNames) -> Source:
+    """``source`` with loops over elements as loops over their positions.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> source = read_source("def f(A, B):\\n for a, b in zip(A, B): A[0] += a * b", None, None)
+    >>> print(ast.unparse(ast.Module(list(over_positions(source, GlobalNames(source)).body), [])))
+    for a_at in range(min(A.shape[0], B.shape[0])):
+        a = A[a_at]
+        b = B[a_at]
+        A[0] += a * b
+    """
+    writer = _Writer(source, names)
+    body = tuple(writer.visit(node) for node in source.body)
+    return replace(source, body=body, own_loops=frozenset(writer.own)) if writer.changed else source
+
+
+class _Writer(ast.NodeTransformer):
+    def __init__(self, source: Source, names: GlobalNames) -> None:
+        parts = [part for node in source.body for part in ast.walk(node)]
+        self._source = source
+        self._names = names
+        self._taken = {part.id for part in parts if isinstance(part, ast.Name)}
+        self._made = [part for part in parts if isinstance(part, ast.Assign)]
+        self._stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+        arguments = ast.walk(source.arguments) if source.arguments else ()
+        self._arguments = {one.arg for one in arguments if isinstance(one, ast.arg)}
+        self.own: set[str] = set()
+        self.changed = False
+
+    def visit_For(self, node: ast.For) -> ast.For:
+        self.generic_visit(node)
+        is_range = isinstance(node.iter, ast.Call) and self._called(node.iter) == "range"
+        if is_range or node.orelse or _stored(node.target, *node.body) & _names(node.iter):
+            return node
+        return self._nest(node) or self._elements(node) or node
+
+    def _elements(self, node: ast.For) -> ast.For | None:
+        """A loop over the positions of arrays, if ``node`` is one."""
+        first = next(part for part in (*ast.walk(node.target), ast.Name("element")) if isinstance(part, ast.Name))
+        place = ast.Name(self._own_name(first.id), ast.Load())
+        found = self._values(node.target, node.iter, place)
+        if found is None:
+            return None
+        lengths, values = found
+        if values[0][1] is place:
+            own, place = place.id, values[0][0]
+            values = [(name, _renamed(value, own, place.id)) for name, value in values[1:]]
+        else:
+            self.own.add(place.id)
+        ends = lengths[0] if len(lengths) == 1 else _call("min", lengths)
+        return self._written(node, [(ast.Name(place.id, ast.Store()), ends)], values)
+
+    def _values(self, target: ast.expr, iterable: ast.expr, place: ast.Name) -> tuple[list[ast.expr], Values] | None:
+        """The lengths, of which the shortest counts, and the values at ``place`` of what ``iterable`` runs over."""
+        called = self._called(iterable) if isinstance(iterable, ast.Call) else ""
+        match iterable, target:
+            case ast.Name(id=array), ast.Name() if self._is_array(array):
+                return [_extent(array, 0)], [(target, _element(array, [place]))]
+            case ast.Call(args=[stop], keywords=[]), ast.Name() if called == "range":
+                return [stop], [(target, place)]
+            case ast.Call(args=[inner, *start], keywords=[]), ast.Tuple(elts=[ast.Name() as counter, other]) if (
+                called == "enumerate" and len(start) < 2
+            ):
+                found = self._values(other, inner, place)
+                count = ast.BinOp(start[0], ast.Add(), place) if start else place
+                return None if found is None else (found[0], [(counter, count), *found[1]])
+            case ast.Call(args=parts, keywords=[]), ast.Tuple(elts=targets) if (
+                called == "zip" and len(parts) == len(targets) > 0
+            ):
+                pairs = [self._values(one, part, place) for one, part in zip(targets, parts, strict=True)]
+                known = [pair for pair in pairs if pair is not None]
+                lengths, values = [one for pair in known for one in pair[0]], [one for pair in known for one in pair[1]]
+                return (lengths, values) if len(known) == len(pairs) else None
+        return None
+
+    def _nest(self, node: ast.For) -> ast.For | None:
+        """Loops inside each other, if ``node`` runs over all places of an array or a product of ranges."""
+        called = self._called(node.iter) if isinstance(node.iter, ast.Call) else ""
+        match node.iter, node.target:
+            case ast.Call(args=parts, keywords=[]), ast.Tuple(elts=targets) if called == "itertools.product":
+                ranges = [one.args for one in parts if isinstance(one, ast.Call) and self._called(one) == "range"]
+                ends = [one[0] for one in ranges if len(one) == 1]
+                return self._rectangle(node, targets, ends) if len(ranges) == len(parts) else None
+            case ast.Call(args=parts, keywords=[]), ast.Tuple(elts=targets) if called == "numpy.ndindex":
+                return self._rectangle(node, targets, _extents(parts, len(targets)))
+            case (
+                ast.Call(args=[ast.Name(id=array)]),
+                ast.Tuple(elts=[ast.Tuple(elts=targets), ast.Name() as value]),
+            ) if called == "numpy.ndenumerate" and self._is_array(array):
+                places: list[ast.expr] = [ast.Name(one.id, ast.Load()) for one in targets if isinstance(one, ast.Name)]
+                ends = [_extent(array, axis) for axis in range(len(targets))]
+                return self._rectangle(node, targets, ends, [(value, _element(array, places))])
+        return None
+
+    def _rectangle(
+        self, node: ast.For, targets: Sequence[ast.expr], ends: Sequence[ast.expr], values: Values | None = None
+    ) -> ast.For | None:
+        names = [one for one in targets if isinstance(one, ast.Name)]
+        if not len(names) == len(targets) == len(ends) or not ends:
+            return None
+        return self._written(node, list(zip(names, ends, strict=True)), values or [])
+
+    def _written(self, node: ast.For, loops: Sequence[tuple[ast.Name, ast.expr]], values: Values) -> ast.For:
+        self.changed = True
+        body: list[ast.stmt] = [ast.Assign([name], value) for name, value in values]
+        for one in body:
+            _at(one, node.target, node.iter)
+        body += node.body
+        for name, end in reversed(loops):
+            target, iterable = _at(copy.deepcopy(name), node.target), _at(_call("range", [end]), node.iter)
+            loop = ast.For(target, iterable, body, [])
+            body = [ast.copy_location(loop, node)]
+        return loop
+
+    def _called(self, call: ast.Call) -> str:
+        function = call.func
+        if isinstance(function, ast.Name) and function.id in self._stored | self._arguments:
+            return ""
+        return self._names.canonical(function) or ""
+
+    def _is_array(self, name: str) -> bool:
+        if name in self._stored:
+            made = [node.value for node in self._made if name in _stored(*node.targets)]
+            return bool(made) and all(
+                isinstance(one, ast.Call) and self._called(one) in {**CREATORS, **CREATORS_LIKE} for one in made
+            )
+        value = self._names.value(name)
+        around = self._source.has_namespace and self._source.is_cell
+        return name in self._arguments or isinstance(value, np.ndarray) or (value is None and not around)
+
+    def _own_name(self, base: str) -> str:
+        name = f"{base}_at"
+        while name in self._taken or self._names.knows(name):
+            name += "_"
+        self._taken.add(name)
+        return name
+
+
+def _stored(*nodes: ast.AST) -> set[str]:
+    parts = (part for node in nodes for part in ast.walk(node))
+    return {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _extents(parts: Sequence[ast.expr], count: int) -> list[ast.expr]:
+    """The extents that ``np.ndindex`` is called with: numbers, a tuple of them, or the shape of an array."""
+    match list(parts):
+        case [ast.Starred(value=ast.Attribute(value=ast.Name(id=array), attr="shape"))]:
+            return [_extent(array, axis) for axis in range(count)]
+        case [ast.Attribute(value=ast.Name(id=array), attr="shape")]:
+            return [_extent(array, axis) for axis in range(count)]
+        case [ast.Tuple(elts=elements)]:
+            return list(elements)
+    return list(parts)
+
+
+def _extent(array: str, axis: int) -> ast.expr:
+    shape = ast.Attribute(ast.Name(array, ast.Load()), "shape", ast.Load())
+    return ast.Subscript(shape, ast.Constant(axis), ast.Load())
+
+
+def _element(array: str, places: Sequence[ast.expr]) -> ast.expr:
+    index = places[0] if len(places) == 1 else ast.Tuple(list(places), ast.Load())
+    return ast.Subscript(ast.Name(array, ast.Load()), index, ast.Load())
+
+
+def _call(name: str, arguments: Iterable[ast.expr]) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _renamed(node: ast.expr, old: str, new: str) -> ast.expr:
+    node = copy.deepcopy(node)
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and part.id == old:
+            part.id = new
+    return node
+
+
+def _at(node: Node, first: ast.expr, last: ast.expr | None = None) -> Node:
+    """``node`` and all its parts at the place from ``first`` to ``last`` in the text."""
+    for part in ast.walk(node):
+        ast.copy_location(part, first)
+        if last is not None and isinstance(part, ast.expr | ast.stmt):
+            part.end_lineno, part.end_col_offset = last.end_lineno, last.end_col_offset
+    return node

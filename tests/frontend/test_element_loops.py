@@ -1,0 +1,73 @@
+"""Loops over elements, with and without positions, compared with Python."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from polyviz import extract
+from polyviz.errors import UnsupportedSyntaxError
+from tests.frontend.agreement import WORLD, agree
+
+RANDOM = np.random.default_rng(8)
+
+LOOPS = {
+    "elements": "for a in A:\n        B[0] += a",
+    "positions": "for i, a in enumerate(A):\n        B[i] = a",
+    "from_one": "for i, a in enumerate(A, 1):\n        B[i - 1] = a * i",
+    "together": "for a, b in zip(A, B):\n        A[0] += a * b",
+    "written_while_read": "for i, a in enumerate(A):\n        A[(i + 1) % 5] = a + 1",
+    "shortest": "for a, (i, b), k in zip(A, enumerate(B), range(3)):\n        B[k] = a * b + i",
+    "inside": "for a in A:\n        for b in B:\n            if a > b:\n                C[0, 0] += a * b",
+    "places": "for i, j in np.ndindex(C.shape):\n        C[i, j] += A[j]",
+    "places_of_numbers": "for i, j in np.ndindex(2, 3):\n        C[i, j] += A[j]",
+    "places_and_values": "for (i, j), c in np.ndenumerate(C):\n        B[j] += c * A[i]",
+    "made_before": "D = np.ones(4)\n    for d in D:\n        A[0] += d",
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.parametrize("shape", ["function", "cell"])
+def test_agrees_with_python(name: str, shape: str) -> None:
+    given: dict[str, Any] = {
+        "A": RANDOM.standard_normal(5), "B": RANDOM.standard_normal(6), "C": RANDOM.standard_normal((3, 4))
+    }  # fmt: skip
+    if shape == "function":
+        agree(f"def f(A, B, C):\n    {LOOPS[name]}\n", **given)
+    elif name != "made_before":
+        agree(LOOPS[name].replace("\n    ", "\n"), **given)
+
+
+def test_product_of_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(WORLD, "itertools", itertools)
+    scop = agree("import itertools\nfor i, j in itertools.product(range(n), range(m)):\n    A[i, j] += i * j", **{
+        "A": RANDOM.standard_normal((3, 4)), "n": 3, "m": 4,
+    })  # fmt: skip
+    assert str(scop.statements[0].domain) == "[n, m] -> { S0[i, j] : 0 <= i < n and 0 <= j < m }"
+
+
+def test_position_without_a_name_is_not_left_behind() -> None:
+    scop = extract("for a in A:\n    s += a", namespace={"A": np.ones(3), "s": 0.0})
+    assert [name for name, _ in scop.final_iterators] == []
+    assert scop.statements[0].iterators == ("a_at",)
+    assert scop.statements[0].source == "a in A"
+    named = extract("for i, a in enumerate(A):\n    s += a", namespace={"A": np.ones(3), "s": 0.0})
+    assert [name for name, _ in named.final_iterators] == ["i"]
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for i, j in itertools.product(range(n), range(i)): A[i] = j",
+        "for i, a in enumerate(A, 1, 2): A[i] = a",
+        "for a, b in zip(A): A[0] = a",
+        "for a in names: A[0] = 1.0",
+        "for k in np.ndindex(A.shape): A[k] = 1.0",
+    ],
+)
+def test_what_is_no_loop_over_elements_is_refused(loop: str) -> None:
+    with pytest.raises(UnsupportedSyntaxError, match="is not supported"):
+        extract(f"import itertools\n{loop}", namespace={"A": np.ones(3), "names": ["x"], "n": 2, "i": 1, "np": np})
