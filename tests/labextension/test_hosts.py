@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from tests.labextension.front_end import BUILT, FRONT_END, ROOT, WIDGET, built, chromium, node, screenshots
-from tests.labextension.test_page import files, jupyterlab, said
+from tests.labextension.test_page import LONGEST, files, jupyterlab, said
 
 EXTENSION = "share/jupyter/labextensions/polyviz-lab/"
 
@@ -32,7 +32,7 @@ def page(tmp_path, place, **server):
             check=False,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=LONGEST,
         )
     print(done.stdout)
     assert done.returncode == 0, said(done, folder)
@@ -61,7 +61,7 @@ def names(wheel):
 
 @pytest.mark.browser
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(LONGEST + 300)
 def test_in_notebook_7(tmp_path):
     if importlib.util.find_spec("notebook") is None:
         pytest.skip("Notebook 7 is not installed (pip install notebook)")
@@ -113,7 +113,7 @@ def test_a_tree_without_the_front_end_makes_a_wheel_and_says_so(tmp_path):
 
 @pytest.mark.browser
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(LONGEST + 300)
 def test_an_installed_wheel_is_enabled_and_live(tmp_path):
     built()
     [wheel] = archives(tmp_path, "wheel")[1].values()
