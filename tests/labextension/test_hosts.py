@@ -45,7 +45,7 @@ def archives(target, *kinds, tree=ROOT):
     command = [sys.executable, "-m", "hatchling", "build", "--directory", str(target)]
     for kind in kinds:
         command += ["--target", kind]
-    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr, {kind: next(target.glob(_ENDINGS[kind])) for kind in kinds}
 
@@ -119,10 +119,10 @@ def test_an_installed_wheel_is_enabled_and_live(tmp_path):
     [wheel] = archives(tmp_path, "wheel")[1].values()
     installed = tmp_path / "installed"
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target"]
-    subprocess.run([*install, str(installed), str(wheel)], check=True, timeout=120)
+    subprocess.run([*install, str(installed), str(wheel)], check=True, timeout=600)
     environment = {**os.environ, "JUPYTER_PATH": str(installed / "share" / "jupyter")}
     listing = [sys.executable, "-m", "jupyter", "labextension", "list"]
-    shown = subprocess.run(listing, env=environment, capture_output=True, text=True, timeout=60, check=True)
+    shown = subprocess.run(listing, env=environment, capture_output=True, text=True, timeout=600, check=True)
     [line] = [line for line in shown.stderr.splitlines() if "polyviz-lab" in line]
     assert "enabled" in line
     assert "OK" in line

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-TIMEOUT = 120
+TIMEOUT = 600
 
 LONG = """\
 %%polyopt -t c

@@ -184,7 +184,7 @@ def _exercise_cells(notebook: Any) -> list[Any]:
 
 def _executed(path: Path) -> Any:
     notebook = nbformat.read(path, as_version=4)
-    return NotebookClient(notebook, timeout=250, kernel_name="python3", store_widget_state=False).execute()
+    return NotebookClient(notebook, timeout=800, kernel_name="python3", store_widget_state=False).execute()
 
 
 def _text(notebook: Any) -> str:
