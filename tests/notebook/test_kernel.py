@@ -60,7 +60,7 @@ class Client:
 
 @pytest.fixture(scope="module")
 def kernel() -> Iterator[Client]:
-    manager, client = start_new_kernel(kernel_name="python3")
+    manager, client = start_new_kernel(startup_timeout=TIMEOUT, kernel_name="python3")
     try:
         kernel = Client(manager, client)
         reply, messages = kernel.run("%load_ext polyviz")

@@ -6,7 +6,7 @@
 import { accessMotions, warpTransactions, WARP } from './coalescing';
 import { blockPicture } from './blockPicture';
 import { deviceParts } from './deviceView';
-import { element, folding, type Child } from './dom';
+import { element, folding, keepingFocus, type Child } from './dom';
 import type { Dimension, Model, SuperposedKernel, Superposition, Variant } from './model';
 import { runner } from './runner';
 import type { State } from './state';
@@ -33,7 +33,7 @@ export function gpuView(state: State): HTMLDetailsElement {
   const unfold = (): void => {
     if (part.open && !isDrawn) {
       isDrawn = true;
-      lower.replaceChildren(...drawn(state.model, state.variant));
+      keepingFocus(lower, () => lower.replaceChildren(...drawn(state.model, state.variant)));
       offer();
     }
     ask();

@@ -589,3 +589,14 @@ test('an answer that leaves the order as it is leaves the step, the point of the
   view.show(sample(), 'skewed');
   expect(all('.polyviz-now')).toHaveLength(0);
 });
+
+test('further reasons leave the focus on the sentence that somebody reads', () => {
+  const view = draw(sample(), []);
+  const part = unfold('Why?');
+  const shown = (): HTMLElement => part.querySelector<HTMLElement>('[aria-label^="Select the loop of"], [aria-label^="Show the pair of"]')!;
+  const before = shown();
+  before.focus();
+  view.show({ ...sample(), name: 'renamed' });
+  expect(before.isConnected).toBe(false);
+  expect(document.activeElement).toBe(shown());
+});
