@@ -53,7 +53,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def polyviz(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "polyviz.cli", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=250)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=800)
 
 
 @pytest.mark.parametrize("word", ["--help", "explain --help", "demo --help"])

@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from tests.labextension.front_end import BUILT, FRONT_END, ROOT, WIDGET, built, chromium, node, screenshots
-from tests.labextension.test_page import files, jupyterlab, said
+from tests.labextension.test_page import LONGEST, files, jupyterlab, said
 
 EXTENSION = "share/jupyter/labextensions/polyviz-lab/"
 
@@ -32,7 +32,7 @@ def page(tmp_path, place, **server):
             check=False,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=LONGEST,
         )
     print(done.stdout)
     assert done.returncode == 0, said(done, folder)
@@ -45,7 +45,7 @@ def archives(target, *kinds, tree=ROOT):
     command = [sys.executable, "-m", "hatchling", "build", "--directory", str(target)]
     for kind in kinds:
         command += ["--target", kind]
-    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr, {kind: next(target.glob(_ENDINGS[kind])) for kind in kinds}
 
@@ -61,7 +61,7 @@ def names(wheel):
 
 @pytest.mark.browser
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(LONGEST + 300)
 def test_in_notebook_7(tmp_path):
     if importlib.util.find_spec("notebook") is None:
         pytest.skip("Notebook 7 is not installed (pip install notebook)")
@@ -113,16 +113,16 @@ def test_a_tree_without_the_front_end_makes_a_wheel_and_says_so(tmp_path):
 
 @pytest.mark.browser
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(LONGEST + 300)
 def test_an_installed_wheel_is_enabled_and_live(tmp_path):
     built()
     [wheel] = archives(tmp_path, "wheel")[1].values()
     installed = tmp_path / "installed"
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target"]
-    subprocess.run([*install, str(installed), str(wheel)], check=True, timeout=120)
+    subprocess.run([*install, str(installed), str(wheel)], check=True, timeout=600)
     environment = {**os.environ, "JUPYTER_PATH": str(installed / "share" / "jupyter")}
     listing = [sys.executable, "-m", "jupyter", "labextension", "list"]
-    shown = subprocess.run(listing, env=environment, capture_output=True, text=True, timeout=60, check=True)
+    shown = subprocess.run(listing, env=environment, capture_output=True, text=True, timeout=600, check=True)
     [line] = [line for line in shown.stderr.splitlines() if "polyviz-lab" in line]
     assert "enabled" in line
     assert "OK" in line

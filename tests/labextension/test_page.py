@@ -20,7 +20,9 @@ from polyviz.views.schema import MIME
 from tests.labextension.front_end import BUILT, FRONT_END, ROOT, built, chromium, node, screenshots
 
 PATIENCE = 120.0
-"""Seconds until a server answers: its start is three seconds of work, and others may be busy."""
+"""Seconds until a server answers, or has ended: three seconds of work, and others may be busy."""
+LONGEST = 1500
+"""Seconds for a set of scenarios: a minute of work, in which each single wait has a limit of its own."""
 HOSTILE = "<img src=x onerror=window.hacked=1>"
 SETUP = "%load_ext polyviz\nimport numpy as np\nA = np.zeros((40, 40)); B = np.ones((40, 40)); n = 40"
 LOOPS = """%%polyopt --inspect -s original,pluto
@@ -176,7 +178,7 @@ def jupyterlab(root, folder, cache=None, application="jupyterlab", installed=Non
             yield address_of(server, folder / "runtime")
         finally:
             server.terminate()
-            server.wait(20)
+            server.wait(PATIENCE)
 
 
 def address_of(server, runtime):
@@ -204,7 +206,7 @@ def said(done, folder):
 
 @pytest.mark.browser
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(LONGEST + 300)
 @pytest.mark.parametrize("script", ["run", "extension", "tasks", "charts", "newcomer"])
 def test_in_jupyterlab(script, tmp_path):
     built()
@@ -221,7 +223,7 @@ def test_in_jupyterlab(script, tmp_path):
             check=False,
             capture_output=True,
             text=True,
-            timeout=500,
+            timeout=LONGEST,
         )
     print(done.stdout)
     assert done.returncode == 0, said(done, folder)

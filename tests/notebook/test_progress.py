@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-import itertools
+import re
 import time
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -32,13 +32,20 @@ class Recorder:
     def finish(self, text: str) -> None:
         self.finished.append(text)
 
+    def wait_for(self, different: int) -> None:
+        """Until so many different texts were written."""
+        deadline = time.monotonic() + 60
+        while len({text for _, text in self.written}) < different and time.monotonic() < deadline:
+            time.sleep(0.01)
+
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATIENCE", 0.01)
 
 
-def test_a_quick_job_shows_nothing() -> None:
+def test_a_quick_job_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PATIENCE", 60.0)
     line = Recorder()
     with Progress(line) as progress:
         progress.report("verifying", 0, 3)
@@ -50,30 +57,31 @@ def test_stage_count_and_elapsed_time_are_shown(impatient: None) -> None:
     line = Recorder()
     with Progress(line) as progress:
         progress.report("verifying pluto/c", 1, 3)
-        time.sleep(0.3)
+        line.wait_for(2)
     texts = [text for _, text in line.written]
-    assert texts[-1].startswith("polyopt: verifying pluto/c (2/3), 0.")
+    assert all(re.fullmatch(r"polyopt: verifying pluto/c \(2/3\), \d+\.\d s", text) for text in texts)
     assert len(set(texts)) > 1, "the clock stands still between reports"
-    assert line.finished == [f"polyopt: done in {progress.elapsed:.1f} s"]
+    assert re.fullmatch(r"polyopt: done in \d+\.\d s", "".join(line.finished))
 
 
 def test_reports_in_quick_succession_are_limited(impatient: None) -> None:
     line = Recorder()
+    began = time.monotonic()
     with Progress(line) as progress:
         for number in range(200):
             progress.report("timing", number, 200)
             time.sleep(0.002)
-    times = [when for when, _ in line.written]
-    assert all(later - earlier > 0.09 for earlier, later in itertools.pairwise(times))
+    # On a busy machine one may come late, and the next in time.
+    assert 1 <= len(line.written) <= 2 + (time.monotonic() - began) / 0.1
 
 
 def test_an_interrupted_job_says_where_it_stopped(impatient: None) -> None:
     line = Recorder()
     with pytest.raises(KeyboardInterrupt), Progress(line) as progress:
         progress.report("timing", 0, 2)
-        time.sleep(0.1)
+        line.wait_for(1)
         raise KeyboardInterrupt
-    assert line.finished[0].startswith("polyopt: stopped at 'timing' after 0.")
+    assert re.match(r"polyopt: stopped at 'timing' after \d+\.\d", line.finished[0])
 
 
 def test_a_terminal_line_is_overwritten_and_erased() -> None:
@@ -114,11 +122,11 @@ def test_a_compilation_that_takes_long_gets_a_line_of_its_own(
     module.watch(object())
     try:
         with stages.told("compiling f with numba"):
-            time.sleep(0.05)
+            line.wait_for(1)
     finally:
         module.watch_no_longer()
-    assert line.written[0][1].startswith("compiling f with numba, 0.")
-    assert line.finished[0].startswith("compiling f with numba: done in 0.")
+    assert re.match(r"compiling f with numba, \d+\.\d", line.written[0][1])
+    assert re.match(r"compiling f with numba: done in \d+\.\d", line.finished[0])
 
 
 def test_a_job_outside_the_magic_reports_to_the_line_of_the_notebook(
@@ -134,7 +142,7 @@ def test_a_job_outside_the_magic_reports_to_the_line_of_the_notebook(
     try:
         with stages.reporting("pv.compare", None) as report:
             report("timing", 1, 3)
-            deadline = time.monotonic() + 5
+            deadline = time.monotonic() + 60
             while not told("pv.compare: timing (2/3), ") and time.monotonic() < deadline:
                 time.sleep(0.01)
     finally:

@@ -184,7 +184,10 @@ def _exercise_cells(notebook: Any) -> list[Any]:
 
 def _executed(path: Path) -> Any:
     notebook = nbformat.read(path, as_version=4)
-    return NotebookClient(notebook, timeout=250, kernel_name="python3", store_widget_state=False).execute()
+    client = NotebookClient(
+        notebook, timeout=800, startup_timeout=800, kernel_name="python3", store_widget_state=False
+    )
+    return client.execute()
 
 
 def _text(notebook: Any) -> str:

@@ -19,7 +19,10 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def executed() -> Any:
     notebook = nbformat.read(NOTEBOOKS / "quickstart.ipynb", as_version=4)
-    return NotebookClient(notebook, timeout=250, kernel_name="python3", store_widget_state=False).execute()
+    client = NotebookClient(
+        notebook, timeout=800, startup_timeout=800, kernel_name="python3", store_widget_state=False
+    )
+    return client.execute()
 
 
 def outputs(notebook: Any, beginning: str) -> dict[str, Any]:

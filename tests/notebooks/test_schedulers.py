@@ -59,7 +59,7 @@ CLAIMS = {
 def test_claims(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     executed = NotebookClient(
-        notebook, timeout=250, kernel_name="python3", store_widget_state=False
+        notebook, timeout=800, startup_timeout=800, kernel_name="python3", store_widget_state=False
     ).execute()
 
     shown = _text(executed)

@@ -29,7 +29,7 @@ def _program(body: str) -> Program:
 
 
 def test_the_runner_survives_a_crash_and_a_hang() -> None:
-    with Runner(patience=20) as runner:
+    with Runner(patience=120) as runner:
         crash = runner.judge(_program("import os; os.abort()"), [])
     assert [(outcome.kind, outcome.detail) for outcome in crash] == [("crash", "killed by SIGABRT")]
     with Runner(patience=3) as runner:

@@ -207,7 +207,7 @@ print(library.hit, repr(library.note), NativeFunction(library.path, "seven")())
 """
     command = [sys.executable, "-c", program]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    answers = [process.communicate(timeout=60)[0] for process in running]
+    answers = [process.communicate(timeout=600)[0] for process in running]
     assert answers == ["False '' 7\n", "False '' 7\n"]
     assert sorted(path.suffix for path in (cache_directory / "libraries").iterdir()) == [".c", ".so"]
     third = subprocess.run(command, check=True, capture_output=True, text=True)

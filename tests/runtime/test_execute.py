@@ -548,7 +548,7 @@ def test_a_forked_child_can_run_a_kernel_its_parent_ran(target: str) -> None:
     child = context.Process(target=lambda: answers.put(_right(kernel, 200)))
     child.start()
     try:
-        assert answers.get(timeout=60)
+        assert answers.get(timeout=600)
     finally:
         child.kill()
         child.join()

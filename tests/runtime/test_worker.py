@@ -27,7 +27,7 @@ def run_program(text: str, *command: str) -> str:
         capture_output=True,
         text=True,
         env=environment,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert outcome.returncode == 0, outcome.stderr

@@ -170,7 +170,7 @@ def test_the_process_ends_at_its_limit_though_nobody_waits_for_it() -> None:
         input=request,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert ended.returncode == 1

@@ -5,6 +5,7 @@ import { button, element, freshId, items, keepingFocus, shape } from './dom';
 import { ratiosFigure, rooflineFigure, timesFigure, type Colours, type Figure } from './figures';
 import type { Comparison, ComparisonRow } from './model';
 import { rooflinePicture } from './rooflinePicture';
+import { renameTimer, timer, type Runner } from './runner';
 import type { State } from './state';
 
 type Kind = 'times' | 'ratios' | 'roofline';
@@ -19,25 +20,26 @@ class ComparisonView {
   private readonly place = new ChartPlace();
   private readonly upper = element('div', {});
   private readonly lower = element('div', {});
+  private readonly run: Runner | null;
   private drawn: Comparison | null = null;
   private kind: Kind = 'times';
 
   constructor(private readonly state: State) {
-    this.root.append(this.upper, this.place.root, this.lower);
-    state.on(['model', 'busy'], () => keepingFocus(this.root, () => this.draw()));
+    this.run = timer(state);
+    this.root.append(...(this.run === null ? [] : [this.run.root]), this.upper, this.place.root, this.lower);
+    state.on(['model'], () => keepingFocus(this.root, () => this.draw()));
     this.draw();
   }
 
   private draw(): void {
-    const { state } = this;
-    const { comparison } = state.model;
-    const run = state.host === null || !state.canRun ? [] : [runner(state, comparison !== null)];
+    const { comparison } = this.state.model;
+    renameTimer(this.run, this.state);
     if (comparison === null) {
-      this.upper.replaceChildren(...run, element('p', { class: 'polyviz-muted' }, 'Nothing was timed.'));
+      this.upper.replaceChildren(element('p', { class: 'polyviz-muted' }, 'Nothing was timed.'));
       return;
     }
-    this.upper.replaceChildren(...run, element('p', {}, `Verdict: ${comparison.verdict}.`), ...shortRuns(comparison), this.choice());
-    // A chart is not drawn again for every report of progress.
+    this.upper.replaceChildren(element('p', {}, `Verdict: ${comparison.verdict}.`), ...shortRuns(comparison), this.choice());
+    // A chart is not drawn again for a model with the same times.
     if (this.drawn !== comparison) {
       this.drawn = comparison;
       this.lower.replaceChildren(...table(comparison));
@@ -93,15 +95,6 @@ function shortRuns(comparison: Comparison): readonly HTMLElement[] {
   const isShort = medians.length > 0 && Math.max(...medians) < SHORT;
   const told = 'All of these runs take only microseconds, most of them spent on calling the function: inspect larger arrays to compare orders.';
   return isShort ? [element('p', { class: 'polyviz-muted' }, told)] : [];
-}
-
-/** Buttons that verify and time all schedules, and stop that; what is being done stands beside them. */
-export function runner(state: State, again: boolean): HTMLElement {
-  const run = button(again ? 'Time again' : 'Verify and time', () => state.ask({ ask: 'run' }, 'verifying and timing'));
-  run.disabled = state.busy !== '';
-  const cancel = button('Cancel', () => state.host?.ask({ ask: 'cancel' }));
-  cancel.disabled = state.busy === '';
-  return element('p', { class: 'polyviz-row' }, run, cancel, element('span', { class: 'polyviz-muted' }, state.busy));
 }
 
 function table(comparison: Comparison): readonly HTMLElement[] {

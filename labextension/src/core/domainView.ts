@@ -9,10 +9,9 @@ import { keyOf, partsDrawn } from './domainNotes';
 import { arrowPaths, arrowShape, axisShapes, edgeShape, laneShape, outlineLabels, polygon, round } from './drawing';
 import type { Position } from './geometry';
 import type { Shading } from './groups';
-import type { Model, Relation, Violation } from './model';
 import { markerOf, markerPath } from './palette';
 import { layOut, nearest, type PlacedMark, type Plot, type Sheet } from './plot';
-import { instanceKey, instanceNumber, instanceText, NOTHING, statementNumber } from './selection';
+import { instanceKey, instanceText, NOTHING, pairOf, pairsOf } from './selection';
 import { saveButtons } from './savePicture';
 import { sliceControls } from './sliceControls';
 import type { Change, Space, State } from './state';
@@ -60,14 +59,15 @@ class DomainView {
     this.workers = new Workers(state);
     this.turning.listen(this.stage);
     state.on([...REDRAWS, 'selection', 'filter', 'moment'], told => this.changed(told));
-    this.restart();
+    this.restart(true);
   }
 
   /** Draw, or only light what is there, once for all that has changed. */
   private changed(told: readonly Change[]): void {
     const redraws = told.some(one => REDRAWS.has(one));
     if (redraws) {
-      this.restart();
+      const begins = told.includes('order') || told.includes('space');
+      this.keepingPlace(() => this.restart(begins));
     }
     if (!this.follow() && !redraws) {
       this.mark();
@@ -75,10 +75,12 @@ class DomainView {
   }
 
   /** Slices depend on what is drawn, so another space or schedule begins with its own. */
-  private restart(): void {
+  private restart(begins: boolean): void {
     this.panes = panesOf(this.state.model, this.state.variant, this.state.space);
-    this.slices = new Map(this.panes.map(pane => [pane.key, firstSlices(pane)]));
-    this.caption.textContent = ' ';
+    if (begins) {
+      this.slices = new Map(this.panes.map(pane => [pane.key, firstSlices(pane)]));
+      this.caption.textContent = ' ';
+    }
     if (this.shading === 'blocks') {
       this.state.askForDevice();
     }
@@ -91,7 +93,16 @@ class DomainView {
   }
 
   private turned(): void {
-    keepingFocus(this.root, () => this.draw());
+    this.keepingPlace(() => this.draw());
+  }
+
+  /** Draw anew under the hands of whoever is in the picture: the focus and the point that the keys have come to stay. */
+  private keepingPlace(redraw: () => void): void {
+    const { cursor } = this;
+    keepingFocus(this.root, redraw);
+    if (cursor !== null && this.placed.has(cursor) && this.stage.contains(document.activeElement)) {
+      this.moveCursor(cursor);
+    }
   }
 
   private draw(): void {
@@ -102,7 +113,7 @@ class DomainView {
     this.placed = new Map();
     const slice = (pane: Pane, slices: Slices): void => {
       this.slices.set(pane.key, slices);
-      keepingFocus(this.root, () => this.draw());
+      this.keepingPlace(() => this.draw());
     };
     const isOpen = this.root.querySelector('details')?.open ?? false;
     const controls = sliceControls(panes, this.slices, isOpen, slice);
@@ -130,7 +141,7 @@ class DomainView {
       this.slices.set(pane.key, better);
     }
     if (isMoved) {
-      keepingFocus(this.root, () => this.draw());
+      this.keepingPlace(() => this.draw());
     }
     return isMoved;
   }
@@ -173,7 +184,7 @@ class DomainView {
     }
     const choose = (shading: Shading): void => {
       this.shading = shading;
-      this.restart();
+      this.restart(true);
     };
     return radios('Colours', this.shading, [['tiles', 'tiles'], ['blocks', 'blocks and threads']], value => keepingFocus(this.root, () => choose(value)));
   }
@@ -369,22 +380,6 @@ function restyle(point: Point, signs: readonly (readonly [boolean, string])[]): 
     point.look = look;
     setAttribute(point.element, 'class', look);
   }
-}
-
-/** The two instances in the wrong order. */
-function pairOf(model: Model, violation: Violation): readonly string[] {
-  const ends: readonly (readonly [string, readonly number[]])[] = [
-    [violation.source, violation.sourceInstance],
-    [violation.sink, violation.sinkInstance]
-  ];
-  return ends.map(([name, instance]) => instanceKey(statementNumber(model, name), instanceNumber(model, name, instance)));
-}
-
-/** The drawn pairs of a dependence as keys of their instances. */
-function pairsOf(model: Model, relation: Relation): readonly (readonly [string, string])[] {
-  const source = statementNumber(model, relation.source);
-  const sink = statementNumber(model, relation.sink);
-  return relation.pairs.map(([from = -1, to = -1]) => [instanceKey(source, from), instanceKey(sink, to)]);
 }
 
 const DIRECTIONS: ReadonlyMap<string, Position> = new Map([

@@ -6,8 +6,9 @@
 import { accessMotions, warpTransactions, WARP } from './coalescing';
 import { blockPicture } from './blockPicture';
 import { deviceParts } from './deviceView';
-import { button, element, folding, keepingFocus, type Child } from './dom';
+import { element, folding, keepingFocus, type Child } from './dom';
 import type { Dimension, Model, SuperposedKernel, Superposition, Variant } from './model';
+import { runner } from './runner';
 import type { State } from './state';
 
 /** Whether there is anything to say of blocks and threads: two orders, kernels, or a kernel process to ask for them. */
@@ -27,12 +28,12 @@ export function gpuView(state: State): HTMLDetailsElement {
   const upper = element('div', {});
   const lower = element('div', {});
   root.append(upper, lower);
-  const offer = (): void => keepingFocus(upper, () => upper.replaceChildren(...emulator(state)));
+  const offer = emulator(state, upper);
   let isDrawn = false;
   const unfold = (): void => {
     if (part.open && !isDrawn) {
       isDrawn = true;
-      lower.replaceChildren(...drawn(state.model, state.variant));
+      keepingFocus(lower, () => lower.replaceChildren(...drawn(state.model, state.variant)));
       offer();
     }
     ask();
@@ -43,30 +44,28 @@ export function gpuView(state: State): HTMLDetailsElement {
     unfold();
   };
   part.addEventListener('toggle', unfold);
-  state.on(['busy'], offer);
   state.on(['model', 'variant'], draw);
   draw();
   return part;
 }
 
-/** Buttons that run the kernels in the emulator, beside the notebook, and stop that. */
-function emulator(state: State): readonly HTMLElement[] {
-  const { variant } = state;
-  if (state.host === null || variant === undefined || variant.device === null) {
-    return [];
-  }
-  if (!state.canRun) {
-    return [element('p', { class: 'polyviz-muted' }, 'Inspect the loops with arguments, and the kernels can be run here in the emulator, which counts what each access costs.')];
-  }
-  const again = variant.device.run !== null;
-  const run = button(again ? 'Run again in the emulator' : 'Run in the emulator', () =>
-    state.ask({ ask: 'emulate', variant: variant.name }, `running ${variant.name} in the emulator`)
-  );
-  run.disabled = state.busy !== '';
-  const cancel = button('Cancel', () => state.host?.ask({ ask: 'cancel' }), { 'aria-label': 'Cancel the emulated run' });
-  cancel.disabled = state.busy === '';
-  const told = state.busy === '' ? 'Counts transactions, bank conflicts, barriers and bytes of a run on copies of the arguments; finds races.' : state.busy;
-  return [element('p', { class: 'polyviz-row' }, run, cancel, element('span', { class: 'polyviz-muted' }, told))];
+/** Puts buttons into `place` that run the kernels in the emulator, and stop that, wherever there are kernels. */
+function emulator(state: State, place: HTMLElement): () => void {
+  const begin = (): void => {
+    const variant = state.variant?.name ?? '';
+    state.ask({ ask: 'emulate', variant }, `running ${variant} in the emulator`);
+  };
+  const counts = 'Counts transactions, bank conflicts, barriers and bytes of a run on copies of the arguments; finds races.';
+  const run = runner(state, begin, counts, 'Cancel the emulated run');
+  const none = element('p', { class: 'polyviz-muted' }, 'Inspect the loops with arguments, and the kernels can be run here in the emulator, which counts what each access costs.');
+  return () => {
+    const device = state.host === null ? null : (state.variant?.device ?? null);
+    const offered = device === null ? null : state.canRun ? run.root : none;
+    run.rename(device?.run ? 'Run again in the emulator' : 'Run in the emulator');
+    if (place.firstElementChild !== offered) {
+      place.replaceChildren(...(offered === null ? [] : [offered]));
+    }
+  };
 }
 
 function drawn(model: Model, variant: Variant | undefined): readonly HTMLElement[] {

@@ -1,7 +1,7 @@
 /** One selection, and all that it lights in every view. */
 
 import { carries, decisionOf, loopsOf, rowText, whyOf, type Loop } from './loops';
-import type { Model, Variant, Violation } from './model';
+import type { Model, Relation, Variant, Violation } from './model';
 import { INPUT } from './palette';
 
 export type Selection =
@@ -302,4 +302,20 @@ function linesOf(model: Model, numbers: readonly number[]): readonly number[] {
     const count = statement === undefined ? 0 : statement.endLine - statement.line + 1;
     return Array.from({ length: Math.max(0, Math.min(count, 1000)) }, (_, place) => (statement?.line ?? 0) + place);
   });
+}
+
+/** The keys of the two instances in the wrong order. */
+export function pairOf(model: Model, violation: Violation): readonly string[] {
+  const ends: readonly (readonly [string, readonly number[]])[] = [
+    [violation.source, violation.sourceInstance],
+    [violation.sink, violation.sinkInstance]
+  ];
+  return ends.map(([name, instance]) => instanceKey(statementNumber(model, name), instanceNumber(model, name, instance)));
+}
+
+/** The drawn pairs of a dependence as keys of their instances. */
+export function pairsOf(model: Model, relation: Relation): readonly (readonly [string, string])[] {
+  const source = statementNumber(model, relation.source);
+  const sink = statementNumber(model, relation.sink);
+  return relation.pairs.map(([from = -1, to = -1]) => [instanceKey(source, from), instanceKey(sink, to)]);
 }

@@ -5,10 +5,11 @@
 
 import { aligned, type Pair } from './align';
 import { bytesText, cacheText, totalsOf } from './cache';
-import { runner, seconds } from './comparisonView';
+import { seconds } from './comparisonView';
 import { element, keepingFocus, type Child } from './dom';
 import { loopsOf } from './loops';
 import type { ComparisonRow, Model, Variant } from './model';
+import { renameTimer, timer } from './runner';
 import type { State } from './state';
 import { treeRows } from './treeTable';
 
@@ -18,14 +19,14 @@ const MOST_COLUMNS = 4;
 export function sideView(state: State): HTMLElement {
   const root = element('div', {});
   const chosen = new Chosen();
-  const draw = (): void =>
-    keepingFocus(root, () => {
-      const run = state.host !== null && state.canRun ? [runner(state, state.model.comparison !== null)] : [];
-      root.replaceChildren(...run, element('div', { class: 'polyviz-side' }, table(state)), ...codeDifference(state, chosen, draw));
-    });
-  state.on(['model', 'variant', 'cache', 'busy'], draw);
+  const run = timer(state);
+  const draw = (): void => {
+    renameTimer(run, state);
+    keepingFocus(root, () => root.replaceChildren(element('div', { class: 'polyviz-side' }, table(state)), ...codeDifference(state, chosen, draw)));
+  };
+  state.on(['model', 'variant', 'cache'], draw);
   draw();
-  return root;
+  return element('div', {}, run?.root ?? null, root);
 }
 
 /** The two schedules whose programs are compared, by name; by default the first and the one that is shown. */

@@ -8,8 +8,8 @@ import { instanceNumber, lightOf, NOTHING, type Light, type Selection } from './
 
 export type Space = 'source' | 'schedule';
 
-/** Parts of the state a view may depend on. */
-export type Change = 'model' | 'variant' | 'selection' | 'filter' | 'space' | 'moment' | 'cache' | 'choices' | 'busy';
+/** Parts of the state a view may depend on; 'order' beside 'variant' where other instances run, or in another order, than before. */
+export type Change = 'model' | 'variant' | 'order' | 'selection' | 'filter' | 'space' | 'moment' | 'cache' | 'choices' | 'busy';
 
 /** What a live kernel can be asked for; absent in a saved notebook. */
 export interface Host {
@@ -118,7 +118,7 @@ export class State {
     this.variantNumber = variantNumber;
     this.selection = NOTHING;
     this.menu = null;
-    this.tell('variant', 'selection', 'choices');
+    this.tell('variant', 'order', 'selection', 'choices');
   }
 
   /** Open an empty menu at a loop, and ask for the moves there. */
@@ -167,17 +167,22 @@ export class State {
     const places = [name, before?.name].map(known => model.variants.findIndex(one => one.name === known));
     const number = places.find(place => place >= 0) ?? 0;
     const isSameOrder = orderText(before) === orderText(model.variants[number]);
+    const isSameRun = isSameOrder && sizesText(this.model) === sizesText(model);
     this.selection = stillThere(this.selection, this.model, model, isSameOrder);
     this.model = model;
     this.variantNumber = number;
     this.menu = null;
-    this.tell('model', 'variant', 'selection', 'choices');
+    this.tell('model', 'variant', ...(isSameRun ? [] : ['order' as const]), 'selection', 'choices');
   }
 }
 
 /** The tree as text, the functions of its loops among it: a map alone would say nothing of what it holds. */
 function orderText(variant: Variant | undefined): string {
   return JSON.stringify(variant?.tree, (_, value: unknown) => (value instanceof Map ? [...value] : value));
+}
+
+function sizesText(model: Model): string {
+  return JSON.stringify(model.parameters.map(one => [one.name, one.value]));
 }
 
 /** The same selection in another model: an iteration is found again by its coordinates, what belongs to an order only in the same one. */

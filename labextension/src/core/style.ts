@@ -73,7 +73,8 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-menu { border: 1px solid var(--pv-muted); background: var(--pv-raised); border-radius: 4px; padding: 6px 8px; margin: 4px 0; display: grid; gap: 4px; justify-items: start; }
 .polyviz-offers { display: flex; flex-wrap: wrap; gap: 4px; }
 .polyviz button.polyviz-move { font-size: 12px; text-align: start; padding: 1px 7px; background: var(--pv-paper); }
-.polyviz-effect { margin-inline-start: 3px; color: var(--pv-muted); font-size: 11px; }
+/* Effects are written anew when they are known: a press that began on one would lose its click. */
+.polyviz-effect { margin-inline-start: 3px; color: var(--pv-muted); font-size: 11px; pointer-events: none; }
 .polyviz-effect.polyviz-better { color: var(--pv-output); } .polyviz-effect.polyviz-worse { color: var(--pv-anti); }
 .polyviz button.polyviz-illegal { color: var(--pv-muted); text-decoration: line-through; border-style: dashed; }
 .polyviz-reason:empty { display: none; }

@@ -47,18 +47,27 @@ class TimeView {
       this.deviceLabel,
       this.sentence
     );
-    state.on(['model', 'variant'], () => this.restart());
+    state.on(['model', 'variant'], told => (told.includes('order') ? this.restart() : this.goOn()));
     this.restart();
   }
 
   private restart(): void {
-    const { state } = this;
     this.stop();
+    this.setUp(-1);
+  }
+
+  /** More is known of the same steps: whoever follows them stays where they are. */
+  private goOn(): void {
+    this.setUp(this.state.position);
+  }
+
+  private setUp(position: number): void {
+    const { state } = this;
     state.moments = this.moments();
     this.past = new Set();
     this.root.hidden = state.moments.length === 0;
     this.slider.max = String(state.moments.length - 1);
-    this.show(-1);
+    this.show(position);
   }
 
   /** The steps as they are asked for; those of a device need its kernels, which *Blocks and threads* asks for. */

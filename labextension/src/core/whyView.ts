@@ -1,6 +1,6 @@
 /** Why each loop and statement is what it is: as written, in the chosen schedule and in its program; then the scheduler's log. */
 
-import { element, items } from './dom';
+import { element, items, keepingFocus } from './dom';
 import { loopsOf, verdictOf, whyOf, type Loop } from './loops';
 import type { Model, Reason, Sentence, Variant } from './model';
 import type { State } from './state';
@@ -23,10 +23,11 @@ export function whyView(state: State): HTMLElement {
     drawPicked();
   };
   const drawPicked = (): void => picked.replaceChildren(...aboutSelection(state));
-  state.on(['model', 'variant'], draw);
-  state.on(['selection'], drawPicked);
+  const root = element('div', { class: 'polyviz-why' }, picked, written, found);
+  state.on(['model', 'variant'], () => keepingFocus(root, draw));
+  state.on(['selection'], () => keepingFocus(root, drawPicked));
   draw();
-  return element('div', { class: 'polyviz-why' }, picked, written, found);
+  return root;
 }
 
 /** Ask the kernel for the reasons of the schedule shown, once, when `isOpen` and nothing else is going on. */

@@ -34,9 +34,10 @@ const loopIcon = new LabIcon({
     '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16" viewBox="0 0 16 16"><g class="jp-icon3" fill="#616161"><circle cx="3" cy="13" r="2"/><circle cx="13" cy="13" r="2"/><circle cx="13" cy="3" r="2"/><path d="M5 12.3h4V10l3 3-3 3v-2.3H5zM12.3 11V7H10l3-3 3 3h-2.3v4z"/></g></svg>'
 });
 
-/** What the settings say. */
+/** What the settings say, once they are `known`. */
 interface Settings {
   options: string;
+  known: Promise<void>;
 }
 
 function activeCell(app: JupyterFrontEnd): Cell | null {
@@ -55,6 +56,7 @@ function sourceOf(cell: Cell | null): string {
 }
 
 async function inspectCell(app: JupyterFrontEnd, settings: Settings): Promise<void> {
+  await settings.known;
   const text = inspectedText(app, settings);
   const cell = activeCell(app);
   if (text !== null && cell) {
@@ -152,7 +154,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
   activate: (app: JupyterFrontEnd, registry: ISettingRegistry | null, palette: ICommandPalette | null) => {
     // Buttons ask again whether there is something for them to do.
     const sessions = new SessionsPanel(() => COMMANDS.filter(one => app.commands.hasCommand(one)).forEach(one => app.commands.notifyCommandChanged(one)));
-    const settings: Settings = { options: '' };
+    const settings: Settings = { options: '', known: Promise.resolve() };
     sessions.title.icon = loopIcon;
     app.shell.add(sessions, 'right', { rank: 900, type: 'polyviz' });
     app.shell.currentChanged?.connect(() => sessions.follow(app.shell.currentWidget));
@@ -166,7 +168,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       }
     });
     if (registry !== null) {
-      followSettings(registry, sessions, settings).catch((reason: unknown) => console.error('The settings of polyviz cannot be read.', reason));
+      settings.known = followSettings(registry, sessions, settings).catch((reason: unknown) => console.error('The settings of polyviz cannot be read.', reason));
     }
   }
 };

@@ -1,6 +1,9 @@
 // A Chromium that is driven from outside, on a JupyterLab that runs already.
 import { chromium } from 'playwright-core';
 
+/** Milliseconds in which the page must come to a state: many times what it needs, since others may keep the machine busy. */
+export const PATIENCE = 120_000;
+
 const QUIET = [
   '--no-sandbox',
   '--disable-gpu',
@@ -14,7 +17,7 @@ const QUIET = [
 export async function open(executablePath) {
   const browser = await chromium.launch({ executablePath, headless: true, args: QUIET });
   const page = await browser.newPage({ viewport: { width: 1400, height: 1300 } });
-  page.setDefaultTimeout(60000);
+  page.setDefaultTimeout(PATIENCE);
   return { browser, page };
 }
 

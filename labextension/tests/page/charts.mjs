@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execute, kernelIsIdle, openFile } from './browser.mjs';
 import { stage } from './stage.mjs';
 
-const { url, page, view, scenario, picture, problem, settled, serious, finish } = await stage();
+const { url, page, view, scenario, picture, problem, settled, eventually, counts, says, serious, finish } = await stage();
 const plots = page.locator('.jp-NotebookPanel .js-plotly-plot');
 const timing = view.locator('details:has(> summary:text-is("Timing"))');
 
@@ -15,14 +15,17 @@ async function drawn(count) {
   );
 }
 
-// What plotly says of the first mark below the pointer.
-async function told() {
-  const mark = plots.first().locator('.bars .point path, .scatterlayer .points path').last();
-  const box = await mark.boundingBox();
-  await page.mouse.move(box.x + box.width / 2 - 3, box.y + box.height / 2 - 1);
-  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
-  await plots.first().locator('.hoverlayer .hovertext').first().waitFor();
-  return plots.first().locator('.hoverlayer .hovertext').first().textContent();
+// What plotly says of the last mark, once it does: the chart may be drawn again below the pointer, and say nothing then.
+async function plotlyTells(pattern) {
+  await eventually(async () => {
+    const mark = plots.first().locator('.bars .point path, .scatterlayer .points path').last();
+    const box = await mark.boundingBox();
+    await page.mouse.move(box.x + box.width / 2 - 3, box.y + box.height / 2 - 1);
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
+    const text = plots.first().locator('.hoverlayer .hovertext').first();
+    await text.waitFor({ timeout: 2000 });
+    assert.match(await text.textContent(), pattern);
+  });
 }
 
 await scenario('times are charts in the live view', async () => {
@@ -36,9 +39,9 @@ await scenario('times are charts in the live view', async () => {
   await drawn(1);
   await settled();
   assert.equal(await problem(), '');
-  assert.ok((await plots.locator('.errorbar').count()) >= 3);
+  await plots.locator('.errorbar').nth(2).waitFor({ state: 'attached' });
   await timing.scrollIntoViewIfNeeded();
-  assert.match(await told(), /95 %.*times as fast as the baseline/);
+  await plotlyTells(/95 %.*times as fast as the baseline/);
   await picture('chart-times');
 });
 
@@ -46,19 +49,20 @@ await scenario('ratios take the place of the times', async () => {
   await timing.locator('input[aria-label="Chart of ratios"]').focus();
   await page.keyboard.press('Space');
   await page.waitForFunction(() => document.querySelector('.jp-NotebookPanel .js-plotly-plot .scatterlayer .point'));
-  assert.equal(await plots.count(), 1);
-  assert.match(await timing.locator('.polyviz-plotly').getAttribute('aria-label'), /^Ratios: /);
+  await counts(plots, 1);
+  await timing.locator('.polyviz-plotly[aria-label^="Ratios: "]').waitFor();
   await picture('chart-ratios');
 });
 
 await scenario('the roofline asks for a measurement once', async () => {
   await timing.locator('input[aria-label="Chart of roofline"]').check();
   await timing.locator('button:has-text("Measure this machine")').click();
-  await page.waitForFunction(() => document.querySelectorAll('.jp-NotebookPanel .js-plotly-plot .scatterlayer .trace').length === 3, null, { timeout: 90000 });
+  await page.waitForFunction(() => document.querySelectorAll('.jp-NotebookPanel .js-plotly-plot .scatterlayer .trace').length === 3);
+  await settled();
   assert.equal(await problem(), '');
-  assert.equal(await plots.count(), 1);
-  assert.match(await timing.locator('.polyviz-plotly').getAttribute('aria-label'), /operations per byte, limited by/);
-  assert.match(await timing.locator('thead').innerText(), /of the limit/);
+  await counts(plots, 1);
+  await timing.locator('.polyviz-plotly[aria-label*="operations per byte, limited by"]').waitFor();
+  await says(timing.locator('thead'), /of the limit/);
   await picture('chart-roofline');
   assert.deepEqual(await serious('.polyviz'), []);
 });
@@ -66,7 +70,7 @@ await scenario('the roofline asks for a measurement once', async () => {
 await scenario('the table says the same to the keyboard', async () => {
   const table = timing.locator('[aria-label="Table of the times"]');
   await table.focus();
-  assert.match(await table.innerText(), /✓ agrees/);
+  await says(table, /✓ agrees/);
 });
 
 await scenario('charts follow the theme', async () => {
@@ -87,13 +91,13 @@ await scenario('a comparison in a cell has one live chart, the others are a butt
   await execute(page, 'notebook:run-all-cells');
   await drawn(1);
   const output = page.locator('.polyviz-output').last();
-  assert.equal(await output.locator('img[alt^="Bar chart"]:visible').count(), 0);
+  await counts(output.locator('img[alt^="Bar chart"]:visible'), 0);
   await output.scrollIntoViewIfNeeded();
   await picture('chart-compared');
   await output.locator('button:has-text("Interactive chart"):visible').first().click();
   await output.locator('img[alt^="Bar chart"]:visible').waitFor();
   await drawn(1);
-  assert.equal(await output.locator('img[alt^="Roofline"]:visible').count(), 0);
+  await counts(output.locator('img[alt^="Roofline"]:visible'), 0);
   await picture('chart-compared-roofline');
 });
 
@@ -104,22 +108,25 @@ await scenario('blocks and threads have trees of their own', async () => {
   await view.locator('button:has-text("Moves")').first().waitFor();
   await view.locator('summary:text-is("Blocks and threads")').click();
   const part = view.locator('details:has(> summary:text-is("Blocks and threads"))');
-  assert.ok((await part.locator('.polyviz-thread').count()) >= 32);
-  assert.match(await part.innerText(), /threads in a block, \d+ warps/);
+  await part.locator('[aria-label="Order of blocks"] li').first().waitFor();
+  await part.locator('[aria-label="Order of threads"] li').first().waitFor();
+  // Of the schedule at first, then of its kernels, which the kernel is asked for now.
+  await part.locator('.polyviz-thread').nth(31).waitFor();
 });
 
 await scenario('the domain shows blocks and threads, and turns', async () => {
   await view.locator('[aria-label="Colours: blocks and threads"]').click();
   const domain = view.locator('section[aria-label=Domain]');
   await domain.locator('polygon.polyviz-run').first().waitFor();
-  assert.match(await domain.innerText(), /a block spans \d+ × \d+/);
+  await settled();
+  await says(domain, /a block spans \d+ × \d+/);
   const corner = domain.locator('svg.polyviz-picture .polyviz-point').last();
   const place = () => corner.getAttribute('d');
   const first = await place();
   await domain.locator('svg.polyviz-picture').focus();
   await page.keyboard.press('Shift+ArrowRight');
+  await eventually(async () => assert.notEqual(await place(), first));
   const second = await place();
-  assert.notEqual(second, first);
   await domain.scrollIntoViewIfNeeded();
   const box = await domain.locator('svg.polyviz-picture').boundingBox();
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
@@ -130,7 +137,7 @@ await scenario('the domain shows blocks and threads, and turns', async () => {
   await page.mouse.up();
   await page.waitForFunction(before => [...document.querySelectorAll('section[aria-label=Domain] svg.polyviz-picture .polyviz-point')].at(-1)?.getAttribute('d') !== before, second);
   await corner.click();
-  assert.match(await domain.locator('.polyviz-caption').innerText(), /thread \(.*\) of block/);
+  await says(domain.locator('.polyviz-caption'), /thread \(.*\) of block/);
   await picture('blocks-in-the-domain');
   assert.deepEqual(await serious('section[aria-label=Domain]'), []);
 });
@@ -140,19 +147,17 @@ await scenario('a device is asked for its kernels when somebody looks', async ()
   await part.locator('.polyviz-kernel[aria-label^="Kernel"]').first().waitFor();
   await settled();
   assert.equal(await problem(), '');
-  const text = await part.innerText();
-  assert.match(text, /Grid of .* blocks, each of .* threads/);
-  assert.match(text, /transactions per request/);
-  assert.match(text, /Where arrays live/);
+  await says(part, /Grid of .* blocks, each of .* threads/);
+  await says(part, /transactions per request/);
+  await says(part, /Where arrays live/);
   await part.locator('.polyviz-kernel').last().scrollIntoViewIfNeeded();
   await picture('device-cards');
   const drawing = part.locator('.polyviz-threads svg').first();
   await drawing.focus();
   const before = await part.locator('.polyviz-thread-sentence').first().innerText();
   await page.keyboard.press('ArrowRight');
-  const after = await part.locator('.polyviz-thread-sentence').first().innerText();
-  assert.match(after, /^Thread \(.*\) of block \(.*\) runs S0\[/);
-  assert.notEqual(before, after);
+  await eventually(async () => assert.notEqual(await part.locator('.polyviz-thread-sentence').first().innerText(), before));
+  await says(part.locator('.polyviz-thread-sentence').first(), /^Thread \(.*\) of block \(.*\) runs S0\[/);
   await picture('device-threads');
   assert.deepEqual(await serious('.polyviz'), []);
 });
@@ -165,15 +170,17 @@ await scenario('the kernels are counted in the emulator, and the saved page hold
   await part.locator('.polyviz-counted').waitFor();
   await settled();
   assert.equal(await problem(), '');
-  const text = await part.innerText();
-  assert.match(text, /✓ Counted in the emulator: .* barriers passed\b.*, .* per request/);
-  assert.match(text, /counted per request/);
+  await says(part, /✓ Counted in the emulator: .* barriers passed\b.*, .* per request/);
+  await says(part, /counted per request/);
   await part.locator('.polyviz-counted').scrollIntoViewIfNeeded();
   await picture('device-counted');
-  await execute(page, 'docmanager:save');
-  const saved = await page.evaluate(async at => (await fetch(at)).text(), `${url}/api/contents/gpu.ipynb?content=1`);
-  assert.match(saved, /Counted in the emulator: /);
-  assert.match(saved, /threads at work/);
+  // The notebook has what is shown, and the page that the kernel makes of it, once the browser has nothing better to do.
+  await eventually(async () => {
+    await execute(page, 'docmanager:save');
+    const saved = await page.evaluate(async at => (await fetch(at)).text(), `${url}/api/contents/gpu.ipynb?content=1`);
+    assert.match(saved, /Counted in the emulator: /);
+    assert.match(saved, /threads at work/);
+  });
 });
 
 await scenario('the slider goes warp by warp', async () => {
@@ -181,9 +188,9 @@ await scenario('the slider goes warp by warp', async () => {
   for (let step = 0; step < 3; step += 1) {
     await view.locator('button[aria-label="One step forward"]').click();
   }
-  const told = await view.locator('.polyviz-device-step').innerText();
-  assert.match(told, /kernel_\w+, block \(0, 0, 0\), warp \d+: \d+ of 32 threads at work/);
-  assert.match(told, /banks/);
+  const told = view.locator('.polyviz-device-step');
+  await says(told, /kernel_\w+, block \(0, 0, 0\), warp \d+: \d+ of 32 threads at work/);
+  await says(told, /banks/);
   await view.locator('.polyviz-device-step').scrollIntoViewIfNeeded();
   await picture('device-step');
   assert.deepEqual(await serious('.polyviz'), []);

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { execute, kernelIsIdle, openFile } from './browser.mjs';
 import { stage } from './stage.mjs';
 
-const { url, page, view, scenario, picture, sentence, settled, serious, finish } = await stage();
+const { url, page, view, scenario, picture, settled, eventually, counts, says, tells, serious, finish } = await stage();
 const panel = page.locator('#polyviz-sessions');
+const activeCell = () => page.evaluate(() => window.jupyterapp.shell.currentWidget.content.activeCellIndex);
 
 await scenario('the side panel lists the inspected loops and follows the active cell', async () => {
   await openFile(page, url, 'two.ipynb');
@@ -14,14 +15,17 @@ await scenario('the side panel lists the inspected loops and follows the active 
   await view.nth(1).locator('.polyviz-point').first().waitFor();
   await execute(page, 'polyviz:show-sessions');
   await panel.locator('.polyviz-session').nth(1).waitFor();
-  assert.deepEqual(await panel.locator('.polyviz-session').evaluateAll(all => all.map(one => one.firstChild.textContent)), ['first', 'second']);
+  await eventually(async () => {
+    const listed = await panel.locator('.polyviz-session').evaluateAll(all => all.map(one => one.firstChild.textContent));
+    assert.deepEqual(listed, ['first', 'second']);
+  });
   await panel.locator('.polyviz-session').first().click();
   await panel.locator('.polyviz-session[aria-current=true]:has-text("first")').waitFor();
-  assert.match(await panel.innerText(), /A\[i, j\] =/);
+  await says(panel, /A\[i, j\] =/);
   await execute(page, 'polyviz:next-session');
   await panel.locator('.polyviz-session[aria-current=true]:has-text("second")').waitFor();
-  assert.equal(await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.activeCellIndex), 2);
-  assert.match(await panel.innerText(), /total \+=|total = /);
+  await eventually(async () => assert.equal(await activeCell(), 2));
+  await says(panel, /total \+=|total = /);
   await picture('panel');
   assert.deepEqual(await serious('#polyviz-sessions'), []);
 });
@@ -57,12 +61,19 @@ await scenario('the edit is there in Python', async () => {
 await scenario('Tab completes the options and their values', async () => {
   await execute(page, 'notebook:insert-cell-below');
   await execute(page, 'notebook:enter-edit-mode');
+  await page.waitForFunction(() => window.jupyterapp.shell.currentWidget.content.activeCell.editor?.hasFocus());
   await page.keyboard.type('%%polyopt -s spa');
-  await execute(page, 'completer:invoke-notebook');
-  await page.waitForFunction(() =>
-    /spatial/.test(document.querySelector('.jp-Completer')?.textContent ?? '') ||
-    /%%polyopt -s spatial/.test(window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.getSource())
-  );
+  // JupyterLab gives a kernel one second for completions.
+  await eventually(async () => {
+    await execute(page, 'completer:invoke-notebook');
+    await page.waitForFunction(
+      () =>
+        /spatial/.test(document.querySelector('.jp-Completer')?.textContent ?? '') ||
+        /%%polyopt -s spatial/.test(window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.getSource()),
+      null,
+      { timeout: 3000 }
+    );
+  });
   await picture('completion');
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
@@ -80,7 +91,7 @@ await scenario('a setting says which options an inspected cell gets', async () =
   await execute(page, 'notebook:run-cell-and-select-next');
   await execute(page, 'polyviz:inspect-cell');
   await view.locator('input[aria-label="Schedule spatial"]').waitFor();
-  assert.match(await page.locator('.jp-Cell .cm-content').nth(1).innerText(), /^%%polyopt --inspect -s original,spatial/);
+  await says(page.locator('.jp-Cell .cm-content').nth(1), /^%%polyopt --inspect -s original,spatial/);
 });
 
 // The kernel answers what is asked in the view.
@@ -93,21 +104,22 @@ await scenario('a kernel that dies leaves the last state and a button', async ()
   await view.locator('.polyviz-point').nth(5).click();
   await view.locator('input[aria-label="Schedule spatial"]').check();
   await view.locator('summary:text-is("Why?")').click();
+  await view.locator('.polyviz-why').waitFor();
   await settled();
   await page.evaluate(() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart());
   await page.locator('.polyviz-reconnect').waitFor();
-  assert.equal(await view.count(), 1);
-  assert.ok((await view.locator('.polyviz-point').count()) > 10);
-  assert.equal(await view.locator('button:has-text("Moves")').count(), 0);
+  await counts(view, 1);
+  await view.locator('.polyviz-point').nth(10).waitFor();
+  await counts(view.locator('button:has-text("Moves")'), 0);
   await kernelIsIdle(page);
-  assert.ok(await view.locator('input[aria-label="Schedule spatial"]').isChecked());
-  assert.deepEqual(await view.locator('details[open] > summary').allInnerTexts(), ['Why?']);
+  await view.locator('input[aria-label="Schedule spatial"]:checked').waitFor();
+  await eventually(async () => assert.deepEqual(await view.locator('details[open] > summary').allInnerTexts(), ['Why?']));
   await picture('kernel-gone');
   // The new kernel knows nothing: the cells above have to run first.
   await page.locator('.polyviz-reconnect button').click();
   await answers();
-  assert.equal(await page.locator('.polyviz-reconnect').count(), 0);
-  assert.equal(await page.locator('.jupyter-widgets-disconnected').count(), 0);
+  await counts(page.locator('.polyviz-reconnect'), 0);
+  await counts(page.locator('.jupyter-widgets-disconnected'), 0);
 });
 
 await scenario('in a kernel that was prepared by hand only the cell itself runs again', async () => {
@@ -121,7 +133,10 @@ await scenario('in a kernel that was prepared by hand only the cell itself runs 
   });
   await page.locator('.polyviz-reconnect button').click();
   await answers();
-  assert.deepEqual(await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model.executionCount)), [1, 2]);
+  await eventually(async () => {
+    const counted = await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model.executionCount));
+    assert.deepEqual(counted, [1, 2]);
+  });
 });
 
 await scenario('the keys of the commands, in both modes', async () => {
@@ -164,7 +179,7 @@ await scenario('a hundred thousand points stay interactive', async () => {
   });
   console.log(`      a step with 100 000 points: ${Math.round(painted)} ms`);
   await view.locator('[aria-label=Domain] svg.polyviz-picture').click({ position: { x: 200, y: 150 } });
-  assert.match(await sentence(), /^S0\[\d+, \d+\]/);
+  await tells(/^S0\[\d+, \d+\]/);
   await picture('many');
 });
 
@@ -172,19 +187,34 @@ await scenario('a narrow view, as with 200 % zoom', async () => {
   await page.setViewportSize({ width: 700, height: 900 });
   await openFile(page, url, 'saved.polyviz.json');
   await view.locator('.polyviz-point').first().waitFor();
-  const overflow = await view.evaluate(node => node.scrollWidth - node.clientWidth);
-  assert.ok(overflow <= 1, `${overflow} pixels too wide`);
-  await page.screenshot({ path: `${process.argv[4]}/narrow.png` });
+  // The sidebars of the page make room for a small window in their own time.
+  await eventually(async () => {
+    const overflow = await view.evaluate(node => node.scrollWidth - node.clientWidth);
+    assert.ok(overflow <= 1, `${overflow} pixels too wide`);
+  });
+  await picture('narrow');
   await page.setViewportSize({ width: 1400, height: 1300 });
 });
 
 await scenario('with reduced motion it plays calmly', async () => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await openFile(page, url, 'saved.polyviz.json');
-  await view.locator('button:has-text("Play")').click();
-  await page.waitForTimeout(1000);
-  assert.equal(await view.locator('.polyviz-now').count(), 0);
+  // Timers of a busy page are late, never early.
+  await view.locator('button:has-text("Play")').evaluate(play => {
+    const lit = () => document.querySelector('.polyviz-now') !== null;
+    const observer = new MutationObserver(() => {
+      if (lit()) {
+        observer.disconnect();
+        window.calm = performance.now() - started;
+      }
+    });
+    observer.observe(document.body, { attributes: true, childList: true, subtree: true });
+    const started = performance.now();
+    play.click();
+  });
   await view.locator('.polyviz-now').first().waitFor();
+  const waited = await page.evaluate(() => window.calm);
+  assert.ok(waited > 1400, `a picture after ${waited} ms`);
   await view.locator('button:has-text("Pause")').click();
   await page.emulateMedia({ reducedMotion: null });
 });

@@ -4,9 +4,8 @@ import assert from 'node:assert/strict';
 import { execute, kernelIsIdle, openFile } from './browser.mjs';
 import { stage } from './stage.mjs';
 
-const { url, page, scenario, picture, serious, finish } = await stage();
+const { url, page, scenario, picture, settled, counts, says, serious, finish } = await stage();
 const view = page.locator('.jp-NotebookPanel .polyviz:has(> .polyviz-status, > div .polyviz-columns)').first();
-const settled = () => page.waitForFunction(() => document.querySelector('.polyviz-busy')?.textContent === '');
 
 async function menu(at) {
   await view.locator(`button[aria-label="Moves at ${at}"]`).click();
@@ -29,7 +28,7 @@ await scenario('a forbidden move with its pair drawn', async () => {
   await view.locator('button[aria-label="Moves at i"]').waitFor();
   await menu('i');
   await view.locator('.polyviz-illegal:has-text("Interchange to j, i")').click();
-  assert.equal(await view.locator('.polyviz-ring').count(), 2);
+  await counts(view.locator('.polyviz-ring'), 2);
   await view.scrollIntoViewIfNeeded();
   await picture('newcomer-forbidden');
 });
@@ -50,10 +49,10 @@ await scenario('a better order from the menu', async () => {
 await scenario('it runs, and the script stays', async () => {
   await view.locator('summary:text-is("Timing")').click();
   await view.locator('[aria-label="Timing of the schedules"] button:has-text("Verify and time")').click();
-  await view.locator('.js-plotly-plot .plot-container').waitFor({ timeout: 90000 });
+  await view.locator('.js-plotly-plot .plot-container').waitFor();
   await settled();
-  assert.ok((await view.locator('td:has-text("✓ agrees")').count()) >= 3);
-  assert.match(await view.locator('.polyviz-script').innerText(), /apply\("reversal", at="j"[^]*apply\("interchange"/);
+  await view.locator('td:has-text("✓ agrees")').nth(2).waitFor();
+  await says(view.locator('.polyviz-script'), /apply\("reversal", at="j"[^]*apply\("interchange"/);
   await view.locator('.polyviz-script').scrollIntoViewIfNeeded();
   await picture('newcomer-script');
   assert.deepEqual(await serious('.jp-NotebookPanel .polyviz'), []);

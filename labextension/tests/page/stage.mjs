@@ -1,8 +1,9 @@
 // What every set of scenarios needs: a page, the views on it, and how a scenario is run, told and photographed.
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-import { open } from './browser.mjs';
+import { open, PATIENCE } from './browser.mjs';
 
 // Notebook 7 stumbles over its own settings while it starts, with and without the extension.
 const isOfNotebook = trace => trace.includes('/notebook_core.') && !trace.includes('polyviz');
@@ -36,6 +37,27 @@ export async function stage() {
     }
   }
 
+  /**
+   * Ask `check` again until it no longer throws. What is asked of the page right after an action has to be asked so, or by
+   * a locator that waits: parts unfold, and kernels answer, when the machine has time. That something is absent proves
+   * nothing before the page has come to a state in which it would be there.
+   */
+  async function eventually(check) {
+    const end = Date.now() + PATIENCE;
+    for (;;) {
+      try {
+        return await check();
+      } catch (error) {
+        if (Date.now() > end) {
+          throw error;
+        }
+      }
+      await page.waitForTimeout(50);
+    }
+  }
+
+  const sentence = view.locator('.polyviz-sentence');
+
   // What axe calls serious or critical below `selector`, in words.
   async function serious(selector, rules = null) {
     await page.evaluate(axe);
@@ -62,8 +84,19 @@ export async function stage() {
     picture,
     serious,
     finish,
-    sentence: () => view.locator('.polyviz-sentence').innerText(),
+    eventually,
+    /** That `locator` comes to find so many elements. */
+    counts: (locator, number) => eventually(async () => assert.equal(await locator.count(), number)),
+    /** That the text of `locator` comes to match. */
+    says: (locator, pattern) => eventually(async () => assert.match(await locator.innerText(), pattern)),
+    /** That the sentence of the selection comes to match. */
+    tells: pattern => eventually(async () => assert.match(await sentence.innerText(), pattern)),
     problem: () => view.locator('.polyviz-problem').innerText(),
-    settled: () => page.waitForFunction(() => document.querySelector('.polyviz-busy')?.textContent === '')
+    /** The kernel has answered all that was asked so far; a part that unfolds asks only once its content is there. */
+    settled: () =>
+      page.waitForFunction(() => {
+        const busy = [...document.querySelectorAll('.polyviz-busy')];
+        return busy.length > 0 && busy.every(one => one.textContent === '');
+      })
   };
 }

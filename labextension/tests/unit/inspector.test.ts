@@ -553,3 +553,50 @@ test('where nothing runs, nothing is played and nothing is said of memory', () =
   expect(find('[aria-label=Cache]').textContent).toContain('No iteration runs for these values');
   expect(find('[aria-label=Cache]').textContent).not.toMatch(/too large|not known/);
 });
+
+test('what is pressed stays in the page while the kernel tells how far it is', () => {
+  const view = draw(sample(), []);
+  unfold('Side by side');
+  const buttons = (): HTMLElement[] => all('button').filter(one => ['Verify and time', 'Time again', 'Cancel'].includes(one.textContent ?? ''));
+  const before = buttons();
+  expect(before).toHaveLength(4);
+  view.report('timing (1 of 3)');
+  expect(before.map(one => (one as HTMLButtonElement).disabled)).toEqual([true, false, true, false]);
+  expect(find('[aria-label="Timing of the schedules"]').textContent).toContain('timing (1 of 3)');
+  view.answered();
+  expect(buttons()).toEqual(before);
+  expect(before.every(one => one.isConnected)).toBe(true);
+});
+
+test('an answer that leaves the order as it is leaves the step, the point of the keys and the focus', () => {
+  const view = draw(sample(), []);
+  find('[aria-label="One step forward"]').click();
+  find('[aria-label="One step forward"]').click();
+  const picture = (): HTMLElement => find('[aria-label=Domain] svg.polyviz-picture');
+  const press = (key: string): boolean => picture().dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+  picture().focus();
+  press('ArrowRight');
+  press('ArrowRight');
+  const here = find('.polyviz-cursor').getAttribute('data-key');
+  const told = find('.polyviz-caption').textContent;
+  const [first, ...rest] = sample()['variants'] as Record<string, unknown>[];
+  view.show({ ...sample(), variants: [{ ...first, reasons: [] }, ...rest] });
+  expect(all('.polyviz-now')).toHaveLength(1);
+  expect(all('.polyviz-past')).toHaveLength(1);
+  expect(document.activeElement).toBe(picture());
+  expect(find('.polyviz-cursor').getAttribute('data-key')).toBe(here);
+  expect(find('.polyviz-caption').textContent).toBe(told);
+  view.show(sample(), 'skewed');
+  expect(all('.polyviz-now')).toHaveLength(0);
+});
+
+test('further reasons leave the focus on the sentence that somebody reads', () => {
+  const view = draw(sample(), []);
+  const part = unfold('Why?');
+  const shown = (): HTMLElement => part.querySelector<HTMLElement>('[aria-label^="Select the loop of"], [aria-label^="Show the pair of"]')!;
+  const before = shown();
+  before.focus();
+  view.show({ ...sample(), name: 'renamed' });
+  expect(before.isConnected).toBe(false);
+  expect(document.activeElement).toBe(shown());
+});
