@@ -3,9 +3,18 @@
 import { element } from './dom';
 import { onPick, rove } from './roving';
 
+/** Deeper lines go on below without standing further in: there would be no room left. */
+const MOST_INDENT = 16;
+
 export interface LineList {
   readonly root: HTMLElement;
   mark(lit: ReadonlySet<number>): void;
+}
+
+/** What of a long line goes on below stands further in than its beginning: where lines begin still tells the loops. */
+function hanging(line: string): string {
+  const indent = Math.min(Math.max(0, line.search(/\S/)), MOST_INDENT) + 4;
+  return `padding-inline-start: ${indent}ch; text-indent: -${indent}ch`;
 }
 
 export function lineList(label: string, text: string, first: number, pick: (line: number) => void): LineList {
@@ -20,7 +29,7 @@ export function lineList(label: string, text: string, first: number, pick: (line
         class: 'polyviz-line'
       },
       element('span', { class: 'polyviz-number', 'aria-hidden': 'true' }, String(first + place)),
-      element('code', {}, line === '' ? ' ' : line)
+      element('code', { style: hanging(line) }, line === '' ? ' ' : line)
     );
     onPick(option, () => pick(first + place));
     return option;
