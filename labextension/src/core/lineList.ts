@@ -17,6 +17,13 @@ function hanging(line: string): string {
   return `padding-inline-start: ${indent}ch; text-indent: -${indent}ch`;
 }
 
+/** A line with the short remark at its end, such as the number of a source line, in one piece. */
+function remarked(line: string): readonly (HTMLElement | string)[] {
+  const remark = /  # .{1,24}$/.exec(line)?.[0] ?? '';
+  const rest = line.slice(0, line.length - remark.length);
+  return remark === '' ? [line === '' ? ' ' : line] : [rest, element('span', { class: 'polyviz-remark' }, remark)];
+}
+
 export function lineList(label: string, text: string, first: number, pick: (line: number) => void): LineList {
   const lines = text.replace(/\n$/, '').split('\n');
   const options = lines.map((line, place) => {
@@ -29,7 +36,7 @@ export function lineList(label: string, text: string, first: number, pick: (line
         class: 'polyviz-line'
       },
       element('span', { class: 'polyviz-number', 'aria-hidden': 'true' }, String(first + place)),
-      element('code', { style: hanging(line) }, line === '' ? ' ' : line)
+      element('code', { style: hanging(line) }, ...remarked(line))
     );
     onPick(option, () => pick(first + place));
     return option;

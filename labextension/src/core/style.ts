@@ -56,7 +56,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-problem { color: var(--pv-violation); font-weight: 600; }
 .polyviz-lines { max-height: 320px; overflow: auto; position: relative; }
 .polyviz-line { display: flex; gap: 10px; white-space: pre-wrap; cursor: pointer; padding-inline-end: 6px; border-inline-start: 3px solid transparent; }
-.polyviz-line > code { min-width: 0; overflow-wrap: anywhere; }
+.polyviz-line > code { min-width: 0; overflow-wrap: anywhere; } .polyviz-remark { display: inline-block; white-space: pre; text-indent: 0; }
 .polyviz-number { color: var(--pv-muted); min-width: 2.4em; flex: none; text-align: end; font: 11px/1.7 var(--jp-code-font-family, monospace); }
 .polyviz [aria-selected=true] > .polyviz-node, .polyviz tr[aria-selected=true], .polyviz-line[aria-selected=true] {
   background: var(--pv-lit); border-inline-start-color: var(--pv-lit-edge); --pv-muted: var(--pv-ink);
