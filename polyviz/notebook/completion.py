@@ -70,7 +70,7 @@ def complete_line(text: str) -> tuple[str, list[str]] | None:
         return _complete_check(text)
     if not text.startswith(MAGIC + " "):
         return None
-    *before, word = text.removeprefix(MAGIC).lstrip(" ").split(" ")
+    word = text.removeprefix(MAGIC).lstrip(" ").split(" ")[-1]
     _, equals, value = word.partition("=")
     value = value if equals else word
     values = _VALUES.get(_option(text))

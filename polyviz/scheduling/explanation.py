@@ -168,7 +168,7 @@ def row_text(row: AffineRow, iterators: Sequence[str], parameters: Sequence[str]
 
 
 def kind_of(row: FoundRow) -> str:
-    """What a row is within its band; how the loop runs where it stands, inside the rows before it, is another question."""
+    """What a row is within its band; how its loop runs inside the rows before it is another question."""
     return "parallel" if row.coincident else "dependences advance along it"
 
 

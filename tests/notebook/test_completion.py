@@ -11,7 +11,6 @@ from polyviz.model.techniques import techniques
 from polyviz.notebook.completion import complete_line
 from polyviz.notebook.words import OPTIONS
 
-
 KINDS = {"option", "scheduler", "target", "view", "technique", "contract", "exercise"}
 
 
