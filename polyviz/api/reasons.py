@@ -91,11 +91,10 @@ def _tiles_text(names: Sequence[str], together: int, against: str) -> str:
     if len(names) == 1:
         return f"No loop is directly inside {names[0]}, with which it could make tiles."
     kept = listed(names[:together])
-    text = (
-        f"Loops {kept} may be tiled together: tiles of {TILE} keep every dependence. " if together > 1 else ""
-    )
+    subject = f"Loops {kept}" if together > 1 else f"Loop {kept}"
+    text = f"{subject} may be tiled together: tiles of {TILE} keep every dependence. " if together > 1 else ""
     if against:
-        text += f"{kept} may not be tiled together with {names[together]}: {against.removesuffix('.')}."
+        text += f"{subject} may not be tiled together with {names[together]}: {against.removesuffix('.')}."
     return text.strip()
 
 

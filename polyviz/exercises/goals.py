@@ -22,7 +22,7 @@ from polyviz.transform.proof import promises
 from polyviz.views.instances import integer_points
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from polyviz.exercises.answer import Answer
     from polyviz.model.dependences import LoopParallelism
@@ -219,8 +219,12 @@ def distances(*vectors: tuple[int, ...]) -> Goal:
     They flow within one statement: between two there is no distance.
     """
     noun = "distance" if len(vectors) == 1 else "distances"
-    stated = ", ".join(map(str, vectors))
+    stated = ", ".join(map(_vector_text, vectors))
     return Goal(f"values flow over exactly the {noun} {stated}", lambda answer: _distances(answer, set(vectors)))
+
+
+def _vector_text(vector: Sequence[int]) -> str:
+    return f"({', '.join(map(str, vector))})"
 
 
 def _distances(answer: Answer, wanted: set[tuple[int, ...]]) -> Verdict:
@@ -234,7 +238,7 @@ def _distances(answer: Answer, wanted: set[tuple[int, ...]]) -> Verdict:
         if vectors is None:
             return Verdict(False, "The distance between writing and reading is not always the same.")
         found |= vectors
-    spoken = ", ".join(map(str, sorted(found)))
+    spoken = ", ".join(map(_vector_text, sorted(found)))
     if len(found) > 1:
         return Verdict(found == wanted, f"The distances are {spoken}.")
     sentence = f"The distance is {spoken}." if found else "No value flows from one iteration to another."

@@ -38,6 +38,15 @@ _VALUES: Mapping[str, Callable[[], Iterable[str]]] = {
     "--without": techniques,
     "--contract": lambda: CONTRACTS,
 }
+OPTION = "option"
+_KINDS = {
+    "--schedule": "scheduler",
+    "--target": "target",
+    "--show": "view",
+    "--without": "technique",
+    "--contract": "contract",
+}
+"""What the menu of completions says beside a value of an option."""
 _NOTHING: SimpleMatcherResult = {"completions": []}
 
 
@@ -61,16 +70,23 @@ def complete_line(text: str) -> tuple[str, list[str]] | None:
         return _complete_check(text)
     if not text.startswith(MAGIC + " "):
         return None
-    *before, word = text.removeprefix(MAGIC).lstrip(" ").split(" ")
-    option, equals, value = word.partition("=")
-    if not equals:
-        option, value = next((item for item in reversed(before) if item), ""), word
-    values = _VALUES.get(SHORT.get(option, option))
+    word = text.removeprefix(MAGIC).lstrip(" ").split(" ")[-1]
+    _, equals, value = word.partition("=")
+    value = value if equals else word
+    values = _VALUES.get(_option(text))
     if values is None or (value.startswith("-") and not equals):
         return (word, _beginning(word, OPTIONS)) if word.startswith("-") or not word else (word, [])
     chosen, _, last = value.rpartition(",")
     taken = chosen.split(",")
     return last, _beginning(last, [name for name in values() if name not in taken])
+
+
+def _option(text: str) -> str:
+    """The long name of the option whose value is being written at the end of ``text``, if it is one."""
+    *before, word = text.removeprefix(MAGIC).lstrip(" ").split(" ")
+    option, equals, _ = word.partition("=")
+    told = option if equals else next((item for item in reversed(before) if item), "")
+    return SHORT.get(told, told)
 
 
 def _complete_check(text: str) -> tuple[str, list[str]]:
@@ -93,7 +109,8 @@ def _match(context: CompletionContext) -> SimpleMatcherResult:
     if found is None:
         return _NOTHING
     fragment, names = found
-    completions = [SimpleCompletion(text=name, type="param") for name in names]
+    kind = _KINDS.get(_option(context.text_until_cursor), "exercise")
+    completions = [SimpleCompletion(text=name, type=OPTION if name.startswith("-") else kind) for name in names]
     return {"completions": completions, "matched_fragment": fragment, "suppress": True, "ordered": True}
 
 

@@ -20,7 +20,7 @@ from polyviz.model.schedule import Decision
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from polyviz.analysis.parallelism import BandProperties
+    from polyviz.analysis.parallelism import BandProperties, MemberProperties
     from polyviz.model.dependences import LoopParallelism, Violation
     from polyviz.scheduling.band_search import FoundRow
     from polyviz.scheduling.clusters import Cluster
@@ -90,12 +90,17 @@ def loop_decisions(
     """
     places = [(band, member) for band, found in enumerate(properties) for member in range(len(found.members))]
     return tuple(
-        _loop_decision(band, member, loop) for (band, member), loop in zip(places, loops, strict=True)
+        _loop_decision(band, member, loop, properties[band].members[member])
+        for (band, member), loop in zip(places, loops, strict=True)
     )
 
 
-def _loop_decision(band: int, member: int, loop: LoopParallelism) -> Decision:
+def _loop_decision(band: int, member: int, loop: LoopParallelism, found: MemberProperties) -> Decision:
     text = loop.explanation[:1].upper() + loop.explanation[1:].rstrip(".") + "."
+    if loop.parallel and not found.coincident:
+        # The flag of the band says otherwise: it is about the loop wherever in the band it stands.
+        text = text.replace("is parallel:", "could be parallel where it stands:", 1)
+        text += " That holds inside the loops around it in its band, which carry what advances along it."
     if loop.carries:
         carried = (f"{one.kind} of {one.array} ({one.source} → {one.sink})" for one in loop.carries)
         text += f" It carries {listed(list(carried))}."
@@ -162,10 +167,15 @@ def row_text(row: AffineRow, iterators: Sequence[str], parameters: Sequence[str]
     return text or "0"
 
 
+def kind_of(row: FoundRow) -> str:
+    """What a row is within its band; how its loop runs inside the rows before it is another question."""
+    return "parallel" if row.coincident else "dependences advance along it"
+
+
 def _row_details(row: FoundRow, graph: DependenceGraph) -> RowDetails:
     functions = {node.name: function_of(row.rows[node.name], node.domain) for node in graph.nodes}
     listing = ", ".join(f"{name}: {function}" for name, function in functions.items())
-    kind = "parallel" if row.coincident else "carries dependences"
+    kind = kind_of(row)
     return RowDetails(
         text=f"{listing} ({kind})",
         functions=functions,

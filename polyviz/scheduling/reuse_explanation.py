@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.model.details import GroupDetails, ReuseDetails, ReuseRowDetails
 from polyviz.model.schedule import Decision
-from polyviz.scheduling.explanation import function_of, listed
+from polyviz.scheduling.explanation import function_of, kind_of, listed
 from polyviz.scheduling.row_problem import PER_PARAMETER
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def row_decision(found: FoundRow, number: int, graph: DependenceGraph) -> Decisi
     """How row ``number`` (1 is outermost) of the nodes of ``graph`` came about."""
     functions = {node.name: function_of(found.rows[node.name], node.domain) for node in graph.nodes}
     listing = ", ".join(f"{name}: {function}" for name, function in functions.items())
-    sentences = [f"Row {number}, {listing}, {'parallel' if found.coincident else 'carries dependences'}"]
+    sentences = [f"Row {number}, {listing}, {kind_of(found)}"]
     inner_rows = max(node.size for node in graph.nodes) > number
     sentences += [*_aim(found), *_minimised(found), *_consequences(found, inner_rows=inner_rows)]
     sentences += [text[:1].upper() + text[1:] for text in (found.note,) if text]

@@ -26,7 +26,7 @@ from polyviz.views.device import device_html, device_text
 from polyviz.views.drawing import values_text
 from polyviz.views.html import details, heading, image, items, paragraph, preformatted, table
 from polyviz.views.linked_reasons import reason_forms
-from polyviz.views.notation import constraints
+from polyviz.views.notation import constraints, runs_downwards
 from polyviz.views.pictures import (
     DependenceRow,
     Pictures,
@@ -178,8 +178,9 @@ def _dependences_html(
     header = ["kind", "array", "source → sink", "distance", "relation", pairs]
     summary = f"{plural(len(rows), 'dependence relation')}, {kind}"
     content = table(body, header, code=[3, 4]) if rows else paragraph("No dependence: any order is legal.")
+    downwards = [text.DOWNWARDS] if any(runs_downwards(one) for row in rows for one in row.distances) else []
     return details(summary, content, opened=len(rows) <= 12) + items(
-        [*text.left_out(dependences), *dependences.notes]
+        [*downwards, *text.left_out(dependences), *dependences.notes]
     )
 
 

@@ -22,6 +22,8 @@ INPUT = isl.dim_type.in_
 OUTPUT = isl.dim_type.out
 # More distances than this are summed up per loop.
 LISTED_DISTANCES = 9
+# Nor is what is summed up told in more kinds than these.
+_KINDS = 3
 _LARGEST_BOX = 400
 
 
@@ -193,6 +195,8 @@ def distances(dependence: isl.Map, depth: int, common: int | None = None) -> tup
     ('(≥1, *)',)
     >>> distances(isl.Map("{ S[t, i] -> T[t + 1, i - 1] }"), 2, common=1)
     ('(1 | -1)',)
+    >>> distances(isl.Map("[n] -> { S[i, j] -> S[i', j'] : (i' = i and j' > j) or (i' > i and j' = j) }"), 2)
+    ('(0, ≥1)', '(≥1, 0)')
     """
     shared = depth if common is None else common
     if depth == 0 or dependence.is_empty():
@@ -203,7 +207,29 @@ def distances(dependence: isl.Map, depth: int, common: int | None = None) -> tup
         listed, _ = integer_points(vectors)
         if len(listed) <= LISTED_DISTANCES:
             return tuple(_vector([str(value) for value in vector], shared) for vector in listed)
-    return (_vector([_range(low, high) for low, high in box], shared),)
+    return _summaries(vectors, shared) or (_vector(_ranges(vectors), shared),)
+
+
+def _summaries(vectors: isl.Set, shared: int) -> tuple[str, ...]:
+    """Bounds per piece, so that one kind of distance does not hide another; nothing where there are many."""
+    pieces: list[isl.BasicSet] = []
+    vectors.foreach_basic_set(pieces.append)
+    if len(pieces) > _KINDS:
+        return ()
+    return tuple(sorted({_vector(_ranges(isl.Set.from_basic_set(one)), shared) for one in pieces}))
+
+
+def _ranges(vectors: isl.Set) -> list[str]:
+    return [_range(*_bounds(vectors, axis)) for axis in range(vectors.dim(isl.dim_type.set))]
+
+
+def runs_downwards(distance: str) -> bool:
+    """Whether a distance tells of a loop that runs downwards: an earlier iteration never has a larger first value else.
+
+    >>> runs_downwards("(0, -1)"), runs_downwards("(≤-1 | 2)"), runs_downwards("(1, -1)"), runs_downwards("(0 | -1)")
+    (True, True, False, False)
+    """
+    return re.match(r"\((0, )*≤?-", distance) is not None
 
 
 def _deltas(dependence: isl.Map, depth: int) -> isl.Set:

@@ -76,7 +76,7 @@ def choose(
         given = {name: known[name] for name in names}
         if _fits(domains, binding(given, context.get_ctx())):
             return given
-    for candidates in (_alike(names), _apart(names, known or {})):
+    for candidates in (_at_most(names, known or {}), _alike(names), _apart(names)):
         best = min(
             (values for values in candidates if _allowed(values, context)),
             key=lambda values: _distance(domains, binding(values, context.get_ctx())),
@@ -91,10 +91,14 @@ def _alike(names: Sequence[str]) -> Iterator[dict[str, int]]:
     return (dict.fromkeys(names, candidate) for candidate in _CANDIDATES)
 
 
-def _apart(names: Sequence[str], known: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """Values for loops that run from one parameter to another: as they are known but small, or one of them less."""
+def _at_most(names: Sequence[str], known: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """All alike, but none larger than it is known to be: nobody asked for iterations that there are not."""
     for values in _alike(names):
         yield {name: min(known.get(name, value), value) for name, value in values.items()}
+
+
+def _apart(names: Sequence[str]) -> Iterator[dict[str, int]]:
+    """Values for loops that run from one parameter to another: one of them less."""
     for values in _alike(names):
         yield from ({**values, name: 1} for name in names)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.model.words import plural
 from polyviz.views.drawing import clip_text, values_text
-from polyviz.views.notation import affine, condition_of, constraints
+from polyviz.views.notation import affine, condition_of, constraints, runs_downwards
 from polyviz.views.tables import columns
 from polyviz.views.tree import root_of, tree_text
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _SOURCE_WIDTH = 60
 _SUMMARY_WIDTH = 72
+DOWNWARDS = "Where the first entry of a distance that is not 0 is negative, that loop runs downwards: its values fall."
 
 
 def scop_text(scop: Scop) -> str:
@@ -87,6 +88,8 @@ def dependences_text(
         lines.append(columns([_dependence_cells(row) for row in rows], header, right=[4]))
     if any(" | " in row.summary for row in rows):
         lines.append("  After a bar stand loops of the same name that the two statements do not share.")
+    if any(runs_downwards(one) for row in rows for one in row.distances):
+        lines.append(f"  {DOWNWARDS}")
     if any(row.kind == "reduction" for row in rows):
         lines.append("  Reduction steps may be reordered; they also appear under their other kinds.")
     lines += _listed("Not constraining", left_out(dependences))

@@ -324,3 +324,9 @@ def test_a_mark_counts_where_the_loop_keeps_what_it_promises(read: str, met: boo
     marked = replace(answer.schedule, tree=inner.insert_mark(isl.Id("vector")).get_schedule())
     assert vector().judge(replace(answer, schedule=marked)).met is met
     assert vector().judge(answer).met is False
+
+
+def test_a_distance_over_one_loop_is_written_as_in_the_views() -> None:
+    asked = exercise("chain", None, [distances((2,))])
+    text = str(asked.attempt("for i in range(1, n):\n    A[i] = A[i - 1]"))
+    assert "exactly the distance (2). The distance is (1)." in text

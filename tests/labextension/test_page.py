@@ -207,7 +207,7 @@ def said(done, folder):
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.timeout(LONGEST + 300)
-@pytest.mark.parametrize("script", ["run", "extension", "tasks", "charts", "newcomer"])
+@pytest.mark.parametrize("script", ["run", "extension", "tasks", "charts", "newcomer", "keys"])
 def test_in_jupyterlab(script, tmp_path):
     built()
     command = [node(), str(FRONT_END / "tests" / "page" / f"{script}.mjs")]

@@ -11,10 +11,32 @@ from polyviz.model.techniques import techniques
 from polyviz.notebook.completion import complete_line
 from polyviz.notebook.words import OPTIONS
 
+KINDS = {"option", "scheduler", "target", "view", "technique", "contract", "exercise"}
+
 
 def completions(shell, text: str, rest: str = "\nfor i in range(3):\n    A[i] = 0\n") -> list[str]:
     with provisionalcompleter():
-        return [item.text for item in shell.Completer.completions(text + rest, len(text)) if item.type == "param"]
+        found = list(shell.Completer.completions(text + rest, len(text)))
+    return [item.text for item in found if item.type in KINDS]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("%%polyopt --s", "option"),
+        ("%%polyopt -s plu", "scheduler"),
+        ("%%polyopt --target=c", "target"),
+        ("%%polyopt --show s", "view"),
+        ("%%polyopt --without pa", "technique"),
+        ("%%polyopt --contract s", "contract"),
+        ("%%polycheck first-i", "exercise"),
+        ("%%polycheck --", "option"),
+    ],
+)
+def test_each_completion_says_what_it_is(shell, text: str, kind: str) -> None:
+    shell.run_line_magic("load_ext", "polyviz")
+    with provisionalcompleter():
+        assert {item.type for item in shell.Completer.completions(text, len(text))} == {kind}
 
 
 @pytest.mark.parametrize(

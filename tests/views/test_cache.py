@@ -19,6 +19,16 @@ def sweep(A, B, n):
         for j in range(1, n - 1):
             A[i, j] = A[i - 1, j + 1] + B[i, j]
 """
+JACOBI = """
+def jacobi_2d(A, B, n, steps):
+    for t in range(steps):
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                B[i, j] = 0.2 * (A[i, j] + A[i, j - 1] + A[i, j + 1] + A[i - 1, j] + A[i + 1, j])
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                A[i, j] = 0.2 * (B[i, j] + B[i, j - 1] + B[i, j + 1] + B[i - 1, j] + B[i + 1, j])
+"""
 LINE = "def line(A, n):\n    for i in range(n):\n        A[i] = 1.0"
 
 
@@ -101,3 +111,17 @@ def test_a_saved_inspector_shows_order_and_cache():
     )
     assert "Order of the accesses under original in a cache of" in bundle["text/html"]
     assert "== Order and cache ==" in bundle["text/plain"]
+
+
+def test_what_notebook_09_has_its_reader_find_out():
+    """Skewed loops move less than those as written, tiles of four half of it; in half the cache they do not fit."""
+    bench = Workbench(pv.inspect(JACOBI, schedules=("original", "pluto")))
+    bench.draw_for({"n": 9, "steps": 7})
+    bench.apply("pluto", "tile", "t", {"sizes": [4, 4, 4]})
+    found = bench.model()
+
+    def moved(size):
+        return [simulate(found, variant, CacheShape(size)).moved for variant in found["variants"]]
+
+    assert moved(1024) == [13152, 9984, 6880]
+    assert moved(512) == [23296, 16128, 26592]

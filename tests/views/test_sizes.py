@@ -42,6 +42,12 @@ def test_of_blocks_written_by_hand_two_are_drawn():
     assert choose([blocks], isl.Set("[n] -> { : n > 0 }")) == {"n": 9}
 
 
+def test_none_is_drawn_larger_than_it_is_known_to_be():
+    cube = isl.Set("[n, steps] -> { S[t, i, j] : 0 <= t < steps and 0 < i, j < n - 1 }")
+    drawn = choose([cube], isl.Set("[n, steps] -> { : }"), {"n": 200, "steps": 3})
+    assert drawn["steps"] == 3 and drawn["n"] < 20
+
+
 def test_known_sizes_are_taken_when_they_can_be_drawn():
     domains = sets("[n] -> { S[i, j] : 0 <= i < n and 0 <= j < n }")
     assert choose(domains, ALWAYS, {"n": 11, "other": 3}) == {"n": 11}

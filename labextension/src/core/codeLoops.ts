@@ -47,7 +47,9 @@ export function codeLoops(program: Program, variant: Variant): ReadonlyMap<numbe
       const [nest] = nests;
       return nest !== undefined && nests.length === 1 && nest.length === own.length ? (own[nest.indexOf(line)]?.id ?? '') : '';
     });
-    found.set(line, { loop: names.every(name => name === names[0]) ? (names[0] ?? '') : '', statements });
+    // A line is one loop for all: what a statement with another number of loops does not tell, the others may.
+    const told = [...new Set(names)].filter(name => name !== '');
+    found.set(line, { loop: told.length === 1 ? (told[0] ?? '') : '', statements });
   }
   return found;
 }

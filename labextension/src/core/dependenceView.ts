@@ -72,13 +72,17 @@ export function sample(kind: string): SVGElement {
   );
 }
 
+/** A vector whose first entry that is not 0 is negative: in the order of the source, values of that loop fall. */
+const DOWNWARDS = /^\((0, )*≤?-/;
 const HEADINGS = ['kind', 'array', 'source → sink', 'distance', 'carried by', 'pairs'];
 
 function tableOf(state: State): [HTMLElement, () => void] {
   const rows = state.model.relations.map((relation, number) => rowOf(state, relation, number));
   const isSplit = state.model.relations.some(one => one.distances.some(distance => distance.includes('|')));
-  const meaning = element('span', { class: 'polyviz-meaning' }, 'loops around both | loops of each');
-  const head = element('tr', {}, ...HEADINGS.map(name => element('th', { scope: 'col' }, name, name === 'distance' && isSplit ? meaning : null)));
+  const isDownwards = state.model.relations.some(one => one.distances.some(distance => DOWNWARDS.test(distance)));
+  const meanings = [...(isSplit ? ['loops around both | loops of each'] : []), ...(isDownwards ? ['first below 0: that loop runs downwards'] : [])];
+  const meaning = meanings.map(text => element('span', { class: 'polyviz-meaning' }, text));
+  const head = element('tr', {}, ...HEADINGS.map(name => element('th', { scope: 'col' }, name, ...(name === 'distance' ? meaning : []))));
   const body = element('tbody', {}, ...rows);
   rove(body, 'tr');
   const table = element('table', { class: 'polyviz-table', role: 'grid', 'aria-multiselectable': 'true', 'aria-label': 'Dependences' }, element('thead', {}, head), body);

@@ -81,13 +81,28 @@ export function freshId(purpose: string): string {
   return `polyviz-${purpose}-${load}-${counter}`;
 }
 
-/** Redraw below `root` and give the focus back to the control that had it, found again by its label. */
+/**
+ * Redraw below `root` and give the focus back to the control that had it, found again by its name. Where that is gone
+ * or cannot be used any more, like Undo after the last step, its neighbour gets it: nobody starts again at the top.
+ */
 export function keepingFocus(root: HTMLElement, redraw: () => void): void {
   const active = root.contains(document.activeElement) ? document.activeElement : null;
-  const label = active?.getAttribute('aria-label') ?? null;
+  const place = active === null ? -1 : controls(root).findIndex(one => one === active);
   redraw();
-  if (label !== null) {
-    const again = [...root.querySelectorAll<HTMLElement>('[aria-label]')];
-    again.find(one => one.getAttribute('aria-label') === label)?.focus();
+  if (active === null) {
+    return;
   }
+  const all = controls(root);
+  const again = all.findIndex(one => nameOf(one) === nameOf(active));
+  const near = Math.max(0, again < 0 ? place : again);
+  const usable = [...all.slice(near), ...all.slice(0, near).reverse()].find(one => !one.matches(':disabled'));
+  usable?.focus();
+}
+
+function controls(root: HTMLElement): readonly HTMLElement[] {
+  return [...root.querySelectorAll<HTMLElement>('button, input, select, summary, [tabindex]')];
+}
+
+function nameOf(control: Element): string | null {
+  return control.getAttribute('aria-label') ?? control.textContent;
 }

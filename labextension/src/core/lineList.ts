@@ -3,9 +3,25 @@
 import { element } from './dom';
 import { onPick, rove } from './roving';
 
+/** Deeper lines go on below without standing further in: there would be no room left. */
+const MOST_INDENT = 16;
+
 export interface LineList {
   readonly root: HTMLElement;
   mark(lit: ReadonlySet<number>): void;
+}
+
+/** What of a long line goes on below stands further in than its beginning: where lines begin still tells the loops. */
+function hanging(line: string): string {
+  const indent = Math.min(Math.max(0, line.search(/\S/)), MOST_INDENT) + 4;
+  return `padding-inline-start: ${indent}ch; text-indent: -${indent}ch`;
+}
+
+/** A line with the short remark at its end, such as the number of a source line, in one piece. */
+function remarked(line: string): readonly (HTMLElement | string)[] {
+  const remark = /  # .{1,24}$/.exec(line)?.[0] ?? '';
+  const rest = line.slice(0, line.length - remark.length);
+  return remark === '' ? [line === '' ? ' ' : line] : [rest, element('span', { class: 'polyviz-remark' }, remark)];
 }
 
 export function lineList(label: string, text: string, first: number, pick: (line: number) => void): LineList {
@@ -20,7 +36,7 @@ export function lineList(label: string, text: string, first: number, pick: (line
         class: 'polyviz-line'
       },
       element('span', { class: 'polyviz-number', 'aria-hidden': 'true' }, String(first + place)),
-      element('code', {}, line === '' ? ' ' : line)
+      element('code', { style: hanging(line) }, ...remarked(line))
     );
     onPick(option, () => pick(first + place));
     return option;

@@ -31,7 +31,10 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-columns { display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; }
 .polyviz-saves { margin-inline-start: auto; white-space: nowrap; }
 .polyviz-memory { max-height: 340px; overflow: auto; }
-@container (min-width: 820px) { .polyviz-columns { grid-template-columns: minmax(300px, 5fr) minmax(0, 7fr); } }
+@container (min-width: 820px) {
+  .polyviz-columns { grid-template-columns: minmax(300px, 5fr) minmax(0, 7fr); grid-template-rows: auto 1fr; gap: 0 10px; align-items: start; }
+  .polyviz-right { grid-area: 1 / 2 / span 2; }
+}
 .polyviz-section { border: 1px solid var(--pv-border); border-radius: 4px; padding: 6px 8px; margin-bottom: 10px; }
 .polyviz-row, .polyviz-filter { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: center; }
 .polyviz-filter { border: 0; margin: 2px 0; padding: 0; min-width: 0; }
@@ -52,11 +55,17 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz :focus-visible, .polyviz [role=treeitem]:focus-visible > .polyviz-node { outline: 2px solid var(--pv-flow); outline-offset: 1px; }
 .polyviz [role=treeitem]:focus-visible { outline: none; }
 .polyviz-status { background: var(--pv-raised); border-inline-start: 4px solid var(--pv-flow); padding: 3px 10px; margin: 6px 0; min-height: 30px; }
+@media (min-height: 500px) {
+  .polyviz-status { position: sticky; top: 0; z-index: 3; max-height: 30vh; overflow: auto; }
+  .polyviz-columns button, .polyviz-columns [tabindex], .polyviz-columns input { scroll-margin-top: 100px; }
+  .jp-Cell:not(.jp-mod-outputsScrolled) :is(.jp-OutputArea, .jp-OutputArea-child, .jp-OutputArea-output):has(.polyviz-status) { overflow: clip; }
+}
 .polyviz-busy:empty, .polyviz-problem:empty { display: none; }
 .polyviz-problem { color: var(--pv-violation); font-weight: 600; }
 .polyviz-lines { max-height: 320px; overflow: auto; position: relative; }
-.polyviz-line { display: flex; gap: 10px; white-space: pre; cursor: pointer; padding-inline-end: 6px; min-width: max-content; border-inline-start: 3px solid transparent; }
-.polyviz-number { color: var(--pv-muted); min-width: 2.4em; text-align: end; font: 11px/1.7 var(--jp-code-font-family, monospace); }
+.polyviz-line { display: flex; gap: 10px; white-space: pre-wrap; cursor: pointer; padding-inline-end: 6px; border-inline-start: 3px solid transparent; }
+.polyviz-line > code { min-width: 0; overflow-wrap: anywhere; } .polyviz-remark { display: inline-block; white-space: pre; text-indent: 0; }
+.polyviz-number { color: var(--pv-muted); min-width: 2.4em; flex: none; text-align: end; font: 11px/1.7 var(--jp-code-font-family, monospace); }
 .polyviz [aria-selected=true] > .polyviz-node, .polyviz tr[aria-selected=true], .polyviz-line[aria-selected=true] {
   background: var(--pv-lit); border-inline-start-color: var(--pv-lit-edge); --pv-muted: var(--pv-ink);
 }
@@ -134,7 +143,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-cacheline.polyviz-again { fill: var(--pv-violation); stroke: var(--pv-ink); stroke-width: 2; stroke-dasharray: 3 2; }
 .polyviz-key { display: inline-flex; gap: 4px; align-items: center; font-size: 12px; color: var(--pv-muted); }
 .polyviz-cache-step { min-height: 2.9em; }
-.polyviz-table td.polyviz-figure { text-align: end; font-variant-numeric: tabular-nums; }
+.polyviz-table td.polyviz-figure { text-align: end; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .polyviz-table tr[aria-current=true] { background: var(--pv-raised); font-weight: 600; }
 .polyviz-side { overflow-x: auto; }
 .polyviz-meaning { display: block; font-weight: 400; font-size: 11px; color: var(--pv-muted); }

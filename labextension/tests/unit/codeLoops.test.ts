@@ -38,6 +38,23 @@ test('a line of a program with other loops than the tree only knows its statemen
   ]);
 });
 
+test('a line that one statement does not tell is the loop that another one inside it tells', () => {
+  const base = sample();
+  const [first] = base['variants'] as Record<string, unknown>[];
+  const statement = (base['statements'] as Record<string, unknown>[])[0]!;
+  const tree = JSON.parse(JSON.stringify(first!['tree']).replaceAll('"S0":"i"', '"S0":"i","S1":"i"').replaceAll('"statements":["S0"]', '"statements":["S0","S1"]')) as unknown;
+  const program = { target: 'python', text: 'for i in a:\n    B[i] = 0\n    for j in b:\n        A[i, j] = 0\n', lines: { '2': 'S1', '4': 'S0' }, notes: [] };
+  const reading = readModel({ ...base, statements: [statement, { ...statement, name: 'S1' }], variants: [{ ...first, tree, program }] });
+  if ('problem' in reading) {
+    throw new Error(reading.problem);
+  }
+  const variant = reading.model.variants[0]!;
+  expect([...codeLoops(variant.program!, variant)].map(([line, { loop }]) => [line, loop])).toEqual([
+    [1, '0.0:0'],
+    [3, '0.0:1']
+  ]);
+});
+
 test('a for line of the source lights the dependences that its loop carries', () => {
   const { model, variant } = read('', {});
   const light = lightOf(model, variant, { what: 'line', line: 2 });
