@@ -203,9 +203,9 @@ class _CProgram:
         return text.text()
 
     def _epilogue(self) -> None:
-        for line in (*self.temporaries.releases(), *self.arrays.epilogue()):
+        end = f"return {'failure' if self.arrays.helpers else '0'};"
+        for line in (*self.temporaries.releases(), *self.arrays.epilogue(), end):
             self.text.add(1, line)
-        self.text.add(1, f"return {'failure' if self.arrays.helpers else '0'};")
         self.text.add(0, "}")
 
     def _index(self, node: Expression) -> str:
@@ -355,9 +355,9 @@ class _CProgram:
         self.array_sums.write(node, self.bodies, indent, scheduling, print_loop)
 
     def _plain_loop(self, node: For, indent: int, pragma: str = "") -> None:
-        name = node.iterator
-        advance = f"{name}++" if node.step == 1 else f"{name} += {node.step}"
-        header = f"int64_t {name} = {self._index(node.start)}; {name} < {self.printer.bound(node.stop)}; {advance}"
+        name, stop = node.iterator, self.printer.bound(node.stop)
+        advance = "++" if node.step == 1 else f" += {node.step}"
+        header = f"int64_t {name} = {self._index(node.start)}; {name} < {stop}; {name}{advance}"
         packed = self._pack_before(node, indent)
         if pragma:
             self.text.add(indent, pragma)
@@ -365,7 +365,8 @@ class _CProgram:
         if packed is not None:
             self.blocks.block(packed.statement, packed.arguments, indent + 1, packed=True)
         else:
-            self._node(node.body, indent + 1)
+            with self.temporaries.inside(node):
+                self._node(node.body, indent + 1)
         self.text.add(indent, "}")
 
     def _pack_before(self, node: For, indent: int) -> Instance | None:
