@@ -51,7 +51,9 @@ def told_apart(scop: Scop) -> Scop:
         replace(
             statement,
             accesses=tuple(
-                access if access.array in unknown else replace(access, relation=access.apart)
+                replace(access, relation=access.apart)
+                if access.apart is not None and access.array not in unknown
+                else access
                 for access in statement.accesses
             ),
         )

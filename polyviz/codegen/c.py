@@ -203,9 +203,9 @@ class _CProgram:
         return text.text()
 
     def _epilogue(self) -> None:
-        end = f"return {'failure' if self.arrays.helpers else '0'};"
-        for line in (*self.temporaries.releases(), *self.arrays.epilogue(), end):
+        for line in (*self.temporaries.releases(), *self.arrays.epilogue()):
             self.text.add(1, line)
+        self.text.add(1, f"return {'failure' if self.arrays.helpers else '0'};")
         self.text.add(0, "}")
 
     def _index(self, node: Expression) -> str:
@@ -236,8 +236,7 @@ class _CProgram:
             self._child(child, indent)
 
     def _child(self, node: LoopNode, indent: int) -> None:
-        """One of several nodes in a row: temporaries it declares get a scope of their own, since isl may write the
-        node again beside it for iterations taken out of a loop."""
+        """One of several nodes in a row, in a scope of its own if it declares: isl may write it again beside itself."""
         if not isinstance(node, Block) or self.blocks.team(node) is not None:
             self._node(node, indent)
             return

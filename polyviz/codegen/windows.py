@@ -31,13 +31,13 @@ def counted_from(
     loops = [node for node in descendants(strip.body) if isinstance(node, For)]
     within = {loop.iterator for loop in loops if _is_within(loop, strip)}
     places = [node for node in descendants(strip.body) if isinstance(node, Instance) and node.statement in bodies]
-    result = {}
+    result: dict[str, Sequence[Instruction]] = {}
     for name in dict.fromkeys(node.statement for node in places):
         iterators = scop.statement(name).iterators
         cells: dict[Expression, Expression] = {}
         for expansion in fitting:
             own = {node.arguments[expansion.depth - 1 : expansion.depth] for node in places if node.statement == name}
-            if strip.iterator not in iterators and all(one and one[0] in map(Name, within) for one in own):
+            if strip.iterator not in iterators and all(_name(one) in within for one in own):
                 iterator = Name(iterators[expansion.depth - 1])
                 cell = Binary("&", iterator, Constant(expansion.window - 1))
                 cells[cell] = Binary("-", iterator, Name(strip.iterator))
@@ -49,6 +49,10 @@ def _is_within(loop: For, strip: For) -> bool:
     """Whether all iterations of ``loop`` lie in the strip that starts at the iterator of ``strip``."""
     begin, end = Name(strip.iterator), Binary("+", Name(strip.iterator), Constant(strip.step))
     return begin in _parts(loop.start, "max") and end in _parts(loop.stop, "min")
+
+
+def _name(arguments: tuple[Expression, ...]) -> str:
+    return arguments[0].name if arguments and isinstance(arguments[0], Name) else ""
 
 
 def _parts(bound: Expression, function: str) -> tuple[Expression, ...]:
