@@ -115,3 +115,15 @@ def test_a_flat_sweep_keeps_its_dependences(schedule: str) -> None:
     np.testing.assert_allclose(data, expected)
     with pytest.raises(OutOfBoundsError):
         kernel(np.zeros(5), 37, 41)
+
+
+def test_reuse_of_what_is_read_does_not_skew_loops_whose_writes_are_linearised() -> None:
+    text = (
+        "def columns(X, C, k):\n    c, h, w = X.shape\n    for ch in range(c):\n        for u in range(k):\n"
+        "            for i in range(h - k + 1):\n                for j in range(w):\n"
+        "                    C[ch * k + u, i * w + j] = X[ch, i + u, j]"
+    )
+    source = pv.compile(text, target="c").source
+    assert "#pragma omp parallel for" in source
+    assert "skew" not in source
+    assert "wave" not in source
