@@ -127,3 +127,4 @@ def test_reuse_of_what_is_read_does_not_skew_loops_whose_writes_are_linearised()
     assert "#pragma omp parallel for" in source
     assert "skew" not in source
     assert "wave" not in source
+    assert "_tile" not in source
