@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -34,6 +34,32 @@ class ArrayAccesses:
 def restricted(scop: Scop, statement: Statement, access: Access) -> isl.Map:
     """The relation of ``access`` on the instances that exist for parameter values of the context."""
     return access.relation.intersect_domain(statement.domain).intersect_params(scop.context)
+
+
+def told_apart(scop: Scop) -> Scop:
+    r"""``scop`` with the cells of arrays that have linearised subscripts told apart: for what only compares cells.
+
+    >>> import polyviz as pv
+    >>> part = pv.extract("def f(A, n, m):\n  for i in range(n):\n    for j in range(m):\n      A[i * m + j] = 0.0")
+    >>> [str(access.relation) for _, access in all_accesses(told_apart(part))]
+    ['[n, m] -> { S0[i, j] -> A[i, j] : 0 <= i < n and 0 <= j < m }']
+    """
+    unknown = {access.array for _, access in all_accesses(scop) if access.apart is None}
+    if all(access.array in unknown for _, access in all_accesses(scop)):
+        return scop
+    statements = tuple(
+        replace(
+            statement,
+            accesses=tuple(
+                replace(access, relation=access.apart)
+                if access.apart is not None and access.array not in unknown
+                else access
+                for access in statement.accesses
+            ),
+        )
+        for statement in scop.statements
+    )
+    return replace(scop, statements=statements)
 
 
 def accesses_by_array(scop: Scop) -> tuple[ArrayAccesses, ...]:

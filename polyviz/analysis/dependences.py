@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import islpy as isl
 
-from polyviz.analysis.accesses import ArrayAccesses, accesses_by_array
+from polyviz.analysis.accesses import ArrayAccesses, accesses_by_array, all_accesses, told_apart
 from polyviz.analysis.dataflow import Found, memory_based, value_based
 from polyviz.analysis.nesting import Nest, loop_nests
 from polyviz.analysis.order import Order
@@ -65,7 +65,7 @@ def _analyse(scop: Scop, kind: Literal["value", "memory"]) -> Dependences:
     parameters = scop.context.get_space()
     order = Order(times_by_statement(scop.schedule.get_map()), parameters)
     nests = loop_nests(scop.schedule)
-    accesses = accesses_by_array(scop)
+    accesses = accesses_by_array(told_apart(scop))
     allowance = allowance_for(accesses)
     found = _found(accesses, kind, order, allowance)
     relations = [dependence for array in accesses for dependence in _of_array(array.array, found)]
@@ -152,8 +152,11 @@ def _after_privatization(
 
 
 def _close_pairs(scop: Scop, relations: Iterable[Dependence]) -> Iterator[Dependence]:
+    # How linearised subscripts walk through memory no schedule is told: reuse of what is read would outweigh it.
+    blind = {statement.name for statement, one in all_accesses(scop) if one.apart is not None and not one.exact}
     for dependence in relations:
         reused = dependence.kind == "input" and scop.array(dependence.array).rank > 0
+        reused = reused and dependence.sink not in blind
         if dependence.kind == "flow" or reused:
             yield dependence
 

@@ -145,8 +145,7 @@ def _with_name(statement: Statement, old: str, new: str | None) -> Statement:
 
 
 def _renamed_access(access: Access, new: str) -> Access:
-    relation = access.relation.set_tuple_name(isl.dim_type.out, new)
-    return replace(access, array=new, relation=relation, text=new)
+    return access.mapped(lambda relation: relation.set_tuple_name(isl.dim_type.out, new), array=new, text=new)
 
 
 def _renamed_instruction(instruction: Instruction, old: str, new: str) -> Instruction:

@@ -230,9 +230,12 @@ def _with_copies(statement: Statement, expansion: _Expansion) -> Statement:
 
 def _expanded_access(statement: Statement, access: Access, expansion: _Expansion) -> Access:
     index = _iterator(statement, expansion.position)
-    cells = access.relation.reset_tuple_id(isl.dim_type.out)
-    relation = index.flat_range_product(cells).set_tuple_name(isl.dim_type.out, expansion.name)
-    return replace(access, array=expansion.name, relation=relation)
+
+    def expanded(relation: isl.Map) -> isl.Map:
+        cells = relation.reset_tuple_id(isl.dim_type.out)
+        return index.flat_range_product(cells).set_tuple_name(isl.dim_type.out, expansion.name)
+
+    return access.mapped(expanded, array=expansion.name)
 
 
 def _with_final_values(scop: Scop, expansion: _Expansion, last: isl.PwMultiAff) -> Scop:

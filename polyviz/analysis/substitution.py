@@ -170,10 +170,13 @@ def _with_value(found: _Temporary) -> Statement:
 
 
 def _read_by(use: Statement, access: Access) -> Access:
-    relation = access.relation.set_tuple_name(isl.dim_type.in_, use.name)
-    for position, iterator in enumerate(use.iterators):
-        relation = relation.set_dim_name(isl.dim_type.in_, position, iterator)
-    return replace(access, relation=relation)
+    def renamed(relation: isl.Map) -> isl.Map:
+        relation = relation.set_tuple_name(isl.dim_type.in_, use.name)
+        for position, iterator in enumerate(use.iterators):
+            relation = relation.set_dim_name(isl.dim_type.in_, position, iterator)
+        return relation
+
+    return access.mapped(renamed)
 
 
 def _substituted(scop: Scop, found: _Temporary) -> Scop:

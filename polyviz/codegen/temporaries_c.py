@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import bound_expression, private_name
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.loops import instances
 from polyviz.codegen.ranges import narrowest
+from polyviz.codegen.windows import counted_from
 from polyviz.model.expression import Call, Constant, Element, walk
 from polyviz.model.program import NO_MEMORY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.expressions_c import CExpressionPrinter
-    from polyviz.codegen.loops import Block
+    from polyviz.codegen.loops import Block, For
     from polyviz.model.expression import Instruction
     from polyviz.model.plan import Expansion, Plan
     from polyviz.model.scop import Scop
@@ -29,18 +31,28 @@ class TemporaryPrinter:
         self,
         scop: Scop,
         plan: Plan,
-        bodies: Mapping[str, Sequence[Instruction]],
+        bodies: dict[str, Sequence[Instruction]],
         dtypes: Mapping[str, str],
         arrays: ArrayPrinter,
         printer: CExpressionPrinter,
     ) -> None:
         self.scop = scop
         self.windows = {expansion.array: expansion.window for expansion in plan.expansions}
+        self.windowed = [expansion for expansion in plan.expansions if expansion.window]
         self.expansions = [expansion for expansion in plan.expansions if not expansion.window]
         self.bodies = bodies
         self.dtypes = dtypes
         self.arrays = arrays
         self.printer = printer
+
+    @contextmanager
+    def inside(self, loop: For) -> Iterator[None]:
+        """While what is below ``loop`` is printed, cells of windows count from its iterator where they may."""
+        changed = counted_from(loop, self.scop, self.windowed, self.bodies)
+        before = {name: self.bodies[name] for name in changed}
+        self.bodies.update(changed)
+        yield
+        self.bodies.update(before)
 
     def declarations(self, block: Block) -> list[str]:
         """A line for each private copy that ``block`` declares and that some statement in it uses."""

@@ -49,7 +49,7 @@ def aligned(statement: Statement, context: isl.Set) -> Statement:
     """``statement`` with its sets and relations over the parameters of ``context``, in that order."""
     space = context.get_space()
     accesses = tuple(
-        replace(access, relation=access.relation.align_params(space)) for access in statement.accesses
+        access.mapped(lambda relation: relation.align_params(space)) for access in statement.accesses
     )
     return replace(statement, domain=statement.domain.align_params(space), accesses=accesses)
 

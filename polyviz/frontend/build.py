@@ -12,10 +12,11 @@ from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.cells import Cells
 from polyviz.frontend.finals import LoopRecord, LoopStep, TimeStep
 from polyviz.frontend.integers import constant_integer
+from polyviz.frontend.linearised import told_apart
 from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Requirement
 from polyviz.frontend.order import Ordered, OrderedLoop
 from polyviz.frontend.place import Place
-from polyviz.frontend.reasons import approximation_notes, sentence, why, why_range
+from polyviz.frontend.reasons import approximation_notes, linearised_notes, sentence, why, why_range
 from polyviz.frontend.spelling import spelled
 from polyviz.model.expression import (
     Assign,
@@ -76,6 +77,19 @@ class Builder:
         """The order of all statements; the lists of what was found on the way are filled."""
         affine = AffineReader((), self._program.parameters)
         return self._block(nodes, Position(affine, affine.universe()))
+
+    def tell_apart(self) -> None:
+        """Find out, now that all references are known, which linearised subscripts are as good as several."""
+        references = [check.reference for check in self.checks]
+        digits = iter(told_apart(references, self._program.parameters, self._program.context()))
+        for position, statement in enumerate(self.statements):
+            accesses = []
+            for access in statement.accesses:
+                found = next(digits)
+                apart = None if found is None else of_statement(found, statement.name, statement.iterators)
+                accesses.append(replace(access, apart=apart))
+            self.statements[position] = replace(statement, accesses=tuple(accesses))
+            self.notes += linearised_notes(statement.name, accesses)
 
     def _block(self, nodes: Iterable[Node], position: Position) -> tuple[Ordered, ...]:
         parts: list[Ordered] = []
@@ -208,22 +222,26 @@ class Builder:
         return (name,)
 
     def _access(self, reference: Reference, statement: str, iterators: tuple[str, ...]) -> Access:
-        relation = reference.relation
-        extra = relation.dim(isl.dim_type.in_) - len(iterators)
-        relation = relation.project_out(isl.dim_type.in_, len(iterators), extra)
-        relation = relation.set_tuple_name(isl.dim_type.in_, statement)
-        for position, iterator in enumerate(iterators):
-            relation = relation.set_dim_name(isl.dim_type.in_, position, iterator)
         span = reference.span
         return Access(
             kind=reference.kind,
             array=reference.element.array,
-            relation=relation.coalesce(),
+            relation=of_statement(reference.relation, statement, iterators),
             exact=not reference.reason,
             reason=sentence(reference.reason),
             span=span,
             text=self._program.source.segment(span) if span is not None else spelled(reference.element),
         )
+
+
+def of_statement(relation: isl.Map, statement: str, iterators: tuple[str, ...]) -> isl.Map:
+    """``relation`` as one of the instances of ``statement``, without the loops inside it."""
+    extra = relation.dim(isl.dim_type.in_) - len(iterators)
+    relation = relation.project_out(isl.dim_type.in_, len(iterators), extra)
+    relation = relation.set_tuple_name(isl.dim_type.in_, statement)
+    for position, iterator in enumerate(iterators):
+        relation = relation.set_dim_name(isl.dim_type.in_, position, iterator)
+    return relation.coalesce()
 
 
 def _at(position: Position, domain: isl.Set, arm: int) -> Position:

@@ -58,6 +58,17 @@ def approximation_notes(statement: str, accesses: Iterable[Access]) -> list[str]
     ]
 
 
+def linearised_notes(statement: str, accesses: Iterable[Access]) -> list[str]:
+    """That references with linearised subscripts count as exact where only equal cells matter."""
+    found = {f"`{access.text}`": None for access in accesses if access.apart is not None and not access.exact}
+    if not found:
+        return []
+    return [
+        f"{statement}: the loops keep each part of {_listed(found)} within its stride, so two iterations meet in "
+        "a cell only where all parts are equal: dependences are known although the subscript is not affine."
+    ]
+
+
 def _listed(texts: Iterable[str]) -> str:
     *first, last = texts
     return f"{', '.join(first)} and {last}" if first else last

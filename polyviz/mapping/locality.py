@@ -53,8 +53,12 @@ def _motions(
 def _reuses(statement: Statement, rows: Sequence[Row]) -> bool:
     """Whether some array of two or more moving dimensions is swept again and again by the band's loops.
 
-    A loop that is known to be short sweeps nothing out of cache.
+    A loop that is known to be short sweeps nothing out of cache. Where a linearised subscript means another cell in
+    every iteration, memory is streamed in any order, and tiles would only cut its rows short.
     """
+    linearised = (access.apart for access in statement.accesses if not access.exact)
+    if any(apart is not None and apart.is_injective() for apart in linearised):
+        return False
     short = {
         loop for loop in range(len(statement.iterators)) if longest(statement.domain, loop) <= SHORT
     }

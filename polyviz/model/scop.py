@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import islpy as isl
 
 from polyviz.model.display import Displayable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from polyviz.errors import Span
     from polyviz.model.expression import Expression, Instruction
 
@@ -86,7 +88,9 @@ class Access:
     """One reference of a statement to an array.
 
     ``relation`` maps the statement's domain to cells of the array. ``exact`` is False for *may* accesses, whose
-    relation is an over-approximation; ``reason`` then says why in one sentence.
+    relation is an over-approximation; ``reason`` then says why in one sentence. ``apart`` maps the domain to what tells
+    the cells of the array apart where ``relation`` cannot: ``i, j`` for ``A[i * m + j]`` with ``0 <= j < m``. It means
+    something only beside those of all other accesses to the array.
     """
 
     kind: AccessKind
@@ -96,6 +100,12 @@ class Access:
     reason: str = ""
     span: Span | None = None
     text: str = ""
+    apart: isl.Map | None = None
+
+    def mapped(self, change: Callable[[isl.Map], isl.Map], **others: Any) -> Access:
+        """The access with ``change`` made to its relations, and ``others`` of its fields replaced."""
+        apart = None if self.apart is None else change(self.apart)
+        return replace(self, relation=change(self.relation), apart=apart, **others)
 
 
 @dataclass(frozen=True, slots=True)

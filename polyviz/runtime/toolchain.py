@@ -52,8 +52,9 @@ FLOATING_POINT_FLAGS: dict[FloatingPoint, tuple[str, ...]] = {
 """How far the compiler may change floating-point results.
 
 ``strict``: not at all; no operation is contracted or reordered, so results stay bitwise those of the written order.
-``reassociate``: sums may be reordered, multiply-adds contracted and the sign of zero ignored; NaN and infinity keep
-their meaning (``-ffinite-math-only`` is never used), so ``min``, ``max`` and comparisons stay right.
+``reassociate``: sums may be reordered, multiply-adds contracted, the sign of zero ignored and the last bits of library
+functions left to their vector variants; NaN and infinity keep their meaning (``-ffinite-math-only`` is never used), so
+``min``, ``max`` and comparisons stay right.
 """
 
 _BASE_FLAGS = ("-O3", "-march=native", "-fPIC", "-shared", "-std=gnu11")

@@ -119,8 +119,9 @@ def _merged(scop: Scop, group: Group) -> Statement:
 
 
 def _access_of(access: Access, statement: Statement, group: Group) -> Access:
-    relation = access.relation.intersect_domain(statement.domain)
-    return replace(access, relation=_of_group(relation, isl.dim_type.in_, group))
+    return access.mapped(
+        lambda relation: _of_group(relation.intersect_domain(statement.domain), isl.dim_type.in_, group)
+    )
 
 
 def _dependences(known: Dependences, names: Mapping[str, Group]) -> Dependences:

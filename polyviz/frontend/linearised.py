@@ -1,0 +1,167 @@
+"""Subscripts such as ``i * m + j`` with ``0 <= j < m``: no affine functions, but as good as two subscripts ``i, j``.
+
+A number has one representation with digits in a mixed radix. So two references whose subscripts have the strides
+``n * m``, ``m`` and ``1`` touch one cell exactly where their factors ``i``, ``j``, ``k`` in ``i * n * m + j * m + k``
+are equal, if ``0 <= k < m``, ``0 <= j < n`` and ``0 <= i`` wherever they run. Taken up from delinearisation, Grosser,
+Ramanujam, Pouchet, Sadayappan, Pop: *Optimistic Delinearization of Parametrically Sized Arrays* (2015), without the
+optimism: what does not follow from the loops is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import reduce
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyviz.frontend.affine import NotAffine
+from polyviz.frontend.spelling import spelled
+from polyviz.model.expression import Binary, Constant, Expression, Name, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from polyviz.frontend.accesses import Reference
+    from polyviz.frontend.parameters import ParameterTable
+    from polyviz.frontend.place import Place
+
+Stride = tuple[Expression, ...]
+"""Factors made of parameters, in the order of their spelling; none of them: a stride of one."""
+
+
+def told_apart(
+    references: Sequence[Reference], parameters: ParameterTable, context: isl.Set
+) -> tuple[isl.Map | None, ...]:
+    """For each reference, points to digits that are equal to those of another one exactly where the cells are.
+
+    None for the references to an array of which no subscript can be taken apart.
+    """
+    result: list[isl.Map | None] = [None] * len(references)
+    places: dict[str, list[int]] = {}
+    for place, reference in enumerate(references):
+        places.setdefault(reference.element.array, []).append(place)
+    for own in places.values():
+        found = [references[place] for place in own]
+        if all(reference.element.affine for reference in found):
+            continue
+        for place, digits in zip(own, _of_array(found, parameters, context), strict=False):
+            result[place] = digits
+    return tuple(result)
+
+
+def _of_array(
+    references: Sequence[Reference], parameters: ParameterTable, context: isl.Set
+) -> tuple[isl.Map, ...]:
+    """The digits of all ``references`` to one array; nothing where no subscript can be taken apart."""
+    rank = len(references[0].element.subscripts)
+    found = [_axis(references, axis, parameters, context) for axis in range(rank)]
+    if not any(digits is not None for digits in found):
+        return ()
+    columns = [
+        [_along(reference.relation, axis) for reference in references] if digits is None else digits
+        for axis, digits in enumerate(found)
+    ]
+    return tuple(
+        _named(reduce(isl.Map.flat_range_product, parts).intersect_domain(reference.place.domain), reference)
+        for reference, *parts in zip(references, *columns, strict=True)
+    )
+
+
+def _named(digits: isl.Map, reference: Reference) -> isl.Map:
+    return digits.set_tuple_name(isl.dim_type.out, reference.element.array)
+
+
+def _axis(
+    references: Sequence[Reference], axis: int, parameters: ParameterTable, context: isl.Set
+) -> list[isl.Map] | None:
+    """The digits of one subscript in each reference; None where they need not or cannot be told."""
+    subscripts = [reference.element.subscripts[axis] for reference in references]
+    try:
+        terms = [
+            _terms(subscript, reference.place, parameters)
+            for subscript, reference in zip(subscripts, references, strict=True)
+        ]
+        strides = _chain({stride for found in terms for stride in found})
+        if len(strides) == 1:
+            return None
+        return [
+            _digits(found, strides, reference.place, context)
+            for found, reference in zip(terms, references, strict=True)
+        ]
+    except NotAffine:
+        return None
+
+
+def _terms(subscript: Expression, place: Place, parameters: ParameterTable) -> dict[Stride, Expression]:
+    """``subscript`` as a sum of strides times affine functions; raises :class:`NotAffine` where it is none."""
+    try:
+        place.affine.value(subscript)
+    except NotAffine:
+        pass
+    else:
+        return {(): subscript}
+    match subscript:
+        case Binary("+" | "-" as operator, left, right):
+            result = _terms(left, place, parameters)
+            for stride, factor in _terms(right, place, parameters).items():
+                result[stride] = Binary(operator, result.get(stride, Constant(0)), factor)
+            return result
+        case Binary("*", left, right):
+            for factor, other in ((left, right), (right, left)):
+                if parameters.is_made_of_parameters(factor):
+                    inner = _terms(other, place, parameters)
+                    return {_sorted((*_factors(factor), *stride)): value for stride, value in inner.items()}
+    raise NotAffine(f"`{spelled(subscript)}` is no sum of strides")
+
+
+def _factors(product: Expression) -> Stride:
+    match product:
+        case Binary("*", left, right):
+            return (*_factors(left), *_factors(right))
+    return (product,)
+
+
+def _sorted(factors: Iterable[Expression]) -> Stride:
+    return tuple(sorted(factors, key=spelled))
+
+
+def _chain(strides: set[Stride]) -> list[Stride]:
+    """The strides, each a multiple of the one before it, from one on."""
+    chain = sorted({(), *strides}, key=len)
+    for small, large in pairwise(chain):
+        if Counter(small) - Counter(large):
+            raise NotAffine("the strides do not divide each other")
+    return chain
+
+
+def _digits(
+    terms: dict[Stride, Expression], strides: Sequence[Stride], place: Place, context: isl.Set
+) -> isl.Map:
+    """The factor of each stride, the largest first, where all of them lie within their range."""
+    values = [place.affine.value(terms.get(stride, Constant(0))) for stride in strides]
+    here = place.domain.intersect_params(context)
+    inside = here
+    for value, (small, large) in zip(values, pairwise(strides), strict=False):
+        inside = inside.intersect(value.lt_set(_ratio(small, large, place)))
+    for value in values:
+        inside = inside.intersect(value.ge_set(value.sub(value)))
+    if not here.is_subset(inside):
+        raise NotAffine("the loops do not tell that a factor stays within its range")
+    return reduce(isl.Map.flat_range_product, [isl.Map.from_pw_aff(value) for value in reversed(values)])
+
+
+def _ratio(small: Stride, large: Stride, place: Place) -> isl.PwAff:
+    """How many times ``small`` goes into ``large``."""
+    rest = _sorted((Counter(large) - Counter(small)).elements())
+    if sum(any(isinstance(part, Name) for part in walk(factor)) for factor in rest) > 1:
+        raise NotAffine("two strides differ by a product")
+    return place.affine.value(reduce(lambda left, right: Binary("*", left, right), rest))
+
+
+def _along(relation: isl.Map, axis: int) -> isl.Map:
+    """One subscript of ``relation``."""
+    kind = isl.dim_type.out
+    own = relation.project_out(kind, axis + 1, relation.dim(kind) - axis - 1).project_out(kind, 0, axis)
+    return own.reset_tuple_id(kind) if own.has_tuple_id(kind) else own
