@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import islpy as isl
+
 from polyviz.mapping.array_sums import explain
 from polyviz.mapping.interleave import interleave_decision
 from polyviz.mapping.row_blocks import no_row_block_decision, row_block_decision
@@ -16,11 +18,13 @@ from polyviz.transform.tree import Path, node_at, statements_under
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import islpy as isl
-
     from polyviz.mapping.block_tiles import Update
     from polyviz.model.plan import ArraySum, RegisterTile
     from polyviz.model.scop import Scop
+
+
+CHAIN_STEP = 4
+"""The instances in vector lanes that one step of a chain takes as long as."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,8 @@ class BandPlan:
     the tile band), ``vector`` tells that its innermost loop may use vector instructions, ``separable`` that each
     statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time. A tile of
     ``rows`` is long in its vector loop, whose ends may be cut off. Chains run side by side in ``strips`` of the
-    innermost loop, or along ``diagonals`` of the two innermost; ``row_block`` rows run in one vector loop, or
+    innermost loop, or along ``diagonals`` of the two innermost; ``chains``: the innermost loop of tiles waits for its
+    own values, side by side or not. ``row_block`` rows run in one vector loop, or
     ``row_by_row`` says why there are none. Along a ``wavefront`` threads run front by front, or in a ``pipeline``;
     ``collapse``: they share the first two loops as one."""
 
@@ -49,6 +54,7 @@ class BandPlan:
     rows: bool = False
     strips: bool = False
     diagonals: bool = False
+    chains: bool = False
     row_block: int = 0
     row_by_row: str = ""
     pipeline: bool = False
@@ -75,7 +81,8 @@ class BandPlan:
 def shared_work(scop: Scop, tree: isl.Schedule, plans: Sequence[BandPlan]) -> tuple[ParallelWork, ...]:
     """The work of each parallel loop; a wavefront, and the members before the loop, are serial around it.
 
-    Of a pipeline it is that of a row of tiles, all of which has to be run by one thread.
+    Of a pipeline it is that of a row of tiles, all of which has to be run by one thread; a step of a chain counts as
+    several, since it takes as long as they do in vector lanes.
     """
     found = []
     for number, plan in enumerate(plans):
@@ -91,6 +98,8 @@ def shared_work(scop: Scop, tree: isl.Schedule, plans: Sequence[BandPlan]) -> tu
             if plan.pipeline
             else region_extents(scop, names, outer)
         )
+        if plan.pipeline and plan.chains:
+            extents = (*extents, extents[0].scale_val(isl.Val(0)).add_constant_val(isl.Val(CHAIN_STEP)))
         found.append(ParallelWork(mark_of(plan, number), extents))
     return tuple(found)
 
@@ -110,7 +119,9 @@ def explain_band(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
     if plan.sizes:
         sizes = " x ".join(map(str, plan.sizes))
         shape = ": rows of a stencil, few and long" if plan.rows else ""
-        text = f"the band is tiled by {sizes}, to reuse data while it is in cache{shape}"
+        alone = plan.chains and plan.pipeline and len(plan.order) == 2
+        aim = "for threads to share" if alone else "to reuse data while it is in cache"
+        text = f"the band is tiled by {sizes}, {aim}{shape}"
         decisions.append(Decision("tile", text, statements, {"sizes": plan.sizes}))
     if plan.wavefront or plan.concurrent:
         decisions.append(Decision("wavefront", _front_text(plan), statements))

@@ -16,6 +16,7 @@ import islpy as isl
 
 from polyviz.analysis.carried import undecided, visits
 from polyviz.mapping.innermost import distribute_innermost, mark_last
+from polyviz.model.expression import Assign, Call, Conditional, Element, Expression, children
 from polyviz.model.isl_limits import solved
 from polyviz.model.plan import INTERLEAVE, VECTOR
 from polyviz.model.schedule import Decision
@@ -36,11 +37,12 @@ from polyviz.transform.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from polyviz.analysis import BandProperties
     from polyviz.analysis.carried import BandVisit, Constraint, Rows
     from polyviz.model.dependences import Dependences
+    from polyviz.model.expression import Instruction
     from polyviz.model.scop import Scop
 
 CHAINS = 8
@@ -72,6 +74,43 @@ def is_chain_after(
 ) -> bool:
     """Whether the band at ``path`` has chains once its members run in ``order``."""
     return has_chains(scop, dependences, permute_members(tree, path, order)[0], (path,))
+
+
+def only_compares(scop: Scop, names: Sequence[str]) -> bool:
+    """Whether a step of the chains of ``names`` does nothing but choose between the value before it and others.
+
+    That takes a cycle or two, which leaves nothing to overlap. The value before is a cell of the same array that lies
+    beside the one that is computed, along one subscript.
+    """
+    return all(_chooses(instruction) for name in names for instruction in scop.statement(name).body)
+
+
+def _chooses(instruction: Instruction) -> bool:
+    if not isinstance(instruction, Assign) or instruction.operator is not None:
+        return False
+    before = [
+        computed for element, computed in _operands(instruction.value) if _is_beside(element, instruction.target)
+    ]
+    return bool(before) and not any(before)
+
+
+def _operands(expression: Expression, *, computed: bool = False) -> Iterator[tuple[Element, bool]]:
+    """The cells in ``expression``, each with whether something is computed with it before the value is there."""
+    if isinstance(expression, Element):
+        yield expression, computed
+        return
+    chooses = isinstance(expression, Conditional) or (
+        isinstance(expression, Call) and expression.function in ("min", "max")
+    )
+    for child in children(expression):
+        assert isinstance(child, Expression)
+        yield from _operands(child, computed=computed or not chooses)
+
+
+def _is_beside(element: Element, target: Element) -> bool:
+    if element.array != target.array or len(element.subscripts) != len(target.subscripts):
+        return False
+    return sum(one != other for one, other in zip(element.subscripts, target.subscripts, strict=True)) == 1
 
 
 def chains_apart(

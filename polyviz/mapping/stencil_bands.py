@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 
 from polyviz.analysis import band_properties
 from polyviz.mapping.innermost import distribute_innermost
-from polyviz.mapping.interleave import chains_apart, has_chains, has_short_dependences, is_chain_after
+from polyviz.mapping.interleave import (
+    chains_apart,
+    has_chains,
+    has_short_dependences,
+    is_chain_after,
+    only_compares,
+)
 from polyviz.mapping.row_blocks import rows_together
 from polyviz.mapping.tile_sizes import stencil_sizes
+from polyviz.transform.tree import node_at, statements_under
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,9 +47,10 @@ def with_chains_apart(
 def needs_pipeline(
     scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: BandPlan, found: BandProperties
 ) -> bool:
-    """Whether the rows of a stencil in one dimension should be tiled for the threads alone, which have no other loop.
+    """Whether the rows of a stencil in one dimension, or of a recurrence in two, should be tiled for the threads alone,
+    which have no other loop.
 
-    Their elements fit in a cache, so that the data would not ask for tiles.
+    Their elements fit in a cache, or are touched once, so that the data would not ask for tiles.
     """
     if plan.sizes or len(found.members) != 2 or not found.permutable:
         return False
@@ -50,7 +58,9 @@ def needs_pipeline(
         return False
     if not has_short_dependences(scop, dependences, tree, plan.path):
         return False
-    return plan.vector or distribute_innermost(scop, dependences, tree, plan.path) is not None
+    if plan.vector or distribute_innermost(scop, dependences, tree, plan.path) is not None:
+        return True
+    return is_chain_after(scop, dependences, tree, plan.path, plan.order)
 
 
 def as_stencil(
@@ -65,12 +75,14 @@ def as_stencil(
 ) -> BandPlan:
     """``plan``, which tiles along wavefronts, for the rows or the chains of a stencil, where it is one.
 
-    Several rows run together where a processor has ``vectors`` for them.
+    Several rows run together where a processor has ``vectors`` for them, and several chains where they compute.
     """
     if not has_short_dependences(scop, dependences, tree, plan.path):
         return plan
-    serial = interleave and not plan.vector
-    chains = serial and is_chain_after(scop, dependences, tree, plan.path, plan.order)
+    plan = replace(
+        plan, chains=not plan.vector and is_chain_after(scop, dependences, tree, plan.path, plan.order)
+    )
+    chains = interleave and plan.chains and not only_compares(scop, statements_under(node_at(tree, plan.path)))
     rows = not chains and len(plan.order) >= LONG_ROWS
     if vectors is not None and not chains:
         together = rows_together(scop, dependences, tree, plan.path, plan.order, vectors)

@@ -94,11 +94,11 @@ def table(T, c, n, m):
 """
 
 
-def test_rows_of_one_dimension_are_tiled_for_the_threads_where_vectors_are_left() -> None:
-    """Their data fit in a cache; a table whose innermost loop is serial would only get longer ways through it."""
-    assert kinds(planned(JACOBI)[1]) == [PIPELINE, WAITING]
-    assert not kinds(planned(JACOBI, pipeline=False)[1])
-    assert not kinds(planned(TABLE)[1])
+@pytest.mark.parametrize("source", [JACOBI, TABLE], ids=["rows", "table"])
+def test_rows_of_one_dimension_and_tables_are_tiled_for_the_threads(source: str) -> None:
+    """Their data fit in a cache or are touched once: without threads there would be no tiles."""
+    assert kinds(planned(source)[1]) == [PIPELINE, WAITING]
+    assert not kinds(planned(source, pipeline=False)[1])
 
 
 @pytest.mark.thinned(3)
