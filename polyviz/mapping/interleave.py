@@ -16,7 +16,7 @@ import islpy as isl
 
 from polyviz.analysis.carried import undecided, visits
 from polyviz.mapping.innermost import distribute_innermost, mark_last
-from polyviz.model.expression import Assign, Call, Conditional, Element, Expression, children
+from polyviz.model.expression import Assign, Branch, Call, Conditional, Element, Expression, children
 from polyviz.model.isl_limits import solved
 from polyviz.model.plan import INTERLEAVE, VECTOR
 from polyviz.model.schedule import Decision
@@ -76,13 +76,15 @@ def is_chain_after(
     return has_chains(scop, dependences, permute_members(tree, path, order)[0], (path,))
 
 
-def only_compares(scop: Scop, names: Sequence[str]) -> bool:
-    """Whether a step of the chains of ``names`` does nothing but choose between the value before it and others.
+def leaves_nothing_to_overlap(scop: Scop, names: Sequence[str]) -> bool:
+    """Whether a step of the chains of ``names`` branches, or does nothing but choose between the value before it and
+    others.
 
-    That takes a cycle or two, which leaves nothing to overlap. The value before is a cell of the same array that lies
-    beside the one that is computed, along one subscript.
+    A choice takes a cycle or two. Branches that depend on data are guessed, and side by side they are guessed worse.
+    The value before is a cell of the same array that lies beside the one that is computed, along one subscript.
     """
-    return all(_chooses(instruction) for name in names for instruction in scop.statement(name).body)
+    body = [instruction for name in names for instruction in scop.statement(name).body]
+    return any(isinstance(one, Branch) for one in body) or all(map(_chooses, body))
 
 
 def _chooses(instruction: Instruction) -> bool:

@@ -12,7 +12,7 @@ from polyviz.mapping.interleave import (
     has_chains,
     has_short_dependences,
     is_chain_after,
-    only_compares,
+    leaves_nothing_to_overlap,
 )
 from polyviz.mapping.row_blocks import rows_together
 from polyviz.mapping.tile_sizes import stencil_sizes
@@ -82,7 +82,8 @@ def as_stencil(
     plan = replace(
         plan, chains=not plan.vector and is_chain_after(scop, dependences, tree, plan.path, plan.order)
     )
-    chains = interleave and plan.chains and not only_compares(scop, statements_under(node_at(tree, plan.path)))
+    names = statements_under(node_at(tree, plan.path))
+    chains = interleave and plan.chains and not leaves_nothing_to_overlap(scop, names)
     rows = not chains and len(plan.order) >= LONG_ROWS
     if vectors is not None and not chains:
         together = rows_together(scop, dependences, tree, plan.path, plan.order, vectors)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
-from polyviz.mapping.interleave import only_compares
+from polyviz.mapping.interleave import leaves_nothing_to_overlap
 from polyviz.model.plan import INTERLEAVE, PIPELINE
 from polyviz.transform.tree import kind_of, walk
 from tests.running import agree, function_of
@@ -35,7 +35,17 @@ def relaxed(A, x, y):
         for j in range(1, A.shape[1] - 1):
             A[i, j] += 0.25 * (A[i - 1, j] + A[i + 1, j] + A[i, j - 1] + A[i, j + 1] - 4.0 * A[i, j])
 """
-SOURCES = {"smoothed": SMOOTHED, "common": COMMON, "aligned": ALIGNED, "relaxed": RELAXED}
+DISTANCE = """
+def distance(A, x, y):
+    for i in range(1, A.shape[0]):
+        for j in range(1, A.shape[1]):
+            if x[i] == y[j]:
+                A[i, j] = A[i - 1, j - 1]
+            else:
+                A[i, j] = 1.0 + min(A[i - 1, j], A[i, j - 1], A[i - 1, j - 1])
+"""
+SOURCES = {"smoothed": SMOOTHED, "common": COMMON, "aligned": ALIGNED, "relaxed": RELAXED, "distance": DISTANCE}
+ALONE = ("common", "distance")
 
 
 def marks(kernel: pv.Kernel) -> set[str]:
@@ -47,7 +57,7 @@ def marks(kernel: pv.Kernel) -> set[str]:
 def test_threads_take_tiles_in_turn(name: str) -> None:
     kernel = pv.compile(function_of(SOURCES[name]), target="c")
     assert PIPELINE in marks(kernel)
-    assert (INTERLEAVE in marks(kernel)) == (name != "common")
+    assert (INTERLEAVE in marks(kernel)) == (name not in ALONE)
     (tiles,) = (one.text for one in kernel.plan.decisions if one.step == "tile")
     assert tiles.endswith("for threads to share")
 
@@ -67,6 +77,6 @@ def test_results_are_those_of_the_loops(name: str, shape: tuple[int, int]) -> No
     agree(SOURCES[name], rng.integers(0, 9, shape).astype(float), x, y, target="c", threads=3)
 
 
-def test_choices_alone_leave_nothing_to_overlap() -> None:
-    chosen = {name: only_compares(pv.extract(function_of(text)), ("S0",)) for name, text in SOURCES.items()}
-    assert chosen == {"smoothed": False, "common": True, "aligned": False, "relaxed": False}
+def test_choices_and_branches_leave_nothing_to_overlap() -> None:
+    parts = {name: pv.extract(function_of(text)) for name, text in SOURCES.items()}
+    assert {name for name, part in parts.items() if leaves_nothing_to_overlap(part, ("S0",))} == set(ALONE)
