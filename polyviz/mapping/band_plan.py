@@ -34,9 +34,9 @@ class BandPlan:
     statement may get an innermost loop of its own, ``concurrent`` that the first two rows add up to a time. A tile of
     ``rows`` is long in its vector loop, whose ends may be cut off. Chains run side by side in ``strips`` of the
     innermost loop, or along ``diagonals`` of the two innermost; ``chains``: the innermost loop of tiles waits for its
-    own values, side by side or not. ``row_block`` rows run in one vector loop, or
-    ``row_by_row`` says why there are none. Along a ``wavefront`` threads run front by front, or in a ``pipeline``;
-    ``collapse``: they share the first two loops as one."""
+    own values, side by side or not; ``for_threads``: there are tiles only for the sake of threads. ``row_block`` rows
+    run in one vector loop, or ``row_by_row`` says why there are none. Along a ``wavefront`` threads run front by front,
+    or in a ``pipeline``; ``collapse``: they share the first two loops as one."""
 
     path: Path
     order: tuple[int, ...]
@@ -55,6 +55,7 @@ class BandPlan:
     strips: bool = False
     diagonals: bool = False
     chains: bool = False
+    for_threads: bool = False
     row_block: int = 0
     row_by_row: str = ""
     pipeline: bool = False
@@ -119,8 +120,7 @@ def explain_band(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
     if plan.sizes:
         sizes = " x ".join(map(str, plan.sizes))
         shape = ": rows of a stencil, few and long" if plan.rows else ""
-        alone = plan.chains and plan.pipeline and len(plan.order) == 2
-        aim = "for threads to share" if alone else "to reuse data while it is in cache"
+        aim = "for threads to share" if plan.for_threads else "to reuse data while it is in cache"
         text = f"the band is tiled by {sizes}, {aim}{shape}"
         decisions.append(Decision("tile", text, statements, {"sizes": plan.sizes}))
     if plan.wavefront or plan.concurrent:

@@ -210,7 +210,8 @@ def _transform(
         plan = plan_band(path, found, locality, around, tile, outer)
         may_wait = forms.pipeline and not around
         if may_wait and locality is not None and needs_pipeline(scop, dependences, tree, plan, found):
-            plan = plan_band(path, found, replace(locality, tiling_helps=True), around, tile)
+            tiled = plan_band(path, found, replace(locality, tiling_helps=True), around, tile)
+            plan = replace(tiled, for_threads=True)
         if is_concurrent(band) and (plan.wavefront or not plan.sizes):
             plan = _concurrent(plan, tile, inside=bool(around))
         if registers is not None and tile is not False and locality is not None and not plan.concurrent:

@@ -47,19 +47,19 @@ def with_chains_apart(
 def needs_pipeline(
     scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: BandPlan, found: BandProperties
 ) -> bool:
-    """Whether the rows of a stencil in one dimension, or of a recurrence in two, should be tiled for the threads alone,
-    which have no other loop.
+    """Whether the rows of a stencil in one dimension, or a recurrence, should be tiled for the threads alone, which
+    have no other loop.
 
     Their elements fit in a cache, or are touched once, so that the data would not ask for tiles.
     """
-    if plan.sizes or len(found.members) != 2 or not found.permutable:
+    if plan.sizes or len(found.members) < 2 or not found.permutable:
         return False
     if any(member.coincident for member in found.members):
         return False
     if not has_short_dependences(scop, dependences, tree, plan.path):
         return False
     if plan.vector or distribute_innermost(scop, dependences, tree, plan.path) is not None:
-        return True
+        return len(found.members) == 2
     return is_chain_after(scop, dependences, tree, plan.path, plan.order)
 
 

@@ -1,4 +1,4 @@
-"""Recurrences in two loops, none of them parallel: threads take tiles in turn, chains that compute run side by side."""
+"""Recurrences, none of whose loops is parallel: threads take tiles in turn, chains that compute run side by side."""
 
 from __future__ import annotations
 
@@ -44,7 +44,21 @@ def distance(A, x, y):
             else:
                 A[i, j] = 1.0 + min(A[i - 1, j], A[i, j - 1], A[i - 1, j - 1])
 """
-SOURCES = {"smoothed": SMOOTHED, "common": COMMON, "aligned": ALIGNED, "relaxed": RELAXED, "distance": DISTANCE}
+CUBE = """
+def cube(A, x, y):
+    for i in range(1, A.shape[0] - 1):
+        for j in range(1, A.shape[1] - 1):
+            for k in range(1, 40):
+                A[i, j, k] = (A[i - 1, j, k] + A[i + 1, j, k] + A[i, j - 1, k] + A[i, j, k - 1] + A[i, j, k + 1]) / 5.0
+"""
+SOURCES = {
+    "smoothed": SMOOTHED,
+    "common": COMMON,
+    "aligned": ALIGNED,
+    "relaxed": RELAXED,
+    "cube": CUBE,
+    "distance": DISTANCE,
+}
 ALONE = ("common", "distance")
 
 
@@ -74,7 +88,8 @@ def test_either_technique_can_be_left_out() -> None:
 def test_results_are_those_of_the_loops(name: str, shape: tuple[int, int]) -> None:
     rng = np.random.default_rng(3)
     x, y = (rng.integers(0, 4, extent) for extent in shape)
-    agree(SOURCES[name], rng.integers(0, 9, shape).astype(float), x, y, target="c", threads=3)
+    cells = rng.integers(0, 9, (*shape, 41) if name == "cube" else shape).astype(float)
+    agree(SOURCES[name], cells, x, y, target="c", threads=3)
 
 
 def test_choices_and_branches_leave_nothing_to_overlap() -> None:
