@@ -1,4 +1,4 @@
-"""Statement bodies with common factors taken out of their sums, where the plan wants it and the types allow it."""
+"""Statement bodies with shorter sums and without quotients, where the plan wants it and the types allow it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.bodies import planned_body
 from polyviz.codegen.typing import infer
 from polyviz.model.expression import Assign, Constant, Element, Expression, children
+from polyviz.model.reciprocals import multiplied
 from polyviz.model.terms import factored
 
 if TYPE_CHECKING:
@@ -22,20 +23,23 @@ if TYPE_CHECKING:
 def planned_bodies(
     scop: Scop, plan: Plan, environment: Environment, floating_point: FloatingPoint
 ) -> dict[str, Sequence[Instruction]]:
-    """The body of every statement as ``plan`` wants it: see ``planned_body``, and ``factored`` where sums may be
-    reordered and everything in them is a number with a fraction."""
+    """The body of every statement as ``plan`` wants it: see ``planned_body``, and where last bits may differ and
+    everything is a number with a fraction, ``multiplied`` and ``factored``."""
     bodies: dict[str, Sequence[Instruction]] = {one.name: planned_body(scop, plan, one) for one in scop.statements}
     if floating_point == "reassociate":
-        for name in plan.factored:
-            bodies[name] = tuple(_factored(instruction, environment) for instruction in bodies[name])
+        for names, change in ((plan.multiplied, multiplied), (plan.factored, factored)):
+            for name in names:
+                bodies[name] = tuple(change(one) if _is_real(one, environment) else one for one in bodies[name])
     return bodies
 
 
-def _factored(instruction: Instruction, environment: Environment) -> Instruction:
+def _is_real(instruction: Instruction, environment: Environment) -> bool:
+    """Whether it assigns a number with a fraction that is computed from nothing else: no last bit decides about a
+    whole."""
     if not isinstance(instruction, Assign):
-        return instruction
-    types = (infer(part, environment) for part in _parts(instruction.value))
-    return factored(instruction) if all(one.is_real and not one.is_integral for one in types) else instruction
+        return False
+    types = (infer(part, environment) for part in (instruction.target, *_parts(instruction.value)))
+    return all(one.is_real and not one.is_integral for one in types)
 
 
 def _parts(expression: Expression) -> Iterator[Expression]:

@@ -17,7 +17,7 @@ from polyviz.mapping.for_c import (
     LoopForms,
     left_to_the_compiler,
     rows_side_by_side,
-    with_factors,
+    with_shorter_sums,
     with_vector_loops,
 )
 from polyviz.mapping.full_tiles import find_full_tiles
@@ -98,6 +98,7 @@ def make_plan(
     select: bool = True,
     versions: bool = True,
     factor: bool = True,
+    reciprocal: bool = True,
     row_blocks: bool = True,
     panels: bool = True,
     jam: bool = True,
@@ -112,11 +113,10 @@ def make_plan(
     operands; ``interleave`` switches off that several iterations of a parallel loop run side by side, ``row_blocks``
     that rows of a stencil do, ``pipeline`` that tiles wait only for those they need, ``collapse`` that threads share
     two loops as one, ``outer_vectors`` vector lanes around short loops, ``periodic`` that vector loops take remainders
-    at their ends only, ``select`` that they choose instead of branching, ``versions`` that
-    subscripts are tested at the ends of loops, ``factor`` that common factors are taken out of sums where ``contract``
-    lets these be reordered (all in ``c`` only). The rest
-    switches off what is done for loops whose time goes into reading memory (``MemoryRules``), where ``contract``
-    allows it at all.
+    at their ends only, ``select`` that they choose instead of branching, ``versions`` that subscripts are tested at the
+    ends of loops, ``factor`` that common factors are taken out of sums where ``contract`` lets these be reordered,
+    ``reciprocal`` that quotients by numbers become products there (all in ``c`` only). The rest switches off what is
+    done for loops whose time goes into reading memory (``MemoryRules``), where ``contract`` allows it at all.
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
@@ -154,8 +154,8 @@ def make_plan(
         decisions=(*mapped.decisions, *storage.decisions),
     )
     plan = rules.placed(scop, plan, processor)
-    if factor and contract == "reassociate" and target == "c" and schedule.scheduler != SOURCE_ORDER:
-        plan = with_factors(scop, plan)
+    if contract == "reassociate" and target == "c" and schedule.scheduler != SOURCE_ORDER:
+        plan = with_shorter_sums(scop, plan, factor=factor, reciprocal=reciprocal)
     return with_vector_loops(scop, plan, periodic=periodic, select=select) if target in COMPILED else plan
 
 

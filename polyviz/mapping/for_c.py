@@ -14,6 +14,7 @@ from polyviz.mapping.panels import make_panels
 from polyviz.mapping.periodic import find_periodic, periodic_decision
 from polyviz.model.expression import Assign
 from polyviz.model.plan import VECTOR
+from polyviz.model.reciprocals import multiplied
 from polyviz.model.schedule import Decision
 from polyviz.model.select import selection
 from polyviz.model.terms import factored, operations
@@ -40,6 +41,12 @@ CHOOSES = (
 FACTORED = (
     "the factor that terms of the sum have in common is taken out, and like terms are one: {} operations, not {} (a "
     "multiply-add is one)"
+)
+
+
+MULTIPLIED = (
+    "instead of dividing by a number, the program multiplies by its reciprocal, which takes a third of the time; the "
+    "last bit may differ"
 )
 
 
@@ -81,16 +88,23 @@ def with_vector_loops(scop: Scop, plan: Plan, *, periodic: bool, select: bool) -
     return replace(plan, periodic=tuple(found), selects=chosen, decisions=(*plan.decisions, *decisions))
 
 
-def with_factors(scop: Scop, plan: Plan) -> Plan:
-    """``plan`` that says which statements have sums from which a factor can be taken out."""
-    decisions = []
+def with_shorter_sums(scop: Scop, plan: Plan, *, factor: bool, reciprocal: bool) -> Plan:
+    """``plan`` that says which statements have sums from which a factor can be taken out, or quotients by a number."""
+    sums, quotients = [], []
     for statement in scop.statements:
         written = _operations(statement.body)
         short = _operations(map(factored, statement.body))
-        if short < written:
-            decisions.append(Decision("factor", FACTORED.format(short, written), (statement.name,)))
-    names = tuple(name for decision in decisions for name in decision.statements)
-    return replace(plan, factored=names, decisions=(*plan.decisions, *decisions))
+        if factor and short < written:
+            sums.append(Decision("factor", FACTORED.format(short, written), (statement.name,)))
+        if reciprocal and any(multiplied(one) != one for one in statement.body):
+            quotients.append(statement.name)
+    said = [Decision("reciprocal", MULTIPLIED, tuple(quotients))] if quotients else []
+    return replace(
+        plan,
+        factored=tuple(name for decision in sums for name in decision.statements),
+        multiplied=tuple(quotients),
+        decisions=(*plan.decisions, *sums, *said),
+    )
 
 
 def _operations(body: Iterable[Instruction]) -> int:

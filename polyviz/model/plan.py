@@ -221,11 +221,11 @@ class Plan:
     registers; ``liftings`` which rows are kept in stretches side by side; ``periodic`` which statements have
     subscripts that wrap around only at the ends of their vector loop; ``selects`` which choose between values there
     instead of branching (None: lanes branch as the user does); ``factored`` which have sums with a common factor that
-    is taken out where these may be reordered; ``vectors`` is the processor for whose vector registers ``jam`` marks are
-    meant; ``two_versions``: innermost loops have one without tests of
-    subscripts, too; ``decisions`` continue the schedule's log; ``device`` holds the kernels where
-    the target runs blocks and threads; ``threads`` bounds how many run the parallel loops of a processor (None: as
-    many as it has cores).
+    is taken out where these may be reordered, ``multiplied`` which have quotients that become products there;
+    ``vectors`` is the processor for whose vector registers ``jam`` marks are meant; ``two_versions``: innermost loops
+    have one without tests of subscripts, too; ``decisions`` continue the schedule's log; ``device`` holds the kernels
+    where the target runs blocks and threads; ``threads`` bounds how many run the parallel loops of a processor (None:
+    as many as it has cores).
     """
 
     schedule: Schedule
@@ -244,6 +244,7 @@ class Plan:
     periodic: tuple[str, ...] = ()
     selects: tuple[str, ...] | None = None
     factored: tuple[str, ...] = ()
+    multiplied: tuple[str, ...] = ()
     decisions: tuple[Decision, ...] = ()
     vectors: Processor | None = None
     two_versions: bool = False

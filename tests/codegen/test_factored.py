@@ -54,3 +54,25 @@ def test_infinite_cells_are_as_in_the_loops() -> None:
     with np.errstate(invalid="ignore"):
         function_of(CURVED)(cells, wanted)
     np.testing.assert_allclose(given, wanted, rtol=1e-12)
+
+
+MEAN = """
+    def f(A, B):
+        for i in range(1, A.shape[0] - 1):
+            for j in range(A.shape[1]):
+                B[i, j] = (A[i - 1, j] + A[i, j] + A[i + 1, j]) / 3.0
+    """
+
+
+def mean(dtype: str, **options: Any) -> str:
+    cells = np.random.default_rng(7).integers(1, 100, size=(23, 31)).astype(dtype)
+    return agree(MEAN, cells, np.zeros_like(cells), target="c", row_blocks=False, **options).source
+
+
+def test_a_quotient_by_a_number_becomes_a_product_where_last_bits_may_differ() -> None:
+    product, quotient = ") * (1.0 / 3.0)", ") / 3.0"
+    assert product in mean("float64")
+    assert quotient in mean("float64", reciprocal=False)
+    assert quotient in mean("float64", contract="strict")
+    assert quotient in mean("float64", schedule="original")
+    assert quotient in mean("int64")

@@ -55,6 +55,7 @@ def test_keywords_switch_techniques_off() -> None:
         "select": False,
         "versions": False,
         "factor": False,
+        "reciprocal": False,
         "row_blocks": False,
         "panels": False,
         "jam": False,
