@@ -27,9 +27,10 @@ def check_bounds(
 ) -> None:
     """Refuse sizes for which an exact access leaves ``[0, extent)`` of its array.
 
-    ``parameter_values`` has every parameter of the part, ``shapes`` the arrays that are passed. A linearised subscript is
-    affine once the strides are numbers. *May* accesses are left to the checks in the generated code. Raises ``OutOfBoundsError`` with the first iteration that does it and the
-    access where it stands. What does not depend on the sizes is computed once per ``scop``.
+    ``parameter_values`` has every parameter of the part, ``shapes`` the arrays that are passed. A linearised subscript
+    is affine once the strides are numbers. *May* accesses are left to the checks in the generated code. Raises
+    ``OutOfBoundsError`` with the first iteration that does it and the access where it stands. What does not depend on
+    the sizes is computed once per ``scop``.
     """
     shapes = {**_created(scop, parameter_values), **shapes}
     touched = _touched_cells(_Identity(scop))

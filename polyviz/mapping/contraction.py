@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
     Order = Callable[[isl.Schedule, Path, tuple[bool, ...]], "tuple[int, ...] | None"]
 
-TEXT = "a sum over several loops is a sum of products of matrices: three loops multiply two, the others stand around them"
+TEXT = (
+    "a sum over several loops is a sum of products of matrices: three loops multiply two of them, and the others stand "
+    "around these"
+)
 
 
 def with_inner_products(
