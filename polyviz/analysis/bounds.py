@@ -1,9 +1,10 @@
-"""Do all affine subscripts stay inside their arrays, for the sizes at hand?"""
+"""Do all subscripts that are affine, or become so with the sizes at hand, stay inside their arrays?"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import prod
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -26,10 +27,12 @@ def check_bounds(
 ) -> None:
     """Refuse sizes for which an exact access leaves ``[0, extent)`` of its array.
 
-    ``parameter_values`` has every parameter of the part, ``shapes`` the arrays to look at. *May* accesses are left to
-    the checks in the generated code. Raises ``OutOfBoundsError`` with the first iteration that does it and the
-    access where it stands. What does not depend on the sizes is computed once per ``scop``.
+    ``parameter_values`` has every parameter of the part, ``shapes`` the arrays that are passed. A linearised subscript
+    is affine once the strides are numbers. *May* accesses are left to the checks in the generated code. Raises
+    ``OutOfBoundsError`` with the first iteration that does it and the access where it stands. What does not depend on
+    the sizes is computed once per ``scop``.
     """
+    shapes = {**_created(scop, parameter_values), **shapes}
     touched = _touched_cells(_Identity(scop))
     leaving = {
         name
@@ -39,15 +42,59 @@ def check_bounds(
     for statement, access in all_accesses(scop):
         if access.array in leaving and access.exact:
             _refuse_outside(scop, statement, access, parameter_values, shapes[access.array])
+    for statement, access in all_accesses(scop):
+        if access.strides and access.array in shapes:
+            numbered = replace(access, relation=_numbered(access, parameter_values))
+            if _leaves(restricted(scop, statement, numbered).range(), parameter_values, shapes[access.array]):
+                _refuse_outside(scop, statement, numbered, parameter_values, shapes[access.array])
+
+
+def _created(scop: Scop, parameter_values: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """The shapes of the arrays that the part itself creates."""
+    found = {}
+    for array in scop.arrays:
+        extents = [extent for extent in array.extents if extent is not None]
+        if array.creation is not None and len(extents) == array.rank:
+            sizes = (_value(isl.Set.from_pw_aff(extent), parameter_values) for extent in extents)
+            found[array.name] = tuple(sizes)
+    return found
+
+
+def _numbered(access: Access, parameter_values: Mapping[str, int]) -> isl.Map:
+    """The cells of ``access``, which has strides, for these sizes."""
+    assert access.apart is not None
+    digits = [f"d{place}" for place in range(access.apart.dim(isl.dim_type.out))]
+    left, subscripts = iter(digits), []
+    for strides in access.strides:
+        numbers = [prod(_value(factor, parameter_values) for factor in stride) for stride in strides]
+        subscripts.append(" + ".join(f"{number} * {next(left)}" for number in numbers))
+    cells = isl.Map(f"{{ {access.array}[{', '.join(digits)}] -> {access.array}[{', '.join(subscripts)}] }}")
+    return access.apart.apply_range(cells.align_params(access.apart.get_space()))
+
+
+def _value(number: isl.Set, parameter_values: Mapping[str, int]) -> int:
+    return int(fixed(number, parameter_values).dim_max_val(0).to_python())
 
 
 def may_leave(scop: Scop) -> frozenset[tuple[str, Span | None]]:
-    """The accesses that are not exact and may leave their array for sizes that :func:`check_bounds` lets pass.
+    """The affine accesses that are not exact and may leave their array for sizes that :func:`check_bounds` lets pass.
 
     Each is told by its statement and where it stands. On every axis the cells of all others lie below the known
     extent, or between cells that exact accesses touch, whether or not they happen.
     """
     return _may_leave(_Identity(scop))
+
+
+def bounded_by_strides(scop: Scop) -> frozenset[tuple[str, Span | None]]:
+    """The places, told in the same way, of linearised subscripts that :func:`check_bounds` looks at."""
+    return _bounded_by_strides(_Identity(scop))
+
+
+@lru_cache(maxsize=64)
+def _bounded_by_strides(key: _Identity) -> frozenset[tuple[str, Span | None]]:
+    found = [(statement.name, access) for statement, access in all_accesses(key.scop)]
+    others = {(name, access.span) for name, access in found if not access.strides}
+    return frozenset((name, access.span) for name, access in found if access.span is not None) - others
 
 
 @lru_cache(maxsize=64)

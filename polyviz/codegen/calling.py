@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.analysis.bounds import may_leave
+from polyviz.analysis.bounds import bounded_by_strides, may_leave
 from polyviz.codegen.bodies import bound_expression
 from polyviz.codegen.nonzero import is_never_zero
 from polyviz.codegen.typing import first_span
@@ -101,8 +101,10 @@ def _is_constant(step: Expression) -> bool:
 
 def is_checked(scop: Scop, element: Element, statement: Statement) -> bool:
     """Whether the subscripts of ``element`` in ``statement`` are beyond what the analysis bounds beforehand."""
-    if not element.subscripts or not element.affine:
-        return bool(element.subscripts)
+    if not element.subscripts:
+        return False
+    if not element.affine:
+        return (statement.name, element.span) not in bounded_by_strides(scop)
     return (statement.name, element.span) in may_leave(scop)
 
 

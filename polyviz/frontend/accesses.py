@@ -42,7 +42,8 @@ Written = Mapping[str, isl.Map]
 class Reference:
     """One reference: ``relation`` maps the points of ``place`` to cells; exact when ``reason`` is empty.
 
-    ``written`` is the element as the user wrote it, before negative subscripts were counted from the end.
+    ``written`` is the element as the user wrote it, before negative subscripts were counted from the end. ``sure``
+    tells that it happens at every point of ``place``, known exactly or not.
     """
 
     kind: AccessKind
@@ -51,6 +52,7 @@ class Reference:
     relation: isl.Map
     reason: str
     place: Place
+    sure: bool = True
 
     @property
     def span(self) -> Span | None:
@@ -141,7 +143,8 @@ class AccessReader:
         extended = {name: relation.add_dims(isl.dim_type.in_, 1) for name, relation in written.items()}
         body = self.body(instruction.body, inner, extended)
         references = tuple(
-            replace(reference, reason=reference.reason or reason) for reference in body.references
+            replace(reference, reason=reference.reason or reason, sure=reference.sure and not reason)
+            for reference in body.references
         )
         after = written if reason else {name: _projected(relation) for name, relation in body.written.items()}
         loop = Loop(instruction.iterator, start, stop, step, body.instructions)
@@ -202,7 +205,7 @@ class AccessReader:
 
     def _reference(self, kind: AccessKind, element: Element, written: Element, place: Place) -> Reference:
         relation, reason = self._cells.relation(element, place)
-        return Reference(kind, element, written, relation, place.reason or reason, place)
+        return Reference(kind, element, written, relation, place.reason or reason, place, not place.reason)
 
 
 def _expression(node: Node) -> Expression:
@@ -262,7 +265,7 @@ def _downgraded(arm: Body, other: Body, reason: str, depth: int) -> list[Referen
     return [
         reference
         if _is_sure_write(reference, depth) and _covered(reference, exact)
-        else replace(reference, reason=reference.reason or reason)
+        else replace(reference, reason=reference.reason or reason, sure=False)
         for reference in arm.references
     ]
 

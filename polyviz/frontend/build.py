@@ -81,13 +81,17 @@ class Builder:
     def tell_apart(self) -> None:
         """Find out, now that all references are known, which linearised subscripts are as good as several."""
         references = [check.reference for check in self.checks]
-        digits = iter(told_apart(references, self._program.parameters, self._program.context()))
+        told = told_apart(references, self._program.parameters, self._program.context())
+        digits = iter(zip(told, references, strict=True))
         for position, statement in enumerate(self.statements):
             accesses = []
             for access in statement.accesses:
-                found = next(digits)
-                apart = None if found is None else of_statement(found, statement.name, statement.iterators)
-                accesses.append(replace(access, apart=apart))
+                found, reference = next(digits)
+                if found is None:
+                    accesses.append(access)
+                    continue
+                apart = of_statement(found.relation, statement.name, statement.iterators)
+                accesses.append(replace(access, apart=apart, strides=found.strides if reference.sure else ()))
             self.statements[position] = replace(statement, accesses=tuple(accesses))
             self.notes += linearised_notes(statement.name, accesses)
 

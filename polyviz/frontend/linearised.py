@@ -10,6 +10,7 @@ optimism: what does not follow from the loops is left as it is.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -26,19 +27,28 @@ if TYPE_CHECKING:
     from polyviz.frontend.accesses import Reference
     from polyviz.frontend.parameters import ParameterTable
     from polyviz.frontend.place import Place
+    from polyviz.model.scop import Strides
 
 Stride = tuple[Expression, ...]
 """Factors made of parameters, in the order of their spelling; none of them: a stride of one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """Points to digits, and the strides of the digits of each subscript."""
+
+    relation: isl.Map
+    strides: tuple[Strides, ...]
+
+
 def told_apart(
     references: Sequence[Reference], parameters: ParameterTable, context: isl.Set
-) -> tuple[isl.Map | None, ...]:
+) -> tuple[Digits | None, ...]:
     """For each reference, points to digits that are equal to those of another one exactly where the cells are.
 
     None for the references to an array of which no subscript can be taken apart.
     """
-    result: list[isl.Map | None] = [None] * len(references)
+    result: list[Digits | None] = [None] * len(references)
     places: dict[str, list[int]] = {}
     for place, reference in enumerate(references):
         places.setdefault(reference.element.array, []).append(place)
@@ -53,30 +63,31 @@ def told_apart(
 
 def _of_array(
     references: Sequence[Reference], parameters: ParameterTable, context: isl.Set
-) -> tuple[isl.Map, ...]:
+) -> tuple[Digits, ...]:
     """The digits of all ``references`` to one array; nothing where no subscript can be taken apart."""
     rank = len(references[0].element.subscripts)
     found = [_axis(references, axis, parameters, context) for axis in range(rank)]
     if not any(digits is not None for digits in found):
         return ()
     columns = [
-        [_along(reference.relation, axis) for reference in references] if digits is None else digits
+        [_along(reference.relation, axis) for reference in references] if digits is None else digits[0]
         for axis, digits in enumerate(found)
     ]
+    strides = tuple(((),) if digits is None else digits[1] for digits in found)
     return tuple(
-        _named(reduce(isl.Map.flat_range_product, parts).intersect_domain(reference.place.domain), reference)
+        Digits(_named(reduce(isl.Map.flat_range_product, parts), reference), strides)
         for reference, *parts in zip(references, *columns, strict=True)
     )
 
 
 def _named(digits: isl.Map, reference: Reference) -> isl.Map:
-    return digits.set_tuple_name(isl.dim_type.out, reference.element.array)
+    return digits.intersect_domain(reference.place.domain).set_tuple_name(isl.dim_type.out, reference.element.array)
 
 
 def _axis(
     references: Sequence[Reference], axis: int, parameters: ParameterTable, context: isl.Set
-) -> list[isl.Map] | None:
-    """The digits of one subscript in each reference; None where they need not or cannot be told."""
+) -> tuple[list[isl.Map], Strides] | None:
+    """The digits of one subscript in each reference, and their strides; None where they need not or cannot be told."""
     subscripts = [reference.element.subscripts[axis] for reference in references]
     try:
         terms = [
@@ -86,10 +97,12 @@ def _axis(
         strides = _chain({stride for found in terms for stride in found})
         if len(strides) == 1:
             return None
-        return [
+        digits = [
             _digits(found, strides, reference.place, context)
             for found, reference in zip(terms, references, strict=True)
         ]
+        numbers = [tuple(_number(factor, references[0].place) for factor in stride) for stride in strides]
+        return digits, tuple(reversed(numbers))
     except NotAffine:
         return None
 
@@ -158,6 +171,11 @@ def _ratio(small: Stride, large: Stride, place: Place) -> isl.PwAff:
     if sum(any(isinstance(part, Name) for part in walk(factor)) for factor in rest) > 1:
         raise NotAffine("two strides differ by a product")
     return place.affine.value(reduce(lambda left, right: Binary("*", left, right), rest))
+
+
+def _number(factor: Expression, place: Place) -> isl.Set:
+    """The value of ``factor``, which is made of parameters."""
+    return isl.Map.from_pw_aff(place.affine.value(factor)).range()
 
 
 def _along(relation: isl.Map, axis: int) -> isl.Map:

@@ -66,7 +66,7 @@ class MemoryRules:
             return tree, decisions
         tree, splits = split_at_equal_iterators(scop, dependences, tree)
         tree, strips = make_strips(scop, dependences, tree)
-        tree, shares = share_strips(scop, dependences, tree)
+        tree, shares = share_strips(scop, dependences, tree, sums=self.array_sums)
         return tree, (*decisions, *splits, *strips, *shares)
 
     def in_given_order(self) -> MemoryRules:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from polyviz.mapping.block_tiles import coordinate_names, decision, find_block_tiles, find_updates, tile_sizes
+from polyviz.mapping.contraction import with_inner_products
 from polyviz.mapping.products import with_whole_products
 from polyviz.mapping.register_tile import (
     LOOPS,
@@ -22,7 +23,7 @@ from polyviz.transform.interchange import permute_members
 from polyviz.transform.tree import band_at, bands, coincident_members, split_band, statements_under
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import islpy as isl
 
@@ -105,7 +106,25 @@ def prepared(
     if registers is None:
         return tree, ()
     tree = inner_nests(scop, dependences, tree, registers)
-    return with_whole_products(scop, dependences, tree, partial(_is_product, scop, dependences, registers))
+    tree, said = with_inner_products(scop, dependences, tree, partial(_product_order, scop, dependences, registers))
+    tree, more = with_whole_products(scop, dependences, tree, partial(_is_product, scop, dependences, registers))
+    return tree, (*said, *more)
+
+
+def _product_order(
+    scop: Scop,
+    dependences: Dependences,
+    registers: Registers,
+    tree: isl.Schedule,
+    path: Path,
+    parallel: tuple[bool, ...],
+) -> tuple[int, ...] | None:
+    """The members of the band at ``path`` with three loops of a product of matrices innermost, and around them first
+    those that are ``parallel``."""
+    for inner in _products(scop, dependences, tree, path, registers):
+        outer = [member for member in range(len(parallel)) if member not in inner]
+        return (*sorted(outer, key=lambda member: not parallel[member]), *inner)
+    return None
 
 
 def _is_product(
@@ -115,7 +134,7 @@ def _is_product(
     names = statements_under(band_at(tree, path))
     if len(names) != 1:
         return False
-    return _nest_order(scop, dependences, tree, path, scop.statement(names[0]), registers) is not None
+    return _nest_order(scop, dependences, tree, path, registers) is not None
 
 
 def inner_nests(
@@ -130,7 +149,7 @@ def inner_nests(
         names = statements_under(band_at(tree, path))
         if len(names) != 1:
             continue
-        order = _nest_order(scop, dependences, tree, path, scop.statement(names[0]), registers)
+        order = _nest_order(scop, dependences, tree, path, registers)
         if order is not None:
             tree = split_band(permute_members(tree, path, order)[0], path, len(order) - LOOPS)
     return tree
@@ -141,22 +160,31 @@ def _nest_order(
     dependences: Dependences,
     tree: isl.Schedule,
     path: Path,
-    statement: Statement,
     registers: Registers,
 ) -> tuple[int, ...] | None:
     """The members of the band with the three loops of a register tile innermost; None where there are none."""
     coincident = coincident_members(band_at(tree, path))
+    for inner in _products(scop, dependences, tree, path, registers):
+        outer = tuple(member for member in range(len(coincident)) if member not in inner)
+        if all(coincident[member] for member in outer):
+            return (*outer, *inner)
+    return None
+
+
+def _products(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path, registers: Registers
+) -> Iterator[tuple[int, int, int]]:
+    """The rows, columns and steps of every register tile that three members of the band at ``path`` can have."""
+    [name] = statements_under(band_at(tree, path))
+    statement = scop.statement(name)
     try:
         require_simple(scop, dependences, statement)
         choices = possible_roles(tree, path, statement, copies_of(dependences))
     except RefusedError:
-        return None
+        return
     for roles in choices:
-        inner = (roles.row, roles.column, roles.depth)
-        outer = tuple(member for member in range(len(coincident)) if member not in inner)
-        if all(coincident[member] for member in outer) and _is_separable(statement, roles, registers):
-            return (*outer, *inner)
-    return None
+        if _is_separable(statement, roles, registers):
+            yield roles.row, roles.column, roles.depth
 
 
 def _is_separable(statement: Statement, roles: Roles, registers: Registers) -> bool:

@@ -18,6 +18,7 @@ import islpy as isl
 
 from polyviz.analysis import band_properties, check
 from polyviz.analysis.strides import motions, statement_rows
+from polyviz.mapping.array_sums import find_array_sums
 from polyviz.mapping.innermost import is_concurrent
 from polyviz.mapping.locality import band_locality
 from polyviz.mapping.storage import scatters
@@ -93,17 +94,20 @@ def make_strips(
 
 
 def share_strips(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, *, sums: bool = False
 ) -> tuple[isl.Schedule, tuple[Decision, ...]]:
     """``tree`` with wide strips for threads where the only parallel loop of a nest is the one that runs along memory.
 
-    The loop itself stays innermost; a loop over strips of it goes outside, so that threads start once.
+    The loop itself stays innermost; a loop over strips of it goes outside, so that threads start once. Where threads
+    may add up ``sums`` in copies of their own they share the other loop: whole rows come from memory faster.
     """
     decisions: list[Decision] = []
     for path in reversed([path for path, _ in bands(tree)]):
         if not _wants_shares(scop, dependences, tree, path):
             continue
         best = band_locality(scop, tree, path).best_innermost
+        if sums and len(path) == 1 and _adds_in_rows(scop, dependences, tree, path, best):
+            continue
         changed, _ = permute_members(tree, path, (best, 1 - best))
         changed, alone = isolate_member(changed, path, 0)
         changed = split_into_tiles(changed, alone, (SHARE,), scaled=True)
@@ -112,6 +116,12 @@ def share_strips(
             tree = changed
             decisions.append(_said_of_shares(_names(tree, path)))
     return tree, tuple(decisions)
+
+
+def _adds_in_rows(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path, best: int) -> bool:
+    """Whether threads can share the loop around ``best``, each with a copy of what it adds to."""
+    rows, _ = permute_members(tree, path, (1 - best, best))
+    return bool(find_array_sums(scop, dependences, rows, path, 0))
 
 
 def _wants_shares(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path) -> bool:

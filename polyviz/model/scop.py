@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from polyviz.model.expression import Expression, Instruction
 
 AccessKind = Literal["read", "write"]
+Strides = tuple[tuple[isl.Set, ...], ...]
 Creator = Literal["empty", "zeros", "ones", "full"]
 
 
@@ -90,7 +91,9 @@ class Access:
     ``relation`` maps the statement's domain to cells of the array. ``exact`` is False for *may* accesses, whose
     relation is an over-approximation; ``reason`` then says why in one sentence. ``apart`` maps the domain to what tells
     the cells of the array apart where ``relation`` cannot: ``i, j`` for ``A[i * m + j]`` with ``0 <= j < m``. It means
-    something only beside those of all other accesses to the array.
+    something only beside those of all other accesses to the array. ``strides`` gives it numbers once the parameters are
+    known: per subscript the strides of its parts in ``apart``, each a product of numbers over the parameters
+    (``((m,), ())`` here). It is empty where the access may not happen.
     """
 
     kind: AccessKind
@@ -101,6 +104,7 @@ class Access:
     span: Span | None = None
     text: str = ""
     apart: isl.Map | None = None
+    strides: tuple[Strides, ...] = ()
 
     def mapped(self, change: Callable[[isl.Map], isl.Map], **others: Any) -> Access:
         """The access with ``change`` made to its relations, and ``others`` of its fields replaced."""

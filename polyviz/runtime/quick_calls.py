@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from polyviz.runtime.binding import Bound
 
 REMEMBERED = 64
-"""How many kinds of calls a kernel remembers."""
+"""How many combinations of sizes a kernel remembers."""
+ALIKE = 4
+"""How many kinds of calls with the same sizes: in single and in double precision, say."""
 
 _CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
 """Bits of ``ndarray.flags.num``, as NumPy's C API numbers them."""
@@ -91,21 +93,22 @@ class QuickCalls:
         self.arrays = tuple(position for position, name in enumerate(names) if name in ranked)
         self.others = tuple(position for position, name in enumerate(names) if name not in ranked)
         self.written = frozenset(written)
-        self._known: dict[Hashable, _Prepared] = {}
+        self._known: dict[Hashable, tuple[_Prepared, ...]] = {}
 
     def run(self, arguments: _Arguments) -> Program | None:
         """Run a call like one before; the program that ran, None where the call has to go the usual way."""
         try:
-            prepared = self._known.get(self._key(arguments))
+            known = self._known.get(self._key(arguments), ())
         except (AttributeError, IndexError, TypeError):
             return None
-        if prepared is None or device.is_used or os.getpid() != prepared.process:
-            return None
-        values = prepared.native(arguments)
-        if values is None:
-            return None
-        prepared.runner.run_native(values)
-        return prepared.runner.program
+        for prepared in known:
+            if device.is_used or os.getpid() != prepared.process:
+                return None
+            values = prepared.native(arguments)
+            if values is not None:
+                prepared.runner.run_native(values)
+                return prepared.runner.program
+        return None
 
     def remember(self, arguments: _Arguments, bound: Bound, runner: object) -> None:
         """Prepare for calls like this one, which went well, where its kind can be told quickly."""
@@ -114,10 +117,12 @@ class QuickCalls:
         if not arguments or len(arguments) != len(self.names) or not self._is_usual(arguments):
             return
         key = self._key(arguments)
-        if key not in self._known:
-            if len(self._known) >= REMEMBERED:
-                self._known.clear()
-            self._known[key] = self._prepared(arguments, bound, runner)
+        known = self._known.get(key, ())
+        if len(known) >= ALIKE or any(prepared.native(arguments) for prepared in known):
+            return
+        if len(self._known) >= REMEMBERED:
+            self._known.clear()
+        self._known[key] = (*known, self._prepared(arguments, bound, runner))
 
     def _is_usual(self, arguments: _Arguments) -> bool:
         """Whether these are NumPy's own arrays, as generated code reads them best, and Python's own numbers."""

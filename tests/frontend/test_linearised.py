@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import islpy as isl
 import numpy as np
@@ -128,3 +128,48 @@ def test_reuse_of_what_is_read_does_not_skew_loops_whose_writes_are_linearised()
     assert "skew" not in source
     assert "wave" not in source
     assert "_tile" not in source
+
+
+BOUNDED = {
+    "flat": (IN + "A[i * m + j] += 1.0", 37 * 41),
+    "up": (IN.replace("range(n)", "range(1, n)") + "A[i * m + j] = A[(i - 1) * m + j] + 1.0", 37 * 41),
+    "condition on sizes": (IN + "if i < 5:\n                A[i * m + j] = 1.0", 5 * 41),
+}
+
+
+@pytest.mark.parametrize(("text", "size"), BOUNDED.values(), ids=BOUNDED)
+def test_parts_within_their_strides_are_bounded_before_the_loops_run(text: str, size: int) -> None:
+    kernel = pv.compile(text, target="c")
+    assert "failure" not in kernel.source
+    data, expected = np.ones(size), np.ones(size)
+    kernel(data, 37, 41)
+    namespace: dict[str, Any] = {}
+    exec(text, namespace)
+    namespace["f"](expected, 37, 41)
+    np.testing.assert_array_equal(data, expected)
+    short = np.ones(size - 1)
+    with pytest.raises(OutOfBoundsError, match=f"axis 0 of `A` has {size - 1} elements"):
+        kernel(short, 37, 41)
+    assert (short == 1.0).all()
+
+
+TESTED = {
+    "condition on data": IN.replace("(A,", "(A, p,") + "if p[i] > 0.0:\n                A[i * m + j] = 1.0",
+    "choice on data": IN.replace("(A,", "(A, p,") + "p[i] = A[i * m + j] if p[i] > 0.0 else 1.0",
+    "loop on data": "def f(A, p, n, m):\n    for i in range(n):\n        for j in range(m):\n"
+    "            for k in range(p[i]):\n                A[i * m + j] = 1.0",
+}
+
+
+@pytest.mark.parametrize("text", TESTED.values(), ids=TESTED)
+def test_what_may_not_happen_is_tested_where_it_does(text: str) -> None:
+    assert "checked_index" in pv.compile(text, target="c").source
+
+
+@pytest.mark.parametrize("target", ["c", "numba", "python"])
+def test_arrays_that_the_loops_create_are_bounded_too(target: str) -> None:
+    text = "def f(n, m, k):\n    A = np.zeros(k)\n" + IN.split("\n", 1)[1] + "A[i * m + j] = 1.0 + i\n    return A"
+    kernel = pv.compile(text, target=target)
+    np.testing.assert_array_equal(kernel(2, 3, 6), [1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
+    with pytest.raises(OutOfBoundsError, match="axis 0 of `A` has 5 elements"):
+        kernel(2, 3, 5)

@@ -141,3 +141,9 @@ def test_numba_says_that_cells_are_left_to_its_compiler() -> None:
         "the cell that an innermost loop updates is left to the compiler of numba: c keeps it in a register"
     )
     assert "accumulate" not in steps(memory_plan("smallest", "numba", accumulate=False)[1])
+
+
+def test_threads_share_strips_where_no_copies_may_be_added() -> None:
+    assert "array-sum" in steps(memory_plan("strided")[1])
+    assert "strip" in steps(memory_plan("strided", array_sums=False)[1])
+    assert "strip" in steps(memory_plan("strided", contract="strict")[1])

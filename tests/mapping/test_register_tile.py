@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import islpy as isl
+import numpy as np
 import pytest
 
 import polyviz as pv
@@ -177,6 +178,57 @@ def test_the_three_loops_of_a_deeper_nest() -> None:
     assert [decision.text for decision in plan.decisions if decision.step == "parallel"] == [
         "loop 0 of the band runs on all threads"
     ]
+
+
+TENSORS = {
+    "two and two": (
+        "def f(C, A, B):\n    for i in range(C.shape[0]):\n        for j in range(C.shape[1]):\n"
+        "            for k in range(C.shape[2]):\n                for l in range(C.shape[3]):\n"
+        "                    for m in range(A.shape[2]):\n                        for n in range(A.shape[3]):\n"
+        "                            C[i, j, k, l] += A[i, j, m, n] * B[m, n, k, l]",
+        "jln",
+        ("i", "k", "m"),
+        [(3, 4, 5, 26), (3, 4, 6, 7), (6, 7, 5, 26)],
+    ),
+    "two steps": (
+        "def f(C, A, B):\n    for i in range(C.shape[0]):\n        for j in range(C.shape[1]):\n"
+        "            for m in range(A.shape[1]):\n                for n in range(A.shape[2]):\n"
+        "                    C[i, j] += A[i, m, n] * B[m, n, j]",
+        "ijn",
+        ("m",),
+        [(33, 26), (33, 6, 17), (6, 17, 26)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_products_of_tensors_are_sums_of_products_of_matrices(name: str) -> None:
+    text, roles, around, shapes = TENSORS[name]
+    scop, plan = blocked_plan(text)
+    (tile,) = plan.register_tiles
+    iterators = scop.statement("S0").iterators
+    assert "".join(iterators[place] for place in (tile.row, tile.column, tile.depth)) == roles
+    assert tile.coordinates[: len(around)] == around
+    assert pv.check(scop, plan.tree)
+    made = np.random.default_rng(5)
+    given = [made.random(shape) for shape in shapes]
+    kernel = pv.compile(text, target="c")
+    result = given[0].copy()
+    kernel(result, *given[1:])
+    np.testing.assert_allclose(result, given[0] + np.tensordot(given[1], given[2], 2))
+
+
+def test_a_window_keeps_its_loops_together() -> None:
+    text = """
+        def f(C, W, X):
+            for f in range(C.shape[0]):
+                for i in range(C.shape[1]):
+                    for j in range(C.shape[2]):
+                        for a in range(W.shape[1]):
+                            for b in range(W.shape[2]):
+                                C[f, i, j] += W[f, a, b] * X[i + a, j + b]
+        """
+    assert not blocked_plan(text)[1].register_tiles
 
 
 def test_scattered_columns_need_packing() -> None:

@@ -14,6 +14,7 @@ import pytest
 import polyviz as pv
 from polyviz import gallery
 from polyviz.codegen import scan
+from polyviz.errors import OutOfBoundsError
 from polyviz.runtime.kernel import BOUNDS_REMEMBERED
 from tests.running import TARGETS, function_of, quickly_compiled
 from tests.shared import part_of
@@ -199,3 +200,13 @@ def test_a_kernel_in_a_class_is_a_method() -> None:
     Model().double(array)
     np.testing.assert_array_equal(array, 2.0)
     assert Model.double.target == "python"
+
+
+@pytest.mark.parametrize("target", ["c", "python"])
+def test_arrays_that_the_loops_create_are_bounded_by_their_extents(target):
+    kernel = pv.compile(
+        "def f(n, m):\n    A = np.zeros(n)\n    for i in range(m):\n        A[i] = 1.0\n    return A", target=target
+    )
+    assert kernel(3, 2).tolist() == [1.0, 1.0, 0.0]
+    with pytest.raises(OutOfBoundsError, match="axis 0 of `A` has 3 elements"):
+        kernel(3, 4)

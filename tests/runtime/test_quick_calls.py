@@ -60,6 +60,15 @@ def test_every_kind_of_call_is_remembered(called: Called) -> None:
     assert usual() == 1
 
 
+def test_another_precision_is_remembered_beside_the_first(called: Called) -> None:
+    kernel, usual = called
+    for dtype in ("float32", "float64", "float32", "float32"):
+        written = np.zeros(8, dtype)
+        kernel(written, np.ones(8, dtype), 2.0, 8)
+        np.testing.assert_array_equal(written, 2.0)
+    assert usual() == 1
+
+
 def test_another_integer_is_another_size(called: Called) -> None:
     kernel, usual = called
     written = np.zeros(8)
