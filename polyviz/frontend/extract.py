@@ -12,14 +12,17 @@ from polyviz.frontend.bounds import check_bounds
 from polyviz.frontend.build import Builder
 from polyviz.frontend.cells import Cells
 from polyviz.frontend.context import check_sizes
+from polyviz.frontend.counted import counted
 from polyviz.frontend.effects import check_effect
 from polyviz.frontend.element_loops import over_positions
 from polyviz.frontend.finals import final_values
 from polyviz.frontend.names import GlobalNames
 from polyviz.frontend.order import schedule_tree
 from polyviz.frontend.program import Program
+from polyviz.frontend.returns import one_return
 from polyviz.frontend.source import Source, read_source
 from polyviz.frontend.statements import StatementReader
+from polyviz.frontend.swaps import without_swaps
 from polyviz.frontend.usage import look_at
 from polyviz.frontend.written_out import written_out
 from polyviz.model.scop import Scop
@@ -123,6 +126,7 @@ def _frozen_note(name: str, value: int) -> str:
 def _read(source: Source, sizes: Mapping[str, int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
     names = GlobalNames(source)
+    source = one_return(without_swaps(counted(source, names), names), names)
     source = over_positions(written_out(source, names), names)
     usage = look_at(source.body, names.canonical)
     stored: frozenset[str] = frozenset()
