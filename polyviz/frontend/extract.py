@@ -95,6 +95,7 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
     named = program.usage.names - program.source.own_loops
     visible = [loop for loop in builder.loops if loop.variable in named]
     finals = final_values(visible, context) if source.is_cell else ()
+    unknown = sorted({loop.variable for loop in visible} - {name for name, _ in finals})
     liveness = liveness_of(statements, schedule, context)
     found = arrays(program, statements, liveness, context)
     check_effect(program, found)
@@ -112,11 +113,17 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
         notes=(
             *builder.notes,
             *liveness.notes,
+            *(_unknown_note(name) for name in unknown if source.is_cell),
             *(_frozen_note(name, value) for name, value in frozen.items()),
         ),
         final_iterators=finals,
+        exchanges=tuple(program.exchanges),
         docstring=source.docstring,
     )
+
+
+def _unknown_note(name: str) -> str:
+    return f"`{name}` keeps the value it had before the cell: where its loop ends depends on data."
 
 
 def _frozen_note(name: str, value: int) -> str:

@@ -23,7 +23,10 @@ _ONE_ASSIGNMENT = "Write an assignment statement of its own."
 
 STATEMENTS: dict[type[ast.AST], Refusal] = {
     ast.While: Refusal(
-        "`while`", _LOOP_COUNT, "Write `for i in range(...)` if the number of iterations is known."
+        "`while`",
+        _LOOP_COUNT,
+        "Write `for i in range(...)` if the number of iterations is known; a `while i < n:` that ends with `i += 1`, and "
+        "changes neither `i` nor `n` elsewhere, is one.",
     ),
     ast.Break: Refusal(
         "`break`", _LOOP_COUNT, "Shorten the range, or put the rest of the body under an `if` on a flag."

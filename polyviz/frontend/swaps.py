@@ -23,7 +23,9 @@ MOST = 4
 
 
 def without_swaps(source: Source, names: GlobalNames) -> Source:
-    """``source`` of a function without exchanged names of arrays; one that cannot be followed stays.
+    """``source`` without exchanged names of arrays; where it cannot be followed, the exchange stays.
+
+    In a cell, where the names are those of the notebook, an ``Exchanged`` follows the loop.
 
     >>> from polyviz.frontend.names import GlobalNames
     >>> from polyviz.frontend.source import read_source
@@ -35,22 +37,30 @@ def without_swaps(source: Source, names: GlobalNames) -> Source:
         else:
             A[0] = B[0]
     """
-    if source.is_cell:  # the names themselves would have to be exchanged in the notebook
-        return source
-    body = _block(list(source.body), names)
+    body = _block(list(source.body), names, is_cell=source.is_cell)
     return source if body is None else replace(source, body=tuple(body))
 
 
-def _block(body: list[ast.stmt], names: GlobalNames) -> list[ast.stmt] | None:
+class Exchanged(ast.stmt):
+    """``names`` are those of a cell after ``count`` exchanges, in each of which they got what ``values`` had."""
+
+    _fields = ("count",)
+    count: ast.expr
+    names: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+def _block(body: list[ast.stmt], names: GlobalNames, *, is_cell: bool) -> list[ast.stmt] | None:
     for position, node in enumerate(body):
         swap = _found(node, names) if isinstance(node, ast.For) else None
         if swap is None or not _is_followed(swap, body, position):
             continue
         later = body[position + 1 :]
-        rest = _block(later, names) or later
+        rest = _block(later, names, is_cell=is_cell) or later
         if _names(rest) & set(swap.names):
             rest = _variants(swap.count, swap, rest, node)
-        return [*body[:position], swap.loop(), *rest]
+        mark = [swap.mark()] if is_cell else []
+        return [*body[:position], swap.loop(), *mark, *rest]
     return None
 
 
@@ -83,6 +93,14 @@ class _Swap:
     def count(self) -> ast.expr:
         """The number of steps."""
         return ast.Call(ast.Name("max", ast.Load()), [_difference(self.stop, self.start), ast.Constant(0)], [])
+
+    def mark(self) -> Exchanged:
+        """What a cell has to make good once it has run."""
+        mark = ast.copy_location(Exchanged(), self.node)
+        mark.count, mark.names, mark.values = self.count, self.names, self.values
+        for part in ast.walk(mark.count):
+            ast.copy_location(part, self.node)
+        return mark
 
     def loop(self) -> ast.For:
         """The loop with a body for each meaning of the names."""

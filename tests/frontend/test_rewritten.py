@@ -58,7 +58,7 @@ def f(A, B, n):
     [
         "def f(A, B, n):\n for t in range(n):\n  B[0] = A[0]\n  A, B = B, A\n return A",
         "def f(A, B, n):\n for s in range(n):\n  for t in range(n):\n   B[0] = A[0]\n   A, B = B, A",
-        "for t in range(n):\n B[0] = A[0]\n A, B = B, A",
+        "B = np.zeros(4)\nfor t in range(n):\n B[0] = A[0]\n A, B = B, A",
     ],
 )
 def test_an_exchange_that_cannot_be_followed_is_refused(text: str) -> None:
@@ -109,3 +109,9 @@ def test_any_other_while_is_refused(loops: str) -> None:
 )
 def test_an_early_return(body: str, n: int) -> None:
     agree("def f(A, n):\n    " + body.replace("\n", "\n    "), A=np.arange(6.0), n=n)
+
+
+def test_a_cell_says_which_names_it_exchanges() -> None:
+    part = extract("for t in range(1, n):\n    B[0] = A[0]\n    A, B = B, A", sizes={})
+    [exchange] = part.exchanges
+    assert (exchange.names, exchange.values) == (("A", "B"), ("B", "A"))
