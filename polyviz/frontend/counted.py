@@ -1,7 +1,7 @@
 """A ``while`` that counts is the loop over a ``range`` that it stands for.
 
-``i = 0``, ``while i < n:`` with ``i += 1`` at the end of the body becomes ``for i_at in range(i, n)``; after it ``i`` is
-``max(i, n)``, as Python leaves it.
+``i = 0``, ``while i < n:`` with ``i += 1`` at the end of the body becomes ``for i_at in range(i, n)``; after it ``i``
+is ``max(i, n)``, as Python leaves it.
 """
 
 from __future__ import annotations
@@ -116,7 +116,9 @@ def _step(node: ast.While) -> int | None:
     counter = node.test.left if isinstance(node.test, ast.Compare) else None
     name = counter.id if isinstance(counter, ast.Name) else ""
     match node.body[-1]:
-        case ast.AugAssign(target=ast.Name(id=other), op=ast.Add() | ast.Sub() as operator, value=ast.Constant(value=by)):
+        case ast.AugAssign(
+            target=ast.Name(id=other), op=ast.Add() | ast.Sub() as operator, value=ast.Constant(value=by)
+        ):
             negative = isinstance(operator, ast.Sub)
         case ast.Assign(
             targets=[ast.Name(id=other)],

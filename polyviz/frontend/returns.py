@@ -1,4 +1,4 @@
-"""An early ``return`` without jumping: what follows it moves under the opposite condition, and one stands at the end."""
+"""An early ``return`` without jumping: what follows moves under the opposite condition, and one stands at the end."""
 
 from __future__ import annotations
 

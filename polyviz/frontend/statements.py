@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.assignments import AssignmentReader
@@ -51,6 +51,10 @@ class StatementReader:
         if not isinstance(last, ast.Return) or self._program.source.is_cell:
             return self.read(statements)
         nodes = self.read(statements[:-1])
+        behind = self._slices.behind_sums(last, last.value) if last.value is not None else None
+        if behind is not None:
+            nodes += self.read(behind[:-1])
+            last = cast("ast.Return", behind[-1])
         return nodes + read_return(self._program, self._expressions, last)
 
     def read(self, body: Iterable[ast.stmt]) -> tuple[Node, ...]:
@@ -78,7 +82,7 @@ class StatementReader:
             )
         return self._program.source.error(
             node,
-            "`return` is supported at the end of the function, and of branches outside of loops with equally many numbers.",
+            "`return` is supported at the end of a function, or of branches outside loops, all with as many numbers.",
             reason="Leaving earlier skips iterations, which no schedule can keep.",
             hint="Leave it out: loops without iterations do nothing; or put what follows under an `if`."
             if isinstance(node, ast.Return) and node.value is None
@@ -141,7 +145,8 @@ class StatementReader:
         """Note that the notebook has to exchange the names of its arrays."""
         program = self._program
         drafts = [program.array(name) for name in node.names]
-        if any(draft is None or draft.origin != "argument" for draft in drafts) or set(node.names) & set(program.aliases):
+        own = all(draft is not None and draft.origin == "argument" for draft in drafts)
+        if not own or set(node.names) & set(program.aliases):
             raise program.source.error(
                 node,
                 "Names of arrays are exchanged in this loop, and not all of these arrays come from the notebook.",

@@ -137,11 +137,12 @@ def _as_elsewhere(function: Callable[..., Any], values: Mapping[str, Any]) -> An
 def _compiled(variant: Baseline, given: Mapping[str, Any]) -> Callable[..., Any]:
     """The loops under numba, compiled for the types of ``given``; an earlier job may have done that already."""
     known = repr(variant)
-    function = _numba_functions.pop(known, None)
+    function: Any = _numba_functions.pop(known, None)
     if function is None:
         function = variant.original.numba(parallel=variant.engine == "numba-parallel")
     function.compile(tuple(map(function.typeof_pyval, given.values())))
     _numba_functions[known] = function  # the one used last comes last
     if len(_numba_functions) > KEPT_FUNCTIONS:
         del _numba_functions[next(iter(_numba_functions))]
-    return function
+    compiled: Callable[..., Any] = function
+    return compiled

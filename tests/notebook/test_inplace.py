@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 from polyviz.api import extract
-from polyviz.notebook.inplace import FinishedError, _interrupts_later, _rolled_back, exchanged_names, final_iterators
+from polyviz.notebook.inplace import (
+    FinishedError,
+    _interrupts_later,
+    _rolled_back,
+    exchanged_names,
+    final_iterators,
+)
 
 LOOPS = "for i in range(n):\n    for j in range(i, n, 2):\n        A[i, j] = 0.0\n"
 
