@@ -152,7 +152,19 @@ def _found(node: ast.For, names: GlobalNames) -> _Swap | None:
         case _:
             return None
     swap = _Swap(node, body, targets, values, start, stop)
-    return swap if body and len(list(swap.meanings)) <= MOST else None
+    return swap if body and not _leaves_out(body) and len(list(swap.meanings)) <= MOST else None
+
+
+def _leaves_out(body: Sequence[ast.AST]) -> bool:
+    """Whether a step may end before the exchange."""
+    waiting = list(body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Continue | ast.Break):
+            return True
+        if not isinstance(node, ast.For | ast.While):
+            waiting += ast.iter_child_nodes(node)
+    return False
 
 
 def _exchanged(body: list[ast.stmt]) -> tuple[list[ast.stmt], tuple[str, ...], tuple[str, ...]] | None:

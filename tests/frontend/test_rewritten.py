@@ -58,6 +58,7 @@ def f(A, B, n):
     [
         "def f(A, B, n):\n for t in range(n):\n  B[0] = A[0]\n  A, B = B, A\n return A",
         "def f(A, B, n):\n for s in range(n):\n  for t in range(n):\n   B[0] = A[0]\n   A, B = B, A",
+        "for t in range(n):\n if t > 2:\n  continue\n B[0] = A[0]\n A, B = B, A",
         "B = np.zeros(4)\nfor t in range(n):\n B[0] = A[0]\n A, B = B, A",
     ],
 )
