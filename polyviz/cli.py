@@ -52,15 +52,21 @@ def _run(words: list[str]) -> int:
         return int(bench(words[1:]) or 0)
     chosen = _parser().parse_args(words)
     if chosen.command == "demo":
+        from polyviz.commands.scenes import chosen_scenes
+
+        scenes = chosen_scenes(chosen.kernel)
         from polyviz.commands.demo import demonstrate
 
-        return demonstrate(chosen.output, chosen.kernel)
+        return demonstrate(chosen.output, scenes)
     if chosen.command == "explain":
+        from polyviz.commands.place import function_text
+
+        source = function_text(chosen.function)
         from polyviz.api.sizes import sizes_of_words
         from polyviz.commands.explain import explain
 
         sizes = sizes_of_words(chosen.set or ())
-        print(explain(chosen.function, chosen.schedule, chosen.target, code=chosen.code, sizes=sizes))
+        print(explain(source, chosen.schedule, chosen.target, code=chosen.code, sizes=sizes))
         return 0
     if chosen.command == "grade":
         return _grade(chosen)

@@ -225,3 +225,14 @@ def test_doctor_says_why_nothing_was_measured(monkeypatch, capsys) -> None:
     shown = " ".join(capsys.readouterr().out.split())
     assert "no measurement No compiler." in shown
     assert "measurement: Get one." in shown
+
+
+@pytest.mark.parametrize("words", [["explain", "kernels.py:nope"], ["demo", "--kernel", "nope"]])
+def test_a_wrong_name_is_told_before_anything_heavy_is_loaded(folder: Path, words: list[str]) -> None:
+    program = (
+        "import sys; from polyviz import cli; status = cli.main(sys.argv[1:]); "
+        "sys.exit(9 if {'numpy', 'islpy', 'polyviz.api'} & set(sys.modules) else status)"
+    )
+    run = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=False)
+    assert run.returncode == 2, run.stderr
+    assert "nope" in run.stderr

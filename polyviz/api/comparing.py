@@ -25,7 +25,15 @@ from polyviz.runtime.host_copies import bind_on_host
 from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.original import original_of
-from polyviz.runtime.race import Entrant, Progress, Race, fastest, speedup_notes, with_speedups
+from polyviz.runtime.race import (
+    Entrant,
+    Progress,
+    Race,
+    fastest,
+    interval_notes,
+    speedup_notes,
+    with_speedups,
+)
 from polyviz.runtime.stages import reporting
 from polyviz.runtime.variants import Baseline, Engine
 from polyviz.runtime.worker import Worker, shared_worker
@@ -198,6 +206,7 @@ def _raced(
             *layout_notes(bound.given),
             *notes,
             *speedup_notes(with_ratios, baseline),
+            *interval_notes(samples),
             *_contract_notes(rows, verified=how.verify),
         ),
         roofline=roofline_of(scop, bound),

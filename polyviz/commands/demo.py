@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.analysis import dependences as find_dependences
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from polyviz.commands.scenes import Scene
     from polyviz.model.display import Bundle
     from polyviz.model.measurement import ComparisonData, VariantRow
 
@@ -43,29 +43,12 @@ REPEATS = 6
 FAULTS = ("wrong", "crashed", "failed", "timeout")
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """A kernel of the gallery at a size at which all variants take a moment, and whether plain Python is affordable."""
+def demonstrate(output: Path, scenes: Sequence[Scene]) -> int:
+    """Show the scenes and write the report to ``output``; 1 when any variant went wrong, else 0.
 
-    name: str
-    sizes: dict[str, int]
-    python: bool = False
-
-
-SCENES = (
-    Scene("gemm", {"ni": 480, "nj": 500, "nk": 520}),
-    Scene("jacobi-2d", {"tsteps": 60, "n": 700}),
-    Scene("mvt", {"n": 800}, python=True),
-)
-
-
-def demonstrate(output: Path, names: Sequence[str] | None = None) -> int:
-    """Show every scene and write the report to ``output``; 1 when any variant went wrong, else 0.
-
-    Raises OptionError for a name that is no scene and for a report that cannot be written.
+    Raises OptionError for a report that cannot be written.
     """
     began = time.monotonic()
-    scenes = _chosen(names)
     _write(output, ["<p>The demonstration is still running.</p>"])
     pages, faults = [], []
     for scene in scenes:
@@ -77,14 +60,6 @@ def demonstrate(output: Path, names: Sequence[str] | None = None) -> int:
     print(f"Report: {output.resolve()}")
     print(f"{_conclusion(faults)} {time.monotonic() - began:.0f} s in all.")
     return 1 if faults else 0
-
-
-def _chosen(names: Sequence[str] | None) -> list[Scene]:
-    known = {scene.name: scene for scene in SCENES}
-    for name in names or ():
-        if name not in known:
-            raise OptionError(f"The demonstration has no kernel {name!r}; it has {', '.join(known)}.")
-    return [known[name] for name in names or known]
 
 
 def _headline(scene: Scene) -> str:

@@ -40,7 +40,7 @@ def over_positions(source: Source, names: GlobalNames) -> Source:
     """
     writer = _Writer(source, names)
     body = tuple(writer.visit(node) for node in source.body)
-    return replace(source, body=body, own_loops=frozenset(writer.own)) if writer.changed else source
+    return replace(source, body=body, own_loops=source.own_loops | writer.own) if writer.changed else source
 
 
 class _Writer(ast.NodeTransformer):

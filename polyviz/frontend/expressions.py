@@ -299,6 +299,9 @@ class ExpressionReader:
             name = f"numpy.{name[6:]}"
         if name == "len" and len(node.args) == 1:
             return self._length(node.args[0])
+        if name == "numpy.clip" and len(node.args) == 3 and not node.keywords:
+            value, low, high = map(self.read, node.args)
+            return Call("numpy.minimum", (Call("numpy.maximum", (value, low)), high))
         if name in PURE:
             return Call(name, self._arguments(node, name))
         helper = self._scope.globals.helper(node.func)

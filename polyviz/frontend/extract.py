@@ -12,20 +12,23 @@ from polyviz.frontend.bounds import check_bounds
 from polyviz.frontend.build import Builder
 from polyviz.frontend.cells import Cells
 from polyviz.frontend.context import check_sizes
+from polyviz.frontend.counted import counted
 from polyviz.frontend.effects import check_effect
 from polyviz.frontend.element_loops import over_positions
 from polyviz.frontend.finals import final_values
 from polyviz.frontend.names import GlobalNames
 from polyviz.frontend.order import schedule_tree
 from polyviz.frontend.program import Program
+from polyviz.frontend.returns import one_return
 from polyviz.frontend.source import Source, read_source
 from polyviz.frontend.statements import StatementReader
+from polyviz.frontend.swaps import without_swaps
 from polyviz.frontend.usage import look_at
 from polyviz.frontend.written_out import written_out
 from polyviz.model.scop import Scop
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from polyviz.frontend.nodes import Node
 
@@ -84,7 +87,6 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
     builder.tell_apart()
     parameters = program.parameters.parameters
     check_sizes(parameters, sizes)
-    frozen = program.parameters.frozen
     context = program.context()
     check_bounds(program, Cells(program), builder.checks, context)
     statements = tuple(aligned(statement, context) for statement in builder.statements)
@@ -92,6 +94,7 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
     named = program.usage.names - program.source.own_loops
     visible = [loop for loop in builder.loops if loop.variable in named]
     finals = final_values(visible, context) if source.is_cell else ()
+    unknown = {loop.variable for loop in visible} - {name for name, _ in finals} if source.is_cell else set()
     liveness = liveness_of(statements, schedule, context)
     found = arrays(program, statements, liveness, context)
     check_effect(program, found)
@@ -106,23 +109,25 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
         arguments=arguments(program, found),
         result=program.result,
         is_cell=source.is_cell,
-        notes=(
-            *builder.notes,
-            *liveness.notes,
-            *(_frozen_note(name, value) for name, value in frozen.items()),
-        ),
+        notes=(*builder.notes, *liveness.notes, *_notes(unknown, program.parameters.frozen)),
         final_iterators=finals,
+        exchanges=tuple(program.exchanges),
         docstring=source.docstring,
     )
 
 
-def _frozen_note(name: str, value: int) -> str:
-    return f"`{name}` is taken as {value}, its value now: it stands where only a constant keeps the loops affine."
+def _notes(unknown: Iterable[str], frozen: Mapping[str, int]) -> Iterator[str]:
+    """What is said of loop variables that are not left in the notebook, and of parameters that are constants."""
+    for name in sorted(unknown):
+        yield f"`{name}` keeps the value it had before the cell: where its loop ends depends on data."
+    for name, value in frozen.items():
+        yield f"`{name}` is taken as {value}, its value now: it stands where only a constant keeps the loops affine."
 
 
 def _read(source: Source, sizes: Mapping[str, int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
     names = GlobalNames(source)
+    source = one_return(without_swaps(counted(source, names), names), names)
     source = over_positions(written_out(source, names), names)
     usage = look_at(source.body, names.canonical)
     stored: frozenset[str] = frozenset()

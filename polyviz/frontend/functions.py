@@ -60,10 +60,10 @@ IMPURE_REASON = (
 RANDOM_HINT = "Draw the numbers into an array before the loops, `R = np.random.random(n)`, and use `R[i]`."
 
 HINTS = {
-    "numpy.dot": "Write the loop: `s += A[i, k] * B[k, j]`.",
-    "numpy.matmul": "Write the three loops of the product.",
-    "numpy.sum": "Write the loop: `s += A[i]`.",
-    "numpy.mean": "Write the loop that adds, then divide.",
+    "numpy.dot": "Write `C[:, :] = np.dot(A[:, :], B[:, :])`, or the loop: `s += A[i, k] * B[k, j]`.",
+    "numpy.matmul": "Write `C[:, :] = A[:, :] @ B[:, :]`, or the three loops of the product.",
+    "numpy.sum": "Say how many dimensions the array has, `np.sum(A[:, :])`, or write the loop: `s += A[i]`.",
+    "numpy.mean": "Say how many dimensions the array has, `np.mean(A[:, :])`, or write the loop.",
     "numpy.max": "Write the loop: `m = max(m, A[i])`.",
     "numpy.min": "Write the loop: `m = min(m, A[i])`.",
     "numpy.arange": "Make the array with `np.empty` and fill it in a loop.",

@@ -13,7 +13,7 @@ from polyviz.frontend.nodes import Requirement
 from polyviz.frontend.parameters import ParameterTable
 from polyviz.frontend.symbols import ArrayDraft, Symbols
 from polyviz.model.expression import Element, Expression, Name
-from polyviz.model.scop import Result
+from polyviz.model.scop import Exchange, Result
 
 if TYPE_CHECKING:
     import ast
@@ -60,6 +60,7 @@ class Program:
         self.notes: list[str] = []
         self.assumptions: list[isl.Set] = []
         self.result = Result()
+        self.exchanges: list[Exchange] = []
         self.from_notebook: dict[str, None] = {}
         self.depth = 0
         for argument in self.symbols.arguments:

@@ -23,7 +23,10 @@ _ONE_ASSIGNMENT = "Write an assignment statement of its own."
 
 STATEMENTS: dict[type[ast.AST], Refusal] = {
     ast.While: Refusal(
-        "`while`", _LOOP_COUNT, "Write `for i in range(...)` if the number of iterations is known."
+        "`while`",
+        _LOOP_COUNT,
+        "Write `for i in range(...)` if the number of iterations is known; a `while i < n:` that ends with `i += 1`, "
+        "and changes neither `i` nor `n` elsewhere, is one.",
     ),
     ast.Break: Refusal(
         "`break`", _LOOP_COUNT, "Shorten the range, or put the rest of the body under an `if` on a flag."
@@ -96,7 +99,7 @@ EXPRESSIONS: dict[type[ast.AST], Refusal] = {
 }
 
 OPERATORS: dict[type[ast.AST], Refusal] = {
-    ast.MatMult: Refusal("`@`", _SCALARS, "Write the three loops of the product."),
+    ast.MatMult: Refusal("`@`", _SCALARS, "Write `C[:, :] = A[:, :] @ B[:, :]`, or the three loops."),
     ast.In: Refusal("`in`", _NUMBERS, "Compare with `==`."),
     ast.NotIn: Refusal("`not in`", _NUMBERS, "Compare with `!=`."),
     ast.Is: Refusal("`is`", "Identity means nothing for numbers.", "Compare with `==`."),

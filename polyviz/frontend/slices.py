@@ -8,7 +8,8 @@ temporary array.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+import copy
+from typing import TYPE_CHECKING, cast
 
 import islpy as isl
 
@@ -25,6 +26,7 @@ from polyviz.frontend.regions import (
     matching_position,
     walks,
 )
+from polyviz.frontend.sums import Places, Shapes, SumReader
 from polyviz.frontend.symbols import ArrayDraft
 from polyviz.frontend.usage import subscript_chain
 from polyviz.model.scop import Creation
@@ -49,6 +51,7 @@ class SliceReader:
         self._program = program
         self._expressions = expressions
         self._iterators: list[str] = []
+        self._sums = SumReader(program, expressions, Shapes(self._region, self._check_length, self._elementwise))
         self._matched = False
         self._lines: list[int] = []
 
@@ -62,6 +65,8 @@ class SliceReader:
                 operator = None
             case ast.AugAssign(target=ast.Subscript() | ast.Name() as target, op=operator, value=value):
                 pass
+            case ast.Assign(targets=[ast.Name()]):
+                return self.behind_sums(node, node.value)
             case ast.Assign(targets=[_, _, *_] as targets) if any(map(self._has_axes, targets)):
                 raise self._program.source.error(
                     node,
@@ -72,11 +77,11 @@ class SliceReader:
                 return None
         region = self._region(target)
         if region is None:
-            return None
+            return self.behind_sums(node, value)
         self._check_target(target, region)
         names = [self._iterator(position) for position in range(len(region.axes))]
         element = region.at([ast.Name(name, ast.Load()) for name in names], ast.Store())
-        self._matched = False
+        self._matched, self._sums.before = False, []
         source = self._elementwise(value, region, names)
         if self._matched:
             self._note(node)
@@ -84,6 +89,18 @@ class SliceReader:
             _located(statement, node)
             for statement in self._statements(region, names, element, operator, source, target)
         ]
+
+    def behind_sums(self, node: ast.Assign | ast.AugAssign | ast.Return, value: ast.expr) -> list[ast.stmt] | None:
+        """``node`` behind the loops that add up what its ``value`` asks for; None where it asks for no sum."""
+        self._sums.before, self._matched = [], False
+        added = cast("ast.expr", _Sums(self._sums).visit(copy.deepcopy(value)))
+        before, self._sums.before = self._sums.before, []
+        if not before:
+            return None
+        self._note(node)
+        with_sum = copy.copy(node)
+        with_sum.value = added
+        return [_located(statement, node) for statement in (*before, with_sum)]
 
     def _has_axes(self, target: ast.expr) -> bool:
         region = self._region(target) if isinstance(target, ast.Subscript) else None
@@ -98,11 +115,12 @@ class SliceReader:
         value: ast.expr,
         target: ast.expr,
     ) -> list[ast.stmt]:
-        if not self._reads_others(value, region, element):
+        before, self._sums.before = self._sums.before, []
+        if not any(self._reads_others(part, region, element) for part in (value, *before)):
             store = (
                 ast.Assign([element], value) if operator is None else ast.AugAssign(element, operator, value)
             )
-            return [_nested(region.axes, names, store)]
+            return [_nested(region.axes, names, *before, store)]
         temporary = self._temporary(region, target)
         index = [ast.Name(name, ast.Load()) for name in names]
         kept = ast.Subscript(
@@ -113,7 +131,7 @@ class SliceReader:
         if operator is not None:
             value = ast.BinOp(_loaded(element), operator, value)
         return [
-            _nested(region.axes, names, ast.Assign([kept], value)),
+            _nested(region.axes, names, *before, ast.Assign([kept], value)),
             _nested(region.axes, names, ast.Assign([element], _loaded(kept))),
         ]
 
@@ -178,11 +196,11 @@ class SliceReader:
                 hint="Keep the position in a variable first.",
             )
 
-    def _reads_others(self, value: ast.expr, region: Region, element: ast.Subscript) -> bool:
+    def _reads_others(self, value: ast.AST, region: Region, element: ast.Subscript) -> bool:
         """Whether ``value`` reads another element of the array than the one that it is assigned to."""
         return self._mentions(value, region.array, except_at=ast.unparse(element.slice))
 
-    def _mentions(self, node: ast.expr, array: ArrayDraft, except_at: str | None = None) -> bool:
+    def _mentions(self, node: ast.AST, array: ArrayDraft, except_at: str | None = None) -> bool:
         """Whether ``node`` reads ``array``, its shape and the element at the subscript ``except_at`` aside."""
         aside = {
             id(part.value)
@@ -216,6 +234,10 @@ class SliceReader:
         region = self._region(node) if isinstance(node, ast.Name | ast.Subscript) else None
         if region is not None:
             return ast.copy_location(self._matching(node, region, target, names), node)
+        added = self._sums.value(node, Places(target.axes, tuple(names)))
+        if added is not None:
+            self._matched = True
+            return added
         if isinstance(node, ast.BinOp):
             left, right = (self._elementwise(part, target, names) for part in (node.left, node.right))
             return ast.copy_location(ast.BinOp(left, node.op, right), node)
@@ -230,7 +252,7 @@ class SliceReader:
 
     def _is_elementwise(self, node: ast.Call) -> bool:
         canonical = self._expressions.canonical(node.func) or ""
-        return canonical in PURE and (canonical.startswith("numpy.") or canonical == "abs")
+        return canonical in (*PURE, "numpy.clip") and (canonical.startswith("numpy.") or canonical == "abs")
 
     def _matching(
         self, node: ast.expr, region: Region, target: Region, names: Sequence[str]
@@ -250,6 +272,8 @@ class SliceReader:
         return region.at([matching_position(axis, other, name) for axis, other, name in pairs], ast.Load())
 
     def _check_length(self, node: ast.expr, axis: Axis, other: Axis) -> None:
+        if ast.unparse(axis.length) == ast.unparse(other.length):
+            return
         reader = AffineReader(tuple(self._program.iterators), self._program.parameters)
         lengths = [ast.fix_missing_locations(ast.copy_location(part.length, node)) for part in (axis, other)]
         try:
@@ -289,11 +313,23 @@ class SliceReader:
         return self._iterators[position]
 
 
-def _nested(axes: Sequence[Axis], names: Sequence[str], statement: ast.stmt) -> ast.stmt:
+class _Sums(ast.NodeTransformer):
+    """Puts names in the place of sums."""
+
+    def __init__(self, reader: SumReader) -> None:
+        self._reader = reader
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        added = self._reader.value(node, Places()) if isinstance(node, ast.expr) else None
+        return self.generic_visit(node) if added is None else added
+
+
+def _nested(axes: Sequence[Axis], names: Sequence[str], *body: ast.stmt) -> ast.stmt:
+    block = list(body)
     for axis, name in reversed(list(zip(axes, names, strict=True))):
         bounds = [axis.start, axis.stop, ast.Constant(axis.step)]
-        statement = ast.For(ast.Name(name, ast.Store()), call_of("range", *bounds), [statement], [])
-    return statement
+        block = [ast.For(ast.Name(name, ast.Store()), call_of("range", *bounds), block, [])]
+    return block[0]
 
 
 def _loaded(element: ast.Subscript) -> ast.Subscript:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.assignments import AssignmentReader
 from polyviz.frontend.environment import Known
 from polyviz.frontend.expressions import ExpressionReader
@@ -14,7 +15,9 @@ from polyviz.frontend.nodes import Choice, Nest, Node
 from polyviz.frontend.refuse import EXPRESSIONS, statement_refusal
 from polyviz.frontend.results import read_return
 from polyviz.frontend.slices import SliceReader
+from polyviz.frontend.swaps import Exchanged
 from polyviz.model.expression import Name
+from polyviz.model.scop import Exchange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,6 +41,7 @@ class StatementReader:
             ast.If: self._if,
             ast.Expr: self._expression,
             ast.Pass: lambda node: (),
+            Exchanged: self._exchanged,
         }
 
     def program_body(self, body: Iterable[ast.stmt]) -> tuple[Node, ...]:
@@ -47,6 +51,10 @@ class StatementReader:
         if not isinstance(last, ast.Return) or self._program.source.is_cell:
             return self.read(statements)
         nodes = self.read(statements[:-1])
+        behind = self._slices.behind_sums(last, last.value) if last.value is not None else None
+        if behind is not None:
+            nodes += self.read(behind[:-1])
+            last = cast("ast.Return", behind[-1])
         return nodes + read_return(self._program, self._expressions, last)
 
     def read(self, body: Iterable[ast.stmt]) -> tuple[Node, ...]:
@@ -74,11 +82,11 @@ class StatementReader:
             )
         return self._program.source.error(
             node,
-            "`return` is supported only as the last statement of the function.",
+            "`return` is supported at the end of a function, or of branches outside loops, all with as many numbers.",
             reason="Leaving earlier skips iterations, which no schedule can keep.",
             hint="Leave it out: loops without iterations do nothing; or put what follows under an `if`."
             if isinstance(node, ast.Return) and node.value is None
-            else "Store the result in a variable and return it at the end.",
+            else "Store the result in a variable and return it at the end, where every path comes by.",
         )
 
     def _expression(self, node: ast.Expr) -> tuple[Node, ...]:
@@ -132,6 +140,29 @@ class StatementReader:
                 requirements=requirements,
             ),
         )
+
+    def _exchanged(self, node: Exchanged) -> tuple[Node, ...]:
+        """Note that the notebook has to exchange the names of its arrays."""
+        program = self._program
+        drafts = [program.array(name) for name in node.names]
+        own = all(draft is not None and draft.origin == "argument" for draft in drafts)
+        if not own or set(node.names) & set(program.aliases):
+            raise program.source.error(
+                node,
+                "Names of arrays are exchanged in this loop, and not all of these arrays come from the notebook.",
+                hint="Make the arrays in a cell before this one.",
+            )
+        count = self._expressions.read(node.count)
+        try:
+            steps = AffineReader((), program.parameters).value(count).project_domain_on_params()
+        except NotAffine:
+            raise program.source.error(
+                node,
+                "Names of arrays are exchanged in this loop, and how often depends on data.",
+                hint="Give the number of steps a name before the loops.",
+            ) from None
+        program.exchanges.append(Exchange(node.names, node.values, steps))
+        return ()
 
     def _check_variable(self, node: ast.For, name: str) -> None:
         if name in self._program.stored or name in self._program.arrays:

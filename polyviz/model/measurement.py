@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -62,8 +63,9 @@ class VariantRow:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95 % interval of the median in seconds."""
-        return None if self.measurement is None else self.measurement.interval
+        """95 % interval of the median in seconds; None where the times support none."""
+        found = None if self.measurement is None else self.measurement.interval
+        return found if found is not None and all(map(math.isfinite, found)) else None
 
     @property
     def label(self) -> str:

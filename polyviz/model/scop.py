@@ -169,6 +169,18 @@ class Argument:
     has_default: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Each of ``names`` gets the array that the one at the same place of ``values`` had, ``steps`` times.
+
+    ``steps`` is an expression over the parameters.
+    """
+
+    names: tuple[str, ...]
+    values: tuple[str, ...]
+    steps: isl.PwAff
+
+
 # Compared by identity: isl knows no equality of schedules, and what was found out of a part is kept beside it.
 @dataclass(frozen=True, slots=True, repr=False, eq=False, weakref_slot=True)
 class Scop(Displayable):
@@ -178,7 +190,7 @@ class Scop(Displayable):
     holds what is known of the parameters. ``notes`` are sentences about everything over-approximated or assumed.
     ``is_cell`` tells bare notebook loops from a function; then ``arguments`` are the names taken from the notebook.
     ``final_iterators`` maps a loop variable that stays visible after a cell to its value after the loops
-    (a ``isl.PwAff`` over the parameters).
+    (a ``isl.PwAff`` over the parameters); ``exchanges`` are the names of arrays that are exchanged after a cell.
     """
 
     name: str
@@ -194,6 +206,7 @@ class Scop(Displayable):
     notes: tuple[str, ...] = ()
     final_iterators: tuple[tuple[str, isl.PwAff], ...] = ()
     docstring: str = ""
+    exchanges: tuple[Exchange, ...] = ()
 
     @property
     def domain(self) -> isl.UnionSet:

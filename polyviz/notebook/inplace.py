@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 from contextlib import contextmanager
@@ -50,6 +51,16 @@ def run_in_place(kernel: Kernel, namespace: MutableMapping[str, Any]) -> None:
             if _may_be_written(kernel.scop, name, parameters):
                 namespace[name] = _plain(value)
         namespace.update(final_iterators(kernel.scop, parameters))
+        namespace.update(exchanged_names(kernel.scop, parameters, namespace))
+
+
+def exchanged_names(scop: Scop, parameters: Mapping[str, int], namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """The arrays by the names that they have after the loops, where some were exchanged step by step."""
+    arrays = {name: namespace[name] for one in scop.exchanges for name in one.names}
+    for one in scop.exchanges:
+        for _ in range((_at(one.steps, parameters) or 0) % math.factorial(len(one.names))):
+            arrays |= dict(zip(one.names, [arrays[name] for name in one.values], strict=True))
+    return arrays
 
 
 def _may_be_written(scop: Scop, name: str, parameters: Mapping[str, int]) -> bool:

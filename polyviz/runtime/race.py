@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -216,8 +217,21 @@ def with_speedups(
             continue
         ratios = [one / other for one, other in zip(reference, samples[row.label].seconds, strict=True)]
         ratio = Samples(tuple(ratios)).median
-        result.append(replace(row, speedup=ratio, speedup_interval=median_interval(ratios)))
+        interval = median_interval(ratios)
+        known = interval if math.isfinite(interval[1]) else None
+        result.append(replace(row, speedup=ratio, speedup_interval=known))
     return tuple(result)
+
+
+def interval_notes(samples: Mapping[str, Samples]) -> tuple[str, ...]:
+    """Which times stand without an interval, and how to get one."""
+    without = [label for label, one in samples.items() if not math.isfinite(one.interval[1])]
+    if not without:
+        return ()
+    repeats = max(len(samples[label].seconds) for label in without)
+    cause = "was timed once" if repeats == 1 else f"was timed {repeats} times only, with times far apart"
+    names = ", ".join(without)
+    return (f"no interval can be estimated for what {cause}: {names}; repeats=6 or more give one",)
 
 
 def speedup_notes(rows: Sequence[VariantRow], baseline: str | None) -> tuple[str, ...]:

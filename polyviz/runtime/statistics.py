@@ -3,7 +3,9 @@
 Nothing is assumed about the distribution where there are enough samples: the 95 % interval of the median lies
 between two order statistics (J.-Y. Le Boudec, Performance Evaluation of Computer and Communication Systems,
 theorem 2.1). That needs six samples. For two to five, the logarithms are taken as normally distributed and Student's
-t gives the interval; one sample says nothing about the spread, so its interval has no upper end.
+t gives the interval; one sample says nothing about the spread, so its interval has no upper end. Nor has that of a few
+samples which lie so far apart that its upper end would be more than ten times the middle: it could not be told from a
+guess, and whoever shows it says that there is none.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95
 # Two-sided 95 % points of Student's t for 1 to 4 degrees of freedom.
+_WIDEST = math.log(10.0)
+"""An interval from few samples that reaches further up than this factor is none."""
 _STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}
 
 
@@ -63,8 +67,8 @@ def median_interval(values: Sequence[float]) -> tuple[float, float]:
 
     >>> median_interval([1, 2, 3, 4, 5, 6, 7, 8, 9])
     (2, 8)
-    >>> median_interval([5.0])
-    (0.0, inf)
+    >>> median_interval([5.0]), median_interval([1.0, 9.0])
+    ((0.0, inf), (0.0, inf))
     """
     if len(values) == 1:
         return 0.0, math.inf
@@ -89,6 +93,8 @@ def _lower_rank(count: int) -> int:
 def _student_interval(values: Sequence[float]) -> tuple[float, float]:
     logarithms = [math.log(value) for value in values]
     half = _STUDENT[len(values)] * statistics.stdev(logarithms) / math.sqrt(len(values))
+    if half > _WIDEST:
+        return 0.0, math.inf
     middle = statistics.fmean(logarithms)
     return math.exp(middle - half), math.exp(middle + half)
 

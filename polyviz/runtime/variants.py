@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from polyviz.runtime.statistics import Samples
 
 Engine = Literal["python", "numba", "numba-parallel"]
+KEPT_FUNCTIONS = 32
+_numba_functions: dict[str, Any] = {}
+"""The user's loops under numba by their text and all that it needs: compiling them again takes a second each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +123,9 @@ def _prepare(variant: Variant, given: Mapping[str, Any], parameters: Mapping[str
         if variant.target == "numba":
             runner(_fresh(given), parameters)  # numba compiles at the first call
         return _Ready(lambda values: runner(values, parameters), runner.notes, runner)
-    function = variant.original.python() if variant.engine == "python" else _numba(variant)
-    if variant.engine != "python":
-        function(*_fresh(given).values())
-    return _Ready(partial(_as_elsewhere, function))
+    if variant.engine == "python":
+        return _Ready(partial(_as_elsewhere, variant.original.python()))
+    return _Ready(partial(_as_elsewhere, _compiled(variant, given)))
 
 
 def _as_elsewhere(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
@@ -132,5 +134,15 @@ def _as_elsewhere(function: Callable[..., Any], values: Mapping[str, Any]) -> An
     return function(*values.values())
 
 
-def _numba(variant: Baseline) -> Callable[..., Any]:
-    return variant.original.numba(parallel=variant.engine == "numba-parallel")
+def _compiled(variant: Baseline, given: Mapping[str, Any]) -> Callable[..., Any]:
+    """The loops under numba, compiled for the types of ``given``; an earlier job may have done that already."""
+    known = repr(variant)
+    function: Any = _numba_functions.pop(known, None)
+    if function is None:
+        function = variant.original.numba(parallel=variant.engine == "numba-parallel")
+    function.compile(tuple(map(function.typeof_pyval, given.values())))
+    _numba_functions[known] = function  # the one used last comes last
+    if len(_numba_functions) > KEPT_FUNCTIONS:
+        del _numba_functions[next(iter(_numba_functions))]
+    compiled: Callable[..., Any] = function
+    return compiled

@@ -1,3 +1,3 @@
 def f(A, s):
-    for i in range(len(A)):
+    for i in range(len(s)):
         s[i] = A.sum()

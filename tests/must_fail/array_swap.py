@@ -3,3 +3,4 @@ def f(A, B, n):
         for i in range(1, n):
             B[i] = A[i - 1]
         A, B = B, A
+    return A

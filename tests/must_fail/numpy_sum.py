@@ -2,5 +2,5 @@ import numpy as np
 
 
 def f(A, s):
-    for i in range(len(A)):
+    for i in range(len(s)):
         s[i] = np.sum(A)

@@ -1,5 +1,6 @@
 def f(A, n):
     if n == 0:
-        return
+        return None
     for i in range(n):
         A[i] = 0.0
+    return n

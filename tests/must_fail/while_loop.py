@@ -1,5 +1,5 @@
 def f(A, n):
     i = 0
-    while i < n:
+    while A[i] > 0.0:
         A[i] = 0.0
         i += 1

@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 from polyviz.api import extract
-from polyviz.notebook.inplace import FinishedError, _interrupts_later, _rolled_back, final_iterators
+from polyviz.notebook.inplace import (
+    FinishedError,
+    _interrupts_later,
+    _rolled_back,
+    exchanged_names,
+    final_iterators,
+)
 
 LOOPS = "for i in range(n):\n    for j in range(i, n, 2):\n        A[i, j] = 0.0\n"
 
@@ -51,3 +57,13 @@ def test_an_expression_outside_of_its_domain_has_no_value() -> None:
 
     assert final_iterators(Part, {"n": 0}) == {}
     assert final_iterators(Part, {"n": 3}) == {"i": 2}
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_exchanged_names_are_those_of_python(n: int) -> None:
+    text = "for t in range(1, n):\n    w[0] = u[0] + v[0]\n    u, v, w = v, w, u\n"
+    namespace = {name: np.full(2, place) for place, name in enumerate("uvw")} | {"n": n}
+    found = exchanged_names(extract(text, namespace=namespace), {"n": n}, namespace)
+    expected = dict(namespace)
+    exec(text, expected)
+    assert all(found[name] is expected[name] for name in "uvw")

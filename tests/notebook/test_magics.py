@@ -314,7 +314,8 @@ def test_without_verification_the_result_says_so(notebook) -> None:
 def test_a_loop_that_takes_too_long_to_compare_with(notebook, golden, monkeypatch) -> None:
     monkeypatch.setattr("polyviz.notebook.session.TIME_LIMIT", 0.001)
     before = notebook["C"].copy()
-    golden(notebook.error("%%polyopt -t python\n" + TRANSPOSE))
+    # Loops of their own: others may be compiled already, and be done in that time.
+    golden(notebook.error("%%polyopt -t python\n" + TRANSPOSE.replace("1.0", "3.5")))
     np.testing.assert_array_equal(notebook["C"], before)
 
 

@@ -12,7 +12,9 @@ import pytest
 import polyviz as pv
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.model.measurement import Measurement, VariantRow
-from polyviz.runtime.race import Entrant, Race, fastest, speedup_notes, with_speedups
+from polyviz.runtime import variants
+from polyviz.runtime.original import Original
+from polyviz.runtime.race import Entrant, Race, fastest, interval_notes, speedup_notes, with_speedups
 from polyviz.runtime.statistics import Samples
 from polyviz.runtime.variants import Baseline, Outcome, run_variant, time_variants
 from polyviz.runtime.worker import CancelledError, NoMemoryError
@@ -268,3 +270,42 @@ def test_the_same_bits_are_seen(worker: Worker) -> None:
     reference = Baseline(original().original, "python")
     ((row,), _) = race().verify(worker, reference, [entrant("right", program("python"))])
     assert (row.verified, row.exact) == (True, True)
+
+
+def test_times_far_apart_are_shown_without_an_interval_and_the_comparison_says_so() -> None:
+    samples = {"a/c": Samples((0.001, 0.02)), "b/c": Samples((1.0, 1.001))}
+    rows = [VariantRow(name, "c", "ok", True, Measurement((), 1.0, samples[f"{name}/c"].interval)) for name in "ab"]
+    assert rows[0].interval is None
+    assert rows[1].interval is not None
+    assert with_speedups(rows, samples, "b/c")[0].speedup_interval is None
+    assert interval_notes(samples) == (
+        "no interval can be estimated for what was timed 2 times only, with times far apart: a/c; "
+        "repeats=6 or more give one",
+    )
+
+
+def test_the_original_is_compiled_once_for_the_same_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    given = {"A": np.zeros(5), "B": np.arange(5.0)}
+    monkeypatch.setattr(variants, "_numba_functions", {})
+    monkeypatch.setattr(Original, "numba", lambda _self, **_options: made.append(_Compiled()) or made[-1])
+    for _ in range(2):
+        outcome = run_variant(original(), given, {}, ["A"])
+        np.testing.assert_array_equal(outcome.arrays["A"], given["B"] + 1.0)
+    changed = replace(original().original, text=original().original.text.replace("1.0", "2.0"))
+    run_variant(Baseline(changed, "numba"), given, {}, ["A"])
+    assert len(made) == 2
+
+
+class _Compiled:
+    """What stands in for a function under numba."""
+
+    def __call__(self, A: Any, B: Any) -> float:
+        A[:] = B + 1.0
+        return 0.0
+
+    def compile(self, types: tuple[str, ...]) -> None:
+        assert types == ("ndarray", "ndarray")
+
+    def typeof_pyval(self, value: object) -> str:
+        return type(value).__name__

@@ -42,6 +42,12 @@ def test_one_sample_says_nothing_about_the_spread() -> None:
     assert best({"a": Samples((1.0,)), "b": Samples((100.0,))}) is None
 
 
+def test_few_samples_far_apart_have_no_interval() -> None:
+    assert Samples((0.001, 0.02)).interval == (0.0, math.inf)
+    low, high = Samples((1.0, 1.05)).interval
+    assert 0.5 < low < 1.0 < high < 2.0
+
+
 def test_two_close_samples_tell_far_apart_variants_from_each_other() -> None:
     fast, slow = Samples((1.0, 1.01)), Samples((5.0, 5.02))
     assert distinguishable(fast, slow)

@@ -1,0 +1,129 @@
+"""An early ``return`` without jumping: what follows moves under the opposite condition, and one stands at the end."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from polyviz.frontend.names import GlobalNames
+    from polyviz.frontend.source import Source
+
+
+def one_return(source: Source, names: GlobalNames) -> Source:
+    """``source`` of a function with one ``return``, at its end; where that cannot be, it stays and is refused later.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> source = read_source("def f(A, n):\\n if n == 0: return 0.0\\n A[0] = 1.0\\n return A[0]", None, None)
+    >>> print(ast.unparse(ast.Module(list(one_return(source, GlobalNames(source)).body), [])))
+    if n == 0:
+        result = 0.0
+    else:
+        A[0] = 1.0
+        result = A[0]
+    return result
+    """
+    returns = list(_returns(source.body))
+    if source.is_cell or not returns or (len(returns) == 1 and returns[0] is source.body[-1]):
+        return source
+    body = _straight(source.body)
+    kept = list(_returns(body))
+    if any(id(part) not in {id(last) for last in _last(body)} for part in kept):
+        return source
+    values = [None if _is_none(part.value) else part.value for part in kept]
+    if all(value is None for value in values):
+        return replace(source, body=tuple(_replaced(body, [])))
+    given = [value for value in values if value is not None]
+    if len(given) < len(values) or not _always(body) or _arrays(source) & _whole(given):
+        return source
+    widths = {len(value.elts) if isinstance(value, ast.Tuple) else 0 for value in given}
+    if len(widths) > 1:
+        return source
+    results = _fresh(source, names, widths.pop())
+    end = copy.deepcopy(returns[-1])
+    named = [ast.copy_location(ast.Name(name, ast.Load()), end) for name in results]
+    is_tuple = isinstance(given[0], ast.Tuple)
+    end.value = ast.copy_location(ast.Tuple(list(named), ast.Load()), end) if is_tuple else named[0]
+    return replace(source, body=(*_replaced(body, results), end))
+
+
+def _straight(body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """``body`` where what follows an arm that ends in ``return`` stands in the other arm."""
+    for position, node in enumerate(body):
+        if isinstance(node, ast.Return):
+            return list(body[: position + 1])
+        if isinstance(node, ast.If) and any(_always(arm) for arm in (node.body, node.orelse)):
+            rest = list(body[position + 1 :])
+            arms = [_straight(arm if _always(arm) else [*arm, *rest]) for arm in (node.body, node.orelse)]
+            split = ast.copy_location(ast.If(node.test, *arms), node)
+            last = rest[-1] if rest else node
+            split.end_lineno, split.end_col_offset = last.end_lineno, last.end_col_offset
+            return [*body[:position], split]
+    return list(body)
+
+
+def _always(body: Sequence[ast.stmt]) -> bool:
+    """Whether ``body`` certainly ends in a ``return``."""
+    last = body[-1] if body else None
+    if isinstance(last, ast.If):
+        return _always(last.body) and _always(last.orelse)
+    return isinstance(last, ast.Return)
+
+
+def _last(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements after which nothing follows."""
+    if body and isinstance(body[-1], ast.If):
+        yield from _last(body[-1].body)
+        yield from _last(body[-1].orelse)
+    elif body:
+        yield body[-1]
+
+
+def _replaced(body: Sequence[ast.stmt], results: Sequence[str]) -> list[ast.stmt]:
+    """``body`` with assignments to ``results`` in the place of the last ``return``."""
+    *before, last = body
+    if isinstance(last, ast.If):
+        arms = [_replaced(arm, results) if arm else [] for arm in (last.body, last.orelse)]
+        split = ast.If(last.test, arms[0] or [ast.copy_location(ast.Pass(), last)], arms[1])
+        return [*before, ast.copy_location(split, last)]
+    if not isinstance(last, ast.Return) or last.value is None or not results:
+        return before if isinstance(last, ast.Return) else list(body)
+    values = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
+    for name, value in zip(results, values, strict=True):
+        store = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), last)
+        ast.copy_location(store.targets[0], last)
+        before.append(store)
+    return before
+
+
+def _returns(body: Iterable[ast.stmt]) -> Iterator[ast.Return]:
+    return (part for node in body for part in ast.walk(node) if isinstance(part, ast.Return))
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
+
+
+def _whole(values: Sequence[ast.expr]) -> set[str]:
+    parts = [part for value in values for part in (value.elts if isinstance(value, ast.Tuple) else [value])]
+    return {part.id for part in parts if isinstance(part, ast.Name)}
+
+
+def _arrays(source: Source) -> set[str]:
+    parts = [part for node in source.body for part in ast.walk(node)]
+    return {part.value.id for part in parts if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name)}
+
+
+def _fresh(source: Source, names: GlobalNames, width: int) -> list[str]:
+    taken = {part.id for node in source.body for part in ast.walk(node) if isinstance(part, ast.Name)}
+    arguments = ast.walk(source.arguments) if source.arguments else ()
+    taken |= {part.arg for part in arguments if isinstance(part, ast.arg)}
+    stem = "result"
+    while any(name in taken or names.knows(name) for name in (stem, *(f"{stem}{i}" for i in range(width)))):
+        stem += "_"
+    return [f"{stem}{position}" for position in range(width)] if width else [stem]

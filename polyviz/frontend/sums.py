@@ -1,0 +1,234 @@
+"""Sums over whole arrays and products of them: the loops that add, in front of the statement that uses the result.
+
+``s = np.sum(A)`` is read as ``total = 0``, a loop with ``total += A[i]``, and ``s = total``; ``np.dot(a, b)``,
+``A @ B``, ``np.mean(A)`` and ``A.max()`` likewise. The order of the additions is that of the loops, which NumPy does
+not promise.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from polyviz.frontend.regions import Axis, Region, call_of, constant_of, matching_position
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from polyviz.frontend.expressions import ExpressionReader
+    from polyviz.frontend.program import Program
+
+_PRODUCTS = ("numpy.dot", "numpy.matmul", "numpy.vdot", "numpy.inner")
+_SUMS = ("sum", "mean")
+_EXTREMES = {"max": "maximum", "amax": "maximum", "min": "minimum", "amin": "minimum"}
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where one element of the result goes: the axes that are walked along, and the names of their loops."""
+
+    axes: tuple[Axis, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """What the reader of slices knows: which region a node means, whether two axes are equally long (raises if not),
+    one element of an expression, and a name for a loop."""
+
+    region: Callable[[ast.expr], Region | None]
+    same_length: Callable[[ast.expr, Axis, Axis], None]
+    element: Callable[[ast.expr, Region, Sequence[str]], ast.expr]
+
+
+@dataclass(frozen=True, slots=True)
+class _Summed:
+    """The sum, mean, largest or smallest (``kind``) of ``operand``, along one ``axis`` or of all elements."""
+
+    kind: str
+    operand: ast.expr
+    axis: int | None
+
+
+class SumReader:
+    """Collects in ``before`` the loops that add."""
+
+    def __init__(self, program: Program, expressions: ExpressionReader, shapes: Shapes) -> None:
+        self._program = program
+        self._expressions = expressions
+        self._shapes = shapes
+        self.before: list[ast.stmt] = []
+
+    def value(self, node: ast.expr, places: Places) -> ast.expr | None:
+        """A name for one element of the sum or product ``node``; None where it is neither."""
+        factors = self._factors(node)
+        if factors is not None:
+            return self._product(node, *factors, places)
+        summed = self._summed(node)
+        region = None if summed is None else self._widest(summed.operand)
+        return None if summed is None or region is None else self._sum(summed, region, places)
+
+    def _sum(self, summed: _Summed, region: Region, places: Places) -> ast.expr | None:
+        names = self._names(region, summed.axis, places)
+        if names is None:
+            return None
+        element = self._shapes.element(summed.operand, region, names)
+        along = [pair for pair in zip(region.axes, names, strict=True) if pair[1] not in places.names]
+        axes, own = [axis for axis, _ in along], [name for _, name in along]
+        if summed.kind in _EXTREMES:
+            return self._extreme(_EXTREMES[summed.kind], axes, own, element)
+        total = self._total(axes, own, element, self._zero(summed.operand))
+        if summed.kind == "sum":
+            return total
+        count = self._program.parameters.fresh("count")
+        self.before.append(ast.Assign([ast.Name(count, ast.Store())], ast.Constant(1)))
+        for axis in axes:
+            length = call_of("max", axis.length, ast.Constant(0))
+            self.before.append(ast.AugAssign(ast.Name(count, ast.Store()), ast.Mult(), length))
+        return ast.BinOp(total, ast.Div(), ast.Name(count, ast.Load()))
+
+    def _names(self, region: Region, axis: int | None, places: Places) -> list[str] | None:
+        """A name for the loop along each axis: for those that stay, the name of the matching axis of the result."""
+        if axis is None:
+            return [self._loop_name() for _ in region.axes]
+        count = len(region.axes)
+        if not -count <= axis < count or count - 1 > len(places.axes):
+            return None
+        offset = len(places.axes) - (count - 1)
+        free = iter(zip(places.axes[offset:], places.names[offset:], strict=True))
+        names = []
+        for position, own in enumerate(region.axes):
+            if position == axis % count:
+                names.append(self._loop_name())
+                continue
+            other, name = next(free)
+            if own.step != other.step or ast.unparse(own.start) != ast.unparse(other.start):
+                return None
+            self._shapes.same_length(region.base, own, other)
+            names.append(name)
+        return names
+
+    def _factors(self, node: ast.expr) -> tuple[Region, Region] | None:
+        match node:
+            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+                pass
+            case ast.Call(func=function, args=[left, right], keywords=[]) if (
+                self._expressions.canonical(function) in _PRODUCTS
+            ):
+                pass
+            case ast.Call(func=ast.Attribute(value=left, attr="dot"), args=[right], keywords=[]):
+                pass
+            case _:
+                return None
+        first, second = (self._region(part) for part in (left, right))
+        return None if first is None or second is None else (first, second)
+
+    def _region(self, node: ast.expr) -> Region | None:
+        found = self._shapes.region(node) if isinstance(node, ast.Name | ast.Subscript) else None
+        return found if found is not None and len(found.axes) in (1, 2) else None
+
+    def _product(self, node: ast.expr, left: Region, right: Region, places: Places) -> ast.expr | None:
+        along, across = left.axes[-1], right.axes[0]
+        free = [*left.axes[:-1], *right.axes[1:]]
+        if len(free) > len(places.axes) or (self._is_called(node, "vdot", "inner") and free):
+            return None
+        self._shapes.same_length(node, across, along)
+        name = self._loop_name()
+        offset = len(places.axes) - len(free)
+        found: list[ast.expr] = []
+        for axis, other, own in zip(free, places.axes[offset:], places.names[offset:], strict=True):
+            self._shapes.same_length(node, axis, other)
+            found.append(matching_position(axis, other, own))
+        rows = found[: len(left.axes) - 1]
+        zero = self._zero(ast.Tuple([left.base, right.base], ast.Load()))
+        first = left.at([*rows, ast.Name(name, ast.Load())], ast.Load())
+        second = right.at([matching_position(across, along, name), *found[len(rows) :]], ast.Load())
+        return self._total([along], [name], ast.BinOp(first, ast.Mult(), second), zero)
+
+    def _is_called(self, node: ast.expr, *names: str) -> bool:
+        called = self._expressions.canonical(node.func) if isinstance(node, ast.Call) else None
+        return (called or "").rpartition(".")[2] in names
+
+    def _summed(self, node: ast.expr) -> _Summed | None:
+        """What is summed up, if ``node`` is a sum."""
+        match node:
+            case ast.Call(func=function, args=[operand, *rest], keywords=keywords) if (
+                self._expressions.canonical(function) or ""
+            ).startswith("numpy."):
+                kind = (self._expressions.canonical(function) or "").rpartition(".")[2]
+            case ast.Call(func=ast.Attribute(value=operand, attr=kind), args=rest, keywords=keywords):
+                pass
+            case _:
+                return None
+        given = [*rest, *(one.value for one in keywords if one.arg == "axis")]
+        axis = constant_of(given[0]) if given else None
+        others = len(rest) + len(keywords) - len(given) or len(given) > 1 or (given and axis is None)
+        return None if others or kind not in (*_SUMS, *_EXTREMES) else _Summed(kind, operand, axis)
+
+    def _widest(self, node: ast.expr) -> Region | None:
+        """The region in ``node`` with the most dimensions, which the others are matched with."""
+        widest = None
+        waiting = [node]
+        while waiting:
+            part = waiting.pop(0)
+            region = self._shapes.region(part) if isinstance(part, ast.Name | ast.Subscript) else None
+            if region is None:
+                waiting += [child for child in ast.iter_child_nodes(part) if isinstance(child, ast.expr)]
+            elif widest is None or len(region.axes) > len(widest.axes):
+                widest = region
+        return widest
+
+    def _extreme(self, function: str, axes: Sequence[Axis], names: Sequence[str], element: ast.expr) -> ast.expr:
+        """The largest or smallest element, starting with the first: there has to be one, as for NumPy."""
+        starts = {name: axis.start for axis, name in zip(axes, names, strict=True)}
+        first = _AtStarts(starts).visit(copy.deepcopy(element))
+        best = self._program.parameters.fresh("best")
+        chosen = ast.Call(_of_numpy(function), [ast.Name(best, ast.Load()), element], [])
+        self.before.append(ast.Assign([ast.Name(best, ast.Store())], first))
+        self.before.append(_around(axes, names, ast.Assign([ast.Name(best, ast.Store())], chosen)))
+        return ast.Name(best, ast.Load())
+
+    def _zero(self, operand: ast.expr) -> ast.expr:
+        """What a sum starts with: a zero in single precision where all arrays of a cell are known to be that."""
+        names = {part.id for part in ast.walk(operand) if isinstance(part, ast.Name)}
+        values = [self._program.globals.value(name) for name in names if self._program.rank(name) is not None]
+        known = bool(values) and all(isinstance(value, np.ndarray) for value in values)
+        kind = np.result_type(*(value.dtype for value in values)).name if known else ""
+        if kind not in ("float32", "complex64") or not self._program.source.is_cell:
+            return ast.Constant(0)
+        return ast.Call(_of_numpy(kind), [ast.Constant(0)], [])
+
+    def _total(self, axes: Sequence[Axis], names: Sequence[str], value: ast.expr, zero: ast.expr) -> ast.Name:
+        total = self._program.parameters.fresh("total")
+        self.before.append(ast.Assign([ast.Name(total, ast.Store())], zero))
+        add = ast.AugAssign(ast.Name(total, ast.Store()), ast.Add(), value)
+        self.before.append(_around(axes, names, add))
+        return ast.Name(total, ast.Load())
+
+    def _loop_name(self) -> str:
+        return self._program.parameters.fresh("along")
+
+
+class _AtStarts(ast.NodeTransformer):
+    """Puts the first position of each loop in the place of its variable."""
+
+    def __init__(self, starts: Mapping[str, ast.expr]) -> None:
+        self._starts = starts
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return copy.deepcopy(self._starts.get(node.id, node))
+
+
+def _of_numpy(name: str) -> ast.expr:
+    return ast.Attribute(ast.Name("np", ast.Load()), name, ast.Load())
+
+
+def _around(axes: Sequence[Axis], names: Sequence[str], statement: ast.stmt) -> ast.stmt:
+    for axis, name in reversed(list(zip(axes, names, strict=True))):
+        bounds = [axis.start, axis.stop, ast.Constant(axis.step)]
+        statement = ast.For(ast.Name(name, ast.Store()), call_of("range", *bounds), [statement], [])
+    return statement

@@ -1,0 +1,118 @@
+"""Counting ``while`` loops, exchanged arrays and early returns: the same result as in Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from polyviz.errors import UnsupportedSyntaxError
+from polyviz.frontend import extract
+from tests.frontend.agreement import agree
+
+SWAP = """
+def f(A, B, n):
+    for t in range(START n):
+        for i in range(1, len(A) - 1):
+            B[i] = 0.5 * (A[i - 1] + A[i + 1])
+        A, B = B, A
+    for i in range(len(A)):
+        A[i] *= 2.0
+"""
+
+
+@pytest.mark.parametrize("steps", [0, 1, 4, 5])
+@pytest.mark.parametrize("start", ["", "1, "])
+def test_arrays_exchanged_after_every_step(steps: int, start: str) -> None:
+    agree(SWAP.replace("START ", start), A=np.arange(6.0) ** 2, B=np.ones(6), n=steps)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 4])
+def test_three_arrays_in_a_circle(steps: int) -> None:
+    text = """
+def f(u, v, w, n):
+    for t in range(n):
+        for i in range(1, len(u) - 1):
+            w[i] = 2 * v[i] - u[i] + 0.1 * (v[i - 1] - 2 * v[i] + v[i + 1])
+        u, v, w = v, w, u
+    v[0] = u[1]
+"""
+    agree(text, u=np.arange(6.0) ** 2, v=np.arange(6.0), w=np.zeros(6), n=steps)
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_an_exchange_in_three_lines(steps: int) -> None:
+    text = """
+def f(A, B, n):
+    for t in range(n):
+        for i in range(len(A)):
+            B[i] = A[i] + t
+        kept = A
+        A = B
+        B = kept
+"""
+    agree(text, A=np.arange(4.0), B=np.zeros(4), n=steps)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(A, B, n):\n for t in range(n):\n  B[0] = A[0]\n  A, B = B, A\n return A",
+        "def f(A, B, n):\n for s in range(n):\n  for t in range(n):\n   B[0] = A[0]\n   A, B = B, A",
+        "for t in range(n):\n if t > 2:\n  continue\n B[0] = A[0]\n A, B = B, A",
+        "B = np.zeros(4)\nfor t in range(n):\n B[0] = A[0]\n A, B = B, A",
+    ],
+)
+def test_an_exchange_that_cannot_be_followed_is_refused(text: str) -> None:
+    with pytest.raises(UnsupportedSyntaxError):
+        extract(text)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7])
+@pytest.mark.parametrize(
+    "loops",
+    [
+        "i = 0\nwhile i < n:\n    A[i] = i\n    i += 1",
+        "i = 2\nwhile i <= n - 1:\n    A[i] = i\n    i = i + 3\nA[0] = i",
+        "i = n - 1\nwhile i > 0:\n    A[i] = A[i - 1]\n    i -= 1\nA[0] = i",
+        "i = 0\nwhile i < n:\n    j = i\n    while j < len(A):\n        A[j] += i\n        j += 2\n    i += 1",
+    ],
+)
+@pytest.mark.parametrize("form", ["cell", "function"])
+def test_a_while_that_counts(loops: str, n: int, form: str) -> None:
+    text = loops if form == "cell" else "def f(A, n):\n    " + loops.replace("\n", "\n    ")
+    agree(text, A=np.arange(7.0), n=n)
+
+
+@pytest.mark.parametrize(
+    "loops",
+    [
+        "i = 0\nwhile i < n:\n    n = n - 1\n    i += 1",
+        "i = 0\nwhile A[i] < 3:\n    A[i] = 5.0\n    i += 1",
+        "i = 0\nwhile i < n:\n    if A[i] > 2:\n        break\n    i += 1",
+        "i = 0\nwhile i < n:\n    i += 1\n    A[i] = 1.0",
+        "i = 0\nwhile i != n:\n    A[i] = 1.0\n    i += 1",
+    ],
+)
+def test_any_other_while_is_refused(loops: str) -> None:
+    with pytest.raises(UnsupportedSyntaxError):
+        extract(loops)
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 6])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if n == 0: return\nfor i in range(n): A[i] = i",
+        "if n == 0: return 0.0\nif n < 3:\n    A[0] = 9.0\n    return A[0]\nfor i in range(n): A[i] += i\nreturn A[1]",
+        "s = 0.0\nfor i in range(n): s += A[i]\nif s > 4: return s, 1.0\nelse: return 2.0, s",
+        "if n > 2:\n    if n > 4: return\n    A[0] = 1.0\nelse:\n    A[1] = 2.0\n    return\nA[2] = 4.0",
+    ],
+)
+def test_an_early_return(body: str, n: int) -> None:
+    agree("def f(A, n):\n    " + body.replace("\n", "\n    "), A=np.arange(6.0), n=n)
+
+
+def test_a_cell_says_which_names_it_exchanges() -> None:
+    part = extract("for t in range(1, n):\n    B[0] = A[0]\n    A, B = B, A", sizes={})
+    [exchange] = part.exchanges
+    assert (exchange.names, exchange.values) == (("A", "B"), ("B", "A"))

@@ -1,0 +1,50 @@
+"""Sums over arrays and products of them as loops: the same result as NumPy's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.frontend.agreement import agree
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "s = np.sum(M)",
+        "s = M.sum() / 2",
+        "s = np.sum(M[1:, 0]) + np.sum(x * x)",
+        "s = np.dot(x, x)",
+        "s = x.dot(y)",
+        "s = x @ x - 1.0",
+        "s = np.mean(M)",
+        "s = M[1].mean()",
+        "s = np.sum(M * x)",
+        "x[0] += np.sum(x[1:])",
+        "y[:] = M @ x[:4]",
+        "y[:] = np.dot(M, x)",
+        "y += 2.0 * (M @ x)",
+        "M[:, :] = M @ N",
+        "C[:, :] = M @ N + np.sum(x)",
+        "y[:] = x @ N",
+        "x[:] = x / np.sum(x)",
+        "x[:] = x - np.mean(x)",
+        "s = np.sum(x[2:2])",
+        "s = x.max() - np.min(M[1:])",
+        "y[:] = M.sum(axis=0)",
+        "y[:] = np.mean(M, axis=1)",
+        "C[1:, :] = M[1:, :] - np.max(M, 0)",
+        "y[:] = np.clip(x, 1.0, 2.5)",
+        "for i in range(4): y[i] = np.clip(x[i], 1.0, 2.5)",
+        "for i in range(4): y[i] = np.dot(M[i, :], x)",
+        "for i in range(4):\n    for j in range(4): C[i, j] = M[i] @ N[:, j]",
+    ],
+)
+def test_a_sum_is_the_loop_that_adds(line: str) -> None:
+    matrices = "M[0, 0] = 1.0\nN[0, 0] = 1.0\nC[0, 0] = 1.0\nx[0] = 1.0\ny[0] = 2.0\n"
+    names = {"M": np.arange(16.0).reshape(4, 4), "N": np.eye(4) + 1, "C": np.zeros((4, 4))}
+    agree(matrices + line, **names, x=np.arange(4.0), y=np.ones(4))
+
+
+def test_a_function_returns_a_sum() -> None:
+    agree("def f(x):\n    x[0] = 3.0\n    return np.sum(x) / 2, x @ x", x=np.arange(4.0))
