@@ -24,22 +24,29 @@ def planned_bodies(
     scop: Scop, plan: Plan, environment: Environment, floating_point: FloatingPoint
 ) -> dict[str, Sequence[Instruction]]:
     """The body of every statement as ``plan`` wants it: see ``planned_body``, and where last bits may differ and
-    everything is a number with a fraction, ``multiplied`` and ``factored``."""
+    everything is a number with a fraction, ``multiplied`` and ``factored``.
+
+    Sums are of one width: a factor that is written as a number is one of 64 bits, and cells of 32 bits would be added
+    up, and perhaps infinite, before they meet it.
+    """
     bodies: dict[str, Sequence[Instruction]] = {one.name: planned_body(scop, plan, one) for one in scop.statements}
     if floating_point == "reassociate":
-        for names, change in ((plan.multiplied, multiplied), (plan.factored, factored)):
+        for names, change, widths in ((plan.multiplied, multiplied, 2), (plan.factored, factored, 1)):
             for name in names:
-                bodies[name] = tuple(change(one) if _is_real(one, environment) else one for one in bodies[name])
+                bodies[name] = tuple(
+                    change(one) if _fits(one, environment, widths) else one for one in bodies[name]
+                )
     return bodies
 
 
-def _is_real(instruction: Instruction, environment: Environment) -> bool:
-    """Whether it assigns a number with a fraction that is computed from nothing else: no last bit decides about a
-    whole."""
+def _fits(instruction: Instruction, environment: Environment, widths: int) -> bool:
+    """Whether it assigns a number with a fraction that is computed from nothing else, of so many ``widths`` at most: no
+    last bit decides about a whole."""
     if not isinstance(instruction, Assign):
         return False
-    types = (infer(part, environment) for part in (instruction.target, *_parts(instruction.value)))
-    return all(one.is_real and not one.is_integral for one in types)
+    types = {infer(part, environment) for part in _parts(instruction.value)}
+    both = (infer(instruction.target, environment), *types)
+    return len(types) <= widths and all(one.is_real and not one.is_integral for one in both)
 
 
 def _parts(expression: Expression) -> Iterator[Expression]:

@@ -61,6 +61,8 @@ class _Writer(ast.NodeTransformer):
         is_range = isinstance(node.iter, ast.Call) and self._called(node.iter) == "range"
         if is_range or node.orelse or _stored(node.target, *node.body) & _names(node.iter):
             return node
+        if _with_new_elements(*node.body) & _read_elements(node.iter):
+            return node  # Python reads them once, before the first iteration
         return self._nest(node) or self._elements(node) or node
 
     def _elements(self, node: ast.For) -> ast.For | None:
@@ -172,6 +174,19 @@ def _stored(*nodes: ast.AST) -> set[str]:
 
 def _names(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _with_new_elements(*nodes: ast.AST) -> set[str]:
+    """The arrays of which an element is stored in ``nodes``."""
+    parts = (part for node in nodes for part in ast.walk(node))
+    cells = (part for part in parts if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store))
+    return {name for cell in cells for name in _names(cell.value)}
+
+
+def _read_elements(node: ast.AST) -> set[str]:
+    """The names of which something in brackets is read in ``node``, but for extents."""
+    cells = (part for part in ast.walk(node) if isinstance(part, ast.Subscript))
+    return {name for cell in cells if not isinstance(cell.value, ast.Attribute) for name in _names(cell.value)}
 
 
 def _extents(parts: Sequence[ast.expr], count: int) -> list[ast.expr]:

@@ -174,7 +174,7 @@ def _from_text(text: str, namespace: Mapping[str, Any] | None, filename: str) ->
         name=kernel.name,
         body=body,
         arguments=kernel.args,
-        names={**names, **_numbers(rest)},
+        names={**names, **numbers_beside(rest)},
         helpers={node.name: node for node in functions},
         docstring=docstring,
     )
@@ -231,7 +231,7 @@ def _imported(module: str, names: list[ast.alias]) -> dict[str, str]:
     return {alias.asname or alias.name: f"{module}.{alias.name}" for alias in names}
 
 
-def _numbers(body: list[ast.stmt]) -> dict[str, Any]:
+def numbers_beside(body: list[ast.stmt]) -> dict[str, Any]:
     """Names set to a number beside the function: the function sees them as constants."""
     found: dict[str, Any] = {}
     for node in body:

@@ -39,8 +39,8 @@ CHOOSES = (
 
 
 FACTORED = (
-    "the factor that terms of the sum have in common is taken out, and like terms are one: {} operations, not {} (a "
-    "multiply-add is one)"
+    "where all its cells are float64, the factor that terms of the sum have in common is taken out, and like terms are "
+    "one: {} operations, not {} (a multiply-add is one)"
 )
 
 

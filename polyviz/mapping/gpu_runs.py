@@ -7,7 +7,7 @@ different rows never depend on each other between two barriers, which is what ma
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cmp_to_key, reduce
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -110,23 +110,20 @@ def find_run(kernel: DeviceKernel, name: str) -> Run:
     """The run around the statement ``name``. Raises NoRunError."""
     _require_rows(kernel, name)
     place = _step_place(kernel, name)
-    names = [name]
+    found = [name]
     for other in kernel.statements:
         if other == name or not _meet(kernel, name, other):
             continue
         _require_rows(kernel, other)
         if all(_positions(kernel, name, other)):
-            names.append(other)
+            found.append(other)
+    names = tuple(found)
     for member in names:
         if _step_place(kernel, member) != place or not _is_one_instance(kernel, member, place):
             raise NoRunError("a thread has more than one loop there")
     if place is None and len(names) > 1:
         raise NoRunError("its statements share no loop")
-
-    def compared(one: str, other: str) -> int:
-        return _compared(kernel, one, other, place)
-
-    return Run(kernel, tuple(sorted(names, key=cmp_to_key(compared))), place)
+    return Run(kernel, names if place is None else _in_order(kernel, names, place), place)
 
 
 def is_after(kernel: DeviceKernel, run: Run, other: str) -> bool:
@@ -197,13 +194,27 @@ def _positions(kernel: DeviceKernel, one: str, other: str) -> tuple[bool, bool]:
     return not before.is_empty(), not after.is_empty()
 
 
-def _compared(kernel: DeviceKernel, one: str, other: str, place: int | None) -> int:
-    """The order of two statements in one iteration."""
-    if one == other or place is None:
-        return 0
+def _in_order(kernel: DeviceKernel, names: Collection[str], place: int) -> tuple[str, ...]:
+    """``names`` as every iteration of the loop at ``place`` has them. Raises NoRunError where iterations differ."""
+    before = {
+        name: {other for other in names if other != name and _precedes(kernel, other, name, place)}
+        for name in names
+    }
+    result: list[str] = []
+    while len(result) < len(names):
+        free = (name for name in names if name not in result and before[name] <= {*result})
+        following = next(free, None)
+        if following is None:
+            raise NoRunError("its statements change places from one iteration to another")
+        result.append(following)
+    return tuple(result)
+
+
+def _precedes(kernel: DeviceKernel, one: str, other: str, place: int) -> bool:
+    """Whether an instance of ``one`` comes before one of ``other`` in the same iteration."""
     same = _step_map(kernel, one, place).apply_range(_step_map(kernel, other, place).reverse())
     mine, theirs = (kernel.order[name].intersect_domain(kernel.instances[name]) for name in (one, other))
-    return -1 if not same.intersect(mine.lex_lt_map(theirs)).is_empty() else 1
+    return not same.intersect(mine.lex_lt_map(theirs)).is_empty()
 
 
 def _step_map(kernel: DeviceKernel, name: str, place: int) -> isl.Map:

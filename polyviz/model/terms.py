@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from polyviz.model.expression import Instruction, Node
 
 
+LARGEST = 2**63 - 1
+"""Whole numbers beyond it have no type."""
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """One term of a sum: ``factor * rest``, or ``-factor * rest`` where it is subtracted; ``factor`` None is one."""
@@ -120,7 +124,8 @@ def _below(alike: Iterable[Term]) -> list[Term]:
 
 
 def _added_up(terms: Iterable[Term]) -> list[Term]:
-    """Terms with the same rest, the same sign and some factor as one, whose factor is the sum of theirs."""
+    """Terms with the same rest, the same sign and some factor as one, whose factor is the sum of theirs: see
+    `_can_be_written`."""
     found: list[Term] = []
     for term in terms:
         place = next((number for number, other in enumerate(found) if _are_alike(other, term)), None)
@@ -133,8 +138,14 @@ def _added_up(terms: Iterable[Term]) -> list[Term]:
 
 def _are_alike(one: Term, other: Term) -> bool:
     """Terms without a factor are left apart: a whole number in front of one would make a wider type of it."""
-    factors = one.factor is not None and other.factor is not None
-    return factors and one.subtracted == other.subtracted and one.rest == other.rest
+    if one.factor is None or other.factor is None or not _can_be_written(one.factor + other.factor):
+        return False
+    return one.subtracted == other.subtracted and one.rest == other.rest
+
+
+def _can_be_written(number: int | float) -> bool:
+    """Finite, and of 64 bits where it is whole: zero times an infinite factor would be no number."""
+    return abs(number) <= LARGEST if isinstance(number, int) else math.isfinite(number)
 
 
 def _factor(term: Term) -> int | float:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from polyviz.codegen.calling import result_names
+from polyviz.frontend.source import numbers_beside
 from polyviz.frontend.written_out import as_table
 from polyviz.runtime.execute import load_function
 
@@ -78,8 +79,23 @@ def original_of(scop: Scop, source: object, namespace: Mapping[str, Any] | None 
         return known
     function = plain_function(source)
     outside = dict(namespace or {}) if function is None else _surroundings(function)
-    text = _cell_function(scop) if scop.is_cell else _plain_text(ast.parse(scop.text), called_with_everything=True)
-    return _carried(text, scop.name, outside, {argument.name for argument in scop.arguments}, ())
+    if scop.is_cell:
+        return _carried(_cell_function(scop), scop.name, outside, {argument.name for argument in scop.arguments}, ())
+    return _of_text(ast.parse(scop.text).body, scop.name, outside, ())
+
+
+def _of_text(body: list[ast.stmt], name: str, outside: Mapping[str, Any], around: tuple[str, ...]) -> Original:
+    """The function ``name`` of a text, with the functions, imports and numbers that stand beside it; ``around`` are
+    the functions that led here."""
+    functions = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
+    text = _plain_text(functions[name], called_with_everything=not around)
+    arguments = {argument.arg for argument in _arguments(functions[name])}
+    found = _carried(text, name, {**outside, **numbers_beside(body)}, arguments, ())
+    mentioned = {node.id for node in ast.walk(functions[name]) if isinstance(node, ast.Name)} - arguments
+    around = (*around, name)
+    beside = {one: _of_text(body, one, outside, around) for one in sorted(mentioned & functions.keys() - {*around})}
+    imports = tuple(ast.unparse(node) for node in body if isinstance(node, ast.Import | ast.ImportFrom))
+    return replace(found, imports=(*found.imports, *imports), helpers={**found.helpers, **beside})
 
 
 def plain_function(source: object) -> FunctionType | None:
@@ -137,29 +153,36 @@ def _helper(value: object, around: tuple[object, ...]) -> Original | None:
     if function is None or (function.__module__ or "").partition(".")[0] in _LIBRARIES:
         return None
     try:
-        text = _plain_text(ast.parse(textwrap.dedent(inspect.getsource(function))))
+        text = _plain_text(_first_function(ast.parse(textwrap.dedent(inspect.getsource(function)))))
     except (OSError, TypeError, SyntaxError, ValueError):
         return None
     arguments = set(inspect.signature(function).parameters)
     return _carried(text, function.__name__, _surroundings(function), arguments, around)
 
 
-def _plain_text(tree: ast.Module, *, called_with_everything: bool = False) -> str:
-    """The text of the first function without decorators and types; raises ValueError when there is none.
+def _first_function(tree: ast.Module) -> ast.FunctionDef:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            return node
+    raise ValueError("the text of the part holds no function")
+
+
+def _arguments(function: ast.FunctionDef) -> list[ast.arg]:
+    return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+
+
+def _plain_text(function: ast.FunctionDef, *, called_with_everything: bool = False) -> str:
+    """The text of ``function`` without decorators and types.
 
     One that is ``called_with_everything`` by position needs no defaults, which may depend on names from outside.
     """
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            node.decorator_list = []
-            node.returns = None
-            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-            for argument in arguments:
-                argument.annotation = None
-            if called_with_everything:
-                node.args = ast.arguments([], arguments, None, [], [], None, [])
-            return ast.unparse(node)
-    raise ValueError("the text of the part holds no function")
+    function.decorator_list = []
+    function.returns = None
+    for argument in _arguments(function):
+        argument.annotation = None
+    if called_with_everything:
+        function.args = ast.arguments([], _arguments(function), None, [], [], None, [])
+    return ast.unparse(function)
 
 
 def _cell_function(scop: Scop) -> str:

@@ -45,6 +45,15 @@ def test_whole_numbers_are_left_to_the_compiler() -> None:
     assert SHORT not in kernel("int64").source
 
 
+@pytest.mark.parametrize("result", ["float32", "float64"])
+def test_narrow_cells_meet_the_factor_before_they_are_added(result: str) -> None:
+    """A factor has 64 bits: sums of 32 bits, taken before it, would have lost half of the digits."""
+    cells = np.random.default_rng(7).random((12, 13)).astype("float32")
+    made = agree(CURVED, cells, np.zeros(cells.shape, result), target="c", row_blocks=False)
+    assert SHORT not in made.source
+    assert "factor" not in made.source
+
+
 def test_infinite_cells_are_as_in_the_loops() -> None:
     cells = np.ones((12, 12))
     cells[5, 5] = np.inf

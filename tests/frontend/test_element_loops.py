@@ -66,8 +66,11 @@ def test_position_without_a_name_is_not_left_behind() -> None:
         "for a, b in zip(A): A[0] = a",
         "for a in names: A[0] = 1.0",
         "for k in np.ndindex(A.shape): A[k] = 1.0",
+        "for i, j in np.ndindex(2, K[0]): K[0] = 1",
+        "for i, a in enumerate(A, K[0]): K[0] += i",
     ],
 )
 def test_what_is_no_loop_over_elements_is_refused(loop: str) -> None:
+    names = {"A": np.ones(3), "K": np.ones(3, int), "names": ["x"], "n": 2, "i": 1, "np": np}
     with pytest.raises(UnsupportedSyntaxError, match="is not supported"):
-        extract(f"import itertools\n{loop}", namespace={"A": np.ones(3), "names": ["x"], "n": 2, "i": 1, "np": np})
+        extract(f"import itertools\n{loop}", namespace=names)

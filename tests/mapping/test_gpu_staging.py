@@ -244,3 +244,28 @@ def product(C, A, B):
         for j in range(C.shape[1]):
             for k in range(A.shape[1]):
                 C[i, j] += A[i, k] * B[k, j]
+
+
+TURNED = """
+def turned(C, D, E, n, m):
+    for i in range(3):
+        for j in range(1, m):
+            if j + i < n:
+                D[i] += C[j, i] * E[j + 2]
+                C[i, j] = 3 * E[j + 2] - C[i, j]
+"""
+"""Pluto puts both statements into one step `i + j`; below the diagonal one comes first, above it the other."""
+
+
+def test_statements_that_change_places_are_no_run():
+    kernel = pv.compile(TURNED, schedule="pluto", target="emulated")
+    assert any("its statements change places from one iteration to another" in text for text in reasons(kernel.plan))
+    random = np.random.default_rng(1)
+    given = random.integers(-5, 6, (14, 14)), random.integers(-5, 6, 14), random.integers(-5, 6, 14)
+    expected = [array.copy() for array in given]
+    names: dict = {}
+    exec(TURNED, names)
+    names["turned"](*expected, 7, 9)
+    kernel(*given, 7, 9)
+    for array, right in zip(given, expected, strict=True):
+        np.testing.assert_array_equal(array, right)

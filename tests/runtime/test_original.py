@@ -127,6 +127,27 @@ def test_texts_without_surroundings_know_the_usual_modules() -> None:
     both(original_of(pv.extract(text), text), np.ones(3))
 
 
+def test_texts_with_functions_imports_and_numbers_beside_the_loops() -> None:
+    text = """
+from math import fabs as size
+LIMIT = 2.5
+
+def bounded(a):
+    return min(size(a), LIMIT)
+
+def twice(a):
+    return 2 * bounded(a)
+
+def f(A, B):
+    for i in range(A.shape[0]):
+        B[i] = twice(A[i]) + LIMIT
+"""
+    both(original_of(pv.extract(text), text), np.array([-1.0, 3.0]), np.zeros(2))
+    result = np.zeros(3)
+    original_of(pv.extract(text), text).python()(np.array([-1.0, 0.5, 3.0]), result)
+    np.testing.assert_array_equal(result, [4.5, 3.5, 7.5])
+
+
 def test_a_kernel_knows_its_original() -> None:
     kernel = pv.compile(offset, target="python")
     assert original_of(kernel.scop, kernel) is kernel.original
