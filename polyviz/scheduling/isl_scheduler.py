@@ -27,6 +27,8 @@ QUICK_OPERATIONS = 300_000
 # A relation of more constraints, or of more pieces, makes isl's operations so long that their number bounds nothing.
 QUICK_CONSTRAINTS = 12
 QUICK_PIECES = 64
+# So do larger distances.
+QUICK_DISTANCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,4 +176,13 @@ def _pieces(relation: isl.UnionMap) -> list[isl.BasicMap]:
 
 def _is_quick(relation: isl.UnionMap) -> bool:
     pieces = _pieces(relation)
-    return len(pieces) <= QUICK_PIECES and all(piece.n_constraint() <= QUICK_CONSTRAINTS for piece in pieces)
+    short = len(pieces) <= QUICK_PIECES and all(piece.n_constraint() <= QUICK_CONSTRAINTS for piece in pieces)
+    return short and not any(_reaches_far(piece) for piece in pieces)
+
+
+def _reaches_far(piece: isl.BasicMap) -> bool:
+    """Whether a distance is large, as the 100 of `j' = j - 100`: isl may search without end in one operation."""
+    return any(
+        one.is_equality() and abs(one.get_constant_val().to_python()) > QUICK_DISTANCE
+        for one in piece.get_constraints()
+    )

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import textwrap
 
 import islpy as isl
 import pytest
 from hypothesis import given, settings
 
 from polyviz.analysis import check, dependences
+from polyviz.frontend import extract
 from polyviz.scheduling import SchedulingProblem, isl_process, isl_scheduler, schedule
 from polyviz.scheduling.isl_scheduler import IslScheduler
 from tests.analysis.programs import Program, programs
@@ -76,6 +78,13 @@ def test_what_takes_longer_is_computed_beside(monkeypatch: pytest.MonkeyPatch) -
     result = schedule(kernels.pointwise_chain(), "isl", serialize=True)
     assert result.decisions[0].step == "isl"
     assert result.map.is_equal(expected.map)
+
+
+def test_large_distances_are_left_to_a_process_that_can_be_stopped() -> None:
+    """A single operation on these dependences has no end: no limit of isl's own strikes."""
+    text = "for i in range(n):\n  for j in range(m):\n    A[i * 100 + j] = A[i * 100 + j] + B[j * 100 + i]"
+    part = extract(f"def f(n, m, A, B):\n{textwrap.indent(text, ' ')}")
+    assert check(part, schedule(part, "isl", time_limit=0.5).tree)
 
 
 @pytest.mark.parametrize("operations", [10, 60_000])
