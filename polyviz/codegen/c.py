@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.accumulate_c import AccumulationPrinter
 from polyviz.codegen.array_sums_c import ArraySumPrinter
 from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.blocks_c import BlockPrinter
-from polyviz.codegen.bodies import bound_expression, private_name
+from polyviz.codegen.bodies import private_name, work_of
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expressions_c import CExpressionPrinter, never_free
 from polyviz.codegen.factored import planned_bodies
+from polyviz.codegen.grouped_folds_c import GroupedFoldPrinter
 from polyviz.codegen.jam_c import JamPrinter
 from polyviz.codegen.lifted_c import LiftedPrinter
 from polyviz.codegen.local_ranges import ranges_of_locals
@@ -35,13 +35,12 @@ from polyviz.codegen.vector_library_c import vector_declarations
 from polyviz.codegen.vectors_c import VectorFunctions
 from polyviz.codegen.versions_c import VersionPrinter
 from polyviz.mapping.blocks import SMALLEST_SHARED_WORK
-from polyviz.model.expression import Binary, Expression
 from polyviz.model.program import ArrayType, FloatingPoint, Program, ProgramArgument
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from polyviz.model.expression import Instruction
+    from polyviz.model.expression import Expression, Instruction
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
 
@@ -96,6 +95,7 @@ class _CProgram:
         shown = (self.arrays, self.printer, self.text)
         self.blocks = BlockPrinter(self.scop, self.plan, self.types, *shown, self._node, self.floating_point)
         self.folds = AccumulationPrinter(self.scop, self.plan, self.dtypes, *shown, self.floating_point, self.bodies)
+        self.grouped = GroupedFoldPrinter(self.folds, *shown, self._plain_loop)
         self.lifted = LiftedPrinter(self.scop, self.plan, self.types, self.dtypes, *shown, self._plain_loop)
         self.vectors = VectorFunctions(self.plan.vectors)
         self.selects = SelectPrinter(self.scop, self.plan, self.dtypes, *shown)
@@ -300,6 +300,8 @@ class _CProgram:
         """Print ``node`` with all that is in it in one of the forms that are made for some nests, if it has one."""
         if (fold := self.folds.fold(node, self.bodies)) is not None:
             self.folds.write(fold, indent)
+        elif (group := self.grouped.fold(node, self.bodies)) is not None:
+            self.grouped.write(group, self.bodies, indent)
         elif (nest := self.lifted.nest(node, self.bodies)) is not None:
             self.lifted.write(nest, indent)
         elif (panel := self.panels.panel(node, self.bodies)) is not None:
@@ -381,11 +383,8 @@ class _CProgram:
 
     def _if_it_pays(self, mark: str, least: int = SMALLEST_PARALLEL_WORK) -> str:
         """The clause that keeps a region with no more than ``least`` statement instances on one thread."""
-        for work in self.plan.work:
-            if work.mark == mark and work.extents:
-                size = reduce(lambda left, right: Binary("*", left, right), map(bound_expression, work.extents))
-                return f" if ({self._index(size)} > {least})"
-        return ""
+        size = work_of(self.plan, mark)
+        return "" if size is None else f" if ({self._index(size)} > {least})"
 
     def _instance(self, node: Instance, indent: int) -> None:
         if node.statement in self.blocks.blocks:
