@@ -23,7 +23,8 @@ def planned_bodies(
     scop: Scop, plan: Plan, environment: Environment, floating_point: FloatingPoint
 ) -> dict[str, Sequence[Instruction]]:
     """The body of every statement as ``plan`` wants it: see ``planned_body``, and ``factored`` where sums may be
-    reordered and everything in them is a number with a fraction."""
+    reordered and everything in them is a number with a fraction, of one width: a sum of narrow cells would be rounded,
+    or infinite, before a factor makes it wider."""
     bodies: dict[str, Sequence[Instruction]] = {one.name: planned_body(scop, plan, one) for one in scop.statements}
     if floating_point == "reassociate":
         for name in plan.factored:
@@ -34,8 +35,9 @@ def planned_bodies(
 def _factored(instruction: Instruction, environment: Environment) -> Instruction:
     if not isinstance(instruction, Assign):
         return instruction
-    types = (infer(part, environment) for part in _parts(instruction.value))
-    return factored(instruction) if all(one.is_real and not one.is_integral for one in types) else instruction
+    types = {infer(part, environment) for part in _parts(instruction.value)}
+    fits = len(types) == 1 and all(one.is_real and not one.is_integral for one in types)
+    return factored(instruction) if fits else instruction
 
 
 def _parts(expression: Expression) -> Iterator[Expression]:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from polyviz.model.expression import Instruction, Node
 
 
+LARGEST = 2**53
+"""Whole numbers from here on are no longer exact as numbers with a fraction."""
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """One term of a sum: ``factor * rest``, or ``-factor * rest`` where it is subtracted; ``factor`` None is one."""
@@ -132,9 +136,15 @@ def _added_up(terms: Iterable[Term]) -> list[Term]:
 
 
 def _are_alike(one: Term, other: Term) -> bool:
-    """Terms without a factor are left apart: a whole number in front of one would make a wider type of it."""
-    factors = one.factor is not None and other.factor is not None
-    return factors and one.subtracted == other.subtracted and one.rest == other.rest
+    """Whether the two can be added up, to a factor that can be written: no infinite one, no wider whole number.
+
+    Terms without a factor are left apart: a whole number in front of one would make a wider type of it.
+    """
+    if one.factor is None or other.factor is None:
+        return False
+    total = one.factor + other.factor
+    small = abs(total) < LARGEST if isinstance(total, int) else math.isfinite(total)
+    return small and one.subtracted == other.subtracted and one.rest == other.rest
 
 
 def _factor(term: Term) -> int | float:

@@ -54,3 +54,11 @@ def test_infinite_cells_are_as_in_the_loops() -> None:
     with np.errstate(invalid="ignore"):
         function_of(CURVED)(cells, wanted)
     np.testing.assert_allclose(given, wanted, rtol=1e-12)
+
+
+def test_narrow_cells_are_added_in_the_width_of_their_factors() -> None:
+    cells = np.full((12, 12), 3e38, "float32")  # two of these are infinite together, and half of them is not
+    cells[::3, ::2] = 1.0
+    wide = np.zeros((12, 12))
+    made = agree(CURVED, cells, wide, target="c", row_blocks=False)
+    assert SHORT not in made.source
