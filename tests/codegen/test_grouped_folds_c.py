@@ -67,3 +67,27 @@ def test_an_empty_loop_touches_no_cell() -> None:
             y[7] += w * w
     """
     agree(text, np.zeros((1, 0)), np.ones(4), target="c")
+
+
+SUMS_IN_VARIABLES = """
+def forces(x, y, m, ax, ay):
+    for i in range(x.shape[0]):
+        sx = 0.0
+        sy = 0.0
+        for j in range(x.shape[0]):
+            dx = x[j] - x[i]
+            dy = y[j] - y[i]
+            d = dx * dx + dy * dy + 0.01
+            w = m[j] / (d * np.sqrt(d))
+            sx += dx * w
+            sy += dy * w
+        ax[i] = sx
+        ay[i] = sy
+"""
+
+
+def test_sums_in_variables_stay_in_variables() -> None:
+    x, y, m = np.random.default_rng(1).random((3, 70))
+    kernel = agree(SUMS_IN_VARIABLES, x, y, m, np.ones(70), np.zeros(70), target="c")
+    assert "malloc" not in kernel.source
+    assert kernel.source.count("#pragma omp parallel for") == 1
