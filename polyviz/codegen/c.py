@@ -20,6 +20,7 @@ from polyviz.codegen.local_ranges import ranges_of_locals
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.lower import lower
 from polyviz.codegen.panels_c import PanelPrinter
+from polyviz.codegen.parted_c import PartPrinter
 from polyviz.codegen.periodic_c import PeriodicPrinter
 from polyviz.codegen.pipeline_c import PipelinePrinter
 from polyviz.codegen.regularity import is_collapsed, is_regular
@@ -100,6 +101,7 @@ class _CProgram:
         self.vectors = VectorFunctions(self.plan.vectors)
         self.selects = SelectPrinter(self.scop, self.plan, self.dtypes, *shown)
         self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
+        self.parted = PartPrinter(self.scop, self.plan, *shown, self._loop)
         self.free_in_lanes = self.arrays.is_free if self.plan.selects is not None else never_free
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
         self.jams = JamPrinter(self.scop, *shown, self._node)
@@ -157,12 +159,8 @@ class _CProgram:
 
     def _blocks_in(self, node: LoopNode, *, outside_parallel: bool) -> list[str]:
         """The marks of the blocks below ``node``; those in parallel loops only where asked."""
-        inside = {
-            instance.statement
-            for other in descendants(node)
-            if outside_parallel and self._is_divided(other)
-            for instance in instances(other)
-        }
+        divided = [other for other in descendants(node) if outside_parallel and self._is_divided(other)]
+        inside = {instance.statement for other in divided for instance in instances(other)}
         found = dict.fromkeys(instance.statement for instance in instances(node))
         return [name for name in found if name in self.blocks.blocks and name not in inside]
 
@@ -267,6 +265,8 @@ class _CProgram:
             return
         if self.in_lanes:
             self._plain_loop(node, indent, written_out(node))
+        elif (parts := self.parted.parts(node, self.bodies)) is not None:
+            self.parted.write(parts, self.bodies, indent)
         elif condition := self.versions.condition(node, self.bodies):
             self.versions.write(node, condition, indent)
         elif not (self.periodic.write(node, indent) or self._whole_nest(node, indent)):
@@ -332,8 +332,8 @@ class _CProgram:
         self.text.add(indent, "{")
         self.blocks.allocate([mark], indent + 1, shared=True)
         self.text.add(indent + 1, "/* All threads run these loops: they pack together what all blocks read. */")
-        self.text.add(indent + 1, f"#pragma omp parallel if ({condition})")
-        self.text.add(indent + 1, "{")
+        for line in (f"#pragma omp parallel if ({condition})", "{"):
+            self.text.add(indent + 1, line)
         self.blocks.allocate([mark], indent + 2, shared=False)
         self.sharing = True
         for child in node.children:
