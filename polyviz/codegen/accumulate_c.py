@@ -123,6 +123,7 @@ class AccumulationPrinter:
     def update_of(
         self, instance: Instance, iterator: str, bodies: Mapping[str, Sequence[Instruction]]
     ) -> Update | None:
+        """What ``instance`` folds into a cell that the loop over ``iterator`` leaves in its place; None where nothing."""
         accumulation = self.accumulations.get(instance.statement)
         if accumulation is None:
             return None
@@ -218,6 +219,7 @@ class AccumulationPrinter:
         self.text.add(indent, line + comment, statement)
 
     def variable(self, update: Update) -> str:
+        """The name of the variable that stands for the cell of ``update``."""
         ending = ENDINGS.get(update.accumulation.operator, "value")
         return self._named(update.assign.target.array, ending)
 
@@ -261,6 +263,7 @@ def _are_apart(updates: Sequence[Update]) -> bool:
 
 
 def mentions(target: Element, iterator: str) -> bool:
+    """Whether the place of ``target`` depends on ``iterator``."""
     return any(isinstance(part, Name) and part.name == iterator for part in walk(target))
 
 

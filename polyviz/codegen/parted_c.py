@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.loops import For, LoopNode
     from polyviz.codegen.text import TextBuilder
-    from polyviz.model.expression import Expression, Instruction
+    from polyviz.model.expression import Instruction
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop, Statement
 
@@ -124,12 +124,13 @@ class PartPrinter:
         statement, whole = self.scop.statement(instance.statement), bodies[instance.statement]
         placed = placed_body(statement, whole, instance.arguments)
         match placed, whole:
-            case ([Branch(Compare((operator,), (left, right)))], [Branch(_, then, otherwise)]):
-                sides = (left, operator, right) if left == Name(loop.iterator) else (right, SWAPPED.get(operator), left)
+            case ([Branch(Compare((operator,), (left, right)))], [Branch(_, then, otherwise)]) if operator in SWAPPED:
+                if left != Name(loop.iterator):
+                    left, operator, right = right, SWAPPED[operator], left
             case _:
                 return None
-        variable, operator, limit = sides
-        if variable != Name(loop.iterator) or operator not in SWAPPED or not isinstance(limit, Element):
+        variable, limit = left, right
+        if variable != Name(loop.iterator) or not isinstance(limit, Element):
             return None
         first, second = (otherwise, then) if operator in (">", ">=") else (then, otherwise)
         return Parts(loop, statement, limit, operator in (">", "<="), first, second)

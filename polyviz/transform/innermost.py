@@ -2,8 +2,8 @@
 
 Source: the intra-tile reordering of Pluto, as restated by Reddy (2019), equation 2.2. As in Pluto itself, a reference
 counts as local in a loop only when its other subscripts do not involve the loop, and the bonus for a loop that can run
-in vector lanes counts once and asks for a parallel loop. A sum in a variable counts as a cell of an array: if it does not
-stay in place, the variable becomes one.
+in vector lanes counts once and asks for a parallel loop. A sum in a variable counts as a cell of an array: if it does
+not stay in place, the variable becomes one.
 """
 
 from __future__ import annotations
