@@ -123,7 +123,7 @@ class AccumulationPrinter:
     def update_of(
         self, instance: Instance, iterator: str, bodies: Mapping[str, Sequence[Instruction]]
     ) -> Update | None:
-        """What ``instance`` folds into a cell that the loop over ``iterator`` leaves in its place; None where nothing."""
+        """What ``instance`` folds into a cell that the loop over ``iterator`` leaves in place; None where nothing."""
         accumulation = self.accumulations.get(instance.statement)
         if accumulation is None:
             return None
