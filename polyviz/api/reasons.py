@@ -121,7 +121,7 @@ def _no_gain(edit: Edit, loop: Loop) -> str:
     inside = [path for path, _ in bands(edit.tree) if path[: len(loop.path)] == loop.path]
     if inside != [loop.path]:
         return "loops with others inside are tiled only where none of them is parallel"
-    if not band_locality(edit.scop, edit.tree, loop.path).tiling_helps:
+    if not band_locality(edit.scop, edit.dependences, edit.tree, loop.path).tiling_helps:
         return "no matrix is swept again and again in these loops, so tiles would save nothing"
     return "it reuses data in other ways"
 

@@ -84,7 +84,7 @@ class AccumulationPrinter:
             assign = bodies[found.statement][0]
             if isinstance(assign, Assign):
                 update = Update(scop.statement(found.statement), assign, found)
-                self._variable(update)
+                self.variable(update)
                 self._lanes(update)
 
     def fold(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> Fold | None:
@@ -92,7 +92,7 @@ class AccumulationPrinter:
         instances = _instances_only(loop.body)
         if not instances or loop.parallel or loop.reduced or loop.vector:
             return None
-        updates = [self._update_of(instance, loop.iterator, bodies) for instance in instances]
+        updates = [self.update_of(instance, loop.iterator, bodies) for instance in instances]
         found = tuple(update for update in updates if update is not None)
         return Fold(loop, found) if len(found) == len(updates) and _are_apart(found) else None
 
@@ -110,25 +110,26 @@ class AccumulationPrinter:
         self._line(indent, f"if ({start} < {stop}) {{")
         cells = [self._cell(update) for update in kept]
         for update, cell in zip(kept, cells, strict=True):
-            self._line(indent + 1, f"{self._kind(update)} {self._variable(update)} = {cell};")
+            self._line(indent + 1, f"{self._kind(update)} {self.variable(update)} = {cell};")
         updates = tuple(self._in_variable(update) for update in fold.updates)
         if lanes:
             self._in_lanes(fold, updates, lanes, indent + 1)
         else:
             self._loop(fold, updates, indent + 1)
         for update, cell in zip(kept, cells, strict=True):
-            self._line(indent + 1, f"{cell} = {self._variable(update)};")
+            self._line(indent + 1, f"{cell} = {self.variable(update)};")
         self._line(indent, "}")
 
-    def _update_of(
+    def update_of(
         self, instance: Instance, iterator: str, bodies: Mapping[str, Sequence[Instruction]]
     ) -> Update | None:
+        """What ``instance`` folds into a cell that the loop over ``iterator`` leaves in place; None where nothing."""
         accumulation = self.accumulations.get(instance.statement)
         if accumulation is None:
             return None
         statement = self.scop.statement(instance.statement)
         body = placed_body(statement, bodies[instance.statement], instance.arguments)
-        if len(body) != 1 or not isinstance(body[0], Assign) or _mentions(body[0].target, iterator):
+        if len(body) != 1 or not isinstance(body[0], Assign) or mentions(body[0].target, iterator):
             return None
         return Update(statement, body[0], accumulation)
 
@@ -145,7 +146,7 @@ class AccumulationPrinter:
     def _in_variable(self, update: Update) -> Update:
         if not update.assign.target.subscripts:
             return update
-        return replace(update, assign=redirected(update.assign, Element(self._variable(update))))
+        return replace(update, assign=redirected(update.assign, Element(self.variable(update))))
 
     def _in_lanes(self, fold: Fold, updates: Sequence[Update], lanes: int, indent: int) -> None:
         """Groups of iterations first, then those that remain."""
@@ -217,7 +218,8 @@ class AccumulationPrinter:
         comment = f"  // line {statement.span.line}: {' '.join(statement.source.split())}"
         self.text.add(indent, line + comment, statement)
 
-    def _variable(self, update: Update) -> str:
+    def variable(self, update: Update) -> str:
+        """The name of the variable that stands for the cell of ``update``."""
         ending = ENDINGS.get(update.accumulation.operator, "value")
         return self._named(update.assign.target.array, ending)
 
@@ -260,7 +262,8 @@ def _are_apart(updates: Sequence[Update]) -> bool:
     return True
 
 
-def _mentions(target: Element, iterator: str) -> bool:
+def mentions(target: Element, iterator: str) -> bool:
+    """Whether the place of ``target`` depends on ``iterator``."""
     return any(isinstance(part, Name) and part.name == iterator for part in walk(target))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -119,6 +119,15 @@ def _shifted(iterator: Expression, lower: Expression) -> Expression:
 def bound_expression(bound: isl.PwAff) -> Expression:
     """A piecewise affine function of the parameters as an expression, found once: many pieces take a while."""
     return expression(isl.AstBuild.from_context(bound.domain()).expr_from_pw_aff(bound))
+
+
+def work_of(plan: Plan, mark: str) -> Expression | None:
+    """How many statement instances the loop under ``mark`` has at most; None where nobody knows."""
+    found = (work.extents for work in plan.work if work.mark == mark and work.extents)
+    extents = next(found, None)
+    if extents is None:
+        return None
+    return reduce(lambda left, right: Binary("*", left, right), map(bound_expression, extents))
 
 
 def grid_ends(ends: GridEnds) -> tuple[Expression, Expression]:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.accumulate_c import AccumulationPrinter
 from polyviz.codegen.array_sums_c import ArraySumPrinter
 from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.blocks_c import BlockPrinter
-from polyviz.codegen.bodies import bound_expression, private_name
+from polyviz.codegen.bodies import private_name, work_of
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expressions_c import CExpressionPrinter, never_free
 from polyviz.codegen.factored import planned_bodies
+from polyviz.codegen.grouped_folds_c import GroupedFoldPrinter
 from polyviz.codegen.jam_c import JamPrinter
 from polyviz.codegen.lifted_c import LiftedPrinter
 from polyviz.codegen.local_ranges import ranges_of_locals
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
 from polyviz.codegen.lower import lower
 from polyviz.codegen.panels_c import PanelPrinter
+from polyviz.codegen.parted_c import PartPrinter
 from polyviz.codegen.periodic_c import PeriodicPrinter
 from polyviz.codegen.pipeline_c import PipelinePrinter
 from polyviz.codegen.regularity import is_collapsed, is_regular
@@ -35,13 +36,12 @@ from polyviz.codegen.vector_library_c import vector_declarations
 from polyviz.codegen.vectors_c import VectorFunctions
 from polyviz.codegen.versions_c import VersionPrinter
 from polyviz.mapping.blocks import SMALLEST_SHARED_WORK
-from polyviz.model.expression import Binary, Expression
 from polyviz.model.program import ArrayType, FloatingPoint, Program, ProgramArgument
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from polyviz.model.expression import Instruction
+    from polyviz.model.expression import Expression, Instruction
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
 
@@ -96,10 +96,12 @@ class _CProgram:
         shown = (self.arrays, self.printer, self.text)
         self.blocks = BlockPrinter(self.scop, self.plan, self.types, *shown, self._node, self.floating_point)
         self.folds = AccumulationPrinter(self.scop, self.plan, self.dtypes, *shown, self.floating_point, self.bodies)
+        self.grouped = GroupedFoldPrinter(self.folds, *shown, self._plain_loop)
         self.lifted = LiftedPrinter(self.scop, self.plan, self.types, self.dtypes, *shown, self._plain_loop)
         self.vectors = VectorFunctions(self.plan.vectors)
         self.selects = SelectPrinter(self.scop, self.plan, self.dtypes, *shown)
         self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
+        self.parted = PartPrinter(self.scop, self.plan, *shown, self._loop)
         self.free_in_lanes = self.arrays.is_free if self.plan.selects is not None else never_free
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
         self.jams = JamPrinter(self.scop, *shown, self._node)
@@ -157,12 +159,8 @@ class _CProgram:
 
     def _blocks_in(self, node: LoopNode, *, outside_parallel: bool) -> list[str]:
         """The marks of the blocks below ``node``; those in parallel loops only where asked."""
-        inside = {
-            instance.statement
-            for other in descendants(node)
-            if outside_parallel and self._is_divided(other)
-            for instance in instances(other)
-        }
+        divided = [other for other in descendants(node) if outside_parallel and self._is_divided(other)]
+        inside = {instance.statement for other in divided for instance in instances(other)}
         found = dict.fromkeys(instance.statement for instance in instances(node))
         return [name for name in found if name in self.blocks.blocks and name not in inside]
 
@@ -267,6 +265,8 @@ class _CProgram:
             return
         if self.in_lanes:
             self._plain_loop(node, indent, written_out(node))
+        elif (parts := self.parted.parts(node, self.bodies)) is not None:
+            self.parted.write(parts, self.bodies, indent)
         elif condition := self.versions.condition(node, self.bodies):
             self.versions.write(node, condition, indent)
         elif not (self.periodic.write(node, indent) or self._whole_nest(node, indent)):
@@ -300,6 +300,8 @@ class _CProgram:
         """Print ``node`` with all that is in it in one of the forms that are made for some nests, if it has one."""
         if (fold := self.folds.fold(node, self.bodies)) is not None:
             self.folds.write(fold, indent)
+        elif (group := self.grouped.fold(node, self.bodies)) is not None:
+            self.grouped.write(group, self.bodies, indent)
         elif (nest := self.lifted.nest(node, self.bodies)) is not None:
             self.lifted.write(nest, indent)
         elif (panel := self.panels.panel(node, self.bodies)) is not None:
@@ -330,8 +332,8 @@ class _CProgram:
         self.text.add(indent, "{")
         self.blocks.allocate([mark], indent + 1, shared=True)
         self.text.add(indent + 1, "/* All threads run these loops: they pack together what all blocks read. */")
-        self.text.add(indent + 1, f"#pragma omp parallel if ({condition})")
-        self.text.add(indent + 1, "{")
+        for line in (f"#pragma omp parallel if ({condition})", "{"):
+            self.text.add(indent + 1, line)
         self.blocks.allocate([mark], indent + 2, shared=False)
         self.sharing = True
         for child in node.children:
@@ -381,11 +383,8 @@ class _CProgram:
 
     def _if_it_pays(self, mark: str, least: int = SMALLEST_PARALLEL_WORK) -> str:
         """The clause that keeps a region with no more than ``least`` statement instances on one thread."""
-        for work in self.plan.work:
-            if work.mark == mark and work.extents:
-                size = reduce(lambda left, right: Binary("*", left, right), map(bound_expression, work.extents))
-                return f" if ({self._index(size)} > {least})"
-        return ""
+        size = work_of(self.plan, mark)
+        return "" if size is None else f" if ({self._index(size)} > {least})"
 
     def _instance(self, node: Instance, indent: int) -> None:
         if node.statement in self.blocks.blocks:

@@ -16,7 +16,10 @@ DECLARED = {"exp": 1, "log": 1, "sin": 1, "cos": 1, "pow": 2}
 """The functions that every glibc with a vector library has (2.22), with how many arguments they take."""
 
 _CALL = re.compile(rf"(?<![\w.])({'|'.join(DECLARED)})(f?)\(")
-_CONDITION = "#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)"
+_CONDITION = (
+    "#if defined(__x86_64__) && __GLIBC__ == 2 && __GLIBC_MINOR__ >= 22 && defined(__GNUC__) && !defined(__clang__)"
+)
+"""Where the library has them; what is not defined counts as 0 there."""
 
 
 def vector_declarations(text: str, contract: FloatingPoint) -> str:
@@ -24,7 +27,7 @@ def vector_declarations(text: str, contract: FloatingPoint) -> str:
     nothing where the ``contract`` does not let last bits differ.
 
     >>> print(vector_declarations("y[i] = expf(x[i]);  // line 3: y[i] = np.exp(x[i])", "reassociate"))
-    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+    #if defined(__x86_64__) && __GLIBC__ == 2 && __GLIBC_MINOR__ >= 22 && defined(__GNUC__) && !defined(__clang__)
     __attribute__((simd("notinbranch"))) float expf(float);  // for several iterations at once
     #endif
     >>> vector_declarations("y[i] = sqrt(x[i]);", "reassociate")

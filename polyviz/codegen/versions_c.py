@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.bodies import placed_body
 from polyviz.codegen.calling import is_checked
 from polyviz.codegen.loops import Block, Instance
-from polyviz.model.expression import Binary, Constant, Element, Loop, Name, walk
+from polyviz.codegen.typing import infer
+from polyviz.codegen.values_c import SUM
+from polyviz.model.expression import Assign, Binary, Constant, Element, Loop, Name, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.expressions_c import CExpressionPrinter
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.expression import Expression, Instruction
     from polyviz.model.plan import Plan
-    from polyviz.model.scop import Scop
+    from polyviz.model.scop import Scop, Statement
 
 MOST = 16
 """Comparisons before a loop that its iterations have to win back."""
@@ -61,12 +63,34 @@ class VersionPrinter:
         if not self.wanted or self.arrays.in_range is not None or loop.collapsed:
             return ""
         tests: dict[str, None] = {}
+        fixed = self._fixed(loop, bodies)
+        if fixed:  # Where the loop is empty they may not even exist.
+            start, stop = (self.printer.value(bound).within(SUM) for bound in (loop.start, loop.stop))
+            tests[f"{start} < {stop}"] = None
         for element in self._tested(loop, bodies):
-            found = self._tests(element, loop)
+            found = self._tests(element, loop, fixed)
             if found is None:
                 return ""
             tests |= dict.fromkeys(found)
-        return " && ".join(tests) if len(tests) <= MOST else ""
+        return " && ".join(tests) if bool(fixed) < len(tests) <= MOST else ""
+
+    def _fixed(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> frozenset[Expression]:
+        """The whole numbers in subscripts of ``loop`` that are loaded, and are the same in every iteration."""
+        inside = [one for one in _instances(loop.body) or () if one.statement in bodies]
+        bodies_here = [
+            (one, placed_body(self.scop.statement(one.statement), bodies[one.statement], one.arguments))
+            for one in inside
+        ]
+        nodes = [node for _, body in bodies_here for line in body for node in walk(line)]
+        written = {node.target.array for node in nodes if isinstance(node, Assign)}
+        found = set()
+        for one, body in bodies_here:
+            statement = self.scop.statement(one.statement)
+            elements = {node for line in body for node in walk(line) if isinstance(node, Element)}
+            for element in {part for other in elements for part in _loaded_in(other)}:
+                if is_steady(self.scop, self.printer, element, statement, loop.iterator, written):
+                    found.add(element)
+        return frozenset(found)
 
     def _tested(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> list[Element]:
         """The references in ``loop`` whose subscripts are tested; none where it is not innermost."""
@@ -91,14 +115,14 @@ class VersionPrinter:
             self.text.add(indent, "} else {" if self.arrays.in_range else "}")
         self.arrays.in_range = None
 
-    def _tests(self, element: Element, loop: For) -> list[str] | None:
+    def _tests(self, element: Element, loop: For, fixed: frozenset[Expression]) -> list[str] | None:
         """What holds where the subscripts of ``element`` are in range; None where the ends of ``loop`` do not tell."""
         if element.array not in self.arrays.shaped:
             return None
         last = Binary("-", loop.stop, Constant(1))
         found = []
         for axis, subscript in enumerate(element.subscripts):
-            step = _step(subscript, loop.iterator)
+            step = _step(subscript, loop.iterator, fixed)
             if step is None:
                 return None
             extent = self.arrays.tested_extent(element.array, axis)
@@ -118,6 +142,28 @@ def _instances(node: LoopNode) -> list[Instance] | None:
     return None if None in inside else [one for found in inside for one in found or ()]
 
 
+def is_steady(
+    scop: Scop,
+    printer: CExpressionPrinter,
+    element: Element,
+    statement: Statement,
+    iterator: str,
+    written: set[str],
+) -> bool:
+    """Whether ``element`` of ``statement`` is a whole number in range that can be loaded before the loop over
+    ``iterator``, in which the arrays in ``written`` change."""
+    nodes = [node for subscript in element.subscripts for node in walk(subscript)]
+    moves = any(isinstance(node, Element) or node == Name(iterator) for node in nodes)
+    loaded = element.array not in written and not is_checked(scop, element, statement)
+    return loaded and not moves and infer(element, printer.environment).kind == "i"
+
+
+def _loaded_in(element: Element) -> Iterator[Element]:
+    """The elements in the subscripts of ``element``."""
+    nodes = (node for subscript in element.subscripts for node in walk(subscript))
+    return (node for node in nodes if isinstance(node, Element))
+
+
 def _at(subscript: Expression, iterator: str, end: Expression) -> Expression:
     """``subscript`` where ``iterator`` is ``end``."""
     match subscript:
@@ -130,8 +176,9 @@ def _at(subscript: Expression, iterator: str, end: Expression) -> Expression:
     return subscript
 
 
-def _step(subscript: Expression, iterator: str) -> int | None:
-    """By how much ``subscript`` moves from one iteration to the next; None where that is no fixed number.
+def _step(subscript: Expression, iterator: str, fixed: frozenset[Expression] = frozenset()) -> int | None:
+    """By how much ``subscript`` moves from one iteration to the next, while what is ``fixed`` does not; None where that
+    is no fixed number.
 
     >>> _step(Binary("+", Binary("*", Name("i"), Name("n")), Name("j")), "j")
     1
@@ -142,8 +189,9 @@ def _step(subscript: Expression, iterator: str) -> int | None:
         case Name(name):
             return int(name == iterator)
         case Binary("+" | "-" | "*" as operator, left, right):
-            return _joined(operator, (left, _step(left, iterator)), (right, _step(right, iterator)))
-    return None
+            first, second = (_step(side, iterator, fixed) for side in (left, right))
+            return _joined(operator, (left, first), (right, second))
+    return 0 if subscript in fixed else None
 
 
 def _joined(

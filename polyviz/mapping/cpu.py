@@ -200,7 +200,7 @@ def _transform(
     decisions: list[Decision] = [*said, *arranged]
     for (path, band), found in zip(bands(tree), properties, strict=True):
         around = [plan for plan in plans if path[: len(plan.path)] == plan.path]
-        locality = band_locality(scop, tree, path) if _is_innermost(tree, path) else None
+        locality = band_locality(scop, dependences, tree, path) if _is_innermost(tree, path) else None
         if locality is not None and is_concurrent(band):
             # Without tiles the rows that were chosen for them would be of no use.
             locality = replace(locality, tiling_helps=True)

@@ -138,7 +138,7 @@ def _order_of_chain(
     inside = any(other != path and other[: len(path)] == path for other, _ in bands(tree))
     if parallel is None or inside or not found.permutable or len(found.members) < 2:
         return None
-    last = best_innermost(scop, tree, path, serial_lanes=True)
+    last = best_innermost(scop, tree, path, serial_lanes=True, temporaries=dependences.privatizations)
     if found.members[last].coincident:
         return None
     order = (parallel, *(place for place in range(len(found.members)) if place not in (parallel, last)), last)

@@ -16,6 +16,7 @@ from polyviz.transform.tree import Path, node_at, statements_under
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop, Statement
 
 
@@ -28,7 +29,7 @@ class Locality:
     tiling_helps: bool
 
 
-def band_locality(scop: Scop, tree: isl.Schedule, path: Path) -> Locality:
+def band_locality(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path) -> Locality:
     """Judge the band at ``path``, which has no band below it; compilers run reductions in vector lanes."""
     band = node_at(tree, path)
     count = band.band_n_member()
@@ -39,7 +40,7 @@ def band_locality(scop: Scop, tree: isl.Schedule, path: Path) -> Locality:
     inner = [statement_rows(own, statement) for statement in statements]
     known = list(zip(statements, outer, inner, strict=True))
     moves = [[_motions(*statement, member) for statement in known] for member in range(count)]
-    best = best_innermost(scop, tree, path, serial_lanes=True)
+    best = best_innermost(scop, tree, path, serial_lanes=True, temporaries=dependences.privatizations)
     helps = any(_reuses(statement, rows) for statement, rows in zip(statements, inner, strict=True))
     return Locality(best, helps or _strides_disagree(moves, best))
 

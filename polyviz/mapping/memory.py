@@ -94,7 +94,7 @@ def _gathered(
     scop: Scop, dependences: Dependences, tree: isl.Schedule
 ) -> tuple[isl.Schedule, tuple[Decision, ...]]:
     """``tree`` with nests in one loop that share temporaries or slabs of an array; as it is where there are none."""
-    ordered = with_best_innermost(scop, tree)
+    ordered = with_best_innermost(scop, dependences, tree)
     changed, temporaries = gather_temporaries(scop, dependences, ordered)
     changed, slabs = gather_slabs(scop, dependences, changed)
     found = (*temporaries, *slabs)

@@ -58,7 +58,7 @@ def gather_slabs(
             decisions.append(said)
 
 
-def with_best_innermost(scop: Scop, tree: isl.Schedule) -> isl.Schedule:
+def with_best_innermost(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> isl.Schedule:
     """``tree`` with the loop that moves least in memory last in each permutable band, as it will run in any case.
 
     What is first then is the loop that nests can share.
@@ -69,7 +69,7 @@ def with_best_innermost(scop: Scop, tree: isl.Schedule) -> isl.Schedule:
         count = band_at(tree, path).band_n_member()
         if inside or count == 1 or not band_at(tree, path).band_get_permutable():
             continue
-        best = best_innermost(scop, tree, path, serial_lanes=True)
+        best = best_innermost(scop, tree, path, serial_lanes=True, temporaries=dependences.privatizations)
         order = (*(member for member in range(count) if member != best), best)
         tree, _ = permute_members(tree, path, order)
     return tree

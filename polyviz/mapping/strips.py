@@ -105,7 +105,7 @@ def share_strips(
     for path in reversed([path for path, _ in bands(tree)]):
         if not _wants_shares(scop, dependences, tree, path):
             continue
-        best = band_locality(scop, tree, path).best_innermost
+        best = band_locality(scop, dependences, tree, path).best_innermost
         if sums and len(path) == 1 and _adds_in_rows(scop, dependences, tree, path, best):
             continue
         changed, _ = permute_members(tree, path, (best, 1 - best))
@@ -134,7 +134,7 @@ def _wants_shares(scop: Scop, dependences: Dependences, tree: isl.Schedule, path
     coincident = [member for member in (0, 1) if found.members[member].coincident]
     if len(coincident) != 1:  # then the other member alone carries, forwards: the two may change places
         return False
-    locality = band_locality(scop, tree, path)
+    locality = band_locality(scop, dependences, tree, path)
     return coincident[0] == locality.best_innermost and not locality.tiling_helps
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from polyviz.model.expression import Instruction, Node
 
 
-LARGEST = 2**63 - 1
-"""Whole numbers beyond it have no type."""
+LARGEST = 2**53
+"""Whole numbers beyond it are no longer exact as numbers with a fraction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def _are_alike(one: Term, other: Term) -> bool:
 
 
 def _can_be_written(number: int | float) -> bool:
-    """Finite, and of 64 bits where it is whole: zero times an infinite factor would be no number."""
+    """Finite, and exact where it is whole: zero times an infinite factor would be no number."""
     return abs(number) <= LARGEST if isinstance(number, int) else math.isfinite(number)
 
 

@@ -2,7 +2,8 @@
 
 Source: the intra-tile reordering of Pluto, as restated by Reddy (2019), equation 2.2. As in Pluto itself, a reference
 counts as local in a loop only when its other subscripts do not involve the loop, and the bonus for a loop that can run
-in vector lanes counts once and asks for a parallel loop.
+in vector lanes counts once and asks for a parallel loop. A sum in a variable counts as a cell of an array: if it does
+not stay in place, the variable becomes one.
 """
 
 from __future__ import annotations
@@ -13,14 +14,18 @@ from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
 
-from polyviz.analysis.strides import AccessMotion, motions, statement_rows
+from polyviz.analysis.strides import AccessMotion, direction, motions, statement_rows
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.rows import loop_text
 from polyviz.transform.tree import Path, band_at, coincident_members, members, statements_under
 
 if TYPE_CHECKING:
-    from polyviz.model.scop import Scop
+    from collections.abc import Iterator, Sequence
+
+    from polyviz.analysis.strides import Row
+    from polyviz.model.dependences import Privatization
+    from polyviz.model.scop import Scop, Statement
 
 
 # A step of up to this many elements mostly stays in the same cache line.
@@ -54,11 +59,17 @@ class LoopScore:
 
 
 def innermost_scores(
-    scop: Scop, tree: isl.Schedule, path: Path, *, serial_lanes: bool = False
+    scop: Scop,
+    tree: isl.Schedule,
+    path: Path,
+    *,
+    serial_lanes: bool = False,
+    temporaries: Sequence[Privatization] = (),
 ) -> tuple[LoopScore, ...]:
     """The score of every member of the band at ``path``, which has no band inside.
 
     ``serial_lanes`` lets serial loops count as vectorizable, for targets that run reductions in vector lanes.
+    ``temporaries`` are the scalars that iterations have copies of.
     """
     band = band_at(tree, path)
     prefix = band.get_prefix_schedule_multi_union_pw_aff()
@@ -70,6 +81,8 @@ def innermost_scores(
     for member, coincident in enumerate(coincident_members(band)):
         found = [motions(statement, own, around + member) or [] for statement, own in complete]
         localities = [_locality(motion) for motion in chain.from_iterable(found)]
+        for statement, own in complete:
+            localities += _localities_of_copies(statement, own, around + member, temporaries)
         temporal, spatial = localities.count("temporal"), localities.count("spatial")
         other = len(localities) - temporal - spatial
         lanes = (coincident or serial_lanes) and other == 0
@@ -77,9 +90,16 @@ def innermost_scores(
     return tuple(scores)
 
 
-def best_innermost(scop: Scop, tree: isl.Schedule, path: Path, *, serial_lanes: bool = False) -> int:
+def best_innermost(
+    scop: Scop,
+    tree: isl.Schedule,
+    path: Path,
+    *,
+    serial_lanes: bool = False,
+    temporaries: Sequence[Privatization] = (),
+) -> int:
     """The member of the band at ``path`` that should run innermost; among equals the one that is there already."""
-    scores = innermost_scores(scop, tree, path, serial_lanes=serial_lanes)
+    scores = innermost_scores(scop, tree, path, serial_lanes=serial_lanes, temporaries=temporaries)
     return max(scores, key=lambda score: (score.score, score.member)).member
 
 
@@ -99,6 +119,18 @@ def unit_stride_innermost(scop: Scop, tree: isl.Schedule, path: Path) -> tuple[i
     )
     details = {"path": path, "scores": [score.score for score in scores], "innermost": best}
     return changed, Decision("reorder", text, statements_under(band), details)
+
+
+def _localities_of_copies(
+    statement: Statement, rows: Sequence[Row], member: int, temporaries: Sequence[Privatization]
+) -> Iterator[Literal["temporal", "spatial"]]:
+    """How the accesses to copies of scalars go on that live longer than one instance of ``statement``."""
+    depths = {found.array: found.depth for found in temporaries if found.depth < len(statement.iterators)}
+    along = direction(rows, member)
+    for access in statement.accesses if along is not None else ():
+        if access.array in depths:
+            assert along is not None
+            yield "spatial" if any(along[: depths[access.array]]) else "temporal"
 
 
 def _locality(motion: AccessMotion) -> Literal["temporal", "spatial", "other"]:

@@ -13,11 +13,12 @@ from tests.running import function_of
 def judge(text: str) -> tuple[str, bool]:
     """The source iterator that goes innermost, and whether tiles help, for the only band of ``text``."""
     scop = pv.extract(function_of(text))
+    dependences = pv.dependences(scop)
     # The band that pluto finds in the source order of these programs.
     tree = pv.schedule(scop, "isl").tree
     found = [(path, band) for path, band in bands(tree)]
     path, _ = found[-1]
-    locality = band_locality(scop, tree, path)
+    locality = band_locality(scop, dependences, tree, path)
     row = pv.schedule(scop, "isl").bands[-1].members[locality.best_innermost].rows
     return next(iter(row.values())), locality.tiling_helps
 
@@ -59,3 +60,13 @@ def test_short_loops_alone_are_no_reason_for_tiles() -> None:
     """
     plan = pv.compile(function_of(text), target="c").plan
     assert not any(decision.step == "tile" for decision in plan.decisions)
+
+
+@pytest.mark.parametrize("text", ["C[i] += A[j] * A[i + j]", "s += A[j] * A[i + j]"])
+def test_a_sum_in_a_variable_counts_as_one_in_a_cell(text: str) -> None:
+    lines = "def f(A, C, n):\n    for i in range(n):\n        {}for j in range(n):\n            {}\n        {}\n"
+    before, after = ("s = 0.0\n        ", "C[i] = s") if text.startswith("s") else ("", "")
+    scop = pv.extract(function_of(lines.format(before, text, after)))
+    tree = pv.schedule(scop, "pluto").tree
+    path = next(path for path, band in bands(tree) if band.band_n_member() == 2)
+    assert band_locality(scop, pv.dependences(scop), tree, path).best_innermost == 1

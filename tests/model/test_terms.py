@@ -58,6 +58,8 @@ def test_common_factors_are_taken_out(written: str, expected: str) -> None:
 @pytest.mark.parametrize(
     "written",
     [
+        "1e308 * a + 1e308 * a",
+        "9007199254740991 * a + 1 * a",
         "0.2 * (a + b + c + d + e)",
         "0.5 * a + 0.5 * b",
         "1e308 * a + 1e308 * a",
