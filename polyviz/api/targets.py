@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from polyviz.errors import OptionError, ToolchainError
 from polyviz.runtime.cuda import cuda_availability
 from polyviz.runtime.toolchain import find_cxx_toolchain, toolchain_availability
+from polyviz.views.html import paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +31,10 @@ class Availability:
 
     available: bool
     reason: str
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        told = f"{'can' if self.available else 'cannot'} be used here: {self.reason}"
+        return {"text/plain": told, "text/html": paragraph(told)}
 
 
 def targets() -> dict[str, Availability]:

@@ -118,7 +118,11 @@ def _tiled_name(node: For, iterators: Mapping[str, tuple[str, ...]], points: fro
     # A loop over points may start at a tile less the steps of another point loop: only the tile gives it its name.
     points |= {inner.iterator for inner in _loops_in(node) if _carried_name(inner, iterators) is not None}
     several = [inner for inner in _loops_in(node) if _is_multiple(inner.start, node.iterator, points)]
-    own = [inner for inner in _loops_in(node) if _loop_names(inner.start) - points == {node.iterator}]
+    own = [
+        inner
+        for inner in _loops_in(node)
+        if _loop_names(inner.start) - points == {node.iterator} and node.step * _factor(inner.start, node.iterator) > 1
+    ]
     carried = [_carried_name(inner, iterators) for inner in (*own, *several)]
     name = _most_common(name for name in carried if name is not None)
     if name is not None:
@@ -140,6 +144,15 @@ def _is_multiple(start: Expression, iterator: str, points: frozenset[str]) -> bo
         return any(_is_multiple(argument, iterator, points) for argument in start.arguments)
     terms = linear_terms(start) or {}
     return terms.get(iterator, 1) > 1 and not terms.keys() - {iterator, ""} - points
+
+
+def _factor(start: Expression, iterator: str) -> int:
+    """How far ``start`` moves with each step of ``iterator``: by 1 along a diagonal, by its size from tile to tile."""
+    if isinstance(start, Call) and start.function in ("max", "min"):
+        return max((_factor(argument, iterator) for argument in start.arguments), default=0)
+    terms = linear_terms(start)
+    # What is not linear was rounded to a multiple.
+    return int(iterator in _loop_names(start)) * 2 if terms is None else terms.get(iterator, 0)
 
 
 def _loops_in(node: For) -> list[For]:

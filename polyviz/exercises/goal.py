@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from polyviz.errors import OptionError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -38,3 +40,9 @@ class Goal:
 
 
 UNSEEN = Verdict(None, "Not looked at: the order is not legal.")
+
+
+def counted(value: object, question: str, example: str) -> None:
+    """Raises OptionError unless ``value`` answers the ``question`` how many: a teacher is to hear it, not the class."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise OptionError(f"{question}, 1 or more, not {value!r}: write {example}, say.")

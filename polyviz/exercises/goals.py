@@ -11,7 +11,7 @@ from polyviz.analysis.witness import parameters_text, smallest_instance
 from polyviz.editing import start_edit
 from polyviz.editing.script import START
 from polyviz.errors import OptionError
-from polyviz.exercises.goal import UNSEEN, Goal, Verdict
+from polyviz.exercises.goal import UNSEEN, Goal, Verdict, counted
 from polyviz.exercises.nests import repeats, tiled_together
 from polyviz.exercises.running import agreement
 from polyviz.model.expression import Assign
@@ -54,7 +54,10 @@ def parallel(loop: str = "outermost") -> Goal:
 
     ``outermost``, the default, means every loop without a loop around it, ``innermost`` without one inside. A loop that
     never has more than one iteration is none: everything could be made parallel by wrapping it into such a loop.
+    Raises OptionError for what is no text.
     """
+    if not isinstance(loop, str):
+        raise OptionError(f"A loop is named by text, not {loop!r}: write parallel('outermost') or parallel('i'), say.")
     named = f"every {loop} loop" if loop in _ENDS else f"the loop `{loop}`"
     return Goal(f"{named} is parallel", lambda answer: _parallel(answer, loop))
 
@@ -111,7 +114,9 @@ def tiled(loops: int = 2) -> Goal:
     """At least so many ``loops`` of one nest are tiled together, in tiles of more than one iteration.
 
     Moves, a map and loops written anew are judged alike. How large the tiles are is not asked: ``at_most`` does that.
+    Raises OptionError for what is no number of loops.
     """
+    counted(loops, "tiled asks how many loops are tiled together", "tiled(2)")
     return Goal(f"at least {plural(loops, 'loop')} of one nest tiled", lambda answer: _tiled(answer, loops))
 
 
@@ -216,8 +221,10 @@ def _example(points: isl.Set, iterators: tuple[str, ...], sentence: str) -> str:
 def distances(*vectors: tuple[int, ...]) -> Goal:
     """The values flow over exactly these distance ``vectors``, from the iteration that writes to the one that reads.
 
-    They flow within one statement: between two there is no distance.
+    They flow within one statement: between two there is no distance. Raises OptionError for what is no vector.
     """
+    if not vectors or not all(isinstance(vector, tuple) for vector in vectors):
+        raise OptionError("Each distance is a tuple of its own: write distances((1, 0), (0, 1)), say.")
     noun = "distance" if len(vectors) == 1 else "distances"
     stated = ", ".join(map(_vector_text, vectors))
     return Goal(f"values flow over exactly the {noun} {stated}", lambda answer: _distances(answer, set(vectors)))

@@ -11,7 +11,7 @@ import numpy as np
 from polyviz.analysis import count_points
 from polyviz.analysis.witness import fixed
 from polyviz.errors import OptionError
-from polyviz.exercises.goal import UNSEEN, Goal, Verdict
+from polyviz.exercises.goal import UNSEEN, Goal, Verdict, counted
 from polyviz.exercises.running import sizes_of
 from polyviz.views.drawing import values_text
 from polyviz.views.instances import integer_points
@@ -37,10 +37,12 @@ def at_most(*, lines: int | None = None, bytes: int | None = None, cache: int = 
     Every access of every instance is played in the answer's order for the exercise's sizes; the line used longest ago
     leaves first (fully associative, LRU), a write fetches its line too. Rows of an array begin a line; a scalar stays
     in a register; instances that the answer gives one and the same time run as written. Raises OptionError unless
-    exactly one limit is given.
+    exactly one limit is given, a number of 1 or more.
     """
     if (lines is None) == (bytes is None):
         raise OptionError("A limit is lines or bytes: write at_most(lines=400), say.")
+    given = lines if bytes is None else bytes
+    counted(given, "A limit is how many lines or bytes may be fetched", "at_most(lines=400)")
     most = lines if lines is not None else (bytes or 0) // line
     limit = f"{lines:,} lines" if lines is not None else f"{bytes:,} bytes"
     room = max(1, cache // line)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.api.targets import Availability
 from polyviz.errors import ArgumentError
 from polyviz.runtime.toolchain import find_toolchain
 from tests.running import TARGETS, agree, function_of
@@ -167,6 +168,12 @@ def test_every_target_says_whether_it_can_run() -> None:
     assert {"c", "numba", "python"} <= found.keys()
     assert found["python"].available
     assert all(availability.reason for availability in found.values())
+
+
+def test_a_target_shown_by_a_notebook_says_what_is_missing() -> None:
+    shown = Availability(available=False, reason="no <compiler> was found")._repr_mimebundle_()
+    assert shown["text/plain"] == "cannot be used here: no <compiler> was found"
+    assert "no &lt;compiler&gt; was found" in shown["text/html"]
 
 
 SIEVE = """

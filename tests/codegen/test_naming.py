@@ -8,7 +8,7 @@ import polyviz as pv
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants
 from polyviz.codegen.lower import lower
 from polyviz.codegen.naming import inline_single_iterations, name_loops, substituted
-from polyviz.model.expression import Binary, Compare, Constant, Expression, Name
+from polyviz.model.expression import Binary, Call, Compare, Constant, Expression, Name
 from tests.running import function_of
 
 ITERATORS = {"S": ("i", "j")}
@@ -21,8 +21,8 @@ def instance(*arguments: Expression) -> Instance:
 ZERO, SIZE = Constant(0), Name("n")
 
 
-def loop(number: int, body: LoopNode, start: Expression = ZERO, stop: Expression = SIZE) -> For:
-    return For(f"~{number}", start, stop, 1, body)
+def loop(number: int, body: LoopNode, start: Expression = ZERO, stop: Expression = SIZE, step: int = 1) -> For:
+    return For(f"~{number}", start, stop, step, body)
 
 
 def names(node: LoopNode, reserved: frozenset[str] = frozenset()) -> list[str]:
@@ -56,12 +56,24 @@ def test_values_are_renamed_everywhere() -> None:
 
 def test_tiles_are_called_after_their_points() -> None:
     points = loop(2, loop(3, instance(Name("~2"), Name("~3")), start=Name("~1")), start=Name("~0"))
-    assert names(loop(0, loop(1, points))) == ["i_tile", "j_tile", "i", "j"]
+    assert names(loop(0, loop(1, points, step=32), step=32)) == ["i_tile", "j_tile", "i", "j"]
+
+
+def test_tiles_may_begin_before_the_first_iteration() -> None:
+    multiple = Binary("-", Binary("*", Constant(32), Name("~0")), SIZE)
+    points = loop(1, loop(2, instance(Name("~1"), Name("~2"))), start=Call("max", (Constant(1), multiple)))
+    assert names(loop(0, points))[0] == "i_tile"
+
+
+def test_a_diagonal_is_no_tile() -> None:
+    first = Call("max", (Constant(1), Binary("+", minus("~0", "n"), Constant(2))))
+    inner = loop(1, instance(Name("~1"), minus("~0", "~1")), start=first)
+    assert names(loop(0, inner)) == ["j_skew", "i"]
 
 
 def test_a_loop_that_several_starts_mix_is_a_wave() -> None:
     points = loop(2, loop(3, instance(Name("~2"), Name("~3")), start=Name("~1")), start=minus("~0", "~1"))
-    assert names(loop(0, loop(1, points))) == ["wave", "j_tile", "i", "j"]
+    assert names(loop(0, loop(1, points, step=32))) == ["wave", "j_tile", "i", "j"]
 
 
 def test_skewed_and_reversed_loops() -> None:

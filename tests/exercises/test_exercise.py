@@ -216,6 +216,23 @@ def test_a_teacher_is_told_what_is_wrong(name: str, goals, sizes, message: str) 
         exercise(name, SWEEP, goals, sizes=sizes)
 
 
+@pytest.mark.parametrize(
+    ("goal", "message"),
+    [
+        (lambda: tiled("i"), r"how many loops .* not 'i': write tiled\(2\)"),
+        (lambda: tiled(0), "1 or more, not 0"),
+        (lambda: at_most(lines="300"), r"not '300': write at_most\(lines=400\)"),
+        (lambda: at_most(bytes=1e4), "not 10000.0"),
+        (lambda: parallel(1), "named by text, not 1"),
+        (lambda: distances(1, -1), "a tuple of its own"),
+        (distances, "a tuple of its own"),
+    ],
+)
+def test_a_goal_that_could_not_be_judged_is_refused_when_it_is_set(goal, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        goal()
+
+
 def test_a_limit_is_one_of_two() -> None:
     with pytest.raises(OptionError, match="lines or bytes"):
         at_most()

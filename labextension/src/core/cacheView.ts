@@ -4,7 +4,7 @@
  */
 
 import { bytesText, cacheText, count, isThere, LARGEST, LINES, MOST_TOUCHES, simulate, SMALLEST, totalsOf, WAYS, type CacheShape, type Outcome, type Run } from './cache';
-import { element, freshId, items, keepingFocus, shape, type Child } from './dom';
+import { element, freshId, items, keepingFocus, scrolling, shape, type Child } from './dom';
 import { drawnMemory, linePaths } from './memoryPicture';
 import { unknownAccesses } from './memory';
 import type { Model } from './model';
@@ -148,7 +148,7 @@ class CacheView {
     });
     const header = element('tr', {}, ...head.map(name => element('th', { scope: 'col' }, name)));
     const table = element('table', { class: 'polyviz-table' }, element('thead', {}, header), element('tbody', {}, ...rows));
-    return element('div', { class: 'polyviz-scroll' }, table);
+    return scrolling('Hits and misses of the schedules', table);
   }
 
   private notes(): readonly HTMLElement[] {

@@ -1,7 +1,7 @@
 /** Measured times: one chart at a time, the same as a table with bars on one scale, and the verdict in words. */
 
 import { ChartPlace } from './chart';
-import { button, element, freshId, items, keepingFocus, shape } from './dom';
+import { button, element, freshId, items, keepingFocus, scrolling, shape } from './dom';
 import { ratiosFigure, rooflineFigure, timesFigure, type Colours, type Figure } from './figures';
 import type { Comparison, ComparisonRow } from './model';
 import { rooflinePicture } from './rooflinePicture';
@@ -105,7 +105,7 @@ function table(comparison: Comparison): readonly HTMLElement[] {
   const drawn = element('table', { class: 'polyviz-table' }, element('thead', {}, header), element('tbody', {}, ...rows));
   const notes = items(comparison.notes);
   return [
-    element('div', { class: 'polyviz-scroll', tabindex: 0, role: 'group', 'aria-label': 'Table of the times' }, drawn),
+    scrolling('Table of the times', drawn),
     element('p', { class: 'polyviz-muted' }, comparison.machine),
     ...(notes === null ? [] : [notes])
   ];

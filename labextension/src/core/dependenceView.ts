@@ -1,6 +1,6 @@
 /** The dependences as a table: filtered by kind and array, each with its distances and what carries it. */
 
-import { element, shape, type Child } from './dom';
+import { element, keepingFocus, shape, type Child } from './dom';
 import { carriersText } from './loops';
 import type { Relation } from './model';
 import { INPUT, KINDS } from './palette';
@@ -16,12 +16,14 @@ export function dependenceView(state: State): HTMLElement {
   const root = element('div', {});
   let mark = (): void => undefined;
   const draw = (): void => {
+    const scrolled = root.querySelector('.polyviz-scroll')?.scrollTop ?? 0;
     const [table, marker] = tableOf(state);
     root.replaceChildren(filters(state), table);
+    root.querySelectorAll('.polyviz-scroll').forEach(one => (one.scrollTop = scrolled));
     mark = marker;
     mark();
   };
-  state.on(['model', 'variant'], draw);
+  state.on(['model', 'variant'], () => keepingFocus(root, draw));
   state.on(['selection', 'filter'], () => mark());
   draw();
   return root;

@@ -1,7 +1,7 @@
 /** How the threads of the step that is shown meet memory: a line per access, and the banks of shared memory. */
 
 import { BANKS, meetings, stepText, type Meeting } from './deviceSteps';
-import { element, shape } from './dom';
+import { element, scrolling, shape } from './dom';
 import type { State } from './state';
 
 export function deviceTimeView(state: State): HTMLElement {
@@ -26,7 +26,7 @@ function content(state: State): readonly HTMLElement[] {
   const head = element('tr', {}, ...['access', '', 'memory', 'threads', 'transactions', 'banks'].map(name => element('th', { scope: 'col' }, name || 'kind')));
   return [
     element('p', {}, `${stepText(device, state.position, threads)}.`),
-    element('div', { class: 'polyviz-scroll', tabindex: 0, role: 'group', 'aria-label': 'How the threads of this step meet memory' }, element('table', { class: 'polyviz-table' }, element('thead', {}, head), element('tbody', {}, ...rows))),
+    scrolling('How the threads of this step meet memory', element('table', { class: 'polyviz-table' }, element('thead', {}, head), element('tbody', {}, ...rows))),
     element('p', { class: 'polyviz-muted' }, 'In the order of the schedule, one block after the other; a transaction is a segment of 128 bytes. A kernel that stages tiles fills them with copies of their own, which the counts of the emulator include.')
   ];
 }

@@ -3,7 +3,7 @@
 import { blockPicture } from './blockPicture';
 import { bytesText } from './cache';
 import type { Card, Device, DeviceAccess } from './device';
-import { element, folding, items, type Child } from './dom';
+import { element, folding, items, scrolling, type Child } from './dom';
 import { threadPicture } from './threadPicture';
 
 /** Signs of a grid that stand in one line; as in the text form of a card. */
@@ -103,5 +103,5 @@ function table(caption: string, head: readonly string[], rows: readonly (readonl
   const header = element('tr', {}, ...head.map(name => element('th', { scope: 'col' }, name || 'kind')));
   const body = rows.map(cells => element('tr', {}, ...cells.map(cell => element('td', {}, cell))));
   const made = element('table', { class: 'polyviz-table' }, element('caption', { class: 'polyviz-word' }, caption), element('thead', {}, header), element('tbody', {}, ...body));
-  return element('div', { class: 'polyviz-scroll', tabindex: 0, role: 'group', 'aria-label': caption }, made);
+  return scrolling(caption, made);
 }

@@ -55,6 +55,11 @@ export function unfolding(summary: string, make: () => Child): HTMLDetailsElemen
   return part;
 }
 
+/** What may be wider or longer than its place: whoever uses keys can scroll it, and hears what it is. */
+export function scrolling(label: string, ...content: readonly Child[]): HTMLDivElement {
+  return element('div', { class: 'polyviz-scroll', tabindex: 0, role: 'group', 'aria-label': label }, ...content);
+}
+
 export function items(sentences: readonly string[]): HTMLUListElement | null {
   return sentences.length > 0 ? element('ul', {}, ...sentences.map(one => element('li', {}, one))) : null;
 }
@@ -93,7 +98,8 @@ export function keepingFocus(root: HTMLElement, redraw: () => void): void {
     return;
   }
   const all = controls(root);
-  const again = all.findIndex(one => nameOf(one) === nameOf(active));
+  const same = all.flatMap((one, number) => (nameOf(one) === nameOf(active) ? [number] : []));
+  const again = same.includes(place) ? place : (same[0] ?? -1);
   const near = Math.max(0, again < 0 ? place : again);
   const usable = [...all.slice(near), ...all.slice(0, near).reverse()].find(one => !one.matches(':disabled'));
   usable?.focus();

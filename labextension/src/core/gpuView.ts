@@ -6,7 +6,7 @@
 import { accessMotions, warpTransactions, WARP } from './coalescing';
 import { blockPicture } from './blockPicture';
 import { deviceParts } from './deviceView';
-import { element, folding, keepingFocus, type Child } from './dom';
+import { element, folding, keepingFocus, scrolling, type Child } from './dom';
 import type { Dimension, Model, SuperposedKernel, Superposition, Variant } from './model';
 import { runner } from './runner';
 import type { State } from './state';
@@ -208,7 +208,7 @@ function accessTable(model: Model, found: Superposition): readonly HTMLElement[]
   );
   const header = element('tr', {}, ...head.map(name => element('th', { scope: 'col' }, name)));
   const table = element('table', { class: 'polyviz-table' }, element('thead', {}, header), element('tbody', {}, ...rows));
-  return [element('p', { class: 'polyviz-word' }, 'Memory, as neighbouring threads see it'), element('div', { class: 'polyviz-scroll' }, table)];
+  return [element('p', { class: 'polyviz-word' }, 'Memory, as neighbouring threads see it'), scrolling('Accesses of neighbouring threads', table)];
 }
 
 function conditions(found: Superposition): HTMLElement {

@@ -137,8 +137,7 @@ function layout(state: State): readonly HTMLElement[] {
     'div',
     { class: 'polyviz-columns' },
     element('div', {}, section('Source', sourceView(state)), section('Schedule tree', treeView(state)), section('Generated code', codeView(state))),
-    element('div', { class: 'polyviz-right' }, section('Domain', domainView(state), timeView(state), deviceTimeView(state)), section('Dependences', dependenceView(state))),
-    section('Cache', cacheView(state))
+    element('div', {}, section('Domain', domainView(state), timeView(state), deviceTimeView(state)), section('Dependences', dependenceView(state)), section('Cache', cacheView(state)))
   );
   const all = element('div', {}, body);
   all.addEventListener('keydown', event => {

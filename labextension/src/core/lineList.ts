@@ -17,11 +17,19 @@ function hanging(line: string): string {
   return `padding-inline-start: ${indent}ch; text-indent: -${indent}ch`;
 }
 
+/** Browsers break lines behind a hyphen, and would part a minus from its number. */
+const NEGATIVE = /(-\(?\w{1,24})/;
+
+function whole(code: string): readonly (HTMLElement | string)[] {
+  return code.split(NEGATIVE).flatMap((part, place) => (part === '' ? [] : [place % 2 === 1 ? element('span', { class: 'polyviz-whole' }, part) : part]));
+}
+
 /** A line with the short remark at its end, such as the number of a source line, in one piece. */
 function remarked(line: string): readonly (HTMLElement | string)[] {
   const remark = /  # .{1,24}$/.exec(line)?.[0] ?? '';
   const rest = line.slice(0, line.length - remark.length);
-  return remark === '' ? [line === '' ? ' ' : line] : [rest, element('span', { class: 'polyviz-remark' }, remark)];
+  const told = line === '' ? [' '] : whole(rest);
+  return remark === '' ? told : [...told, element('span', { class: 'polyviz-remark' }, remark)];
 }
 
 export function lineList(label: string, text: string, first: number, pick: (line: number) => void): LineList {

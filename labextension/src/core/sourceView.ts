@@ -4,31 +4,31 @@ import { codeLoops } from './codeLoops';
 import { button, element, items } from './dom';
 import { lineList } from './lineList';
 import { NOTHING, statementNumber } from './selection';
-import type { State } from './state';
+import type { Program } from './model';
+import type { Change, State } from './state';
 
 export function sourceView(state: State): HTMLElement {
-  const root = element('div', {});
-  const draw = (): void => {
-    const list = lineList(`Source of ${state.model.name}`, state.model.text, 1, line =>
-      state.select({ what: 'line', line })
-    );
-    root.replaceChildren(list.root);
-    marker = () => list.mark(state.light.lines);
-    marker();
-  };
-  let marker = (): void => undefined;
-  state.on(['model'], draw);
-  state.on(['selection', 'variant'], () => marker());
-  draw();
-  return root;
+  // A model of another text gets views of its own.
+  const list = lineList(`Source of ${state.model.name}`, state.model.text, 1, line => state.select({ what: 'line', line }));
+  const mark = (): void => list.mark(state.light.lines);
+  state.on(['selection', 'variant'], mark);
+  mark();
+  return element('div', {}, list.root);
 }
 
 export function codeView(state: State): HTMLElement {
   const root = element('div', {});
   let marker = (): void => undefined;
-  const draw = (): void => {
+  let drawn: Program | null = null;
+  const draw = (told: readonly Change[]): void => {
     const { variant } = state;
     const program = variant?.program ?? null;
+    if (!told.includes('order') && drawn !== null && isSame(drawn, program)) {
+      // Only more is known of the same order: whoever reads or walks through the lines stays there.
+      marker();
+      return;
+    }
+    drawn = program;
     if (variant === undefined || program === null) {
       root.replaceChildren(element('p', {}, 'No program was generated for this schedule.'));
       marker = () => undefined;
@@ -63,6 +63,10 @@ export function codeView(state: State): HTMLElement {
   };
   state.on(['model', 'variant'], draw);
   state.on(['selection'], () => marker());
-  draw();
+  draw(['order']);
   return root;
+}
+
+function isSame(one: Program, other: Program | null): boolean {
+  return one.target === other?.target && one.text === other.text && one.notes.join() === other.notes.join();
 }

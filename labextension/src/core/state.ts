@@ -171,7 +171,8 @@ export class State {
     this.selection = stillThere(this.selection, this.model, model, isSameOrder);
     this.model = model;
     this.variantNumber = number;
-    this.menu = null;
+    // Where only more is known of the same schedule, as reasons or kernels that came late, a menu is still true.
+    this.menu = isSameRun && before?.name === this.variant?.name ? this.menu : null;
     this.tell('model', 'variant', ...(isSameRun ? [] : ['order' as const]), 'selection', 'choices');
   }
 }

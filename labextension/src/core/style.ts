@@ -32,8 +32,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-saves { margin-inline-start: auto; white-space: nowrap; }
 .polyviz-memory { max-height: 340px; overflow: auto; }
 @container (min-width: 820px) {
-  .polyviz-columns { grid-template-columns: minmax(300px, 5fr) minmax(0, 7fr); grid-template-rows: auto 1fr; gap: 0 10px; align-items: start; }
-  .polyviz-right { grid-area: 1 / 2 / span 2; }
+  .polyviz-columns { grid-template-columns: minmax(300px, 5fr) minmax(0, 7fr); align-items: start; }
 }
 .polyviz-section { border: 1px solid var(--pv-border); border-radius: 4px; padding: 6px 8px; margin-bottom: 10px; }
 .polyviz-row, .polyviz-filter { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: center; }
@@ -62,7 +61,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 }
 .polyviz-busy:empty, .polyviz-problem:empty { display: none; }
 .polyviz-problem { color: var(--pv-violation); font-weight: 600; }
-.polyviz-lines { max-height: 320px; overflow: auto; position: relative; }
+.polyviz-lines { max-height: 440px; overflow: auto; position: relative; }
 .polyviz-line { display: flex; gap: 10px; white-space: pre-wrap; cursor: pointer; padding-inline-end: 6px; border-inline-start: 3px solid transparent; }
 .polyviz-line > code { min-width: 0; overflow-wrap: anywhere; } .polyviz-remark { display: inline-block; white-space: pre; text-indent: 0; }
 .polyviz-number { color: var(--pv-muted); min-width: 2.4em; flex: none; text-align: end; font: 11px/1.7 var(--jp-code-font-family, monospace); }
@@ -84,6 +83,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz button.polyviz-move { font-size: 12px; text-align: start; padding: 1px 7px; background: var(--pv-paper); }
 /* Effects are written anew when they are known: a press that began on one would lose its click. */
 .polyviz-effect { margin-inline-start: 3px; color: var(--pv-muted); font-size: 11px; pointer-events: none; }
+.polyviz-effect:is(.polyviz-better, .polyviz-worse) { white-space: nowrap; }
 .polyviz-effect.polyviz-better { color: var(--pv-output); } .polyviz-effect.polyviz-worse { color: var(--pv-anti); }
 .polyviz button.polyviz-illegal { color: var(--pv-muted); text-decoration: line-through; border-style: dashed; }
 .polyviz-reason:empty { display: none; }
@@ -96,7 +96,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-whole, [aria-label=Dependences] td:first-child { white-space: nowrap; }
 .polyviz-table tbody tr { background: none; cursor: pointer; }
 .polyviz-table td svg { vertical-align: middle; }
-.polyviz-script { background: var(--pv-raised); padding: 6px; overflow: auto; max-height: 240px; }
+.polyviz pre.polyviz-script { background: var(--pv-raised); padding: 6px; overflow: auto; max-height: 240px; }
 .polyviz-differs { color: var(--pv-anti); font-weight: 700; }
 .polyviz-row > .polyviz-caption { min-width: 8em; }
 .polyviz-undone { opacity: 0.6; }

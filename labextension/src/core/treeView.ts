@@ -1,12 +1,12 @@
 /** The schedule tree: nodes, the loops of each band with their rows and flags, and the menu of moves on each loop. */
 
-import { button, element } from './dom';
+import { button, element, keepingFocus } from './dom';
 import { flagsOf, loopId, rowText, verdictOf } from './loops';
 import { MenuView } from './menuView';
 import type { Member, TreeNode, Verdict } from './model';
 import { onPick, rove } from './roving';
 import { statementNumber, type Selection } from './selection';
-import type { State } from './state';
+import type { Change, State } from './state';
 
 export function treeView(state: State): HTMLElement {
   const root = element('div', {});
@@ -16,8 +16,7 @@ export function treeView(state: State): HTMLElement {
   let menuView: MenuView | null = null;
   /** The place of the last menu: whoever made a move there goes on there. */
   let opened = '';
-  const draw = (): void => {
-    const hadFocus = root.contains(document.activeElement);
+  const redraw = (): void => {
     const drawing = new Drawing(state);
     const variant = state.variant;
     const tree = element('ul', {
@@ -28,15 +27,33 @@ export function treeView(state: State): HTMLElement {
     });
     tree.append(...(variant === undefined ? [] : drawing.node(variant.tree, '0')));
     rove(tree, '[role=treeitem]');
+    const scrolled = root.firstElementChild?.scrollTop ?? 0;
     root.replaceChildren(tree);
     loops = drawing.loops;
     parts = drawing.parts;
     places = drawing.places;
-    menuView = null;
+    const isStillOpen = menuView !== null && menuView.number === state.menu?.number && attach(menuView);
+    menuView = isStillOpen ? menuView : null;
+    tree.scrollTop = scrolled;
     mark();
-    if (hadFocus) {
-      (places.get(opened) ?? tree.querySelector<HTMLElement>('[role=treeitem]'))?.focus();
+  };
+  /** Where only more is known of the same order, everything stays where it is; another one begins at the last menu. */
+  const draw = (told: readonly Change[]): void => {
+    if (!told.includes('order')) {
+      keepingFocus(root, redraw);
+      return;
     }
+    const hadFocus = root.contains(document.activeElement);
+    redraw();
+    if (hadFocus) {
+      (places.get(opened) ?? root.querySelector<HTMLElement>('[role=treeitem]'))?.focus();
+    }
+  };
+  /** Put a menu below its loop; whether there is one. */
+  const attach = (view: MenuView): boolean => {
+    const label = places.get(view.address)?.querySelector(':scope > .polyviz-node');
+    label?.after(view.root);
+    return label instanceof Element;
   };
   const mark = (): void => {
     const light = state.light;
@@ -56,11 +73,10 @@ export function treeView(state: State): HTMLElement {
       }
       menuView = null;
     }
-    const item = menu === null ? undefined : places.get(menu.address);
-    if (menu !== null && item !== undefined && menuView === null) {
+    if (menu !== null && places.has(menu.address) && menuView === null) {
       menuView = new MenuView(state, menu);
       opened = menu.address;
-      item.querySelector(':scope > .polyviz-node')?.after(menuView.root);
+      attach(menuView);
       menuView.root.focus();
     }
     if (menu !== null) {
@@ -70,7 +86,7 @@ export function treeView(state: State): HTMLElement {
   state.on(['model', 'variant'], draw);
   state.on(['selection'], mark);
   state.on(['choices'], showMenu);
-  draw();
+  redraw();
   return root;
 }
 

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { execute, kernelIsIdle, openFile } from './browser.mjs';
 import { stage } from './stage.mjs';
 
-const { url, page, view, scenario, picture, sentence, settled, finish } = await stage();
+const { url, page, view, scenario, picture, eventually, tells, settled, finish } = await stage();
 const focused = () => page.evaluate(() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent);
+const onFocus = name => eventually(async () => assert.equal(await focused(), name));
 const undone = count => page.waitForFunction(wanted => document.querySelectorAll('.polyviz-undone').length === wanted, count);
 
 await openFile(page, url, 'live.ipynb');
@@ -19,11 +20,12 @@ await scenario('a move, undo and redo by keys alone', async () => {
     await page.keyboard.press(key);
   }
   await view.locator('.polyviz-menu').waitFor();
-  assert.equal(await focused(), 'Moves at i');
+  await onFocus('Moves at i');
   await view.locator('.polyviz-move').first().waitFor();
   // What the moves would change follows: it takes no focus away.
   await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
+  await view.locator('.polyviz-move:focus').waitFor();
   const first = await view.locator('.polyviz-move:focus').evaluate(one => one.firstChild.textContent);
   await settled();
   assert.equal(await view.locator('.polyviz-move:focus').evaluate(one => one.firstChild.textContent), first);
@@ -33,24 +35,25 @@ await scenario('a move, undo and redo by keys alone', async () => {
   await view.locator('button:has-text("Undo")').focus();
   await page.keyboard.press('Enter');
   await undone(1);
-  assert.equal(await focused(), 'Redo');
+  await onFocus('Redo');
   await page.keyboard.press('Enter');
   await undone(0);
-  assert.equal(await focused(), 'Moves made');
+  await onFocus('Moves made');
 });
 
 await scenario('the sentence of what is picked far down stays in sight', async () => {
   await page.setViewportSize({ width: 1400, height: 700 });
   await view.locator('section[aria-label=Dependences] tbody tr').first().click();
   await view.locator('summary:text-is("Timing")').scrollIntoViewIfNeeded();
-  await page.waitForTimeout(300);
-  assert.match(await sentence(), /^The flow dependence through A/);
-  const [status, scrolled] = await page.evaluate(() => {
-    const top = element => document.querySelector(element).getBoundingClientRect().top;
-    return [top('.jp-NotebookPanel .polyviz-status') - top('.jp-WindowedPanel-outer'), top('.jp-NotebookPanel .polyviz')];
+  await tells(/^The flow dependence through A/);
+  await eventually(async () => {
+    const [status, scrolled] = await page.evaluate(() => {
+      const top = element => document.querySelector(element).getBoundingClientRect().top;
+      return [top('.jp-NotebookPanel .polyviz-status') - top('.jp-WindowedPanel-outer'), top('.jp-NotebookPanel .polyviz')];
+    });
+    assert.ok(scrolled < 0, 'the views reach above the window');
+    assert.ok(Math.abs(status) < 5, `the sentence is ${status} px below the top`);
   });
-  assert.ok(scrolled < 0, 'the views reach above the window');
-  assert.ok(Math.abs(status) < 5, `the sentence is ${status} px below the top`);
   await picture('in-sight');
 });
 

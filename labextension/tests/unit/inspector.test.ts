@@ -224,6 +224,55 @@ test('names and legality are there first, and what a move would change is put be
   expect(unroll.textContent).toContain('Unroll loops: 2 → 3');
 });
 
+/** The same loops and order, with more known of them, as answers bring it that come late. */
+function withMore(): Record<string, unknown> {
+  const plain = sample();
+  const [original, ...others] = plain['variants'] as Record<string, unknown>[];
+  return { ...plain, notes: ['late'], variants: [{ ...original, reasons: [] }, ...others] };
+}
+
+test('a menu stays open, and keeps the focus, when more is known of the same order', () => {
+  const asked: Question[] = [];
+  const view = draw(sample(), asked);
+  find('[aria-label="Moves at i"]').click();
+  const { number } = asked.at(-1) as { number: number };
+  const move = { move: 'reversal', at: 'i', arguments: {}, label: 'Reversal', legal: true, effect: '', reason: '', violation: null, after: null, place: 0 };
+  view.offer(number, [move], false);
+  find('.polyviz-move').focus();
+  view.show(withMore());
+  expect(document.activeElement).toBe(find('.polyviz-move'));
+  view.offer(number, [{ ...move, place: 1, label: 'Scale' }], true);
+  expect(all('.polyviz-move')).toHaveLength(2);
+  find('input[aria-label="Schedule skewed"]').click();
+  expect(all('.polyviz-menu')).toHaveLength(0);
+});
+
+test('a menu of other sizes is closed: what it tells was counted for those before', () => {
+  const view = draw(sample(), []);
+  find('[aria-label="Moves at i"]').click();
+  view.show({ ...sample(), parameters: [{ name: 'n', source: 'argument n', value: 4, low: 1, high: 24 }] });
+  expect(all('.polyviz-menu')).toHaveLength(0);
+});
+
+test('lines, loops and dependences keep the focus when more is known of the same order', () => {
+  const view = draw(sample(), []);
+  for (const selector of ['[aria-label^=Generated] [role=option]:last-child', '[aria-label^=Source] [role=option]:last-child', '[role=treeitem] [role=treeitem]', '[aria-label=Dependences] tbody tr']) {
+    find(selector).focus();
+    view.show(withMore());
+    expect(document.activeElement).toBe(find(selector));
+  }
+});
+
+test('a minus is not parted from its number at the end of a line', () => {
+  const plain = sample();
+  const [original] = plain['variants'] as Record<string, unknown>[];
+  const program = { ...(original!['program'] as object), text: 'for i_reversed in x:\n    L[-i_reversed] = a - b\n' };
+  draw({ ...plain, variants: [{ ...original, program }] });
+  const line = all('[aria-label^=Generated] code')[1]!;
+  expect(line.textContent).toBe('    L[-i_reversed] = a - b');
+  expect([...line.querySelectorAll('.polyviz-whole')].map(one => one.textContent)).toEqual(['-i_reversed']);
+});
+
 test('a menu takes no moves of one that was closed before it', () => {
   const view = draw(sample(), []);
   const open = find('[aria-label="Moves at i"]');
