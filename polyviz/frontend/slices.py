@@ -157,6 +157,9 @@ class SliceReader:
             return index
         step = self._step(index)
         extent = extent_of(base, axis)
+        for bound in (index.lower, index.upper):
+            if bound is not None and constant_of(bound) is None:
+                self._assume_from_start(bound, base, axis)
         if step > 0:
             start = self._from_end(index.lower, extent, ast.Constant(0), clipped=True)
             return Axis(start, self._from_end(index.upper, extent, extent), step)
@@ -184,6 +187,28 @@ class SliceReader:
             return bound
         position = difference(extent, ast.Constant(-constant))
         return call_of("max", position, ast.Constant(0)) if clipped else position
+
+    def _assume_from_start(self, bound: ast.expr, base: ast.Name, axis: int) -> None:
+        """Take for granted that a bound over the sizes is not negative: it would count from the end then.
+
+        Where that would be before the array begins, as in one without elements, nothing is selected either way.
+        """
+        reader = AffineReader(tuple(self._program.iterators), self._program.parameters)
+        try:
+            value = reader.value(self._expressions.read(bound))
+        except NotAffine:
+            return
+        if value.involves_dims(isl.dim_type.in_, 0, value.dim(isl.dim_type.in_)):
+            return
+        nothing = value.sub(value)
+        assumed = value.ge_set(nothing).params()
+        known = self._program.parameters.known_shape(base.id, axis)
+        if known is not None:
+            length = reader.value(known)
+            outside = length.add(value).le_set(nothing).intersect(length.ge_set(nothing))
+            either = assumed.union(outside.params()).coalesce()
+            assumed = either if either.n_basic_set() == 1 else assumed
+        self._program.assumptions.append(assumed)
 
     def _check_target(self, target: ast.expr, region: Region) -> None:
         indices = [part for part in region.parts if isinstance(part, ast.expr)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 LARGEST = 2**53
-"""Whole numbers beyond it are no longer exact as numbers with a fraction."""
+"""Whole numbers from here on are no longer exact as numbers with a fraction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def _are_alike(one: Term, other: Term) -> bool:
 
 def _can_be_written(number: int | float) -> bool:
     """Finite, and exact where it is whole: zero times an infinite factor would be no number."""
-    return abs(number) <= LARGEST if isinstance(number, int) else math.isfinite(number)
+    return abs(number) < LARGEST if isinstance(number, int) else math.isfinite(number)
 
 
 def _factor(term: Term) -> int | float:

@@ -370,3 +370,29 @@ def test_threads_of_a_processor_mean_nothing_on_a_device_and_that_is_said():
         "bounds the threads of a processor"
         not in pv.compile(SMOOTH_ROWS, target="python", threads=2).report()
     )
+
+
+COPIED_UP_TO = """
+    def f(A, B, n):
+        B[1 : n - 1] = 2.0 * A[1 : n - 1]
+    """
+
+
+def test_a_bound_of_a_slice_that_would_count_from_the_end_is_refused_at_the_call() -> None:
+    kernel = pv.compile(function_of(COPIED_UP_TO), target="python")
+    values = np.arange(6.0)
+    for n in (6, 3, 2, 1):
+        given, wanted = np.zeros(6), np.zeros(6)
+        kernel(values, given, n)
+        wanted[1 : n - 1] = 2.0 * values[1 : n - 1]
+        np.testing.assert_array_equal(given, wanted)
+    with pytest.raises(ArgumentError, match="n > 0"):
+        kernel(values, np.zeros(6), 0)
+
+
+def test_the_inner_part_of_an_array_without_elements_has_none() -> None:
+    def inner(A):
+        n = A.shape[0]
+        A[1 : n - 1] = 3.0
+
+    pv.compile(inner, target="python")(np.zeros(0))

@@ -62,8 +62,6 @@ def test_common_factors_are_taken_out(written: str, expected: str) -> None:
         "9007199254740991 * a + 1 * a",
         "0.2 * (a + b + c + d + e)",
         "0.5 * a + 0.5 * b",
-        "1e308 * a + 1e308 * a",
-        "9223372036854775807 * a + a * 1",
         "x + x + 2.0 * x",
         "a * (b + c) + a * (d + e)",
         "(a + b) / 3.0 + (c + d) / 3.0",
