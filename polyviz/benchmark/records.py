@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from polyviz.model.measurement import Status
 from polyviz.model.roofline import Peaks, Work
-from polyviz.runtime.statistics import median_interval
+from polyviz.runtime.statistics import bounded_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,8 +50,8 @@ class VariantRecord:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the median, where there are two samples or more."""
-        return median_interval(self.samples) if len(self.samples) > 1 else None
+        """The 95 % interval of the median, where the samples tell one."""
+        return bounded_interval(self.samples) if self.samples else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +158,7 @@ def ratio(slow: VariantRecord, fast: VariantRecord) -> Ratio | None:
     if not slow.samples or len(slow.samples) != len(fast.samples):
         return None
     quotients = [one / other for one, other in zip(slow.samples, fast.samples, strict=True)]
-    interval = median_interval(quotients) if len(quotients) > 1 else None
-    return Ratio(statistics.median(quotients), interval)
+    return Ratio(statistics.median(quotients), bounded_interval(quotients))
 
 
 def _fastest(variants: list[VariantRecord]) -> VariantRecord | None:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 CONFIDENCE = 0.95
-# Two-sided 95 % points of Student's t for 1 to 4 degrees of freedom.
 _WIDEST = math.log(10.0)
 """An interval from few samples that reaches further up than this factor is none."""
+# Two-sided 95 % points of Student's t for 1 to 4 degrees of freedom.
 _STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}
 
 
@@ -77,6 +77,16 @@ def median_interval(values: Sequence[float]) -> tuple[float, float]:
     ordered = sorted(values)
     rank = _lower_rank(len(ordered))
     return ordered[rank - 1], ordered[-rank]
+
+
+def bounded_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """The same; None where the values are too few, or too far apart, for an interval with an upper end.
+
+    >>> bounded_interval([1.0, 9.0]) is None
+    True
+    """
+    found = median_interval(values)
+    return found if math.isfinite(found[1]) else None
 
 
 def _lower_rank(count: int) -> int:
