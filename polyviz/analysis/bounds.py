@@ -49,6 +49,37 @@ def check_bounds(
                 _refuse_outside(scop, statement, numbered, parameter_values, shapes[access.array])
 
 
+def stay_inside(
+    scop: Scop, parameter_values: Mapping[str, int], shapes: Mapping[str, tuple[int, ...]]
+) -> bool:
+    """Whether for these sizes the *may* accesses stay inside their arrays too, whichever of them happen.
+
+    Subscripts that depend on data may lead anywhere, so a part with one of those is never sure.
+
+    >>> import polyviz as pv
+    >>> part = pv.extract("def f(A, M, n):\\n  for i in range(n):\\n    if M[i] > 0:\\n      A[i] = 0.0")
+    >>> [stay_inside(part, {"n": 4}, {"A": (extent,), "M": (4,)}) for extent in (3, 4)]
+    [False, True]
+    """
+    shapes = {**_created(scop, parameter_values), **shapes}
+    return all(
+        access.array in shapes and _stays_inside(cells, parameter_values, shapes[access.array])
+        for statement, access in all_accesses(scop)
+        if not access.exact and (cells := restricted(scop, statement, access).range()).dim(_SET) > 0
+    )
+
+
+def _stays_inside(cells: isl.Set, parameter_values: Mapping[str, int], shape: tuple[int, ...]) -> bool:
+    here = fixed(cells, parameter_values)
+    if here.is_empty():
+        return True
+    ends = [(here.dim_min_val(axis), here.dim_max_val(axis)) for axis in range(len(shape))]
+    return all(
+        low.is_int() and high.is_int() and low.is_nonneg() and high.to_python() < extent
+        for (low, high), extent in zip(ends, shape, strict=True)
+    )
+
+
 def _created(scop: Scop, parameter_values: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
     """The shapes of the arrays that the part itself creates."""
     found = {}

@@ -7,26 +7,66 @@ from typing import TYPE_CHECKING
 
 from polyviz.mapping.gpu import make_device_plan
 from polyviz.mapping.targets import make_plan
+from polyviz.model.plan import PARALLEL, REDUCED
 from polyviz.model.schedule import Decision
+from polyviz.scheduling.described import described
+from polyviz.scheduling.problem import SchedulingProblem
+from polyviz.transform.tree import kind_of, walk
 
 if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import Plan
+    from polyviz.model.program import FloatingPoint
+    from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
 
 
-def without_tiles(scop: Scop, dependences: Dependences, plan: Plan) -> Plan | None:
+def without_tiles(
+    scop: Scop, dependences: Dependences, plan: Plan, contract: FloatingPoint = "reassociate"
+) -> Plan | None:
     """The plan of the same schedule without tiles, which says so; None where ``plan`` has none already.
 
-    On a device it is wavefronts that go.
+    An order that was skewed for the sake of tiles is of no use without them: where it leaves nothing to threads and
+    the order of the source does, the loops run in that one. On a device it is wavefronts that go.
     """
     if plan.device is not None:
         return _without_wavefronts(scop, dependences, plan)
     if not any(decision.step == "tile" for decision in plan.decisions):
         return None
-    untiled = make_plan(scop, dependences, plan.schedule, plan.target, tile=False, threads=plan.threads)
     text = "the loops run without tiles, in the same order: isl would need too long to write the loops of the tiles"
+    untiled = _untiled(scop, dependences, plan, plan.schedule, contract)
+    if not (plan.schedule.by_hand or _has_threads(untiled)):
+        problem = SchedulingProblem(scop, dependences)
+        as_written = described(problem, plan.schedule.scheduler, scop.schedule, plan.schedule.decisions)
+        in_source_order = _untiled(scop, dependences, plan, as_written, contract)
+        if _has_threads(in_source_order):
+            untiled = in_source_order
+            text = (
+                "the loops run without tiles, in the order of the source: isl would need too long to write the loops "
+                "of the tiles, and without them the schedule found leaves nothing to threads"
+            )
     return replace(untiled, decisions=(*untiled.decisions, Decision("fallback", text)))
+
+
+def _untiled(
+    scop: Scop, dependences: Dependences, plan: Plan, schedule: Schedule, contract: FloatingPoint
+) -> Plan:
+    return make_plan(
+        scop,
+        dependences,
+        schedule,
+        plan.target,
+        tile=False,
+        processor=plan.vectors,
+        threads=plan.threads,
+        contract=contract,
+    )
+
+
+def _has_threads(plan: Plan) -> bool:
+    """Whether threads share a loop."""
+    marks = (node.mark_get_id().get_name() for node in walk(plan.tree) if kind_of(node) == "mark")
+    return any(mark.partition(":")[0] in (PARALLEL, REDUCED) for mark in marks)
 
 
 def _without_wavefronts(scop: Scop, dependences: Dependences, plan: Plan) -> Plan | None:

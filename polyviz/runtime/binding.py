@@ -50,11 +50,15 @@ _DTYPE_NAMES = {np.dtype(name): name for name in SUPPORTED_TYPES}
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One call's values: ``given`` by argument name, ``parameters`` as integers, ``types`` of what was given."""
+    """One call's values: ``given`` by argument name, ``parameters`` as integers, ``types`` of what was given.
+
+    ``inside``: no subscript that is tested while the loops run can fail for these sizes.
+    """
 
     given: Mapping[str, Any]
     parameters: Mapping[str, int]
     types: Mapping[str, ArrayType]
+    inside: bool = False
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:

@@ -8,8 +8,8 @@ from pickle import PicklingError
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from polyviz.analysis.bounds import check_bounds
-from polyviz.codegen.calling import written_arrays
+from polyviz.analysis.bounds import check_bounds, stay_inside
+from polyviz.codegen.calling import tests_affine_subscripts, written_arrays
 from polyviz.codegen.cards import kernel_cards
 from polyviz.codegen.generate import all_types, generate, largest_cell
 from polyviz.codegen.numba_cuda import print_numba_cuda
@@ -87,9 +87,10 @@ class Kernel(Displayable):
         self._remarks: tuple[str, ...] = ()
         self._binder = Binder(scop, signature, on_device=plan.target == "cuda")
         self._compiling = threading.Lock()
-        self._compiled: dict[tuple[tuple[str, ArrayType], ...], Compiled] = {}
+        self._compiled: dict[tuple[tuple[tuple[str, ArrayType], ...], bool], Compiled] = {}
         self._latest: Program | None = None
-        self._bounds_checked: dict[object, None] = {}
+        self._bounds_checked: dict[object, bool] = {}
+        self._sizes_decide = plan.target in PROCESSORS and tests_affine_subscripts(scop)
         self._as_written = AsWritten(original, plan.target)
         self._quick = self._binder.quick_calls()
 
@@ -254,16 +255,20 @@ class Kernel(Displayable):
         """The values of a call, checked: types, overlap unless it is allowed, and every affine subscript."""
         bound = self._binder.bind(arguments, keywords, overlapping=overlapping)
         key = (tuple(bound.parameters.items()), tuple(bound.shapes.items()))
-        if key not in self._bounds_checked:
-            self._check_bounds(bound, key)
-        return bound
+        inside = self._bounds_checked.get(key)
+        if inside is None:
+            inside = self._check_bounds(bound, key)
+        return replace(bound, inside=True) if inside else bound
 
     @exclusive
-    def _check_bounds(self, bound: Bound, key: object) -> None:
+    def _check_bounds(self, bound: Bound, key: object) -> bool:
+        """Whether the tests in the program cannot fail for these sizes; OutOfBoundsError where others would."""
         check_bounds(self.scop, dict(bound.parameters), bound.shapes)
+        inside = self._sizes_decide and stay_inside(self.scop, bound.parameters, bound.shapes)
         if len(self._bounds_checked) >= BOUNDS_REMEMBERED:
             self._bounds_checked.clear()
-        self._bounds_checked[key] = None
+        self._bounds_checked[key] = inside
+        return inside
 
     @exclusive
     def specialise(self, types: Mapping[str, ArrayType]) -> Program:
@@ -274,7 +279,7 @@ class Kernel(Displayable):
         try:
             return self._generated(types)
         except EndlessLoopsError:
-            untiled = without_tiles(self.scop, self.dependences, self.plan)
+            untiled = without_tiles(self.scop, self.dependences, self.plan, self.floating_point)
             if untiled is None:
                 raise
             self.plan = untiled
@@ -305,8 +310,8 @@ class Kernel(Displayable):
 
     def program_for(self, bound: Bound) -> Program:
         """The program for one call's types."""
-        found = self._compiled.get(bound.key)
-        return self.specialise(bound.types) if found is None else found.program
+        found = self._compiled.get((bound.key, bound.inside))
+        return _for_call(self.specialise(bound.types), bound) if found is None else found.program
 
     @property
     def has_substitute(self) -> bool:
@@ -321,19 +326,19 @@ class Kernel(Displayable):
         self._compile(bound)
 
     def _compile(self, bound: Bound) -> Compiled:
-        key = bound.key
+        key = bound.key, bound.inside
         compiled = self._compiled.get(key)
         if compiled is None:
             with self._compiling:
                 compiled = self._compiled.get(key)
                 if compiled is None:
-                    compiled = self._compiled[key] = self._made(bound.types)
+                    compiled = self._compiled[key] = self._made(bound)
         self._latest = compiled.program
         return compiled
 
-    def _made(self, types: Mapping[str, ArrayType]) -> Compiled:
-        """The program for ``types`` and what runs it; under the substitute where the first choice does not compile."""
-        program = self._fitting(types)
+    def _made(self, bound: Bound) -> Compiled:
+        """The program for calls like ``bound`` and what runs it; the substitute's where the first does not compile."""
+        program = _for_call(self._fitting(bound.types), bound)
         try:
             return Compiled(program, make_runner(program))
         except ToolchainError as error:
@@ -341,7 +346,7 @@ class Kernel(Displayable):
                 raise
             before, self.plan, self._substitute = self.target, self._substitute(), None
             self._remarks = (_why_not(before, self.target, error),)
-        program = self.specialise(types)
+        program = _for_call(self.specialise(bound.types), bound)
         return Compiled(program, make_runner(program))
 
     def _fitting(self, types: Mapping[str, ArrayType]) -> Program:
@@ -376,6 +381,11 @@ class Kernel(Displayable):
         notes = (*self.scop.notes, *self.program.notes)
         lines += [f"  note: {note}" for note in notes]
         return "\n".join(lines)
+
+
+def _for_call(program: Program, bound: Bound) -> Program:
+    """``program`` for calls like ``bound``: where no test can fail, no array has to be kept to be restored."""
+    return replace(program, checked=False) if bound.inside else program
 
 
 def _why_not(target: str, instead: str, error: ToolchainError) -> str:

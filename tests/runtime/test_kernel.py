@@ -167,6 +167,30 @@ def test_tiles_whose_loops_isl_cannot_write_in_time(monkeypatch: pytest.MonkeyPa
     assert caught.value.reason == "It needs more steps than it may take."
 
 
+def test_without_tiles_a_skewed_order_gives_way_to_one_with_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    function = function_of("""
+        def coupled(E, H, T, n):
+            for t in range(T):
+                for i in range(n - 1):
+                    for j in range(n - 1):
+                        H[i, j] -= E[i + 1, j + 1] - E[i, j]
+                for i in range(1, n - 1):
+                    for j in range(1, n - 1):
+                        E[i, j] += H[i, j] - H[i - 1, j - 1]
+                E[n // 2, n // 2] = 1.0 * t
+    """)
+    given = np.random.default_rng(1).random((2, 9, 9))
+    expected, actual = given.copy(), given.copy()
+    function(*expected, 4, 9)
+    kernel = pv.compile(function, target="c")
+    assert any(decision.step == "tile" for decision in kernel.plan.decisions)
+    monkeypatch.setattr(scan, "_OPERATIONS", 20_000)
+    kernel(*actual, 4, 9)
+    np.testing.assert_allclose(actual, expected)
+    assert "fallback: the loops run without tiles, in the order of the source" in kernel.report()
+    assert kernel.source.count("#pragma omp parallel for") == 2
+
+
 @pytest.mark.parametrize("target", ["c", "python"])
 @pytest.mark.parametrize("scheduler", ["original", "isl", "pluto"])
 def test_a_temporary_that_is_read_in_the_last_iteration_only(scheduler: str, target: str) -> None:

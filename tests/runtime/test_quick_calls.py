@@ -165,3 +165,37 @@ def test_an_address_is_where_numpy_says() -> None:
     whole = np.zeros((4, 6))
     for array in (whole, whole[1:, 2:], whole.T, whole[::-1]):
         assert address(array) == array.__array_interface__["data"][0]
+
+
+MASKED = "def masked(A, M, n):\n    for i in range(n):\n        if M[i] > 0:\n            A[i] = A[i] + 1.0"
+
+
+def test_where_sizes_decide_the_tests_of_a_condition_no_array_is_kept() -> None:
+    kernel = pv.compile(function_of(MASKED), target="c")
+    array, mask = np.zeros(4), np.array([0, 1, 0, 1])
+    kernel(array, mask, 4)
+    assert not kernel.program.checked, "every cell that may be touched is there"
+    assert kernel._quick.run((array, mask, 4)) is kernel.program
+    np.testing.assert_array_equal(array, [0.0, 2.0, 0.0, 2.0])
+
+
+def test_where_sizes_leave_it_open_the_arrays_are_restored() -> None:
+    kernel = pv.compile(function_of(MASKED), target="c")
+    kernel(np.zeros(4), np.ones(4), 4)
+    short = np.zeros(3)
+    kernel(short, np.array([1, 1, 1, 0]), 4)
+    assert kernel.program.checked, "whether A[3] is touched depends on the mask"
+    with pytest.raises(pv.OutOfBoundsError, match="A subscript of A"):
+        kernel(short, np.ones(4), 4)
+    np.testing.assert_array_equal(short, 1.0)
+
+
+def test_a_subscript_that_is_data_is_always_tested() -> None:
+    text = "def count(H, A):\n    for i in range(len(A)):\n        H[A[i]] += 1"
+    kernel = pv.compile(function_of(text), target="c")
+    counts = np.zeros(4, dtype=np.int64)
+    kernel(counts, np.array([0, 3, 3]))
+    assert kernel.program.checked
+    with pytest.raises(pv.OutOfBoundsError):
+        kernel(counts, np.array([0, 4]))
+    np.testing.assert_array_equal(counts, [1, 0, 0, 2])
