@@ -10,6 +10,7 @@ from polyviz.codegen.array_sums_c import ArraySumPrinter
 from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.blocks_c import BlockPrinter
 from polyviz.codegen.bodies import private_name, work_of
+from polyviz.codegen.body_versions_c import BodyVersions
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expressions_c import CExpressionPrinter, never_free
 from polyviz.codegen.factored import planned_bodies
@@ -101,6 +102,7 @@ class _CProgram:
         self.vectors = VectorFunctions(self.plan.vectors)
         self.selects = SelectPrinter(self.scop, self.plan, self.dtypes, *shown)
         self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
+        self.printer.versions = BodyVersions(self.scop, self.plan, self.arrays, self.printer).lines
         self.parted = PartPrinter(self.scop, self.plan, *shown, self._loop)
         self.free_in_lanes = self.arrays.is_free if self.plan.selects is not None else never_free
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)

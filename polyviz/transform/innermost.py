@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import islpy as isl
 
 from polyviz.analysis.strides import AccessMotion, direction, motions, statement_rows
+from polyviz.model.expression import Element, Name, walk
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.rows import loop_text
@@ -83,6 +84,7 @@ def innermost_scores(
         localities = [_locality(motion) for motion in chain.from_iterable(found)]
         for statement, own in complete:
             localities += _localities_of_copies(statement, own, around + member, temporaries)
+            localities += _localities_of_gathers(statement, own, around + member)
         temporal, spatial = localities.count("temporal"), localities.count("spatial")
         other = len(localities) - temporal - spatial
         lanes = (coincident or serial_lanes) and other == 0
@@ -131,6 +133,25 @@ def _localities_of_copies(
         if access.array in depths:
             assert along is not None
             yield "spatial" if any(along[: depths[access.array]]) else "temporal"
+
+
+def _localities_of_gathers(
+    statement: Statement, rows: Sequence[Row], member: int
+) -> Iterator[Literal["temporal", "spatial", "other"]]:
+    """How the accesses go on whose subscripts are loaded: ``x[k[i], j]`` jumps in the loop over ``i``, not over ``j``."""
+    along = direction(rows, member)
+    elements = [node for line in statement.body for node in walk(line) if isinstance(node, Element)]
+    moving = [name for name, step in zip(statement.iterators, along or (), strict=False) if step]
+    for element in {one for one in elements if along is not None}:
+        loaded = [any(isinstance(node, Element) for node in walk(one)) for one in element.subscripts]
+        if not any(loaded):
+            continue
+        moves = [any(Name(name) in walk(one) for name in moving) for one in element.subscripts]
+        if not any(moves):
+            yield "temporal"
+        else:
+            alone = element.subscripts[-1] in map(Name, moving) and not any(moves[:-1])
+            yield "spatial" if alone else "other"
 
 
 def _locality(motion: AccessMotion) -> Literal["temporal", "spatial", "other"]:
