@@ -16,7 +16,7 @@ import islpy as isl
 from polyviz.analysis.strides import access_rows
 from polyviz.mapping.blocks import SMALLEST_SHARED_WORK, choose_blocks
 from polyviz.mapping.operands import NotSeparableError, split_update
-from polyviz.mapping.work import region_extents, rows_of
+from polyviz.mapping.work import lengths_of, region_extents, rows_of
 from polyviz.model.expression import Element, walk
 from polyviz.model.isl_limits import at_most, solved
 from polyviz.model.plan import BLOCK, TEAM, Operands, RegisterTile
@@ -157,6 +157,7 @@ def find_register_tile(
         shared_columns=shareable and order[-1] == roles.row,
         parallel_columns=bool(found.members[roles.column].coincident),
         extents=region_extents(scop, (statement.name,), serial),
+        product=lengths_of(scop, statement, [roles.iterator(member) for member in points]),
         team=f"{TEAM}:{number}" if blocks.team else "",
     )
     return BlockedBand(order, points, chosen, blocks.parallel, tile, pack_rows)

@@ -41,6 +41,12 @@ def region_extents(
     return best
 
 
+def lengths_of(scop: Scop, statement: Statement, positions: Sequence[int]) -> tuple[isl.PwAff, ...]:
+    """The lengths of the loops at ``positions`` of ``statement``; none where it has no others."""
+    others = set(range(len(statement.iterators))) - set(positions)
+    return _extents(scop, statement, others) if others else ()
+
+
 def tile_row_extents(
     scop: Scop, names: Sequence[str], serial: Sequence[isl.UnionPwAff], size: int
 ) -> tuple[isl.PwAff, ...]:
