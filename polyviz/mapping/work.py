@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.strides import statement_row
-from polyviz.model.expression import Loop, children
+from polyviz.model.expression import Element, Loop, children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop, Statement
 
 GUESSED_LENGTH = 10
-"""Iterations of a loop inside a statement, whose length depends on data: about the entries of a row of a sparse matrix."""
+"""Iterations of a loop inside a statement whose length depends on data: about the entries of a sparse matrix's row."""
 
 
 def region_extents(
@@ -42,9 +42,8 @@ def region_extents(
 
 
 def lengths_of(scop: Scop, statement: Statement, positions: Sequence[int]) -> tuple[isl.PwAff, ...]:
-    """The lengths of the loops at ``positions`` of ``statement``; none where it has no others."""
-    others = set(range(len(statement.iterators))) - set(positions)
-    return _extents(scop, statement, others) if others else ()
+    """The lengths of the loops at ``positions`` of ``statement``."""
+    return _extents(scop, statement, set(range(len(statement.iterators))) - set(positions))
 
 
 def tile_row_extents(
@@ -87,5 +86,6 @@ def _extents(scop: Scop, statement: Statement, moved: set[int]) -> tuple[isl.PwA
 
 
 def _loops_inside(node: Node) -> int:
-    """How many loops of ``node`` are inside one another."""
-    return isinstance(node, Loop) + max(map(_loops_inside, children(node)), default=0)
+    """How many loops of ``node`` whose length depends on data are inside one another."""
+    loaded = isinstance(node, Loop) and any(isinstance(one, Element) for one in (*walk(node.start), *walk(node.stop)))
+    return loaded + max(map(_loops_inside, children(node)), default=0)

@@ -138,20 +138,20 @@ def _localities_of_copies(
 def _localities_of_gathers(
     statement: Statement, rows: Sequence[Row], member: int
 ) -> Iterator[Literal["temporal", "spatial", "other"]]:
-    """How the accesses go on whose subscripts are loaded: ``x[k[i], j]`` jumps in the loop over ``i``, not over ``j``."""
+    """How accesses go on to rows whose number is loaded: ``x[k[i], j]`` walks in the loop over ``j`` and jumps in ``i``.
+
+    Single cells that are gathered (``x[k[i]]``) are left out: no loop walks along them.
+    """
     along = direction(rows, member)
-    elements = [node for line in statement.body for node in walk(line) if isinstance(node, Element)]
-    moving = [name for name, step in zip(statement.iterators, along or (), strict=False) if step]
-    for element in {one for one in elements if along is not None}:
-        loaded = [any(isinstance(node, Element) for node in walk(one)) for one in element.subscripts]
-        if not any(loaded):
-            continue
-        moves = [any(Name(name) in walk(one) for name in moving) for one in element.subscripts]
-        if not any(moves):
-            yield "temporal"
-        else:
-            alone = element.subscripts[-1] in map(Name, moving) and not any(moves[:-1])
-            yield "spatial" if alone else "other"
+    if along is None:
+        return
+    moving = {Name(name) for name, step in zip(statement.iterators, along, strict=False) if step}
+    for element in {node for line in statement.body for node in walk(line) if isinstance(node, Element)}:
+        *outer, last = element.subscripts or (element,)
+        numbers = [node for subscript in outer for node in walk(subscript)]
+        if isinstance(last, Name) and any(isinstance(node, Element) for node in numbers):
+            jumps = any(node in moving for node in numbers)
+            yield "other" if jumps else "spatial" if last in moving else "temporal"
 
 
 def _locality(motion: AccessMotion) -> Literal["temporal", "spatial", "other"]:

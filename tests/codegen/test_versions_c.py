@@ -151,3 +151,8 @@ def test_only_iterations_with_cells_of_their_own_run_in_lanes(line: str, lanes: 
     arrays = np.array([0, 2, 2, 3, 5]), np.arange(7) % 5, np.zeros(1), rng.random((9, 9)), rng.random((9, 9))
     kernel = agree(text, *arrays, target="c")
     assert ("#pragma omp simd" in kernel.source) == lanes
+
+
+def test_rows_of_unknown_length_are_worth_threads_earlier() -> None:
+    found = source(compiled(ROWS), *rows_of_five([0, 5, 3, 3, 1]))
+    assert "schedule(static) if (Y_shape_0 * 10 > 50000)" in found
