@@ -128,8 +128,10 @@ class BlockPrinter:
         return self._product(block.tile.extents)
 
     def turns(self, loop: For, marks: Sequence[str]) -> str:
-        """How threads share the parallel ``loop`` around the blocks ``marks``: in turns that are worth taking one, where
-        each iteration may be no more than a small product."""
+        """How threads share the parallel ``loop`` around the blocks ``marks``: in turns that are worth taking one.
+
+        Each iteration may be no more than a small product.
+        """
         found = [self.blocks[mark] for mark in marks]
         if len(found) != 1 or not found[0].tile.product:
             return "dynamic"

@@ -138,7 +138,7 @@ def _localities_of_copies(
 def _localities_of_gathers(
     statement: Statement, rows: Sequence[Row], member: int
 ) -> Iterator[Literal["temporal", "spatial", "other"]]:
-    """How accesses go on to rows whose number is loaded: ``x[k[i], j]`` walks in the loop over ``j`` and jumps in ``i``.
+    """How accesses to rows whose number is loaded go on: ``x[k[i], j]`` walks in the loop over ``j``, not ``i``.
 
     Single cells that are gathered (``x[k[i]]``) are left out: no loop walks along them.
     """

@@ -344,6 +344,6 @@ def test_each_of_many_products_has_to_be_worth_packing(count: int, size: int) ->
 @needs_compiler
 def test_one_product_is_packed_by_its_work_alone() -> None:
     kernel = kernel_in_blocks("gemm", "automatic")
-    run(kernel, arguments("gemm", 3, 4, 5))
+    run(kernel, arguments("gemm", (3, 4, 5)))
     assert "> 20000 ? " in kernel.source
     assert "> 4000" not in kernel.source

@@ -156,3 +156,14 @@ def test_only_iterations_with_cells_of_their_own_run_in_lanes(line: str, lanes: 
 def test_rows_of_unknown_length_are_worth_threads_earlier() -> None:
     found = source(compiled(ROWS), *rows_of_five([0, 5, 3, 3, 1]))
     assert "schedule(static) if (Y_shape_0 * 10 > 50000)" in found
+
+
+def test_a_subscript_that_the_loop_itself_changes_is_tested_in_every_iteration() -> None:
+    text = """
+    def f(row, column, X):
+        for p in range(row[0], row[1]):
+            for k in range(4):
+                column[k] = column[p] + X[column[p], k] - X[column[p], k]
+    """
+    kernel = agree(text, np.array([0, 4]), np.array([3, 2, 1, 0]), np.ones((4, 4), dtype=np.int64), target="c")
+    assert "if (0 < 4" not in kernel.source
