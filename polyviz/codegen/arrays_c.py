@@ -59,7 +59,7 @@ class ArrayPrinter:
         spelled = (*(parameter.name for parameter in scop.parameters), *inner)
         self.variable_names = {name: self.identifier(name) for name in spelled}
         self._arrays = {array.name for array in scop.arrays if array.rank}
-        self._statement: Statement | None = None
+        self.statement: Statement | None = None
         self._steps: Mapping[str, Failure] = {}
         self.stands_for: dict[str, str] = {}
         self.in_range: bool | None = None
@@ -106,7 +106,7 @@ class ArrayPrinter:
 
     def enter(self, statement: Statement) -> None:
         """Elements printed from now on belong to ``statement``."""
-        self._statement = statement
+        self.statement = statement
         self._steps = tested_steps(self.scop, statement)
 
     def is_free(self, expression: Expression) -> bool:
@@ -116,7 +116,7 @@ class ArrayPrinter:
 
     def _is_free(self, node: object) -> bool:
         if isinstance(node, Element):
-            return self._statement is not None and not is_checked(self.scop, node, self._statement)
+            return self.statement is not None and not is_checked(self.scop, node, self.statement)
         return isinstance(node, _CHEAP) or (isinstance(node, Binary) and node.operator in _CHEAP_OPERATORS)
 
     def failure(self, failure: Failure) -> int:
@@ -157,7 +157,7 @@ class ArrayPrinter:
         subscript = element.subscripts[axis]
         text = printer.expression(subscript)
         extent = self._extent_name(array, axis)
-        if self._statement is not None and not self.in_range and is_checked(self.scop, element, self._statement):
+        if self.statement is not None and not self.in_range and is_checked(self.scop, element, self.statement):
             code = self.failure(out_of_range(element))
             self.helpers.add("checked_index")
             self._tested_extents.add((array.name, axis))

@@ -14,10 +14,13 @@ from polyviz.codegen.pack_c import print_bounds, print_packing
 from polyviz.codegen.register_tile_c import print_tile_function, vector_types
 from polyviz.codegen.register_tiles import is_widened, refusal
 from polyviz.codegen.text import TextBuilder
+from polyviz.codegen.values_c import SUM
 from polyviz.model.expression import Binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    import islpy as isl
 
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.block_text import BlockText, Operand
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
 
 SMALLEST_PACKED_WORK = 20_000
 """Statement instances of a nest below which copying its operands costs more than it gives."""
+SMALLEST_PACKED_PRODUCT = 4_000
+"""Statement instances of one product of matrices below which that holds however many of them there are: of matrices of
+four rows most of a tile is an edge."""
 ALIGNMENT = 64
 """Bytes: a cache line, and the longest vector."""
 
@@ -106,7 +112,7 @@ class BlockPrinter:
             for operand in _buffered(block, shared):
                 size_text = f"sizeof({block.kind}[{block.capacity(operand)}])"
                 memory = operand.kept if block.is_kept(operand) else f"aligned_alloc({ALIGNMENT}, {size_text})"
-                enough = f"{size} > {SMALLEST_PACKED_WORK}"
+                enough = " && ".join([f"{size} > {SMALLEST_PACKED_WORK}", *self._one_product(block)])
                 line = f"{block.kind} *restrict {operand.buffer} = {enough} ? {memory} : NULL;"
                 self.text.add(indent, line)
 
@@ -119,8 +125,27 @@ class BlockPrinter:
 
     def work(self, block: BlockText) -> str:
         """The number of statement instances of the whole nest, or a bound for it."""
-        extents = [bound_expression(extent) for extent in block.tile.extents]
-        return self.printer.expression(reduce(lambda left, right: Binary("*", left, right), extents))
+        return self._product(block.tile.extents)
+
+    def turns(self, loop: For, marks: Sequence[str]) -> str:
+        """How threads share the parallel ``loop`` around the blocks ``marks``: in turns that are worth taking one.
+
+        Each iteration may be no more than a small product.
+        """
+        found = [self.blocks[mark] for mark in marks]
+        if len(found) != 1 or not found[0].tile.product:
+            return "dynamic"
+        start, stop = (self.printer.value(bound).within(SUM + 1) for bound in (loop.start, loop.stop))
+        return f"dynamic, 1 + {SMALLEST_PACKED_WORK} * ({stop} - {start}) / ({self.work(found[0])} + 1)"
+
+    def _one_product(self, block: BlockText) -> list[str]:
+        """When one of the products that the nest consists of is worth copies."""
+        lengths = block.tile.product
+        return [f"{self._product(lengths)} > {SMALLEST_PACKED_PRODUCT}"] if lengths else []
+
+    def _product(self, lengths: Sequence[isl.PwAff]) -> str:
+        factors = map(bound_expression, lengths)
+        return self.printer.expression(reduce(lambda left, right: Binary("*", left, right), factors))
 
     def team(self, node: Block) -> str | None:
         """The mark of the blocks that a team of threads divides in ``node``; None where one thread runs it."""

@@ -10,6 +10,7 @@ from polyviz.codegen.array_sums_c import ArraySumPrinter
 from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.blocks_c import BlockPrinter
 from polyviz.codegen.bodies import private_name, work_of
+from polyviz.codegen.body_versions_c import BodyVersions
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expressions_c import CExpressionPrinter, never_free
 from polyviz.codegen.factored import planned_bodies
@@ -86,9 +87,8 @@ class _CProgram:
         names = {array.name: self.types[array.name].dtype for array in self.scop.arrays}
         self.private = frozenset(self.plan.locals) | {expansion.array for expansion in self.plan.expansions}
         self.dtypes = names | {private_name(self.scop, array): names[array] for array in self.private}
-        self.printer = CExpressionPrinter(
-            self.dtypes, self.arrays.variable_names, self.arrays.element, self.arrays.step
-        )
+        shown_as = (self.arrays.variable_names, self.arrays.element, self.arrays.step)
+        self.printer = CExpressionPrinter(self.dtypes, *shown_as)
         shape = (self.scop, self.plan, self.printer.environment, self.floating_point)
         self.bodies = planned_bodies(*shape)
         self.printer.ranges = ranges_of_locals(self.scop, self.plan, self.dtypes, self.bodies)
@@ -101,6 +101,7 @@ class _CProgram:
         self.vectors = VectorFunctions(self.plan.vectors)
         self.selects = SelectPrinter(self.scop, self.plan, self.dtypes, *shown)
         self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
+        self.printer.versions = BodyVersions(self.scop, self.plan, *shown[:2]).lines
         self.parted = PartPrinter(self.scop, self.plan, *shown, self._loop)
         self.free_in_lanes = self.arrays.is_free if self.plan.selects is not None else never_free
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
@@ -319,7 +320,7 @@ class _CProgram:
         self.text.add(indent, f"#pragma omp parallel{self._if_it_pays(node.parallel, SMALLEST_SHARED_WORK)}")
         self.text.add(indent, "{")
         self.blocks.allocate(marks, indent + 1)
-        self.text.add(indent + 1, "#pragma omp for schedule(dynamic)")
+        self.text.add(indent + 1, f"#pragma omp for schedule({self.blocks.turns(node, marks)})")
         self._plain_loop(node, indent + 1)
         self.blocks.release(marks, indent + 1)
         self.text.add(indent, "}")

@@ -109,6 +109,7 @@ class CExpressionPrinter:
         self.ranges: Mapping[str, Range] = {}
         self.steady = frozenset[str]()
         self.is_free: Callable[[Expression], bool] = never_free
+        self.versions: Callable[[Loop, int, Callable[[int], list[str]]], list[str]] = _one_version
         self.helpers: set[str] = set()
         self.uses_complex = False
 
@@ -335,6 +336,10 @@ def never_free(_operand: Expression) -> bool:
 def _is_bit(value: Value) -> bool:
     """Whether C computes ``value`` as 0 or 1; what is read from memory may be stored otherwise."""
     return value.type == BOOL and (value.constant is not None or value.precedence in _BITS or value.text[0] == "!")
+
+
+def _one_version(_loop: Loop, indent: int, lines: Callable[[int], list[str]]) -> list[str]:
+    return lines(indent)
 
 
 def _untested(_loop: Loop, text: str) -> str:

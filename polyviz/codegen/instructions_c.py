@@ -47,7 +47,7 @@ def _instruction(printer: CExpressionPrinter, instruction: Instruction, indent: 
         case Branch():
             return _branch(printer, instruction, indent)
         case Loop():
-            return _loop(printer, instruction, indent)
+            return printer.versions(instruction, indent, lambda deeper: _loop(printer, instruction, deeper))
     raise TypeError(f"not an instruction: {instruction!r}")
 
 

@@ -68,7 +68,7 @@ class VersionPrinter:
             start, stop = (self.printer.value(bound).within(SUM) for bound in (loop.start, loop.stop))
             tests[f"{start} < {stop}"] = None
         for element in self._tested(loop, bodies):
-            found = self._tests(element, loop, fixed)
+            found = tests_of(self.arrays, self.printer, element, loop, fixed)
             if found is None:
                 return ""
             tests |= dict.fromkeys(found)
@@ -115,21 +115,28 @@ class VersionPrinter:
             self.text.add(indent, "} else {" if self.arrays.in_range else "}")
         self.arrays.in_range = None
 
-    def _tests(self, element: Element, loop: For, fixed: frozenset[Expression]) -> list[str] | None:
-        """What holds where the subscripts of ``element`` are in range; None where the ends of ``loop`` do not tell."""
-        if element.array not in self.arrays.shaped:
+
+def tests_of(
+    arrays: ArrayPrinter,
+    printer: CExpressionPrinter,
+    element: Element,
+    loop: For | Loop,
+    fixed: frozenset[Expression],
+) -> list[str] | None:
+    """What holds where the subscripts of ``element`` are in range; None where the ends of ``loop`` do not tell."""
+    if element.array not in arrays.shaped:
+        return None
+    last = Binary("-", loop.stop, Constant(1))
+    found = []
+    for axis, subscript in enumerate(element.subscripts):
+        step = step_of(subscript, loop.iterator, fixed)
+        if step is None:
             return None
-        last = Binary("-", loop.stop, Constant(1))
-        found = []
-        for axis, subscript in enumerate(element.subscripts):
-            step = _step(subscript, loop.iterator, fixed)
-            if step is None:
-                return None
-            extent = self.arrays.tested_extent(element.array, axis)
-            for end in (loop.start, last) if step else (loop.start,):
-                place = self.printer.expression(_at(subscript, loop.iterator, end))
-                found.append(f"(uint64_t)({place}) < (uint64_t){extent}")
-        return found
+        extent = arrays.tested_extent(element.array, axis)
+        for end in (loop.start, last) if step else (loop.start,):
+            place = printer.expression(_at(subscript, loop.iterator, end))
+            found.append(f"(uint64_t)({place}) < (uint64_t){extent}")
+    return found
 
 
 def _instances(node: LoopNode) -> list[Instance] | None:
@@ -176,11 +183,11 @@ def _at(subscript: Expression, iterator: str, end: Expression) -> Expression:
     return subscript
 
 
-def _step(subscript: Expression, iterator: str, fixed: frozenset[Expression] = frozenset()) -> int | None:
+def step_of(subscript: Expression, iterator: str, fixed: frozenset[Expression] = frozenset()) -> int | None:
     """By how much ``subscript`` moves from one iteration to the next, while what is ``fixed`` does not; None where that
     is no fixed number.
 
-    >>> _step(Binary("+", Binary("*", Name("i"), Name("n")), Name("j")), "j")
+    >>> step_of(Binary("+", Binary("*", Name("i"), Name("n")), Name("j")), "j")
     1
     """
     match subscript:
@@ -189,7 +196,7 @@ def _step(subscript: Expression, iterator: str, fixed: frozenset[Expression] = f
         case Name(name):
             return int(name == iterator)
         case Binary("+" | "-" | "*" as operator, left, right):
-            first, second = (_step(side, iterator, fixed) for side in (left, right))
+            first, second = (step_of(side, iterator, fixed) for side in (left, right))
             return _joined(operator, (left, first), (right, second))
     return 0 if subscript in fixed else None
 

@@ -146,17 +146,31 @@ def _order_of_chain(
 
 
 def _is_chain(visit: BandVisit) -> bool:
-    """Whether an iteration of the last member needs a value that one of the last few iterations computed."""
-    left = reduce(undecided, visit.rows[:-1], visit.constraints)
-    return any(_is_near(constraint, visit) for constraint in left)
+    """Whether an iteration of the last member needs a value that one of the last few iterations computed, and the next
+    iterations need what is computed from it: what is used once, behind the last iteration, makes no chain."""
+    left = [one for one in reduce(undecided, visit.rows[:-1], visit.constraints) if _is_flow(one)]
+    return any(_is_near(one, visit) and one.source in _reached(one.sink, left) for one in left)
+
+
+def _is_flow(constraint: Constraint) -> bool:
+    dependence = constraint.dependence
+    return dependence is not None and dependence.kind == "flow" and constraint.reduction is None
 
 
 def _is_near(constraint: Constraint, visit: BandVisit) -> bool:
-    dependence, rows = constraint.dependence, visit.rows[-1]
-    if dependence is None or dependence.kind != "flow" or constraint.reduction is not None:
-        return False
-    longest = _longest_distance(constraint, rows)
+    longest = _longest_distance(constraint, visit.rows[-1])
     return longest is not None and 0 < longest <= _LONGEST
+
+
+def _reached(start: str, flows: Sequence[Constraint]) -> set[str]:
+    """The statements that use, by way of others perhaps, what the statement ``start`` computes; itself among them."""
+    found, frontier = {start}, [start]
+    while frontier:
+        name = frontier.pop()
+        new = {one.sink for one in flows if one.source == name} - found
+        found |= new
+        frontier += new
+    return found
 
 
 def _longest_distance(constraint: Constraint, rows: Rows) -> int | None:

@@ -16,7 +16,7 @@ import islpy as isl
 from polyviz.analysis.strides import access_rows
 from polyviz.mapping.blocks import SMALLEST_SHARED_WORK, choose_blocks
 from polyviz.mapping.operands import NotSeparableError, split_update
-from polyviz.mapping.work import region_extents, rows_of
+from polyviz.mapping.work import lengths_of, region_extents, rows_of
 from polyviz.model.expression import Element, walk
 from polyviz.model.isl_limits import at_most, solved
 from polyviz.model.plan import BLOCK, TEAM, Operands, RegisterTile
@@ -141,6 +141,8 @@ def find_register_tile(
     # A team starts anew in every iteration of the loops around it; other threads and buffers last for all of these.
     around = band_at(tree, path).get_prefix_schedule_multi_union_pw_aff()
     serial = rows_of(around) if blocks.team else ()
+    extents = region_extents(scop, (statement.name,), serial)
+    three = [roles.iterator(member) for member in points]
     tile = RegisterTile(
         mark=f"{BLOCK}:{number}",
         statement=statement.name,
@@ -156,7 +158,8 @@ def find_register_tile(
         shared_rows=shareable and order[-1] == roles.column,
         shared_columns=shareable and order[-1] == roles.row,
         parallel_columns=bool(found.members[roles.column].coincident),
-        extents=region_extents(scop, (statement.name,), serial),
+        extents=extents,
+        product=lengths_of(scop, statement, three) if len(extents) > LOOPS else (),
         team=f"{TEAM}:{number}" if blocks.team else "",
     )
     return BlockedBand(order, points, chosen, blocks.parallel, tile, pack_rows)

@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.strides import statement_row
+from polyviz.model.expression import Element, Loop, children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from polyviz.analysis.strides import Row
+    from polyviz.model.expression import Node
     from polyviz.model.scop import Scop, Statement
+
+GUESSED_LENGTH = 10
+"""Iterations of a loop inside a statement whose length depends on data: about the entries of a sparse matrix's row."""
 
 
 def region_extents(
@@ -34,6 +39,11 @@ def region_extents(
         if len(extents) > len(best):
             best = extents
     return best
+
+
+def lengths_of(scop: Scop, statement: Statement, positions: Sequence[int]) -> tuple[isl.PwAff, ...]:
+    """The lengths of the loops at ``positions`` of ``statement``."""
+    return _extents(scop, statement, set(range(len(statement.iterators))) - set(positions))
 
 
 def tile_row_extents(
@@ -70,4 +80,12 @@ def _extents(scop: Scop, statement: Statement, moved: set[int]) -> tuple[isl.PwA
         if position not in moved:
             length = domain.dim_max(position).sub(domain.dim_min(position)).add_constant_val(isl.Val(1))
             lengths.append(length.coalesce())
-    return tuple(lengths)
+    inner = max(map(_loops_inside, statement.body), default=0)
+    guess = isl.PwAff.val_on_domain(domain.params(), isl.Val(GUESSED_LENGTH))
+    return (*lengths, *(guess for _ in range(inner)))
+
+
+def _loops_inside(node: Node) -> int:
+    """How many loops of ``node`` whose length depends on data are inside one another."""
+    loaded = isinstance(node, Loop) and any(isinstance(one, Element) for one in (*walk(node.start), *walk(node.stop)))
+    return loaded + max(map(_loops_inside, children(node)), default=0)

@@ -185,9 +185,10 @@ class RegisterTile:
     columns, depth). ``packed``: operands are copied into buffers; otherwise they are array elements, read
     where they are. ``shared_rows`` and ``shared_columns``: packed rows (columns) stay valid while the innermost
     coordinate changes. ``extents`` estimates the work of the whole nest, or of one run of its team: the product of
-    loop lengths. ``team`` names the mark above the loops around the blocks where all threads run these loops together:
-    they pack what is shared together, and divide the blocks of the parallel loop inside; it is empty where there is no
-    such team. ``shape`` is the tile in rows and vector registers per row, None for what fits the operands best.
+    loop lengths; ``product`` that of the three loops alone, where the statement has others. ``team`` names the mark
+    above the loops around the blocks where all threads run these loops together: they pack what is shared together, and
+    divide the blocks of the parallel loop inside; it is empty where there is no such team. ``shape`` is the tile in
+    rows and vector registers per row, None for what fits the operands best.
     """
 
     mark: str
@@ -205,6 +206,7 @@ class RegisterTile:
     shared_columns: bool
     parallel_columns: bool
     extents: tuple[isl.PwAff, ...]
+    product: tuple[isl.PwAff, ...] = ()
     team: str = ""
     shape: tuple[int, int] | None = None
 

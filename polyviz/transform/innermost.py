@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import islpy as isl
 
 from polyviz.analysis.strides import AccessMotion, direction, motions, statement_rows
+from polyviz.model.expression import Element, Name, walk
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.rows import loop_text
@@ -83,6 +84,7 @@ def innermost_scores(
         localities = [_locality(motion) for motion in chain.from_iterable(found)]
         for statement, own in complete:
             localities += _localities_of_copies(statement, own, around + member, temporaries)
+            localities += _localities_of_gathers(statement, own, around + member)
         temporal, spatial = localities.count("temporal"), localities.count("spatial")
         other = len(localities) - temporal - spatial
         lanes = (coincident or serial_lanes) and other == 0
@@ -131,6 +133,25 @@ def _localities_of_copies(
         if access.array in depths:
             assert along is not None
             yield "spatial" if any(along[: depths[access.array]]) else "temporal"
+
+
+def _localities_of_gathers(
+    statement: Statement, rows: Sequence[Row], member: int
+) -> Iterator[Literal["temporal", "spatial", "other"]]:
+    """How accesses to rows whose number is loaded go on: ``x[k[i], j]`` walks in the loop over ``j``, not ``i``.
+
+    Single cells that are gathered (``x[k[i]]``) are left out: no loop walks along them.
+    """
+    along = direction(rows, member)
+    if along is None:
+        return
+    moving = {Name(name) for name, step in zip(statement.iterators, along, strict=False) if step}
+    for element in {node for line in statement.body for node in walk(line) if isinstance(node, Element)}:
+        *outer, last = element.subscripts or (element,)
+        numbers = [node for subscript in outer for node in walk(subscript)]
+        if isinstance(last, Name) and any(isinstance(node, Element) for node in numbers):
+            jumps = any(node in moving for node in numbers)
+            yield "other" if jumps else "spatial" if last in moving else "temporal"
 
 
 def _locality(motion: AccessMotion) -> Literal["temporal", "spatial", "other"]:

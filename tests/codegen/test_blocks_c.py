@@ -316,3 +316,34 @@ def both(A, B, C, D, E):
     kernel(A, B, C, D, E)
     assert np.allclose(C, A.astype(np.float64) @ B, rtol=1e-12)
     assert np.allclose(E, A @ D, rtol=1e-4)
+
+
+PRODUCTS = """
+    def products(A, B, C):
+        for b in range(A.shape[0]):
+            for i in range(A.shape[1]):
+                for j in range(B.shape[2]):
+                    for k in range(A.shape[2]):
+                        C[b, i, j] += A[b, i, k] * B[b, k, j]
+    """
+
+
+@needs_compiler
+@pytest.mark.parametrize(("count", "size"), [(0, 4), (3, 0), (40_000, 4), (2, 24), (20, 24), (200, 24)])
+def test_each_of_many_products_has_to_be_worth_packing(count: int, size: int) -> None:
+    kernel = blocked_kernel(PRODUCTS)
+    rng = np.random.default_rng(1)
+    A, B, C = (rng.random((count, size, size)) for _ in range(3))
+    expected = C + A @ B
+    kernel(A, B, C)
+    np.testing.assert_allclose(C, expected)
+    assert "A_shape_1 * B_shape_2 * A_shape_2 > 4000 ? " in kernel.source
+    assert "schedule(dynamic, 1 + 20000 * " in kernel.source
+
+
+@needs_compiler
+def test_one_product_is_packed_by_its_work_alone() -> None:
+    kernel = kernel_in_blocks("gemm", "automatic")
+    run(kernel, arguments("gemm", (3, 4, 5)))
+    assert "> 20000 ? " in kernel.source
+    assert "> 4000" not in kernel.source

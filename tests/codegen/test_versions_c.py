@@ -69,7 +69,7 @@ def test_where_the_ends_do_not_tell_there_is_one_version() -> None:
         assert ("if ((uint64_t)(" in found) == (text in (FLAT, BACKWARDS))
 
 
-def test_loops_inside_a_statement_keep_their_tests() -> None:
+def test_loops_whose_ends_depend_on_data_keep_their_tests() -> None:
     text = """
     def f(A, x, y, n):
         for i in range(y.shape[0]):
@@ -97,3 +97,73 @@ def test_a_subscript_out_of_range_is_still_found() -> None:
 
 def test_the_technique_can_be_switched_off() -> None:
     assert "if ((uint64_t)(" not in source(compiled(FLAT, versions=False), np.zeros(21), np.zeros(7), np.zeros(3), 7)
+
+
+ROWS = """
+    def f(row, column, value, X, Y):
+        for i in range(Y.shape[0]):
+            for p in range(row[i], row[i + 1]):
+                for k in range(Y.shape[1]):
+                    Y[i, k] += value[p] * X[column[p], k]
+    """
+
+
+def rows_of_five(column: list[int], width: int = 4) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(1)
+    row = np.array([0, 2, 2, 3, 5])
+    return row, np.array(column), rng.random(len(column)), rng.random((6, 4)), np.zeros((4, width))
+
+
+@pytest.mark.parametrize("column", [[0, 5, 3, 3, 1], [0, -1, 3, -6, 1]])
+@pytest.mark.parametrize("width", [0, 1, 4])
+def test_the_innermost_loop_inside_a_statement_has_both_versions(column: list[int], width: int) -> None:
+    kernel = agree(ROWS, *rows_of_five(column, width), target="c")
+    inside = kernel.source[kernel.source.index("if (0 < Y_shape_1 && ") :]
+    assert "#pragma omp simd" in inside
+    assert "value[p] * X[column[p]][k]" in inside
+
+
+@pytest.mark.parametrize("column", [[0, 6, 3, 3, 1], [0, 1, 3, -7, 1], [0, 1, 3]])
+def test_the_other_version_still_finds_what_is_out_of_range(column: list[int]) -> None:
+    with pytest.raises(pv.OutOfBoundsError, match="out of range"):
+        compiled(ROWS)(*rows_of_five(column))
+
+
+@pytest.mark.parametrize(
+    ("line", "lanes"),
+    [
+        ("Y[i, k] = Y[i, k] + X[y[p], k]", True),
+        ("Y[i, k + 1] = Y[i, k] + X[y[p], k]", False),
+        ("Y[k, k] += X[y[p], k]", False),
+        ("Y[i, y[k]] += X[p, k]", False),
+        ("s[0] += X[y[p], k]", False),
+    ],
+)
+def test_only_iterations_with_cells_of_their_own_run_in_lanes(line: str, lanes: bool) -> None:
+    text = f"""
+    def f(row, y, s, X, Y):
+        for i in range(4):
+            for p in range(row[i], row[i + 1]):
+                for k in range(6):
+                    {line}
+    """
+    rng = np.random.default_rng(1)
+    arrays = np.array([0, 2, 2, 3, 5]), np.arange(7) % 5, np.zeros(1), rng.random((9, 9)), rng.random((9, 9))
+    kernel = agree(text, *arrays, target="c")
+    assert ("#pragma omp simd" in kernel.source) == lanes
+
+
+def test_rows_of_unknown_length_are_worth_threads_earlier() -> None:
+    found = source(compiled(ROWS), *rows_of_five([0, 5, 3, 3, 1]))
+    assert "schedule(static) if (Y_shape_0 * 10 > 50000)" in found
+
+
+def test_a_subscript_that_the_loop_itself_changes_is_tested_in_every_iteration() -> None:
+    text = """
+    def f(row, column, X):
+        for p in range(row[0], row[1]):
+            for k in range(4):
+                column[k] = column[p] + X[column[p], k] - X[column[p], k]
+    """
+    kernel = agree(text, np.array([0, 4]), np.array([3, 2, 1, 0]), np.ones((4, 4), dtype=np.int64), target="c")
+    assert "if (0 < 4" not in kernel.source

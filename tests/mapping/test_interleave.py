@@ -59,6 +59,15 @@ def free(A, B, steps, n):
             for j in range(1, n - 1):
                 A[i, j] = B[i, j]
 """
+SOLVE = """
+def solve(L, B):
+    for r in range(B.shape[0]):
+        for i in range(B.shape[1]):
+            for k in range(i):
+                B[r, i] -= L[i, k] * B[r, k]
+            B[r, i] /= L[i, i]
+"""
+"""Each sum is used, once, behind its last iteration."""
 SIZES = (0, 1, 2, 3, 5, 9, 10, 17, 18, 27, 41)
 
 
@@ -102,7 +111,7 @@ def test_text(text: str, golden: Callable[..., None]) -> None:
     golden(kernel.source.partition("int64_t kernel_")[2])
 
 
-@pytest.mark.parametrize("text", [PRIVATE, SUMS, FREE], ids=["private", "sums", "free"])
+@pytest.mark.parametrize("text", [PRIVATE, SUMS, FREE, SOLVE], ids=["private", "sums", "free", "solve"])
 def test_what_need_not_wait_stays(text: str) -> None:
     plan = plan_of(text)[2]
     assert INTERLEAVE not in marks(plan)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import polyviz as pv
 from polyviz.analysis import check
 from polyviz.transform.innermost import best_innermost, innermost_scores, unit_stride_innermost
 from polyviz.transform.tree import band_at, bands, members, row_texts
@@ -69,3 +70,20 @@ def test_another_subscript_that_moves_spoils_the_stride() -> None:
     )
     _, tree = scheduled(part)
     assert [score.other for score in innermost_scores(part, tree, (0,))] == [1, 1]
+
+
+def test_a_gather_jumps_in_the_loops_that_load_its_subscript() -> None:
+    def total(table, ids, out):
+        for i in range(ids.shape[0]):
+            for t in range(ids.shape[1]):
+                for k in range(table.shape[1]):
+                    out[i, k] += table[ids[i, t], k]
+
+    part = pv.extract(total)
+    _, tree = scheduled(part)
+    path = deepest(tree)
+    best = best_innermost(part, tree, path, serial_lanes=True)
+    assert set(row_texts(members(band_at(tree, path))[best]).values()) == {"k"}
+    scores = innermost_scores(part, tree, path, serial_lanes=True)
+    assert [score.other > 0 for score in scores] == [score.member != best for score in scores]
+    assert scores[best].spatial == 3
