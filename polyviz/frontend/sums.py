@@ -145,7 +145,9 @@ class SumReader:
             found.append(matching_position(axis, other, own))
         rows = found[: len(left.axes) - 1]
         zero = self._zero(ast.Tuple([left.base, right.base], ast.Load()))
-        first = left.at([*rows, ast.Name(name, ast.Load())], ast.Load())
+        first: ast.expr = left.at([*rows, ast.Name(name, ast.Load())], ast.Load())
+        if self._is_called(node, "vdot"):
+            first = ast.Call(ast.Attribute(first, "conjugate", ast.Load()), [], [])
         second = right.at([matching_position(across, along, name), *found[len(rows) :]], ast.Load())
         return self._total([along], [name], ast.BinOp(first, ast.Mult(), second), zero)
 

@@ -62,7 +62,8 @@ def _parser() -> argparse.ArgumentParser:
         choices=PROFILES,
         default="everything",
         help="what the programs hold: `small` ones are quick to analyse, `mixed` ones hold what is rare elsewhere, "
-        "`shaped` ones are products, stencils, recurrences and the like, `odd` ones rarer shapes in odd layouts, `deep` ones tensors, recurrences in place, exchanged arrays and the like",
+        "`shaped` ones are products, stencils, recurrences and the like, `odd` ones rarer shapes in odd layouts, "
+        "`deep` ones tensors, recurrences in place, exchanged arrays and the like",
     )
     parser.add_argument("--schedule", type=_names, default=SCHEDULES, help="comma-separated schedulers")
     parser.add_argument(

@@ -65,7 +65,7 @@ class DeepDraft(OddDraft):
         return depth + len(iterators)
 
     def in_place(self) -> None:
-        """Cells that follow from cells before them in two or three dimensions, over time or not, with choices or not."""
+        """Cells that follow from cells before them in two or three dimensions, over time or with choices or not."""
         space = "ijk"[: self.random.choice([2, 2, 3])]
         name = self.array(len(space))
         depth = 0
@@ -110,7 +110,8 @@ class DeepDraft(OddDraft):
         terms = []
         for cell in cells:
             factor = self.random.choice(shared)
-            terms.append(self.some(f"{factor} * {cell}", f"{cell} * {factor}", cell, f"{factor} * ({cell} - {cells[0]})"))
+            apart = f"{factor} * ({cell} - {cells[0]})"
+            terms.append(self.some(f"{factor} * {cell}", f"{cell} * {factor}", cell, apart))
         text = terms[0]
         for term in terms[1:]:
             text = f"{text} {self.some('+', '+', '-')} {term}"
@@ -148,8 +149,8 @@ class DeepDraft(OddDraft):
         where = self._interior(1, space)
         place = ", ".join(space)
         cells = [
-            f"{self.random.choice(names[:-1])}[{', '.join(self.offset(one, (-1, 0, 0, 1)) for one in space)}]"
-            for _ in range(self.random.randint(1, 4))
+            f"{name}[{', '.join(self.offset(one, (-1, 0, 0, 1)) for one in space)}]"
+            for name in [*names[:-1], *self.random.choices(names[:-1], k=self.random.randint(0, 3))]
         ]
         self.say(where, f"{names[-1]}[{place}] = {self._damped(cells)}")
         if self.chance(0.2):
@@ -230,7 +231,8 @@ class DeepDraft(OddDraft):
         elif kind == "three":
             self.say(2, f"for k in range({q}):")
             here = self.some(f"(i * {m} + j) * {q} + k", f"i * {m} * {q} + j * {q} + k", f"k + {q} * (j + {m} * i)")
-            self.say(3, f"{one}[{here}] {self.some('=', '+=')} {self.combined([f'{two}[{here}]', f'{three}[j * {q} + k]'])}")
+            value = self.combined([f"{two}[{here}]", f"{three}[j * {q} + k]"])
+            self.say(3, f"{one}[{here}] {self.some('=', '+=')} {value}")
         else:
             here = f"i * {m} + j"
             near = [here, f"(i + 1) * {m} + j", f"i * {m} + j + 1", f"{here} + {m}"]

@@ -71,8 +71,10 @@ def _tracer(source: str) -> Callable[..., None]:
     sizes = {argument.arg for argument in function.args.args if argument.arg in ("n", "m", "q")}
     body = _Trace(integer_names(function) | sizes).block(function.body)
     names = ", ".join(["touch", *sorted(sizes)])
-    subscripted = (part.value for part in ast.walk(function) if isinstance(part, ast.Subscript))
-    arrays = {part.id for part in subscripted if isinstance(part, ast.Name)}
+    nodes = list(ast.walk(function))
+    named = [part.value for part in nodes if isinstance(part, ast.Subscript)]
+    named += [part for node in nodes if isinstance(node, ast.Tuple) for part in node.elts]
+    arrays = {part.id for part in named if isinstance(part, ast.Name)} - integer_names(function) - sizes
     # What an array is called may change: its name is the value of a variable.
     called = "".join(f"    {name} = {name!r}\n" for name in sorted(arrays))
     text = f"def trace({names}):\n    pass\n{called}" + _indented(
@@ -156,7 +158,9 @@ def _exchanges(node: ast.stmt) -> bool:
     """Whether ``node`` gives arrays other names."""
     if not isinstance(node, ast.Assign):
         return False
-    return isinstance(node.targets[0], ast.Tuple) or (isinstance(node.value, ast.Name) and "kept" in ast.unparse(node))
+    target, value = node.targets[0], node.value
+    named = isinstance(target, ast.Name) and isinstance(value, ast.Name)
+    return isinstance(target, ast.Tuple) or (named and (target.id.isupper() or value.id.isupper()))
 
 
 def subscripts_of(node: ast.Subscript) -> list[ast.expr]:
