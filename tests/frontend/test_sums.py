@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import polyviz as pv
 from tests.frontend.agreement import agree
 
 
@@ -48,3 +49,16 @@ def test_a_sum_is_the_loop_that_adds(line: str) -> None:
 
 def test_a_function_returns_a_sum() -> None:
     agree("def f(x):\n    x[0] = 3.0\n    return np.sum(x) / 2, x @ x", x=np.arange(4.0))
+
+
+@pytest.mark.parametrize("dtype", ["complex128", "complex64", "float64", "int64"])
+def test_vdot_takes_the_conjugates_of_the_first(dtype: str) -> None:
+    def product(a, b, c):
+        for i in range(2):
+            c[i] = np.vdot(a[:], b[:])
+
+    unit = 1j if dtype.startswith("complex") else 1
+    one, two = np.array([1, 2 * unit, 3]).astype(dtype), np.array([unit, 2, 1]).astype(dtype)
+    given = np.zeros(2, dtype)
+    pv.compile(product)(one, two, given)
+    np.testing.assert_allclose(given, np.vdot(one, two), rtol=1e-6)
