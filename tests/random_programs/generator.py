@@ -78,7 +78,9 @@ def _fitted(draft: Draft, seed: int) -> Program | None:
     if moved is None:
         return None
     found = _footprints(moved, [choice for choice, _ in found], draft.profile.limit)
-    large = _large(draft, moved, found) if draft.profile.shaped and found else []
+    # Arrays that take turns need more of each other with every step, which small sizes do not tell.
+    alike = not any((", " in line.partition(" = ")[0] and "[" not in line) or "kept" in line for line in draft.lines)
+    large = _large(draft, moved, found) if draft.profile.shaped and found and alike else []
     return _Fit(draft, seed, moved, [*found, *large]).program() if len(found) >= 2 else None
 
 
