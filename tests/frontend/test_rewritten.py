@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import polyviz as pv
 from polyviz.errors import UnsupportedSyntaxError
 from polyviz.frontend import extract
 from tests.frontend.agreement import agree
@@ -124,7 +125,7 @@ def test_a_result_is_returned_after_arrays_were_exchanged() -> None:
     def smoothed(A, B, n):
         C = np.zeros(n)
         total = 0.0
-        for t in range(3):
+        for _ in range(3):
             for i in range(1, n - 1):
                 B[i] = A[i - 1] * 0.5
             A, B = B, A
