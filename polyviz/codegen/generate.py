@@ -13,6 +13,7 @@ from polyviz.codegen.definitions import unsure_note
 from polyviz.codegen.guessed import whole_numbers
 from polyviz.codegen.python import print_numba, print_python
 from polyviz.codegen.typing import assignments, infer_scalars
+from polyviz.codegen.whole_numbers import require_whole_numbers
 from polyviz.errors import CodegenError
 from polyviz.model.expression import Assign, Element
 from polyviz.model.plan import Plan
@@ -39,7 +40,9 @@ def generate(
     """
     if plan.target not in _PRINTERS:
         raise CodegenError(f"There is no printer for the target {plan.target!r}.")
-    program = _PRINTERS[plan.target](scop, plan, all_types(scop, given), floating_point)
+    types = all_types(scop, given)
+    require_whole_numbers(scop, types)
+    program = _PRINTERS[plan.target](scop, plan, types, floating_point)
     return replace(program, notes=(*program.notes, *unsure_note(scop)), threads=plan.threads)
 
 

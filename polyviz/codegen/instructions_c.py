@@ -113,7 +113,7 @@ def _branch(printer: CExpressionPrinter, node: Branch, indent: int) -> list[str]
 def _loop(printer: CExpressionPrinter, node: Loop, indent: int) -> list[str]:
     """``range`` evaluates its bounds once; bounds that the body could change are kept beside the iterator."""
     iterator = printer.names.get(node.iterator, node.iterator)
-    start = _bound(printer, node.start)
+    start = printer.value(node.start)
     kept: list[str] = []
     stop = _kept(printer, node.stop, f"{iterator}_stop", kept)
     step = _kept_step(printer, node, f"{iterator}_step", kept)
@@ -123,15 +123,8 @@ def _loop(printer: CExpressionPrinter, node: Loop, indent: int) -> list[str]:
     return [INDENT * indent + head, *body, INDENT * indent + "}"]
 
 
-def _bound(printer: CExpressionPrinter, node: Expression) -> Value:
-    value = printer.value(node)
-    if not value.type.is_integral:
-        raise CodegenError(f"A loop bound must be a whole number, not `{value.type}`.", span=first_span(node))
-    return value
-
-
 def _kept(printer: CExpressionPrinter, node: Expression, name: str, kept: list[str]) -> Value:
-    value = _bound(printer, node)
+    value = printer.value(node)
     if _step(node) is not None or isinstance(node, Name):
         return value
     kept.append(f"{name} = {value.text}")
@@ -139,7 +132,7 @@ def _kept(printer: CExpressionPrinter, node: Expression, name: str, kept: list[s
 
 
 def _kept_step(printer: CExpressionPrinter, node: Loop, name: str, kept: list[str]) -> Value:
-    plain = _bound(printer, node.step).text
+    plain = printer.value(node.step).text
     tested = printer.step(node, plain)
     if tested == plain:
         return _kept(printer, node.step, name, kept)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyviz.frontend.regions import Axis, Region, call_of, constant_of, matching_position
+from polyviz.frontend.regions import Axis, Region, call_of, constant_of, extent_of, matching_position
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -80,7 +80,7 @@ class SumReader:
         along = [pair for pair in zip(region.axes, names, strict=True) if pair[1] not in places.names]
         axes, own = [axis for axis, _ in along], [name for _, name in along]
         if summed.kind in _EXTREMES:
-            return self._extreme(_EXTREMES[summed.kind], axes, own, element)
+            return self._extreme(_EXTREMES[summed.kind], region, axes, own, element)
         total = self._total(axes, own, element, self._zero(summed.operand))
         if summed.kind == "sum":
             return total
@@ -145,7 +145,9 @@ class SumReader:
             found.append(matching_position(axis, other, own))
         rows = found[: len(left.axes) - 1]
         zero = self._zero(ast.Tuple([left.base, right.base], ast.Load()))
-        first = left.at([*rows, ast.Name(name, ast.Load())], ast.Load())
+        first: ast.expr = left.at([*rows, ast.Name(name, ast.Load())], ast.Load())
+        if self._is_called(node, "vdot"):
+            first = ast.Call(ast.Attribute(first, "conjugate", ast.Load()), [], [])
         second = right.at([matching_position(across, along, name), *found[len(rows) :]], ast.Load())
         return self._total([along], [name], ast.BinOp(first, ast.Mult(), second), zero)
 
@@ -182,9 +184,11 @@ class SumReader:
                 widest = region
         return widest
 
-    def _extreme(self, function: str, axes: Sequence[Axis], names: Sequence[str], element: ast.expr) -> ast.expr:
+    def _extreme(
+        self, function: str, region: Region, axes: Sequence[Axis], names: Sequence[str], element: ast.expr
+    ) -> ast.expr:
         """The largest or smallest element, starting with the first: there has to be one, as for NumPy."""
-        starts = {name: axis.start for axis, name in zip(axes, names, strict=True)}
+        starts = {name: _first(region, axis) for axis, name in zip(axes, names, strict=True)}
         first = _AtStarts(starts).visit(copy.deepcopy(element))
         best = self._program.parameters.fresh("best")
         chosen = ast.Call(_of_numpy(function), [ast.Name(best, ast.Load()), element], [])
@@ -221,6 +225,16 @@ class _AtStarts(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return copy.deepcopy(self._starts.get(node.id, node))
+
+
+def _first(region: Region, axis: Axis) -> ast.expr:
+    """The first position along ``axis`` of ``region``; where there is none, one outside of the array, which is refused
+    when the kernel is called. All of an array without elements needs no such care: any position is outside."""
+    extent = extent_of(region.base, region.parts.index(axis))
+    if constant_of(axis.start) == 0 and ast.unparse(axis.stop) == ast.unparse(extent):
+        return axis.start
+    order = ast.Lt() if axis.step > 0 else ast.Gt()
+    return ast.IfExp(ast.Compare(axis.start, [order], [axis.stop]), axis.start, extent)
 
 
 def _of_numpy(name: str) -> ast.expr:

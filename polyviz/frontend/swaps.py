@@ -58,7 +58,9 @@ def _block(body: list[ast.stmt], names: GlobalNames, *, is_cell: bool) -> list[a
         later = body[position + 1 :]
         rest = _block(later, names, is_cell=is_cell) or later
         if _names(rest) & set(swap.names):
-            rest = _variants(swap.count, swap, rest, node)
+            # What comes after the last mention is the same in each case, such as the return of a result.
+            last = max(place for place, one in enumerate(rest) if _names([one]) & set(swap.names))
+            rest = [*_variants(swap.count, swap, rest[: last + 1], node), *rest[last + 1 :]]
         mark = [swap.mark()] if is_cell else []
         return [*body[:position], swap.loop(), *mark, *rest]
     return None

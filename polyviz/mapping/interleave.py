@@ -208,8 +208,12 @@ def interleave_diagonals(tree: isl.Schedule, points: Path) -> isl.Schedule:
 
 
 def cut_into_strips(tree: isl.Schedule, path: Path) -> tuple[isl.Schedule, Path]:
-    """The last member of the band at ``path`` as a loop over strips; its path. Below it the loop inside a strip."""
+    """The last member of the band at ``path`` as a loop over strips; its path. Below it the loop inside a strip.
+
+    The member is parallel: what was found of the band says so, even where the flags of the tree are older than that.
+    """
     tree, alone = isolate_member(tree, path, band_at(tree, path).band_n_member() - 1)
+    tree = band_at(tree, alone).band_member_set_coincident(0, 1).get_schedule()
     return split_into_tiles(tree, alone, (CHAINS,), scaled=True), alone
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import polyviz as pv
 from polyviz.errors import UnsupportedSyntaxError
 from polyviz.frontend import extract
 from tests.frontend.agreement import agree
@@ -116,3 +117,24 @@ def test_a_cell_says_which_names_it_exchanges() -> None:
     part = extract("for t in range(1, n):\n    B[0] = A[0]\n    A, B = B, A", sizes={})
     [exchange] = part.exchanges
     assert (exchange.names, exchange.values) == (("A", "B"), ("B", "A"))
+
+
+def test_a_result_is_returned_after_arrays_were_exchanged() -> None:
+    """What comes after the last mention of them does not stand in each branch: an array is returned at the end only."""
+
+    def smoothed(A, B, n):
+        C = np.zeros(n)
+        total = 0.0
+        for _ in range(3):
+            for i in range(1, n - 1):
+                B[i] = A[i - 1] * 0.5
+            A, B = B, A
+        for i in range(n):
+            C[i] -= B[i] * 1.5
+            total += A[i]
+        C[0] += total
+        return C
+
+    given, expected = ([np.arange(6.0), np.ones(6)] for _ in range(2))
+    np.testing.assert_array_equal(pv.compile(smoothed, target="python")(*given, 6), smoothed(*expected, 6))
+    np.testing.assert_array_equal(given, expected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import polyviz as pv
 from tests.frontend.agreement import agree
 
 
@@ -48,3 +49,42 @@ def test_a_sum_is_the_loop_that_adds(line: str) -> None:
 
 def test_a_function_returns_a_sum() -> None:
     agree("def f(x):\n    x[0] = 3.0\n    return np.sum(x) / 2, x @ x", x=np.arange(4.0))
+
+
+@pytest.mark.parametrize("dtype", ["complex128", "complex64", "float64", "int64"])
+def test_vdot_takes_the_conjugates_of_the_first(dtype: str) -> None:
+    def product(a, b, c):
+        for i in range(2):
+            c[i] = np.vdot(a[:], b[:])
+
+    unit = 1j if dtype.startswith("complex") else 1
+    one, two = np.array([1, 2 * unit, 3]).astype(dtype), np.array([unit, 2, 1]).astype(dtype)
+    given = np.zeros(2, dtype)
+    pv.compile(product)(one, two, given)
+    np.testing.assert_allclose(given, np.vdot(one, two), rtol=1e-6)
+
+
+def test_the_largest_of_a_part_without_elements_is_refused_at_the_call() -> None:
+    """NumPy raises there; what starts with the first element of the part would take one beside it."""
+
+    def largest(A, b, low, high, wanted):
+        if wanted > 0:
+            b[0] = np.max(A[low:high])
+
+    kernel = pv.compile(largest, target="python")
+    values, found = np.array([3.0, 1.0, 2.0]), np.zeros(1)
+    kernel(values, found, 1, 3, 1)
+    assert found[0] == 2.0
+    for low, high in ((1, 1), (2, 1), (0, 0)):
+        with pytest.raises(pv.PolyvizError, match=r"`A\[low:high\]` leaves its array.* reads A\[3\]"):
+            kernel(values, found, low, high, 1)
+    kernel(values, found, 2, 1, 0)
+
+
+def test_the_largest_of_a_row_up_to_an_empty_part_is_refused() -> None:
+    def before(A, b):
+        for i in range(len(b)):
+            b[i] = np.max(A[i, :i])
+
+    with pytest.raises(pv.PolyvizError, match=r"`A\[i, :i\]` leaves the array"):
+        pv.compile(before, target="python")(np.ones((3, 3)), np.zeros(3))

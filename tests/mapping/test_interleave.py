@@ -188,3 +188,22 @@ def test_random_sweeps_compute_the_same(seed: int) -> None:
         kernel(*arrays, steps, size)
         original(*expected, steps, size)
         np.testing.assert_array_equal(arrays, expected)
+
+
+def test_a_parallel_loop_around_chains_needs_no_flag_of_the_scheduler() -> None:
+    """The statements come apart after they were scheduled together, and the bands of each have flags of neither."""
+
+    def apart(C, D, n, m):
+        for k in range(n - 2, 0, -1):
+            for j in range(1, m):
+                for i in range(1, m - 1):
+                    C[i, j, k] = min(C[i, j, k + 1], D[i, j, k])
+                    D[i, j, k] += C[i, j, k + 1]
+
+    random = np.random.default_rng(3)
+    given = [random.random((21, 21, 12)) for _ in range(2)]
+    expected = [array.copy() for array in given]
+    pv.compile(apart, contract="strict")(*given, 12, 20)
+    apart(*expected, 12, 20)
+    for one, other in zip(given, expected, strict=True):
+        np.testing.assert_array_equal(one, other)

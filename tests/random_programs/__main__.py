@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyviz.model.program import CONTRACTS
-from tests.random_programs.generator import EVERYTHING, MIXED, ODD, SHAPED, SMALL, generate
+from tests.random_programs.generator import DEEP, EVERYTHING, MIXED, ODD, SHAPED, SMALL, generate
 from tests.random_programs.oracle import EXTRACTION, Outcome, Variant
 from tests.random_programs.reporting import DEFECTS, script, smallest, variants_of
 from tests.random_programs.runner import Runner
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.random_programs.program import Program
 
 SCHEDULES = ("original", "isl", "feautrier", "pluto", "adaptive", "spatial", "superposition")
-PROFILES = {"everything": EVERYTHING, "small": SMALL, "mixed": MIXED, "shaped": SHAPED, "odd": ODD}
+PROFILES = {"everything": EVERYTHING, "small": SMALL, "mixed": MIXED, "shaped": SHAPED, "odd": ODD, "deep": DEEP}
 TARGETS = ("c", "numba", "python")
 
 
@@ -62,7 +62,8 @@ def _parser() -> argparse.ArgumentParser:
         choices=PROFILES,
         default="everything",
         help="what the programs hold: `small` ones are quick to analyse, `mixed` ones hold what is rare elsewhere, "
-        "`shaped` ones are products, stencils, recurrences and the like, `odd` ones rarer shapes in odd layouts",
+        "`shaped` ones are products, stencils, recurrences and the like, `odd` ones rarer shapes in odd layouts, "
+        "`deep` ones tensors, recurrences in place, exchanged arrays and the like",
     )
     parser.add_argument("--schedule", type=_names, default=SCHEDULES, help="comma-separated schedulers")
     parser.add_argument(

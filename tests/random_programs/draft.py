@@ -60,6 +60,8 @@ class Profile:
     shaped: bool = False
     odd: bool = False
     """Of the programs of a shape, those of rare ones."""
+    deep: bool = False
+    """Of the programs of a shape, those of deep loops and of what the newest techniques are made for."""
     layouts: tuple[tuple[float, Layout], ...] = ((85, "C"), (8, "F"), (7, "strided"))
     """How arrays lie in memory; all of a program alike unless `odd`."""
 
@@ -81,6 +83,8 @@ ODD = Profile(
     layouts=((50, "C"), (10, "F"), (10, "strided"), (10, "reversed"), (10, "misaligned"), (10, "swapped")),
 )
 """Rare shapes, and arrays that lie in memory in every way there is, each in its own."""
+DEEP = Profile(shaped=True, odd=True, deep=True, limit=20_000)
+"""Products of tensors, recurrences in place, factors in common, exchanged arrays, limits from data."""
 
 
 @dataclass

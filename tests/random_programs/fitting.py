@@ -71,7 +71,13 @@ def _tracer(source: str) -> Callable[..., None]:
     sizes = {argument.arg for argument in function.args.args if argument.arg in ("n", "m", "q")}
     body = _Trace(integer_names(function) | sizes).block(function.body)
     names = ", ".join(["touch", *sorted(sizes)])
-    text = f"def trace({names}):\n    pass\n" + _indented(
+    nodes = list(ast.walk(function))
+    named = [part.value for part in nodes if isinstance(part, ast.Subscript)]
+    named += [part for node in nodes if isinstance(node, ast.Tuple) for part in node.elts]
+    arrays = {part.id for part in named if isinstance(part, ast.Name)} - integer_names(function) - sizes
+    # What an array is called may change: its name is the value of a variable.
+    called = "".join(f"    {name} = {name!r}\n" for name in sorted(arrays))
+    text = f"def trace({names}):\n    pass\n{called}" + _indented(
         ast.unparse(ast.fix_missing_locations(ast.Module(body, [])))
     )
     module: dict[str, Any] = {}
@@ -101,8 +107,15 @@ class _Trace:
     def statement(self, node: ast.stmt) -> list[ast.stmt]:
         if isinstance(node, ast.For):
             assert isinstance(node.iter, ast.Call)
-            count = ast.Call(ast.Name("range"), node.iter.args, [])
-            return [ast.For(node.target, count, self.block(node.body) or [ast.Pass()], [])]
+            last = node.iter.args[-1]
+            limits = [
+                one if self.integer(one) else self.value(one, INDEX_RANGE - 1 if one is last else 0)
+                for one in node.iter.args
+            ]
+            count = ast.Call(ast.Name("range"), limits, [])
+            return [*self.touches(node.iter), ast.For(node.target, count, self.block(node.body) or [ast.Pass()], [])]
+        if _exchanges(node):
+            return [node]
         if isinstance(node, ast.If):
             then, otherwise = self.block(node.body), self.block(node.orelse)
             if self.integer(node.test):
@@ -129,7 +142,7 @@ class _Trace:
             parts = subscripts_of(node)
             for stand_in in (0, INDEX_RANGE - 1) if not all(map(self.integer, parts)) else (0,):
                 values = [self.value(part, stand_in) for part in parts]
-                call = ast.Call(ast.Name("touch"), [ast.Constant(node.value.id), *values], [])
+                call = ast.Call(ast.Name("touch"), [ast.Name(node.value.id), *values], [])
                 found.append(ast.Expr(call))
         return found
 
@@ -139,6 +152,15 @@ class _Trace:
         if self.integer(part):
             return part
         return ast.parse(re.sub(r"I\[[^\[\]]*\]", str(stand_in), ast.unparse(part)), mode="eval").body
+
+
+def _exchanges(node: ast.stmt) -> bool:
+    """Whether ``node`` gives arrays other names."""
+    if not isinstance(node, ast.Assign):
+        return False
+    target, value = node.targets[0], node.value
+    named = isinstance(target, ast.Name) and isinstance(value, ast.Name)
+    return isinstance(target, ast.Tuple) or (named and (target.id.isupper() or value.id.isupper()))
 
 
 def subscripts_of(node: ast.Subscript) -> list[ast.expr]:

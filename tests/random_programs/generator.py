@@ -13,7 +13,8 @@ from itertools import chain, product
 from random import Random
 from typing import TYPE_CHECKING
 
-from tests.random_programs.draft import EVERYTHING, ITERATORS, MIXED, ODD, SHAPED, SMALL, Draft, Profile
+from tests.random_programs.deep_shapes import DeepDraft
+from tests.random_programs.draft import DEEP, EVERYTHING, ITERATORS, MIXED, ODD, SHAPED, SMALL, Draft, Profile
 from tests.random_programs.fitting import Footprint, footprints, negative_needs, shifted, smallest_cover
 from tests.random_programs.odd_shapes import OddDraft
 from tests.random_programs.program import Argument, Case, Program
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from tests.random_programs.expressions import ArrayName
     from tests.random_programs.program import Layout
 
-__all__ = ["EVERYTHING", "MIXED", "ODD", "SHAPED", "SMALL", "Profile", "generate"]
+__all__ = ["DEEP", "EVERYTHING", "MIXED", "ODD", "SHAPED", "SMALL", "Profile", "generate"]
 
 Pairs = list[tuple["Mapping[str, int]", Footprint]]
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 13, 15, 16, 17, 23, 31, 32, 33, 37)
@@ -39,7 +40,7 @@ PLAIN = {"float64", "int64", "complex128", "bool"}
 def generate(seed: int, profile: Profile = EVERYTHING) -> Program:
     """The program of ``seed``: the same on every machine."""
     for attempt in range(100):
-        kind = OddDraft if profile.odd else ShapedDraft if profile.shaped else Draft
+        kind = DeepDraft if profile.deep else OddDraft if profile.odd else ShapedDraft if profile.shaped else Draft
         draft = kind(Random(f"{seed} {attempt}"), profile)
         draft.write()
         program = _fitted(draft, seed)
@@ -77,7 +78,9 @@ def _fitted(draft: Draft, seed: int) -> Program | None:
     if moved is None:
         return None
     found = _footprints(moved, [choice for choice, _ in found], draft.profile.limit)
-    large = _large(draft, moved, found) if draft.profile.shaped and found else []
+    # Arrays that take turns need more of each other with every step, which small sizes do not tell.
+    alike = not any((", " in line.partition(" = ")[0] and "[" not in line) or "kept" in line for line in draft.lines)
+    large = _large(draft, moved, found) if draft.profile.shaped and found and alike else []
     return _Fit(draft, seed, moved, [*found, *large]).program() if len(found) >= 2 else None
 
 

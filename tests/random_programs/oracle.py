@@ -39,7 +39,7 @@ TILES: tuple[tuple[int, ...] | None, ...] = (None, None, (4,), (5, 3), (8, 4, 2)
 """Tile sizes that programs are given in turn: the default is larger than most of their loops."""
 THREADS = (None, 2, None, 1, 7)
 """Numbers of threads that programs are given in turn."""
-ROUNDED = re.compile(r"math\.|np\.(?!zeros|empty|float|int|uint|complex|bool)|\*\*")
+ROUNDED = re.compile(r"math\.|np\.(?!zeros|empty|float|int|uint|complex|bool)|\*\*|\.sum\(")
 """What two libraries may round differently, or compute from parts in another order."""
 
 
