@@ -88,6 +88,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if cases[test] % thinned.args[0]:
                 item.add_marker(pytest.mark.slow)
             cases[test] += 1
+    # The longest first: last, one of them would keep one worker busy for a minute after the others have ended.
+    items.sort(key=lambda item: item.get_closest_marker("browser") is None)
 
 
 @pytest.hookimpl(tryfirst=True)
