@@ -88,6 +88,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if cases[test] % thinned.args[0]:
                 item.add_marker(pytest.mark.slow)
             cases[test] += 1
+    # The longest first: last, one of them would keep one worker busy for a minute after the others have ended.
+    items.sort(key=lambda item: item.get_closest_marker("browser") is None)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -96,6 +98,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker, missing in NEEDS.items():
         if item.get_closest_marker(marker) and (reason := missing()):
             pytest.skip(reason)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call() -> None:
+    """Tests share a worker process, which is replaced when the environment changes: pytest writes each test's name there."""
+    os.environ.pop("PYTEST_CURRENT_TEST", None)
 
 
 @pytest.fixture

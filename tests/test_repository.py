@@ -13,6 +13,24 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LARGEST_FILE = 1024 * 1024
 LONGEST_MODULE = 400
+TOP = {
+    ".ci",
+    ".gitignore",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "Makefile",
+    "README.md",
+    "benchmarks",
+    "docs",
+    "hatch_build.py",
+    "labextension",
+    "notebooks",
+    "polyviz",
+    "pyproject.toml",
+    "requirements",
+    "tests",
+}
+"""What lies at the top of the tree; a name that is new there is entered here on purpose."""
 
 MACHINE_PATHS = re.compile(r"(?<![\w.])/(?:home|root|Users|work|mnt|opt)/[\w.]+")
 REGISTRIES = re.compile(
@@ -70,6 +88,10 @@ def test_no_path_of_one_machine() -> None:
 
 def test_no_address_of_a_package_registry() -> None:
     assert found_in_tracked_text(REGISTRIES) == []
+
+
+def test_no_stray_file_at_the_top_of_the_tree() -> None:
+    assert {path.relative_to(ROOT).parts[0] for path in tracked_files()} == TOP
 
 
 def test_no_large_file() -> None:

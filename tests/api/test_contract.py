@@ -38,10 +38,15 @@ def outputs(arguments: tuple[Any, ...], result: Any) -> dict[str, Any]:
     return found if result is None else {**found, "result": result}
 
 
+@functools.cache
+def strict_kernel(name: str, target: str, schedule: str) -> pv.Kernel:
+    """Scheduled once for all types of element; each has code of its own."""
+    return pv.compile(part_of(name), schedule=schedule, target=target, contract="strict", tuned=False)
+
+
 def check_bits(name: str, target: str, schedule: str, dtype: str) -> None:
-    entry = gallery.kernel(name)
-    kernel = pv.compile(part_of(name), schedule=schedule, target=target, contract="strict", tuned=False)
-    arguments = entry.arguments("mini", dtype, SEED)
+    kernel = strict_kernel(name, target, schedule)
+    arguments = gallery.kernel(name).arguments("mini", dtype, SEED)
     result = kernel(*arguments)
     difference = bit_difference(expected(name, dtype), outputs(arguments, result))
     assert not difference or rounded_by_libraries(kernel.scop), difference

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -45,19 +44,14 @@ class Notebook:
 
     def run(self, code: str) -> Any:
         """The value of a cell that must work."""
-        outcome = self._execute(code)
+        outcome = self.shell.run_cell(code)
         outcome.raise_error()
         return outcome.result
-
-    def _execute(self, code: str) -> Any:
-        # The worker is replaced when the environment changes, which pytest does for every test.
-        os.environ.pop("PYTEST_CURRENT_TEST", None)
-        return self.shell.run_cell(code)
 
     def error(self, code: str) -> str:
         """What a cell that must fail shows; the error itself is in ``namespace['_error']``."""
         self._read()
-        outcome = self._execute(code)
+        outcome = self.shell.run_cell(code)
         assert outcome.error_in_exec is not None, "the cell did not fail"
         self.namespace["_error"] = outcome.error_in_exec
         return self._read().strip()
