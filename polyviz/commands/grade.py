@@ -23,9 +23,14 @@ if TYPE_CHECKING:
 
     from polyviz.exercises import Attempt
 
+    Answered = tuple[str, Mapping[str, Any]]
+    """The text of a cell below its first line, and what the notebook recorded of it."""
+
 MAGIC = "%%polycheck"
 SECONDS = 60.0
 """How long one answer may take."""
+MOST_ANSWERS = 5
+"""So many answers to one exercise are looked at, from the last one back."""
 _LONGEST_NAME = 80
 _LONGEST_NOTE = 200
 _loaded: dict[str, tuple[str, ...]] = {}
@@ -54,8 +59,9 @@ HEADINGS = tuple(field.name for field in fields(Grade))
 
 
 def grade(notebooks: Sequence[Path], exercises: Path | None = None) -> list[Grade]:
-    """A row per exercise of each notebook, the last cell of an exercise counts.
+    """A row per exercise of each notebook; of several answers the best one counts, of equal ones the last.
 
+    Cells stand in no order of time, and who goes on trying after a solution has solved the exercise all the same.
     ``exercises`` is the teacher's file that sets them; those of the course are known. Answers are checked again from
     their text, in a process of its own and for a limited time, so that no answer can stop the others. A notebook that
     cannot be read, or holds no answer, has one row that says so, and so has each exercise of the teacher's file that a
@@ -86,27 +92,41 @@ def _of_notebook(path: Path, sheet: str, asked: Sequence[str], worker: Worker) -
         return
     if not found and not asked:
         yield Grade(str(path), "", "empty", 0, 0, 0, 0, f"no cell {MAGIC}")
-    for name, (body, record) in found.items():
-        yield _graded(str(path), name, body, record, sheet, worker)
+    for name, answers in found.items():
+        yield _best(str(path), name, answers, sheet, worker)
     for name in asked:
         if name not in found:
             row = _graded(str(path), name, "", {}, sheet, worker)
             yield replace(row, note=f"no cell {MAGIC} {name}")
 
 
-def _answers(path: Path) -> dict[str, tuple[str, Mapping[str, Any]]]:
-    """The last answer to each exercise, with what the notebook recorded of it."""
-    last: dict[str, tuple[str, Mapping[str, Any]]] = {}
+def _answers(path: Path) -> dict[str, list[Answered]]:
+    """The answers to each exercise in the order of the cells, or one empty one."""
+    found: dict[str, list[Answered]] = {}
     for cell in _cells(path):
         first, _, body = _text(cell.get("source", "")).partition("\n")
         words = first.split()
         if words[:1] != [MAGIC] or len(words) < 2:
             continue
         name = next((word for word in words[1:] if not word.startswith("-")), "")[:_LONGEST_NAME]
-        # A cell that only asks for a hint takes back no answer given before.
-        if name and (name not in last or not is_blank(body)):
-            last[name] = body, _record(cell, name)
-    return last
+        if name:
+            found.setdefault(name, []).append((body, _record(cell, name)))
+    # A cell that only asks for a hint is no answer where there is one.
+    return {name: [one for one in all_ if not is_blank(one[0])] or all_[-1:] for name, all_ in found.items()}
+
+
+def _best(notebook: str, name: str, answers: Sequence[Answered], sheet: str, worker: Worker) -> Grade:
+    """The row of the answer that meets most goals, of equal ones the last."""
+    *earlier, (body, record) = answers[-MOST_ANSWERS:]
+    best = _graded(notebook, name, body, record, sheet, worker)
+    for place, (body, record) in enumerate(reversed(earlier), start=1):
+        if best.status == "solved":
+            break
+        row = _graded(notebook, name, body, record, sheet, worker)
+        if (row.status == "solved", row.met) > (best.status == "solved", best.met):
+            where = f"answer {len(answers) - place} of {len(answers)}, better than the last"
+            best = replace(row, note="; ".join(filter(None, (row.note, where))))
+    return best
 
 
 def _cells(path: Path) -> Iterable[Mapping[str, Any]]:

@@ -12,6 +12,7 @@ from polyviz.api.shown import inspector_bundle
 from polyviz.api.workbench import EDITED, Workbench
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.model.exclusion import exclusive
+from polyviz.notebook.idle import IDLENESS
 from polyviz.notebook.timing import Timing
 from polyviz.scheduling import scheduler_names
 from polyviz.views.front_end import ADVICE, widget_script
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from polyviz.views.linked_schema import ChoiceModel
 
 PAGE_AFTER = 4.0
-"""Seconds without a question after which the static forms are made anew: they take a moment, and nobody waits."""
+"""Seconds without a question or a cell after which the static forms are made anew: that takes a moment."""
 PAUSE = 0.005
 """Seconds between two steps of what nobody waits for, in which questions come in."""
 REASON_SECONDS = 1.0
@@ -58,6 +59,8 @@ class InspectorWidget(anywidget.AnyWidget):
             can_run=bool(inspector.arguments),
         )
         self.on_msg(self._asked)
+        IDLENESS.listen()
+        IDLENESS.asked()
         self._keep_page()
 
     def save(self, path: str) -> None:
@@ -71,6 +74,7 @@ class InspectorWidget(anywidget.AnyWidget):
         answer = _ANSWERS.get(str(kind))
         if answer is None:
             return
+        IDLENESS.asked()
         self._put_off(str(kind))
         try:
             reply = answer(self, question)
@@ -78,6 +82,7 @@ class InspectorWidget(anywidget.AnyWidget):
             reply = {"problem": f"{error.message} {error.reason}".strip()}
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             reply = {"problem": f"The view asked for something that does not exist: {error}."}
+        IDLENESS.asked()
         if reply is not None:
             self.send({"answer": kind, "problem": "", **reply})
             if kind in _CHANGES and not reply.get("problem"):
@@ -167,10 +172,14 @@ class InspectorWidget(anywidget.AnyWidget):
             self._page_due = loop.create_task(self._send_page())
 
     async def _send_page(self) -> None:
-        """Make the page, with reasons that nobody unfolded here, step by step: somebody may ask in between."""
-        await asyncio.sleep(PAGE_AFTER)
+        """Make the page, with reasons that nobody unfolded here, step by step: somebody may ask in between.
+
+        That may be another view, or a new cell: then the rest waits until they have got what they asked for.
+        """
+        await IDLENESS.lasts(PAGE_AFTER)
         for _ in self.workbench.explaining(REASON_SECONDS):
             await asyncio.sleep(PAUSE)
+            await IDLENESS.lasts(PAGE_AFTER)
         self.send({"answer": "page", **self._page(0.0)})
 
     @exclusive

@@ -49,6 +49,16 @@ def test_a_class(tmp_path, capsys) -> None:
     assert "ada.ipynb" in capsys.readouterr().out
 
 
+def test_of_several_answers_the_best_one_counts(tmp_path) -> None:
+    cell = "%%polycheck inner-loop\n"
+    worse = cell + "{ S0[i, j] -> [j, i] }"
+    path = notebook(tmp_path / "zoe.ipynb", worse, cell + SOLUTIONS["inner-loop"], worse, cell + "nonsense")
+    [row] = grade.grade([path])
+    assert (row.status, row.met, row.note) == ("solved", 2, "answer 2 of 4, better than the last")
+    [equal] = grade.grade([notebook(tmp_path / "tom.ipynb", worse, worse)])
+    assert (equal.status, equal.met, equal.note) == ("open", 1, "")
+
+
 @pytest.mark.slow
 def test_the_answer_that_a_name_stood_for(tmp_path) -> None:
     output = recorded(exercise="columns", answer=SOLUTIONS["columns"], hints=0, attempts=1)

@@ -350,6 +350,28 @@ def test_effects_of_moves_stand_back_for_a_question(shown):
     assert {one["place"] for one in legal} == {one["place"] for one in legal if one["effect"] is not None}
 
 
+def test_the_saved_page_waits_for_what_others_ask_of_the_kernel(script, shown, monkeypatch):
+    other = widget.InspectorWidget(shown.workbench.inspector)
+    shell = SimpleNamespace(events=SimpleNamespace(register=lambda name, act: cells.update({name: act})))
+    cells = {}
+    monkeypatch.setattr(sys.modules["IPython"], "get_ipython", lambda: shell)
+    widget.IDLENESS.listen()
+    assert list(cells) == ["pre_run_cell", "post_run_cell"]
+    monkeypatch.setattr(widget, "PAGE_AFTER", 0.2)
+
+    async def work(disturb):
+        del shown.sent[:]
+        ask(shown, ask="apply", variant="original", at="i", move="reversal", arguments={})
+        for _ in range(8):
+            await asyncio.sleep(0.05)
+            disturb()
+            assert "page" not in answers(shown)
+        await until(lambda: "page" in answers(shown))
+
+    for disturb in (cells["post_run_cell"], lambda: other._asked(None, {"ask": "cancel"}, [])):
+        asyncio.run(work(disturb))
+
+
 @pytest.mark.slow
 def test_the_saved_page_waits_while_somebody_asks(shown, monkeypatch):
     monkeypatch.setattr(widget, "PAGE_AFTER", 3600.0)

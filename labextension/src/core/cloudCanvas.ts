@@ -8,6 +8,8 @@ export const MOST_SHAPES = 5000;
 /** Sharp on screens with finer pixels. */
 const SCALE = 2;
 const BUCKET = 12;
+/** So many lit points are large enough to be found; more of them are seen anyway. */
+const FEW = 50;
 /** More buckets than a row of them ever has. */
 const ROW = 1 << 16;
 
@@ -96,7 +98,8 @@ export class CloudCanvas {
     this.marks.forEach(mark => found[mark.key === this.cursor ? 'cursor' : this.look(mark)].push(mark));
     const colours: Record<Style, string> = { dim: ink, past: ink, plain: ink, lit, now, cursor };
     for (const style of STYLES) {
-      const size = style === 'now' || style === 'cursor' ? Math.max(3, radius * 1.8) : radius;
+      const isFound = style === 'now' || style === 'cursor' || (style === 'lit' && found.lit.length <= FEW);
+      const size = isFound ? Math.max(3, radius * 1.8) : radius;
       const pixel = pixelOf(colours[style], OPACITY[style] ?? 1);
       found[style].forEach(({ position }) => square(pixels, width, height, position, size, pixel));
     }

@@ -132,7 +132,11 @@ function rowOf(row: ComparisonRow, comparison: Comparison, longest: number): HTM
 }
 
 function shareOf(row: ComparisonRow, limit: number): string {
-  return row.median === null || row.median <= 0 ? '–' : `${Math.round((100 * limit) / row.median)} %`;
+  if (row.median === null || row.median <= 0) {
+    return '–';
+  }
+  const percent = (100 * limit) / row.median;
+  return percent < 1 ? '< 1 %' : `${Math.round(percent)} %`;
 }
 
 /** The ratio to the baseline with its interval from paired runs. */

@@ -276,7 +276,7 @@ function ofViolation(model: Model, violation: Violation): Light {
     statements: numbers,
     instances: ends.map(([name, instance]) => instanceKey(statementNumber(model, name), instanceNumber(model, name, instance))),
     lines: linesOf(model, numbers),
-    sentence: violation.explanation
+    sentence: violation.explanation.charAt(0).toUpperCase() + violation.explanation.slice(1)
   });
 }
 

@@ -89,7 +89,7 @@ function measured(model: Model, variant: Variant): ComparisonRow | undefined {
   return model.comparison?.rows.find(one => !one.isBaseline && one.label.split('/')[0] === variant.name);
 }
 
-function timeOf(model: Model, variant: Variant): string {
+function timeOf(model: Model, variant: Variant): Child {
   const row = measured(model, variant);
   if (row === undefined) {
     return 'not timed';
@@ -98,7 +98,10 @@ function timeOf(model: Model, variant: Variant): string {
     return row.status;
   }
   const [low, high] = row.interval ?? [];
-  return low === undefined || high === undefined ? seconds(row.median) : `${seconds(row.median)} (${seconds(low)} to ${seconds(high)})`;
+  if (low === undefined || high === undefined) {
+    return seconds(row.median);
+  }
+  return element('span', {}, seconds(row.median), element('span', { class: 'polyviz-meaning' }, ` ${seconds(low)} to ${seconds(high)}`));
 }
 
 function verdictOf(model: Model, variant: Variant): Child {

@@ -32,7 +32,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-saves { margin-inline-start: auto; white-space: nowrap; }
 .polyviz-memory { max-height: 340px; overflow: auto; }
 @container (min-width: 820px) {
-  .polyviz-columns { grid-template-columns: minmax(300px, 5fr) minmax(0, 7fr); align-items: start; }
+  .polyviz-columns { grid-template-columns: minmax(300px, 4fr) minmax(0, 5fr); }
 }
 .polyviz-section { border: 1px solid var(--pv-border); border-radius: 4px; padding: 6px 8px; margin-bottom: 10px; }
 .polyviz-row, .polyviz-filter { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: center; }
@@ -45,18 +45,21 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
   font: inherit; color: var(--pv-ink); background: var(--pv-raised); border: 1px solid var(--pv-muted); border-radius: 3px;
   padding: 2px 9px; min-height: 24px; cursor: pointer;
 }
+.polyviz select { padding-inline: 3px; }
 .polyviz button:disabled { opacity: 0.55; cursor: default; }
-.polyviz button.polyviz-small { padding: 0 6px; margin-inline-start: 8px; font-size: 12px; }
+.polyviz button.polyviz-small { padding: 0 5px; margin-inline-start: 8px; font-size: 12px; }
 .polyviz-node > button.polyviz-small { margin-inline-start: 0; }
 .polyviz button.polyviz-link { border: 0; background: none; padding: 0; text-align: start; text-decoration: underline dotted; }
 .polyviz .polyviz-kind { font-weight: 400; color: var(--pv-muted); }
 .polyviz-why li { margin: 3px 0; } .polyviz .polyviz-why button.polyviz-small { margin-inline-start: 0; min-height: 0; line-height: 1.35; }
 .polyviz :focus-visible, .polyviz [role=treeitem]:focus-visible > .polyviz-node { outline: 2px solid var(--pv-flow); outline-offset: 1px; }
 .polyviz [role=treeitem]:focus-visible { outline: none; }
-.polyviz-status { background: var(--pv-raised); border-inline-start: 4px solid var(--pv-flow); padding: 3px 10px; margin: 6px 0; min-height: 30px; }
+.polyviz-status { background: var(--pv-raised); border-inline-start: 4px solid var(--pv-flow); padding: 3px 10px; margin: 6px 0; min-height: 30px; box-shadow: 0 1px 0 var(--pv-border); }
 @media (min-height: 500px) {
   .polyviz-status { position: sticky; top: 0; z-index: 3; max-height: 30vh; overflow: auto; }
   .polyviz-columns button, .polyviz-columns [tabindex], .polyviz-columns input { scroll-margin-top: 100px; }
+  /* A short left column would leave nothing beside the cache: the program comes along, and lights with its steps. */
+  .polyviz-columns > :first-child > :last-child { position: sticky; top: 40px; }
   .jp-Cell:not(.jp-mod-outputsScrolled) :is(.jp-OutputArea, .jp-OutputArea-child, .jp-OutputArea-output):has(.polyviz-status) { overflow: clip; }
 }
 .polyviz-busy:empty, .polyviz-problem:empty { display: none; }
@@ -70,10 +73,10 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 }
 .polyviz-tree { max-height: 460px; overflow: auto; }
 .polyviz-tree:has(.polyviz-menu) { max-height: none; }
-.polyviz-tree, .polyviz-tree ul { list-style: none; margin: 0; padding-inline-start: 0; }
-.polyviz-tree ul { padding-inline-start: 8px; border-inline-start: 1px solid var(--pv-border); margin-inline-start: 8px; }
-.polyviz-node { display: inline-flex; flex-wrap: wrap; gap: 2px 7px; align-items: center; padding: 1px 5px; border-radius: 3px; border-inline-start: 3px solid transparent; cursor: pointer; }
-.polyviz-badge { border: 1px solid var(--pv-muted); border-radius: 8px; padding: 0 6px; font-size: 11px; white-space: nowrap; }
+.polyviz .polyviz-tree, .polyviz-tree ul { list-style: none; margin: 0; padding-inline-start: 0; }
+.polyviz-tree ul { padding-inline-start: 8px; border-inline-start: 1px solid var(--pv-border); margin-inline-start: 6px; }
+.polyviz-node { display: inline-flex; flex-wrap: wrap; gap: 2px 5px; align-items: center; padding: 1px 4px; border-radius: 3px; border-inline-start: 3px solid transparent; cursor: pointer; }
+.polyviz-badge { border: 1px solid var(--pv-muted); border-radius: 8px; padding: 0 5px; font-size: 11px; white-space: nowrap; }
 .polyviz-badge-in-order { border-color: var(--pv-border); color: var(--pv-muted); }
 .polyviz-badge-could-be-parallel { border-style: dashed; border-color: var(--pv-output); color: var(--pv-output); }
 .polyviz-badge-parallel { border-color: var(--pv-output); color: var(--pv-output); }

@@ -16,6 +16,8 @@ interface Picture {
   readonly image: HTMLElement;
   readonly figure: Drawer;
   readonly press: HTMLButtonElement;
+  /** The button in the look of the views, below the picture. */
+  readonly offer: HTMLElement;
 }
 
 /** How the alternative texts of the charts begin. */
@@ -47,13 +49,13 @@ class LivePictures {
 
   show(picture: Picture): void {
     if (this.shown !== null) {
-      this.shown.image.hidden = this.shown.press.hidden = false;
+      this.shown.image.hidden = this.shown.offer.hidden = false;
     }
     this.shown = picture;
-    picture.image.hidden = picture.press.hidden = true;
+    picture.image.hidden = picture.offer.hidden = true;
     picture.image.before(this.frame);
     this.place.show(picture.figure, [], () => {
-      picture.image.hidden = picture.press.hidden = false;
+      picture.image.hidden = picture.offer.hidden = false;
       this.shown = null;
     });
   }
@@ -81,8 +83,9 @@ function paired(page: HTMLElement, begin: string, figures: readonly Drawer[]): r
       return [];
     }
     const press = button('Interactive chart', () => undefined);
-    image.after(press);
-    return [{ image, figure, press }];
+    const offer = element('div', { class: 'polyviz' }, press);
+    image.after(offer);
+    return [{ image, figure, press, offer }];
   });
 }
 

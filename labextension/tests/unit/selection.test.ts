@@ -73,6 +73,7 @@ test('a line outside of the loops says so', () => {
 test('a violation lights both instances', () => {
   const violation = { kind: 'flow', array: 'A', source: 'S0', sourceInstance: [0, 1], sink: 'S0', sinkInstance: [1, 0], explanation: 'wrong order' };
   expect([...light({ what: 'violation', violation }).instances]).toEqual(['0/1', '0/3']);
+  expect(light({ what: 'violation', violation }).sentence).toBe('Wrong order');
 });
 
 test('what no longer exists lights nothing', () => {
