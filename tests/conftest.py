@@ -102,7 +102,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call() -> None:
-    """Tests share a worker process, which is replaced when the environment changes: pytest writes each test's name there."""
+    """Tests share a worker process. It is replaced when the environment changes, where pytest puts each test's name."""
     os.environ.pop("PYTEST_CURRENT_TEST", None)
 
 
