@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import planned_body
+from polyviz.codegen.decisive import decisive_statements
 from polyviz.codegen.typing import infer
 from polyviz.model.expression import Assign, Constant, Element, Expression, children
 from polyviz.model.reciprocals import multiplied
@@ -26,11 +27,13 @@ def planned_bodies(
     """The body of every statement as ``plan`` wants it: see ``planned_body``, and where last bits may differ and
     everything is a number with a fraction, ``multiplied`` and ``factored``.
 
+    Where a last bit decides about a whole number, perhaps of another statement, all stay as they are.
+
     Sums are of one width: a factor that is written as a number is one of 64 bits, and cells of 32 bits would be added
     up, and perhaps infinite, before they meet it.
     """
     bodies: dict[str, Sequence[Instruction]] = {one.name: planned_body(scop, plan, one) for one in scop.statements}
-    if floating_point == "reassociate":
+    if floating_point == "reassociate" and not decisive_statements(scop, environment):
         for names, change, widths in ((plan.multiplied, multiplied, 2), (plan.factored, factored, 1)):
             for name in names:
                 bodies[name] = tuple(

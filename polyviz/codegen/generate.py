@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from polyviz.codegen.c import print_c
 from polyviz.codegen.cuda import print_cuda
+from polyviz.codegen.decisive import decisive_statements
 from polyviz.codegen.definitions import unsure_note
 from polyviz.codegen.guessed import whole_numbers
 from polyviz.codegen.python import print_numba, print_python
-from polyviz.codegen.typing import assignments, infer_scalars
+from polyviz.codegen.typing import Environment, assignments, infer_scalars
 from polyviz.codegen.whole_numbers import require_whole_numbers
 from polyviz.errors import CodegenError
 from polyviz.model.expression import Assign, Element
@@ -42,8 +43,18 @@ def generate(
         raise CodegenError(f"There is no printer for the target {plan.target!r}.")
     types = all_types(scop, given)
     require_whole_numbers(scop, types)
+    environment = Environment({name: kind.dtype for name, kind in types.items()})
+    decisive = decisive_statements(scop, environment) if floating_point == "reassociate" else ()
     program = _PRINTERS[plan.target](scop, plan, types, floating_point)
-    return replace(program, notes=(*program.notes, *unsure_note(scop)), threads=plan.threads)
+    notes = (*program.notes, *unsure_note(scop), *_exact_note(decisive))
+    return replace(program, notes=notes, threads=plan.threads, exact=bool(decisive))
+
+
+def _exact_note(decisive: Sequence[str]) -> tuple[str, ...]:
+    if not decisive:
+        return ()
+    names = ", ".join(decisive)
+    return (f"{names}: a last bit decides about a whole number, so nothing is fused, and terms stay as written",)
 
 
 def all_types(scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType]:

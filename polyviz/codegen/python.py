@@ -14,6 +14,7 @@ from polyviz.codegen.array_sums_numba import NumbaArraySums, copies_allowed
 from polyviz.codegen.blocks_numba import NumbaBlocks
 from polyviz.codegen.bodies import bound_expression, inner_iterators, placed_body, planned_body, private_name
 from polyviz.codegen.calling import result_names, run_time_failures, written_arrays
+from polyviz.codegen.decisive import decisive_statements
 from polyviz.codegen.definitions import read_first, unsure_results
 from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.expressions_python import PythonExpressionPrinter
@@ -25,7 +26,7 @@ from polyviz.codegen.lower import lower
 from polyviz.codegen.nonzero import is_never_zero
 from polyviz.codegen.scalars_python import numpy_scalars
 from polyviz.codegen.text import TextBuilder
-from polyviz.codegen.typing import assignments
+from polyviz.codegen.typing import Environment, assignments
 from polyviz.codegen.widths import widened
 from polyviz.model.expression import Element, Expression, Name, walk
 from polyviz.model.program import ArrayType, FloatingPoint, Program
@@ -225,7 +226,7 @@ class _PythonProgram:
         if self.checked:
             options.append("boundscheck=True")
         options.append('error_model="numpy"')
-        if self.floating_point == "reassociate":
+        if self.floating_point == "reassociate" and not decisive_statements(self.scop, Environment(self.dtypes)):
             options.append('fastmath={"reassoc", "contract", "nsz", "arcp"}')
         return f"@numba.njit({', '.join(options)})"
 

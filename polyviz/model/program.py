@@ -102,7 +102,8 @@ class Program:
     ``checked``: some are tested while it runs, so it may stop half-way and the caller must be able to
     restore ``written`` arrays. ``device`` describes kernels and launches where the text is CUDA. ``results`` are the
     arrays and scalars handed back, in order, as one tuple when ``result_is_tuple``. ``threads`` bounds how many run
-    parallel loops, None for one per core.
+    parallel loops, None for one per core. ``exact``: the compiler fuses and reorders nothing, whatever the contract,
+    since a last bit decides about a whole number.
     """
 
     target: str
@@ -121,3 +122,9 @@ class Program:
     notes: tuple[str, ...] = ()
     device: DeviceProgram | None = None
     threads: int | None = None
+    exact: bool = False
+
+    @property
+    def compiled_as(self) -> FloatingPoint:
+        """How much freedom the compiler gets."""
+        return "strict" if self.exact else self.floating_point

@@ -72,10 +72,10 @@ def compiled(program: Program, architecture: str) -> CompiledText:
 
     Raises ToolchainError as ``compile_text``.
     """
-    parts = ("code and needs", program.text, architecture, program.floating_point, nvrtc_availability()[1])
+    parts = ("code and needs", program.text, architecture, program.compiled_as, nvrtc_availability()[1])
 
     def packed() -> bytes:
-        made = compile_text(program.text, architecture, program.floating_point)
+        made = compile_text(program.text, architecture, program.compiled_as)
         return json.dumps([asdict(one) for one in made.kernels]).encode() + b"\n" + made.binary
 
     needs, _, binary = BuildCache().binary(parts, packed).partition(b"\n")

@@ -89,7 +89,7 @@ class NativeRunner:
             raise ToolchainError("No C compiler was found.", hint=INSTALL_HINT)
         flags = _extra_flags(program, chosen) if toolchain is None else ()
         with told(f"compiling {program.name.removeprefix('kernel_')} with {chosen.name}"):
-            built = BuildCache().library(program.text, chosen, program.floating_point, extra_flags=flags)
+            built = BuildCache().library(program.text, chosen, program.compiled_as, extra_flags=flags)
         self.program = program
         self.compile_seconds = built.compile_seconds
         self.notes: tuple[str, ...] = (built.note,) if built.note else ()

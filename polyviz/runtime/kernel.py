@@ -216,7 +216,7 @@ class Kernel(Displayable):
         """
         if self.program.device is None:
             return ()
-        return compile_text(self.program.text, architecture, self.program.floating_point).kernels
+        return compile_text(self.program.text, architecture, self.program.compiled_as).kernels
 
     def __get__(self, instance: object, owner: type | None = None) -> Kernel | MethodType:
         """As an attribute of a class it is a method, as a function is."""

@@ -174,7 +174,7 @@ def resource_report(program: Program) -> tuple[tuple[ResourceRow, ...], str]:
     rows = []
     for architecture in ARCHITECTURES:
         try:
-            found = compile_text(program.text, architecture, program.floating_point).kernels
+            found = compile_text(program.text, architecture, program.compiled_as).kernels
         except ToolchainError as error:
             return (), f"{error.message} {error.reason}"
         rows += [
