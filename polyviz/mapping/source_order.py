@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.analysis.strides import motions, statement_rows
+from polyviz.analysis.strides import motions, rank, statement_rows
 from polyviz.model.plan import PARALLEL, PIPELINE, REDUCED
 from polyviz.model.schedule import Decision
-from polyviz.scheduling.described import outlined
+from polyviz.scheduling.described import described, outlined
 from polyviz.scheduling.pluto import Pluto
 from polyviz.scheduling.problem import SchedulingProblem
 from polyviz.transform.tree import bands, kind_of, statements_under, walk
@@ -45,15 +45,16 @@ def with_scalars_kept(
     """
     if not _expands_for_tiles(plan):
         return plan
-    as_written = outlined(SchedulingProblem(scop, dependences), plan.schedule.scheduler, scop.schedule)
-    kept = bind(replace(as_written, decisions=plan.schedule.decisions))
+    problem, scheduler = SchedulingProblem(scop, dependences), plan.schedule.scheduler
+    kept = bind(outlined(problem, scheduler, scop.schedule))
     if kept.expansions or not _shares_as_much(kept, plan):
         return plan
     if not _strided(scop, kept) <= _strided(scop, plan):
         return plan
     names = ", ".join(f"`{expansion.array}`" for expansion in plan.expansions)
     decision = Decision("source-order", IN_SOURCE_ORDER.format(names=names))
-    return replace(kept, decisions=(decision, *kept.decisions))
+    order = described(problem, scheduler, scop.schedule, plan.schedule.decisions)
+    return replace(kept, schedule=order, decisions=(decision, *kept.decisions))
 
 
 def _expands_for_tiles(plan: Plan) -> bool:
@@ -85,7 +86,7 @@ def _shared(plan: Plan) -> dict[str, int]:
 
 def _strided(scop: Scop, plan: Plan) -> set[tuple[str, str, str]]:
     """The accesses that an innermost loop moves to cells far apart."""
-    every = bands(plan.tree)
+    every = list(bands(plan.tree))
     return {
         (name, motion.access.array, motion.access.text)
         for path, node in every
@@ -99,5 +100,10 @@ def _strided(scop: Scop, plan: Plan) -> set[tuple[str, str, str]]:
 def _innermost_motions(scop: Scop, band: isl.ScheduleNode, name: str) -> list[AccessMotion]:
     statement = scop.statement(name)
     around = statement_rows(band.get_prefix_schedule_multi_union_pw_aff(), statement)
-    rows = [*around, *statement_rows(band.band_get_partial_schedule(), statement)]
+    *outer, last = [*around, *statement_rows(band.band_get_partial_schedule(), statement)]
+    rows = [last]
+    for row in reversed(outer):
+        # The loop of the points moves within a tile: that over the tiles stays put, and tells nothing new.
+        if rank([row, *rows]) > len(rows):
+            rows.insert(0, row)
     return motions(statement, rows, len(rows) - 1) or []
