@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import OptionError
 from polyviz.mapping import cpu, gpu
+from polyviz.mapping.source_order import with_scalars_kept
 from polyviz.model.schedule import Decision
 
 if TYPE_CHECKING:
@@ -44,9 +45,15 @@ def make_plan(
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
     if target in gpu.DEVICE_TARGETS:
         return gpu.make_device_plan(scop, dependences, schedule, target, tile=tile, options=device)
-    plan = cpu.make_plan(
-        scop, dependences, schedule, target, tile=tile, processor=processor, contract=contract, **techniques
-    )
+
+    def bind(order: Schedule) -> Plan:
+        return cpu.make_plan(
+            scop, dependences, order, target, tile=tile, processor=processor, contract=contract, **techniques
+        )
+
+    plan = bind(schedule)
+    if target == "c" and tile is None:
+        plan = with_scalars_kept(scop, dependences, plan, bind)
     return plan if threads is None else _on_threads(plan, threads)
 
 

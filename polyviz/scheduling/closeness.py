@@ -4,6 +4,10 @@ Objectives in lexicographic order: the bound of the distances (first what grows 
 constant), the size of parameter coefficients, the size of iterator coefficients, and for a scheduler that has weights
 for the iterators the weighted sum of these, as large as possible. Source: Bondhugula et al. (2008) for the bound,
 Verdoolaege and Janssens, *Scheduling for PPCG* (2017), for the sums and the relaxation.
+
+A sum of iterators that only brings reads of one cell together, where no dependence asks for it, is not worth what it
+costs: domains that are no longer rectangular, and subscripts that move along no row of memory. There the distances of
+reads count last.
 """
 
 from __future__ import annotations
@@ -19,8 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.scheduling.band_search import BandState, FoundRow, Workbench
+    from polyviz.scheduling.graph import DependenceGraph, Edge
+    from polyviz.scheduling.rows import AffineRow
 
 NO_PARALLEL_ROW = "a parallel row was asked for: there is none"
+NOT_SKEWED = "a skewed row would bring nothing closer but reads of one cell"
 STOPPED_PARALLEL = "the search for a parallel row was stopped at its limit"
 
 
@@ -53,16 +60,52 @@ class CloseRows:
         return found and replace(found, note="; ".join(filter(None, (found.note, note))))
 
     def _close_row(self, state: BandState, workbench: Workbench, *, coincident: bool) -> FoundRow | None:
+        """The closest row; without sums of iterators where these serve reads only and the loops are whole so far."""
+        found = self._closest_row(state, workbench, state.graph.proximity, coincident=coincident)
+        if found is None or not any(map(_is_sum, found.rows.values())):
+            return found
+        if any(_is_sum(row) for node in state.graph.nodes for row in node.rows):
+            return found
+        try:
+            plain = self._closest_row(state, workbench, _ordered_pairs(state.graph), coincident=coincident)
+        except SolveLimitError:
+            return found
+        if plain is None or plain.coincident < found.coincident or any(map(_is_sum, plain.rows.values())):
+            return found
+        return replace(plain, note="; ".join(filter(None, (plain.note, NOT_SKEWED))))
+
+    def _closest_row(
+        self, state: BandState, workbench: Workbench, close: tuple[Edge, ...], *, coincident: bool
+    ) -> FoundRow | None:
+        """The row with the shortest distances of ``close``; those of reads of one cell break ties."""
         graph = state.graph
         problem = RowProblem(graph.nodes, workbench.cones)
         problem.legality(graph.validity)
         if coincident:
             problem.coincidence(graph.coincidence)
-        problem.minimise_distance(graph.proximity, graph.validity)
+        problem.minimise_distance(close, graph.validity)
         problem.minimise_parameters()
         problem.minimise_iterators()
         if self.weights:
             problem.prefer(self.weights)
-        # With weights no value of the last objective is known to be the best possible.
-        ideal = None if self.weights else (0, 0, 0)
+        if close is not graph.proximity:
+            problem.minimise_distance(graph.proximity, graph.validity, "bound of reads")
+        # With more objectives no value of the last ones is known to be the best possible.
+        ideal = None if self.weights or close is not graph.proximity else (0, 0, 0)
         return chosen_row(problem, state, workbench, ideal=ideal, coincident=coincident)
+
+
+def _is_sum(row: AffineRow) -> bool:
+    """Whether several iterators take part."""
+    return sum(map(bool, row.iterators)) > 1
+
+
+def _ordered_pairs(graph: DependenceGraph) -> tuple[Edge, ...]:
+    """The pairs that should be close and that some dependence orders: all but two reads of one cell."""
+    ordered = {(edge.source, edge.sink): edge.relation for edge in graph.validity}
+    pairs = (
+        replace(edge, relation=edge.relation.intersect(ordered[edge.source, edge.sink]), distance=None)
+        for edge in graph.proximity
+        if (edge.source, edge.sink) in ordered
+    )
+    return tuple(edge for edge in pairs if not edge.relation.is_empty())

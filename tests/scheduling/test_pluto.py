@@ -136,3 +136,29 @@ def test_random_programs_are_scheduled_legally(program: Program) -> None:
     for options in ({}, {"fusion": "max"}, {"fusion": "none", "parallel_first": False}, {"tile": 4}):
         result = schedule(part, "pluto", dependences=known, **options)
         assert check(part, result.map, known=known), f"{options} {program}"
+
+
+def test_rows_are_not_skewed_for_reads_of_one_cell_alone() -> None:
+    """Copies of windows: sums of iterators would bring equal cells together, and cut the loops short."""
+    windows = kernels.scop(
+        "n, m",
+        kernels.loop("c", kernels.loop("r", kernels.loop("y", "S"))),
+        S=kernels.statement("0 <= c < n and 0 <= r < m and 0 <= y < n", reads="X[c, y + r]", writes="Y[c, r, y]"),
+    )
+    found = schedule(windows, "pluto")
+    (band,) = found.bands
+    assert [member.rows["S"] for member in band.members] == ["c", "r", "y"]
+    assert all(member.coincident for member in band.members)
+    assert any("nothing closer but reads" in decision.text for decision in found.decisions)
+
+
+def test_rows_that_a_dependence_skews_stay_skewed() -> None:
+    """Cells that are added to along the diagonals are read again there, too: their row is parallel for that reason."""
+    diagonals = kernels.scop(
+        "n",
+        kernels.loop("i", kernels.loop("j", "S")),
+        S=kernels.statement("0 <= i, j < n", reads="D[i + j] A[i, j]", writes="D[i + j]"),
+    )
+    (band,) = schedule(diagonals, "pluto").bands
+    assert band.members[0].rows["S"] == "i + j"
+    assert band.members[0].coincident
