@@ -40,7 +40,7 @@ class BodyVersions:
 
     def __init__(self, scop: Scop, plan: Plan, arrays: ArrayPrinter, printer: CExpressionPrinter) -> None:
         self.scop = scop
-        self.wanted = plan.two_versions
+        self.wanted = plan.two_versions and not plan.untested
         self.arrays = arrays
         self.printer = printer
 
