@@ -41,8 +41,8 @@ class ArrayPrinter:
     C-contiguous arrays become C99 arrays with run-time extents and are written ``A[i][j]``; others are addressed by
     their strides. Subscripts that the analysis could not bound go through ``checked_index``, which also gives
     negative ones Python's meaning. ``stands_for`` tells which array each copy of a thread stands for;
-    ``in_range`` whether all subscripts were found to be so beforehand, None where nobody asked; ``untested``: the caller
-    has found out, and no negative one needs that meaning.
+    ``in_range`` whether all subscripts were found to be so beforehand, None where nobody asked; ``untested``: the
+    caller has found out, and none is negative.
     """
 
     def __init__(
@@ -161,8 +161,8 @@ class ArrayPrinter:
         subscript = element.subscripts[axis]
         text = printer.expression(subscript)
         extent = self._extent_name(array, axis)
-        tested = not (self.untested or self.in_range) and self.statement is not None
-        if tested and is_checked(self.scop, element, self.statement):
+        known = self.untested or self.in_range
+        if self.statement is not None and not known and is_checked(self.scop, element, self.statement):
             code = self.failure(out_of_range(element))
             self.helpers.add("checked_index")
             self._tested_extents.add((array.name, axis))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.ranges import chosen_range, computed_range, joined
+from polyviz.codegen.ranges import chosen_range, computed_range, joined, within
 from polyviz.model.expression import Binary, Call, Compare, Conditional, Constant, Element, Name, Unary, walk
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class SubscriptValues:
     def of(self, node: Expression, facts: Facts = frozenset()) -> Range | None:
         """The least and the greatest value of ``node`` where ``facts`` hold; None where they are not known."""
         found = self._found(node, facts)
-        return found if found is not None and -LARGEST <= found[0] and found[1] <= LARGEST else None
+        return found if within(found, (-LARGEST, LARGEST)) else None
 
     def _found(self, node: Expression, facts: Facts) -> Range | None:
         match node:
@@ -95,7 +95,8 @@ def _at_least(found: Range | None, node: Binary, facts: Facts) -> Range | None:
     """``found`` without what a fact about the difference ``node`` rules out."""
     if found is None or node.operator != "-":
         return found
-    least = max((least for greater, lesser, least in facts if (greater, lesser) == (node.left, node.right)), default=None)
+    told = [least for greater, lesser, least in facts if (greater, lesser) == (node.left, node.right)]
+    least = max(told, default=None)
     return found if least is None or least > found[1] else (max(found[0], least), found[1])
 
 

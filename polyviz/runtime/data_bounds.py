@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from polyviz.analysis.bounds import access_stays_inside
 from polyviz.analysis.witness import fixed
 from polyviz.codegen.arrays_c import counts_from_end
@@ -39,12 +41,15 @@ WORTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is known of the tests in a call: that they ``cannot_fail``, and whether they are ``needed`` nevertheless, since
-    a negative subscript counts from the end. ``by_values``: for this call only, from the values of its arrays."""
+    """What is known of the tests in a call: that they ``cannot_fail``, and whether they are ``needed`` nevertheless.
+
+    They are where a negative subscript counts from the end. All holds as long as the elements of the arrays in
+    ``values``, which the loops only read, are between the two numbers.
+    """
 
     cannot_fail: bool = False
     needed: bool = True
-    by_values: bool = False
+    values: tuple[tuple[str, int, int], ...] = ()
 
 
 TESTED = Standing()
@@ -115,8 +120,9 @@ class DataBounds:
             found = self._known[key] = self._settled(bound)
         if isinstance(found, Standing):
             return found
-        answer = found.answer({name: _values_in(bound.given[name]) for name in found.loaded})
-        return replace(answer, by_values=True)
+        values = {name: values_in(bound.given[name]) for name in found.loaded}
+        answer = found.answer(values)
+        return replace(answer, values=tuple((name, *ends) for name, ends in values.items()))
 
     @exclusive
     def _settled(self, bound: Bound) -> _Question | Standing:
@@ -228,5 +234,10 @@ def _runs(names: Mapping[str, Range], use: _Use) -> int:
     return prod(high - low + 1 for low, high in (*names.values(), *(one for one in found if one is not None)))
 
 
-def _values_in(array: NDArray[Any]) -> Range:
-    return int(array.min()), int(array.max())
+def values_in(array: NDArray[Any]) -> Range:
+    """The least and the greatest element, without the detour of the methods, which counts in a call.
+
+    >>> values_in(np.array([[3, -1], [7, 2]]))
+    (-1, 7)
+    """
+    return int(np.minimum.reduce(array, axis=None)), int(np.maximum.reduce(array, axis=None))

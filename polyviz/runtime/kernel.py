@@ -246,7 +246,7 @@ class Kernel(Displayable):
             )
         compiled = self._compile(bound)
         result = compiled.runner(bound.given, bound.parameters)
-        if not keywords and not bound.standing.by_values:
+        if not keywords:
             self._quick.remember(arguments, bound, compiled.runner)
         return result
 
@@ -273,7 +273,8 @@ class Kernel(Displayable):
     def specialise(self, types: Mapping[str, ArrayType], *, untested: bool = False) -> Program:
         """The program for argument ``types``; arguments that are not named are float64 and C-contiguous.
 
-        ``untested``: for calls of which is known that no subscript is negative or out of range. Where the loops of tiles would take isl too long, the kernel's plan goes on without tiles.
+        ``untested``: for calls of which is known that no subscript is negative or out of range.
+        Where the loops of tiles would take isl too long, the kernel's plan goes on without tiles.
         """
         try:
             return self._generated(types, untested=untested)
@@ -311,9 +312,7 @@ class Kernel(Displayable):
     def program_for(self, bound: Bound) -> Program:
         """The program for one call's types."""
         found = self._compiled.get(_kind_of(bound))
-        if found is not None:
-            return found.program
-        return _for_call(self.specialise(bound.types, untested=not bound.standing.needed), bound)
+        return _for_call(self._specialised(bound), bound) if found is None else found.program
 
     @property
     def has_substitute(self) -> bool:
@@ -348,21 +347,23 @@ class Kernel(Displayable):
                 raise
             before, self.plan, self._substitute = self.target, self._substitute(), None
             self._remarks = (_why_not(before, self.target, error),)
-        program = _for_call(self.specialise(bound.types, untested=not bound.standing.needed), bound)
+        program = _for_call(self._specialised(bound), bound)
         return Compiled(program, make_runner(program))
 
     def _fitting(self, bound: Bound) -> Program:
-        """The program for calls like ``bound``, with register tiles that the device at hand holds where it is for one."""
-        types = bound.types
-        program = self.specialise(types, untested=not bound.standing.needed)
+        """The program for calls like ``bound``; for a device, with register tiles that the one at hand holds."""
+        program = self._specialised(bound)
         if self.target != "cuda":
             return program
         from polyviz.runtime.register_fit import spilled_tiles
 
         while too_large := spilled_tiles(self.plan, program):
             self.plan = with_smaller_tiles(self.scop, self.plan, too_large)
-            program = self.specialise(types)
+            program = self.specialise(bound.types)
         return program
+
+    def _specialised(self, bound: Bound) -> Program:
+        return self.specialise(bound.types, untested=not bound.standing.needed)
 
     def __reduce__(self) -> NoReturn:
         raise PicklingError(
