@@ -67,6 +67,11 @@ class Bound:
         return {name: value.shape for name, value in self.given.items() if _is_array(value)}
 
     @property
+    def untested(self) -> bool:
+        """Whether the loops need no tests of subscripts in this call."""
+        return not self.standing.needed
+
+    @property
     def key(self) -> tuple[tuple[str, ArrayType], ...]:
         """What the generated code is specialised on."""
         return tuple(self.types.items())

@@ -23,7 +23,7 @@ from polyviz.model.exclusion import exclusive
 from polyviz.model.program import CONTRACTS
 from polyviz.runtime.as_written import PROCESSORS, AsWritten
 from polyviz.runtime.binding import Binder, Bound
-from polyviz.runtime.data_bounds import TESTED, DataBounds
+from polyviz.runtime.data_bounds import DataBounds
 from polyviz.runtime.device_notes import emulated_run, times_of
 from polyviz.runtime.execute import Runner, make_runner
 from polyviz.runtime.nvrtc import KernelResources, compile_text, resource_report
@@ -90,7 +90,7 @@ class Kernel(Displayable):
         self._compiling = threading.Lock()
         self._compiled: dict[object, Compiled] = {}
         self._latest: Program | None = None
-        self._bounds_checked: dict[object, None] = {}
+        self._bounds_checked: set[object] = set()
         self._data_bounds = DataBounds(scop, BOUNDS_REMEMBERED)
         self._as_written = AsWritten(original, plan.target)
         self._quick = self._binder.quick_calls()
@@ -258,16 +258,14 @@ class Kernel(Displayable):
         key = (tuple(bound.parameters.items()), tuple(bound.shapes.items()))
         if key not in self._bounds_checked:
             self._check_bounds(bound, key)
-        standing = self._data_bounds.standing(bound) if self.target in PROCESSORS else TESTED
-        return bound if standing is TESTED else replace(bound, standing=standing)
+        return replace(bound, standing=self._data_bounds.standing(bound)) if self.target in PROCESSORS else bound
 
     @exclusive
     def _check_bounds(self, bound: Bound, key: object) -> None:
-        """Raises OutOfBoundsError where a subscript leaves its array for these sizes."""
         check_bounds(self.scop, dict(bound.parameters), bound.shapes)
         if len(self._bounds_checked) >= BOUNDS_REMEMBERED:
             self._bounds_checked.clear()
-        self._bounds_checked[key] = None
+        self._bounds_checked.add(key)
 
     @exclusive
     def specialise(self, types: Mapping[str, ArrayType], *, untested: bool = False) -> Program:
@@ -312,7 +310,9 @@ class Kernel(Displayable):
     def program_for(self, bound: Bound) -> Program:
         """The program for one call's types."""
         found = self._compiled.get(_kind_of(bound))
-        return _for_call(self._specialised(bound), bound) if found is None else found.program
+        if found is not None:
+            return found.program
+        return _for_call(self.specialise(bound.types, untested=bound.untested), bound)
 
     @property
     def has_substitute(self) -> bool:
@@ -347,12 +347,12 @@ class Kernel(Displayable):
                 raise
             before, self.plan, self._substitute = self.target, self._substitute(), None
             self._remarks = (_why_not(before, self.target, error),)
-        program = _for_call(self._specialised(bound), bound)
+        program = _for_call(self.specialise(bound.types, untested=bound.untested), bound)
         return Compiled(program, make_runner(program))
 
     def _fitting(self, bound: Bound) -> Program:
         """The program for calls like ``bound``; for a device, with register tiles that the one at hand holds."""
-        program = self._specialised(bound)
+        program = self.specialise(bound.types, untested=bound.untested)
         if self.target != "cuda":
             return program
         from polyviz.runtime.register_fit import spilled_tiles
@@ -361,9 +361,6 @@ class Kernel(Displayable):
             self.plan = with_smaller_tiles(self.scop, self.plan, too_large)
             program = self.specialise(bound.types)
         return program
-
-    def _specialised(self, bound: Bound) -> Program:
-        return self.specialise(bound.types, untested=not bound.standing.needed)
 
     def __reduce__(self) -> NoReturn:
         raise PicklingError(
