@@ -40,7 +40,7 @@ class BodyVersions:
 
     def __init__(self, scop: Scop, plan: Plan, arrays: ArrayPrinter, printer: CExpressionPrinter) -> None:
         self.scop = scop
-        self.wanted = plan.two_versions and not plan.untested
+        self.wanted = plan.two_versions
         self.arrays = arrays
         self.printer = printer
 
@@ -50,6 +50,8 @@ class BodyVersions:
         if not condition:
             return lines(indent)
         pad = INDENT * indent
+        if self.arrays.untested:
+            return [*([f"{pad}#pragma omp simd"] if _is_parallel(loop) else []), *lines(indent)]
         lanes = [f"{pad}{INDENT}#pragma omp simd"] if _is_parallel(loop) else []
         self.arrays.in_range = True
         plain = lines(indent + 1)
