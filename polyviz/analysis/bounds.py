@@ -49,24 +49,26 @@ def check_bounds(
                 _refuse_outside(scop, statement, numbered, parameter_values, shapes[access.array])
 
 
-def stay_inside(
-    scop: Scop, parameter_values: Mapping[str, int], shapes: Mapping[str, tuple[int, ...]]
+def access_stays_inside(
+    scop: Scop,
+    statement: Statement,
+    access: Access,
+    parameter_values: Mapping[str, int],
+    shapes: Mapping[str, tuple[int, ...]],
 ) -> bool:
-    """Whether for these sizes the *may* accesses stay inside their arrays too, whichever of them happen.
+    """Whether for these sizes ``access`` stays inside its array in every instance, also where it does not happen.
 
-    Subscripts that depend on data may lead anywhere, so a part with one of those is never sure.
+    Subscripts that depend on data may lead anywhere, so an access with one of those is never sure.
 
     >>> import polyviz as pv
     >>> part = pv.extract("def f(A, M, n):\\n  for i in range(n):\\n    if M[i] > 0:\\n      A[i] = 0.0")
-    >>> [stay_inside(part, {"n": 4}, {"A": (extent,), "M": (4,)}) for extent in (3, 4)]
+    >>> [write] = [found for found in all_accesses(part) if found[1].kind == "write"]
+    >>> [access_stays_inside(part, *write, {"n": 4}, {"A": (extent,)}) for extent in (3, 4)]
     [False, True]
     """
     shapes = {**_created(scop, parameter_values), **shapes}
-    return all(
-        access.array in shapes and _stays_inside(cells, parameter_values, shapes[access.array])
-        for statement, access in all_accesses(scop)
-        if not access.exact and (cells := restricted(scop, statement, access).range()).dim(_SET) > 0
-    )
+    cells = restricted(scop, statement, access).range()
+    return access.array in shapes and _stays_inside(cells, parameter_values, shapes[access.array])
 
 
 def _stays_inside(cells: isl.Set, parameter_values: Mapping[str, int], shape: tuple[int, ...]) -> bool:

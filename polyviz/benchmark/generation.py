@@ -69,7 +69,8 @@ def generate(data: Data, schedule: str, target: str, contract: FloatingPoint = "
         contract=contract,
         tuned=False,
     )
-    program = kernel.program_for(kernel.bind(bound_data, {}))
+    # Other data will be run: what this one's sizes or values prove of subscripts need not hold there.
+    program = kernel.specialise(kernel.bind(bound_data, {}).types)
     elapsed = time.perf_counter() - started
     decisions = tuple(decision.text for decision in kernel.plan.decisions)
     return Generation(program, elapsed, decisions, obstacles(kernel))

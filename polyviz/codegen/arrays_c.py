@@ -41,11 +41,15 @@ class ArrayPrinter:
     C-contiguous arrays become C99 arrays with run-time extents and are written ``A[i][j]``; others are addressed by
     their strides. Subscripts that the analysis could not bound go through ``checked_index``, which also gives
     negative ones Python's meaning. ``stands_for`` tells which array each copy of a thread stands for;
-    ``in_range`` whether all subscripts were found to be so beforehand, None where nobody asked.
+    ``in_range`` whether all subscripts were found to be so beforehand, None where nobody asked; ``untested``: the
+    caller has found out, and none is negative.
     """
 
-    def __init__(self, scop: Scop, types: Mapping[str, ArrayType], reserved: frozenset[str]) -> None:
+    def __init__(
+        self, scop: Scop, types: Mapping[str, ArrayType], reserved: frozenset[str], *, untested: bool = False
+    ) -> None:
         self.scop = scop
+        self.untested = untested
         self.types = types
         self.helpers: set[str] = set()
         self.failures: list[Failure] = []
@@ -157,7 +161,8 @@ class ArrayPrinter:
         subscript = element.subscripts[axis]
         text = printer.expression(subscript)
         extent = self._extent_name(array, axis)
-        if self.statement is not None and not self.in_range and is_checked(self.scop, element, self.statement):
+        known = self.untested or self.in_range
+        if self.statement is not None and not known and is_checked(self.scop, element, self.statement):
             code = self.failure(out_of_range(element))
             self.helpers.add("checked_index")
             self._tested_extents.add((array.name, axis))

@@ -50,6 +50,8 @@ class BodyVersions:
         if not condition:
             return lines(indent)
         pad = INDENT * indent
+        if self.arrays.untested:
+            return [*([f"{pad}#pragma omp simd"] if _is_parallel(loop) else []), *lines(indent)]
         lanes = [f"{pad}{INDENT}#pragma omp simd"] if _is_parallel(loop) else []
         self.arrays.in_range = True
         plain = lines(indent + 1)

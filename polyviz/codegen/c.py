@@ -83,7 +83,7 @@ class _CProgram:
     chosen: Choice | None = None
 
     def __post_init__(self) -> None:
-        self.arrays = ArrayPrinter(self.scop, self.types, C_RESERVED)
+        self.arrays = ArrayPrinter(self.scop, self.types, C_RESERVED, untested=self.plan.untested)
         names = {array.name: self.types[array.name].dtype for array in self.scop.arrays}
         self.private = frozenset(self.plan.locals) | {expansion.array for expansion in self.plan.expansions}
         self.dtypes = names | {private_name(self.scop, array): names[array] for array in self.private}

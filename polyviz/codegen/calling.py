@@ -63,25 +63,6 @@ def run_time_failures(scop: Scop) -> tuple[Failure, ...]:
     return tuple(found)
 
 
-def tests_affine_subscripts(scop: Scop) -> bool:
-    """Whether something is tested while the loops run, and nothing but affine subscripts: sizes can decide those.
-
-    >>> import polyviz as pv
-    >>> text = "def f(A, M, n):\\n  for i in range(n):\\n    if M[i] > 0:\\n      A[{}] = 0.0"
-    >>> [tests_affine_subscripts(pv.extract(text.format(subscript))) for subscript in ("i", "M[i]")]
-    [True, False]
-    """
-    if any(tested_steps(scop, statement) for statement in scop.statements):
-        return False
-    tested = [
-        element
-        for statement in scop.statements
-        for element in _elements(statement)
-        if is_checked(scop, element, statement)
-    ]
-    return bool(tested) and all(element.affine for element in tested)
-
-
 def out_of_range(element: Element) -> Failure:
     """How a failed test of ``element`` is told.
 

@@ -52,7 +52,7 @@ class VersionPrinter:
         loop: Callable[[For, int], None],
     ) -> None:
         self.scop = scop
-        self.wanted = plan.two_versions
+        self.wanted = plan.two_versions and not plan.untested
         self.arrays = arrays
         self.printer = printer
         self.text = text

@@ -225,7 +225,8 @@ class Plan:
     instead of branching (None: lanes branch as the user does); ``factored`` which have sums with a common factor that
     is taken out where these may be reordered, ``multiplied`` which have quotients that become products there;
     ``vectors`` is the processor for whose vector registers ``jam`` marks are meant; ``two_versions``: innermost loops
-    have one without tests of subscripts, too; ``decisions`` continue the schedule's log; ``device`` holds the kernels
+    have one without tests of subscripts, too; ``untested``: none is tested, as the caller found all inside and none
+    negative; ``decisions`` continue the schedule's log; ``device`` holds the kernels
     where the target runs blocks and threads; ``threads`` bounds how many run the parallel loops of a processor (None:
     as many as it has cores).
     """
@@ -250,5 +251,6 @@ class Plan:
     decisions: tuple[Decision, ...] = ()
     vectors: Processor | None = None
     two_versions: bool = False
+    untested: bool = False
     device: DevicePlan | None = None
     threads: int | None = None

@@ -14,6 +14,7 @@ import numpy as np
 from polyviz.errors import ArgumentError, OverlapError
 from polyviz.model.exclusion import exclusive
 from polyviz.model.program import ArrayType
+from polyviz.runtime.data_bounds import TESTED, Standing
 from polyviz.runtime.evaluate import evaluate_integer
 from polyviz.runtime.overlap import lives_on_device, overlaps_itself, share_memory
 from polyviz.runtime.quick_calls import QuickCalls
@@ -52,18 +53,23 @@ _DTYPE_NAMES = {np.dtype(name): name for name in SUPPORTED_TYPES}
 class Bound:
     """One call's values: ``given`` by argument name, ``parameters`` as integers, ``types`` of what was given.
 
-    ``inside``: no subscript that is tested while the loops run can fail for these sizes.
+    ``standing``: whether the tests of subscripts while the loops run can fail.
     """
 
     given: Mapping[str, Any]
     parameters: Mapping[str, int]
     types: Mapping[str, ArrayType]
-    inside: bool = False
+    standing: Standing = TESTED
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes of the arrays that were passed."""
         return {name: value.shape for name, value in self.given.items() if _is_array(value)}
+
+    @property
+    def untested(self) -> bool:
+        """Whether the loops need no tests of subscripts in this call."""
+        return not self.standing.needed
 
     @property
     def key(self) -> tuple[tuple[str, ArrayType], ...]:

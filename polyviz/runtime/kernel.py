@@ -8,8 +8,8 @@ from pickle import PicklingError
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from polyviz.analysis.bounds import check_bounds, stay_inside
-from polyviz.codegen.calling import tests_affine_subscripts, written_arrays
+from polyviz.analysis.bounds import check_bounds
+from polyviz.codegen.calling import written_arrays
 from polyviz.codegen.cards import kernel_cards
 from polyviz.codegen.generate import all_types, generate, largest_cell
 from polyviz.codegen.numba_cuda import print_numba_cuda
@@ -23,6 +23,7 @@ from polyviz.model.exclusion import exclusive
 from polyviz.model.program import CONTRACTS
 from polyviz.runtime.as_written import PROCESSORS, AsWritten
 from polyviz.runtime.binding import Binder, Bound
+from polyviz.runtime.data_bounds import DataBounds
 from polyviz.runtime.device_notes import emulated_run, times_of
 from polyviz.runtime.execute import Runner, make_runner
 from polyviz.runtime.nvrtc import KernelResources, compile_text, resource_report
@@ -87,10 +88,10 @@ class Kernel(Displayable):
         self._remarks: tuple[str, ...] = ()
         self._binder = Binder(scop, signature, on_device=plan.target == "cuda")
         self._compiling = threading.Lock()
-        self._compiled: dict[tuple[tuple[tuple[str, ArrayType], ...], bool], Compiled] = {}
+        self._compiled: dict[object, Compiled] = {}
         self._latest: Program | None = None
-        self._bounds_checked: dict[object, bool] = {}
-        self._sizes_decide = plan.target in PROCESSORS and tests_affine_subscripts(scop)
+        self._bounds_checked: set[object] = set()
+        self._data_bounds = DataBounds(scop, BOUNDS_REMEMBERED)
         self._as_written = AsWritten(original, plan.target)
         self._quick = self._binder.quick_calls()
 
@@ -255,40 +256,38 @@ class Kernel(Displayable):
         """The values of a call, checked: types, overlap unless it is allowed, and every affine subscript."""
         bound = self._binder.bind(arguments, keywords, overlapping=overlapping)
         key = (tuple(bound.parameters.items()), tuple(bound.shapes.items()))
-        inside = self._bounds_checked.get(key)
-        if inside is None:
-            inside = self._check_bounds(bound, key)
-        return replace(bound, inside=True) if inside else bound
+        if key not in self._bounds_checked:
+            self._check_bounds(bound, key)
+        return replace(bound, standing=self._data_bounds.standing(bound)) if self.target in PROCESSORS else bound
 
     @exclusive
-    def _check_bounds(self, bound: Bound, key: object) -> bool:
-        """Whether the tests in the program cannot fail for these sizes; OutOfBoundsError where others would."""
+    def _check_bounds(self, bound: Bound, key: object) -> None:
         check_bounds(self.scop, dict(bound.parameters), bound.shapes)
-        inside = self._sizes_decide and stay_inside(self.scop, bound.parameters, bound.shapes)
         if len(self._bounds_checked) >= BOUNDS_REMEMBERED:
             self._bounds_checked.clear()
-        self._bounds_checked[key] = inside
-        return inside
+        self._bounds_checked.add(key)
 
     @exclusive
-    def specialise(self, types: Mapping[str, ArrayType]) -> Program:
+    def specialise(self, types: Mapping[str, ArrayType], *, untested: bool = False) -> Program:
         """The program for argument ``types``; arguments that are not named are float64 and C-contiguous.
 
+        ``untested``: for calls of which is known that no subscript is negative or out of range.
         Where the loops of tiles would take isl too long, the kernel's plan goes on without tiles.
         """
         try:
-            return self._generated(types)
+            return self._generated(types, untested=untested)
         except EndlessLoopsError:
             untiled = without_tiles(self.scop, self.dependences, self.plan, self.floating_point)
             if untiled is None:
                 raise
             self.plan = untiled
-        return self._generated(types)
+        return self._generated(types, untested=untested)
 
-    def _generated(self, types: Mapping[str, ArrayType]) -> Program:
+    def _generated(self, types: Mapping[str, ArrayType], *, untested: bool) -> Program:
         cell = largest_cell(all_types(self.scop, types))
         self.plan = for_cells(self.scop, self.plan, cell)
-        program = generate(self.scop, self.plan, types, self.floating_point)
+        plan = replace(self.plan, untested=True) if untested else self.plan
+        program = generate(self.scop, plan, types, self.floating_point)
         return replace(program, notes=(*program.notes, *self._remarks)) if self._remarks else program
 
     def with_floating_point(self, choice: FloatingPoint) -> Kernel:
@@ -310,8 +309,10 @@ class Kernel(Displayable):
 
     def program_for(self, bound: Bound) -> Program:
         """The program for one call's types."""
-        found = self._compiled.get((bound.key, bound.inside))
-        return _for_call(self.specialise(bound.types), bound) if found is None else found.program
+        found = self._compiled.get(_kind_of(bound))
+        if found is not None:
+            return found.program
+        return _for_call(self.specialise(bound.types, untested=bound.untested), bound)
 
     @property
     def has_substitute(self) -> bool:
@@ -326,7 +327,7 @@ class Kernel(Displayable):
         self._compile(bound)
 
     def _compile(self, bound: Bound) -> Compiled:
-        key = bound.key, bound.inside
+        key = _kind_of(bound)
         compiled = self._compiled.get(key)
         if compiled is None:
             with self._compiling:
@@ -338,7 +339,7 @@ class Kernel(Displayable):
 
     def _made(self, bound: Bound) -> Compiled:
         """The program for calls like ``bound`` and what runs it; the substitute's where the first does not compile."""
-        program = _for_call(self._fitting(bound.types), bound)
+        program = _for_call(self._fitting(bound), bound)
         try:
             return Compiled(program, make_runner(program))
         except ToolchainError as error:
@@ -346,19 +347,19 @@ class Kernel(Displayable):
                 raise
             before, self.plan, self._substitute = self.target, self._substitute(), None
             self._remarks = (_why_not(before, self.target, error),)
-        program = _for_call(self.specialise(bound.types), bound)
+        program = _for_call(self.specialise(bound.types, untested=bound.untested), bound)
         return Compiled(program, make_runner(program))
 
-    def _fitting(self, types: Mapping[str, ArrayType]) -> Program:
-        """The program for ``types``, with register tiles that the device at hand holds where it is for one."""
-        program = self.specialise(types)
+    def _fitting(self, bound: Bound) -> Program:
+        """The program for calls like ``bound``; for a device, with register tiles that the one at hand holds."""
+        program = self.specialise(bound.types, untested=bound.untested)
         if self.target != "cuda":
             return program
         from polyviz.runtime.register_fit import spilled_tiles
 
         while too_large := spilled_tiles(self.plan, program):
             self.plan = with_smaller_tiles(self.scop, self.plan, too_large)
-            program = self.specialise(types)
+            program = self.specialise(bound.types)
         return program
 
     def __reduce__(self) -> NoReturn:
@@ -385,7 +386,12 @@ class Kernel(Displayable):
 
 def _for_call(program: Program, bound: Bound) -> Program:
     """``program`` for calls like ``bound``: where no test can fail, no array has to be kept to be restored."""
-    return replace(program, checked=False) if bound.inside else program
+    return replace(program, checked=False) if bound.standing.cannot_fail else program
+
+
+def _kind_of(bound: Bound) -> object:
+    """What the generated program depends on."""
+    return bound.key, bound.standing.cannot_fail, bound.standing.needed
 
 
 def _why_not(target: str, instead: str, error: ToolchainError) -> str:

@@ -1,9 +1,10 @@
 """Calls like one that was checked before: only what can differ between two such calls is looked at again.
 
-Argument types, ranks, bounds of subscripts and what the loops assume of sizes follow from the dtypes and shapes of the
-arrays and from the integers among the arguments. A call that has these of an earlier one needs none of the tests again.
-Where arrays are, whether they may be written and whether they share memory is different every time, and is checked.
-Whatever is unusual in any way is left to the usual way, which says what is wrong with it.
+Argument types, ranks, bounds of affine subscripts and what the loops assume of sizes follow from the dtypes and shapes
+of the arrays and from the integers among the arguments. A call that has these of an earlier one needs none of the tests
+again. Where arrays are, whether they may be written and whether they share memory is different every time, and is
+checked, as are the elements that lead to subscripts: they must be between those of the earlier call. Whatever is
+unusual in any way is left to the usual way, which says what is wrong with it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polyviz.runtime.arguments import address, getter
+from polyviz.runtime.data_bounds import values_in
 from polyviz.runtime.execute import NativeRunner
 from polyviz.runtime.residency import device
 
@@ -49,7 +51,11 @@ class _Array:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """One kind of call: the values that the function is called with, but for addresses and floating-point numbers."""
+    """One kind of call: the values that the function is called with, but for addresses and floating-point numbers.
+
+    It is for arrays whose elements are between the two numbers that ``elements`` has for their positions: those lead to
+    no subscript out of range.
+    """
 
     runner: NativeRunner
     values: tuple[Any, ...]
@@ -57,6 +63,7 @@ class _Prepared:
     conflicts: tuple[tuple[int, int], ...]
     numbers: tuple[tuple[int, type, tuple[int, ...]], ...]
     process: int
+    elements: tuple[tuple[int, int, int], ...]
 
     def native(self, arguments: _Arguments) -> list[Any] | None:
         """The values to call the function with; None where something is not as it was."""
@@ -82,7 +89,15 @@ class _Prepared:
                 return None
             for slot in slots:
                 values[slot] = arguments[position]
-        return values
+        return values if not self.elements or self._lead_inside(arguments) else None
+
+    def _lead_inside(self, arguments: _Arguments) -> bool:
+        """Whether the elements that subscripts depend on are between those of the call before."""
+        for position, least, greatest in self.elements:
+            low, high = values_in(arguments[position])
+            if low < least or high > greatest:
+                return False
+        return True
 
 
 class QuickCalls:
@@ -157,7 +172,10 @@ class QuickCalls:
             for position in self.others
             if type(arguments[position]) is not int
         ]
-        return _Prepared(runner, tuple(values), tuple(arrays), tuple(conflicts), tuple(numbers), os.getpid())
+        looked_at = tuple((self.names.index(name), low, high) for name, low, high in bound.standing.values)
+        return _Prepared(
+            runner, tuple(values), tuple(arrays), tuple(conflicts), tuple(numbers), os.getpid(), looked_at
+        )
 
     def _array(self, position: int, array: Any, arguments: Sequence[ProgramArgument]) -> _Array:
         name = self.names[position]

@@ -190,12 +190,20 @@ def test_where_sizes_leave_it_open_the_arrays_are_restored() -> None:
     np.testing.assert_array_equal(short, 1.0)
 
 
-def test_a_subscript_that_is_data_is_always_tested() -> None:
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.int8])
+def test_a_subscript_that_is_data_is_never_trusted(dtype: type[Any]) -> None:
     text = "def count(H, A):\n    for i in range(len(A)):\n        H[A[i]] += 1"
     kernel = pv.compile(function_of(text), target="c")
     counts = np.zeros(4, dtype=np.int64)
-    kernel(counts, np.array([0, 3, 3]))
-    assert kernel.program.checked
-    with pytest.raises(pv.OutOfBoundsError):
-        kernel(counts, np.array([0, 4]))
-    np.testing.assert_array_equal(counts, [1, 0, 0, 2])
+    for _ in range(2):
+        kernel(counts, np.array([0, 3, 3, 1], dtype=dtype))
+    assert not kernel.program.checked, "the greatest index is inside"
+    for wrong in (4, -5):
+        if dtype is np.uint8 and wrong < 0:
+            continue
+        with pytest.raises(pv.OutOfBoundsError):
+            kernel(counts, np.array([0, 3, 1, wrong], dtype=dtype))
+        np.testing.assert_array_equal(counts, [2, 2, 0, 4])
+    if dtype is not np.uint8:
+        kernel(counts, np.array([0, -1, -4, 1], dtype=dtype))
+        np.testing.assert_array_equal(counts, [4, 3, 0, 5])
