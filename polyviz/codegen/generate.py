@@ -14,6 +14,7 @@ from polyviz.codegen.guessed import whole_numbers
 from polyviz.codegen.python import print_numba, print_python
 from polyviz.codegen.typing import assignments, infer_scalars
 from polyviz.codegen.whole_numbers import require_whole_numbers
+from polyviz.codegen.zeros import with_typed_zeros
 from polyviz.errors import CodegenError
 from polyviz.model.expression import Assign, Element
 from polyviz.model.plan import Plan
@@ -42,7 +43,7 @@ def generate(
         raise CodegenError(f"There is no printer for the target {plan.target!r}.")
     types = all_types(scop, given)
     require_whole_numbers(scop, types)
-    program = _PRINTERS[plan.target](scop, plan, types, floating_point)
+    program = _PRINTERS[plan.target](with_typed_zeros(scop, types), plan, types, floating_point)
     return replace(program, notes=(*program.notes, *unsure_note(scop)), threads=plan.threads)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from polyviz.errors import Span, UnknownNameError
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, HINTS, IMPURE_REASON, PURE, RANDOM_HINT
 from polyviz.frontend.integers import is_float
-from polyviz.frontend.literals import literal_number
+from polyviz.frontend.literals import SUM, literal_number
 from polyviz.frontend.refuse import EXPRESSIONS, Refusal, operator_refusal
 from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import (
@@ -22,6 +22,7 @@ from polyviz.model.expression import (
     Expression,
     Logical,
     Unary,
+    Zero,
 )
 
 if TYPE_CHECKING:
@@ -146,6 +147,8 @@ class ExpressionReader:
 
     def _constant(self, node: ast.Constant) -> Expression:
         value = node.value
+        if node.kind == SUM:
+            return Zero()
         if isinstance(value, bool | float | complex):
             return Constant(value)
         if isinstance(value, int):
