@@ -147,13 +147,11 @@ class ExpressionReader:
 
     def _constant(self, node: ast.Constant) -> Expression:
         value = node.value
-        if node.kind == SUM:
-            return Zero()
         if isinstance(value, bool | float | complex):
             return Constant(value)
         if isinstance(value, int):
             if value < 2**64:  # from 2**63 on it is unsigned, as in numba
-                return Constant(value)
+                return Zero() if node.kind == SUM else Constant(value)
             raise self._error(
                 node,
                 f"The integer {value} does not fit into 64 bits.",
