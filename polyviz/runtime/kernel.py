@@ -15,7 +15,7 @@ from polyviz.codegen.generate import all_types, generate, largest_cell
 from polyviz.codegen.numba_cuda import print_numba_cuda
 from polyviz.codegen.scan import EndlessLoopsError
 from polyviz.errors import OverlapError, ToolchainError
-from polyviz.mapping import for_cells, with_smaller_tiles, without_tiles
+from polyviz.mapping import for_cells, in_source_order, with_smaller_tiles, without_tiles
 from polyviz.mapping.thread_pictures import level_trees, place_rules, thread_pictures
 from polyviz.model.device_view import DeviceView
 from polyviz.model.display import Displayable
@@ -274,16 +274,18 @@ class Kernel(Displayable):
     def specialise(self, types: Mapping[str, ArrayType]) -> Program:
         """The program for argument ``types``; arguments that are not named are float64 and C-contiguous.
 
-        Where the loops of tiles would take isl too long, the kernel's plan goes on without tiles.
+        Where their loops would take isl too long, the kernel's plan goes on without tiles, then in the source's order.
         """
-        try:
-            return self._generated(types)
-        except EndlessLoopsError:
-            untiled = without_tiles(self.scop, self.dependences, self.plan, self.floating_point)
-            if untiled is None:
-                raise
-            self.plan = untiled
-        return self._generated(types)
+        ways = iter((without_tiles, in_source_order))
+        while True:
+            try:
+                return self._generated(types)
+            except EndlessLoopsError:
+                plans = (way(self.scop, self.dependences, self.plan, self.floating_point) for way in ways)
+                plan = next(filter(None, plans), None)
+                if plan is None:
+                    raise
+                self.plan = plan
 
     def _generated(self, types: Mapping[str, ArrayType]) -> Program:
         cell = largest_cell(all_types(self.scop, types))
