@@ -12,9 +12,10 @@ import islpy as isl
 from polyviz.analysis.accesses import all_accesses, restricted
 from polyviz.analysis.witness import cell_text, fixed, image, smallest_instance
 from polyviz.errors import OutOfBoundsError
+from polyviz.model.expression import Element, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from polyviz.errors import Span
     from polyviz.model.scop import Access, Scop, Statement
@@ -138,11 +139,26 @@ def _bounded_by_strides(key: _Identity) -> frozenset[tuple[str, Span | None]]:
 @lru_cache(maxsize=64)
 def _may_leave(key: _Identity) -> frozenset[tuple[str, Span | None]]:
     scop, touched = key.scop, _touched_cells(key)
-    return frozenset(
-        (statement.name, access.span)
-        for statement, access in all_accesses(scop)
-        if not access.exact and not _stays(scop, statement, access, touched.get(access.array))
-    )
+    found: set[tuple[str, Span | None]] = set()
+    for statement in scop.statements:
+        leaving = [
+            access
+            for access in statement.accesses
+            if not access.exact and not _stays(scop, statement, access, touched.get(access.array))
+        ]
+        spans = {*(access.span for access in leaving), *_read_back(statement, leaving)}
+        found |= {(statement.name, span) for span in spans}
+    return frozenset(found)
+
+
+def _read_back(statement: Statement, leaving: Sequence[Access]) -> set[Span | None]:
+    """Where ``statement`` reads an array that one of the accesses ``leaving`` writes, and no access tells of it: what
+    an instance reads of what it wrote itself is none, but leads to the same place."""
+    told = {access.span for access in statement.accesses}
+    written = {access.array for access in leaving if access.kind == "write"}
+    nodes = (node for instruction in statement.body for node in walk(instruction))
+    elements = [node for node in nodes if isinstance(node, Element) and node.array in written]
+    return {element.span for element in elements} - told
 
 
 def _stays(scop: Scop, statement: Statement, access: Access, touched: isl.Set | None) -> bool:

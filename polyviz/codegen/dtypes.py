@@ -128,6 +128,17 @@ def arithmetic(left: Type, right: Type) -> Type:
     return COMPLEX64 if single else COMPLEX128
 
 
+def sum_type(element: Type) -> Type:
+    """The type in which numbers of the type ``element`` are summed up: whole numbers in 64 bits.
+
+    >>> str(sum_type(FLOAT32)), str(sum_type(INT8)), str(sum_type(BOOL))
+    ('float32', 'int64', 'int64')
+    """
+    if not element.is_integral:
+        return element
+    return UINT64 if element.kind == "u" else INT64
+
+
 def true_division(left: Type, right: Type) -> Type:
     """The type in which ``/`` is carried out: two integers are divided as doubles."""
     return FLOAT64 if left.is_integral and right.is_integral else arithmetic(left, right)

@@ -15,6 +15,7 @@ from polyviz.codegen.guessed import whole_numbers
 from polyviz.codegen.python import print_numba, print_python
 from polyviz.codegen.typing import Environment, assignments, infer_scalars
 from polyviz.codegen.whole_numbers import require_whole_numbers
+from polyviz.codegen.zeros import with_typed_zeros
 from polyviz.errors import CodegenError
 from polyviz.model.expression import Assign, Element
 from polyviz.model.plan import Plan
@@ -45,7 +46,7 @@ def generate(
     require_whole_numbers(scop, types)
     environment = Environment({name: kind.dtype for name, kind in types.items()})
     decisive = decisive_statements(scop, environment) if floating_point == "reassociate" else ()
-    program = _PRINTERS[plan.target](scop, plan, types, floating_point)
+    program = _PRINTERS[plan.target](with_typed_zeros(scop, types), plan, types, floating_point)
     notes = (*program.notes, *unsure_note(scop), *_exact_note(decisive))
     return replace(program, notes=notes, threads=plan.threads, exact=bool(decisive))
 

@@ -20,6 +20,7 @@ from polyviz.codegen.dtypes import (
     INT64,
     UINT64,
     Type,
+    sum_type,
     type_named,
     unify,
 )
@@ -39,6 +40,7 @@ from polyviz.model.expression import (
     Name,
     Node,
     Unary,
+    Zero,
     children,
     walk,
 )
@@ -235,12 +237,20 @@ def _is_typed(own: Iterable[Assign], types: Mapping[str, str]) -> bool:
     return True
 
 
+def _assigned_to(assignment: Assign, environment: Environment, *, is_new: bool) -> Type:
+    """The type of the value an assignment stores; ``is_new``: the target is a sum of which nothing else is known."""
+    return sum_type(infer(assignment.value, environment)) if is_new else assigned_type(assignment, environment)
+
+
 def _propagate(scalars: Iterable[Assign], types: Mapping[str, str]) -> dict[str, str]:
-    current = dict(types)
+    scalars, current = list(scalars), dict(types)
+    summed = {assignment.target.array for assignment in scalars if isinstance(assignment.value, Zero)}
     for assignment in scalars:
         name = assignment.target.array
+        if isinstance(assignment.value, Zero):
+            continue  # It takes the type of what is added to it.
         try:
-            value = assigned_type(assignment, Environment(current))
+            value = _assigned_to(assignment, Environment(current), is_new=name in summed and name not in current)
         except UnknownTypeError:
             continue
         current[name] = unify(value, type_named(current[name])).name if name in current else value.name

@@ -78,6 +78,17 @@ class Builder:
         affine = AffineReader((), self._program.parameters)
         return self._block(nodes, Position(affine, affine.universe()))
 
+    def count_from_ends(self) -> None:
+        """Add, now that all sizes are known, the cells that negative subscripts of accesses that may happen lead to."""
+        for position, statement in enumerate(self.statements):
+            accesses = tuple(
+                access
+                if access.exact
+                else replace(access, relation=self._cells.with_ends(access.relation, access.array))
+                for access in statement.accesses
+            )
+            self.statements[position] = replace(statement, accesses=accesses)
+
     def tell_apart(self) -> None:
         """Find out, now that all references are known, which linearised subscripts are as good as several."""
         references = [check.reference for check in self.checks]

@@ -61,6 +61,32 @@ class Cells:
         relation = relation.intersect_domain(place.domain).set_tuple_name(isl.dim_type.out, element.array)
         return relation.coalesce(), "; ".join(reasons)
 
+    def with_ends(self, relation: isl.Map, array: str) -> isl.Map:
+        """``relation`` of an access to ``array`` that may happen, with the cells that it means where it is negative.
+
+        Subscripts that are negative only for some sizes count from the end too. Those of accesses that surely happen
+        are refused when the kernel is called; others are met while the loops run, whose order has to allow for them.
+        """
+        draft = self._program.arrays.get(array)
+        cells = relation.intersect_params(self._program.context()).range()
+        axes = range(cells.dim(isl.dim_type.set))
+        if draft is None or not any(_may_be_negative(cells, axis) for axis in axes):
+            return relation
+        meant = reduce(isl.Map.flat_product, [self._meant(draft, axis, cells) for axis in axes])
+        both = relation.reset_tuple_id(isl.dim_type.out).apply_range(meant).set_tuple_name(isl.dim_type.out, array)
+        return relation if both.is_subset(relation) else relation.union(both).coalesce()
+
+    def _meant(self, draft: ArrayDraft, axis: int, cells: isl.Set) -> isl.Map:
+        """The positions along ``axis`` that a subscript may mean."""
+        itself = isl.Map("{ [x] -> [x] }")
+        if not _may_be_negative(cells, axis):
+            return itself
+        extent = self.extent(draft, axis)
+        if extent is None:
+            return itself.union(isl.Map("{ [x] -> [y] : x < 0 <= y }"))
+        distance = isl.Map("{ [[x] -> [y]] -> [y - x] : x < 0 <= y }")
+        return itself.union(distance.intersect_range(isl.Set.from_pw_aff(extent)).domain().unwrap())
+
     def extent(self, draft: ArrayDraft, axis: int) -> isl.PwAff | None:
         """The extent along ``axis`` over the parameters, None where the source does not tell."""
         expression = draft.extents[axis]
@@ -105,6 +131,10 @@ class Cells:
         if extent is not None:
             cells = cells.intersect(_below(extent))
         return isl.Map.from_domain_and_range(place.affine.universe(), cells)
+
+
+def _may_be_negative(cells: isl.Set, axis: int) -> bool:
+    return not cells.upper_bound_val(isl.dim_type.set, axis, isl.Val(-1)).is_empty()
 
 
 def _below(extent: isl.PwAff) -> isl.Set:

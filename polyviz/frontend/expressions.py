@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from polyviz.errors import Span, UnknownNameError
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, HINTS, IMPURE_REASON, PURE, RANDOM_HINT
 from polyviz.frontend.integers import is_float
-from polyviz.frontend.literals import literal_number
+from polyviz.frontend.literals import SUM, literal_number
 from polyviz.frontend.refuse import EXPRESSIONS, Refusal, operator_refusal
 from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import (
@@ -22,6 +22,7 @@ from polyviz.model.expression import (
     Expression,
     Logical,
     Unary,
+    Zero,
 )
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class ExpressionReader:
             return Constant(value)
         if isinstance(value, int):
             if value < 2**64:  # from 2**63 on it is unsigned, as in numba
-                return Constant(value)
+                return Zero() if node.kind == SUM else Constant(value)
             raise self._error(
                 node,
                 f"The integer {value} does not fit into 64 bits.",

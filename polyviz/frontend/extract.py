@@ -84,6 +84,7 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
             reason="Nothing is assigned to an element of an array or to a variable.",
             hint="Write loops that do: `for i in range(n): A[i] = ...`.",
         )
+    builder.count_from_ends()
     builder.tell_apart()
     parameters = program.parameters.parameters
     check_sizes(parameters, sizes)

@@ -12,8 +12,7 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from polyviz.frontend.literals import SUM
 from polyviz.frontend.regions import Axis, Region, call_of, constant_of, extent_of, matching_position
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ class SumReader:
         axes, own = [axis for axis, _ in along], [name for _, name in along]
         if summed.kind in _EXTREMES:
             return self._extreme(_EXTREMES[summed.kind], region, axes, own, element)
-        total = self._total(axes, own, element, self._zero(summed.operand))
+        total = self._total(axes, own, element)
         if summed.kind == "sum":
             return total
         count = self._program.parameters.fresh("count")
@@ -144,12 +143,11 @@ class SumReader:
             self._shapes.same_length(node, axis, other)
             found.append(matching_position(axis, other, own))
         rows = found[: len(left.axes) - 1]
-        zero = self._zero(ast.Tuple([left.base, right.base], ast.Load()))
         first: ast.expr = left.at([*rows, ast.Name(name, ast.Load())], ast.Load())
         if self._is_called(node, "vdot"):
             first = ast.Call(ast.Attribute(first, "conjugate", ast.Load()), [], [])
         second = right.at([matching_position(across, along, name), *found[len(rows) :]], ast.Load())
-        return self._total([along], [name], ast.BinOp(first, ast.Mult(), second), zero)
+        return self._total([along], [name], ast.BinOp(first, ast.Mult(), second))
 
     def _is_called(self, node: ast.expr, *names: str) -> bool:
         called = self._expressions.canonical(node.func) if isinstance(node, ast.Call) else None
@@ -196,19 +194,9 @@ class SumReader:
         self.before.append(_around(axes, names, ast.Assign([ast.Name(best, ast.Store())], chosen)))
         return ast.Name(best, ast.Load())
 
-    def _zero(self, operand: ast.expr) -> ast.expr:
-        """What a sum starts with: a zero in single precision where all arrays of a cell are known to be that."""
-        names = {part.id for part in ast.walk(operand) if isinstance(part, ast.Name)}
-        values = [self._program.globals.value(name) for name in names if self._program.rank(name) is not None]
-        known = bool(values) and all(isinstance(value, np.ndarray) for value in values)
-        kind = np.result_type(*(value.dtype for value in values)).name if known else ""
-        if kind not in ("float32", "complex64") or not self._program.source.is_cell:
-            return ast.Constant(0)
-        return ast.Call(_of_numpy(kind), [ast.Constant(0)], [])
-
-    def _total(self, axes: Sequence[Axis], names: Sequence[str], value: ast.expr, zero: ast.expr) -> ast.Name:
+    def _total(self, axes: Sequence[Axis], names: Sequence[str], value: ast.expr) -> ast.Name:
         total = self._program.parameters.fresh("total")
-        self.before.append(ast.Assign([ast.Name(total, ast.Store())], zero))
+        self.before.append(ast.Assign([ast.Name(total, ast.Store())], ast.Constant(0, SUM)))
         add = ast.AugAssign(ast.Name(total, ast.Store()), ast.Add(), value)
         self.before.append(_around(axes, names, add))
         return ast.Name(total, ast.Load())

@@ -36,16 +36,35 @@ def without_tiles(
     text = "the loops run without tiles, in the same order: isl would need too long to write the loops of the tiles"
     untiled = _untiled(scop, dependences, plan, plan.schedule, contract)
     if not (plan.schedule.by_hand or _has_threads(untiled)):
-        problem = SchedulingProblem(scop, dependences)
-        as_written = described(problem, plan.schedule.scheduler, scop.schedule, plan.schedule.decisions)
-        in_source_order = _untiled(scop, dependences, plan, as_written, contract)
-        if _has_threads(in_source_order):
-            untiled = in_source_order
+        as_written = _untiled(scop, dependences, plan, _as_written(scop, dependences, plan), contract)
+        if _has_threads(as_written):
+            untiled = as_written
             text = (
                 "the loops run without tiles, in the order of the source: isl would need too long to write the loops "
                 "of the tiles, and without them the schedule found leaves nothing to threads"
             )
     return replace(untiled, decisions=(*untiled.decisions, Decision("fallback", text)))
+
+
+def in_source_order(
+    scop: Scop, dependences: Dependences, plan: Plan, contract: FloatingPoint = "reassociate"
+) -> Plan | None:
+    """A plan without tiles for the order of the source, which says so: for where isl cannot write the loops of another.
+
+    None where ``plan`` is for that order, for one that was written by hand, or for a device.
+    """
+    if plan.device is not None or plan.schedule.by_hand:
+        return None
+    if plan.schedule.tree.get_map().is_equal(scop.schedule.get_map()):
+        return None
+    text = "the loops run in the order of the source: isl would need too long to write those of the schedule found"
+    untiled = _untiled(scop, dependences, plan, _as_written(scop, dependences, plan), contract)
+    return replace(untiled, decisions=(*untiled.decisions, Decision("fallback", text)))
+
+
+def _as_written(scop: Scop, dependences: Dependences, plan: Plan) -> Schedule:
+    problem = SchedulingProblem(scop, dependences)
+    return described(problem, plan.schedule.scheduler, scop.schedule, plan.schedule.decisions)
 
 
 def _untiled(

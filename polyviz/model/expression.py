@@ -29,6 +29,16 @@ class Constant(Expression):
 
 
 @dataclass(frozen=True, slots=True)
+class Zero(Constant):
+    """What the sum over an array starts with: a zero of the type that its elements add up in.
+
+    It is known once the types of the arrays are (``polyviz.codegen.zeros``); until then it is a 0.
+    """
+
+    value: bool | int | float | complex = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Name(Expression):
     """An integer that is not stored in an array: a loop iterator or a parameter."""
 

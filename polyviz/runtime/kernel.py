@@ -15,7 +15,7 @@ from polyviz.codegen.generate import all_types, generate, largest_cell
 from polyviz.codegen.numba_cuda import print_numba_cuda
 from polyviz.codegen.scan import EndlessLoopsError
 from polyviz.errors import OverlapError, ToolchainError
-from polyviz.mapping import for_cells, with_smaller_tiles, without_tiles
+from polyviz.mapping import for_cells, in_source_order, with_smaller_tiles, without_tiles
 from polyviz.mapping.thread_pictures import level_trees, place_rules, thread_pictures
 from polyviz.model.device_view import DeviceView
 from polyviz.model.display import Displayable
@@ -250,9 +250,7 @@ class Kernel(Displayable):
             self._quick.remember(arguments, bound, compiled.runner)
         return result
 
-    def bind(
-        self, arguments: tuple[Any, ...], keywords: Mapping[str, Any], *, overlapping: bool = False
-    ) -> Bound:
+    def bind(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any], *, overlapping: bool = False) -> Bound:
         """The values of a call, checked: types, overlap unless it is allowed, and every affine subscript."""
         bound = self._binder.bind(arguments, keywords, overlapping=overlapping)
         key = (tuple(bound.parameters.items()), tuple(bound.shapes.items()))
@@ -272,16 +270,18 @@ class Kernel(Displayable):
         """The program for argument ``types``; arguments that are not named are float64 and C-contiguous.
 
         ``untested``: for calls of which is known that no subscript is negative or out of range.
-        Where the loops of tiles would take isl too long, the kernel's plan goes on without tiles.
+        Where their loops would take isl too long, the kernel's plan goes on without tiles, then in the source's order.
         """
-        try:
-            return self._generated(types, untested=untested)
-        except EndlessLoopsError:
-            untiled = without_tiles(self.scop, self.dependences, self.plan, self.floating_point)
-            if untiled is None:
-                raise
-            self.plan = untiled
-        return self._generated(types, untested=untested)
+        ways = iter((without_tiles, in_source_order))
+        while True:
+            try:
+                return self._generated(types, untested=untested)
+            except EndlessLoopsError:
+                plans = (way(self.scop, self.dependences, self.plan, self.floating_point) for way in ways)
+                plan = next(filter(None, plans), None)
+                if plan is None:
+                    raise
+                self.plan = plan
 
     def _generated(self, types: Mapping[str, ArrayType], *, untested: bool) -> Program:
         cell = largest_cell(all_types(self.scop, types))

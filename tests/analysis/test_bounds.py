@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import polyviz as pv
 from polyviz.analysis import check_bounds
+from polyviz.analysis.bounds import may_leave
 from polyviz.errors import OutOfBoundsError
 from tests.builders import loop, scop, statement
 
@@ -65,3 +68,22 @@ def test_the_same_part_is_judged_anew_for_other_sizes():
     check_bounds(part, {"n": 4}, {"B": (4,)})
     with pytest.raises(OutOfBoundsError):
         check_bounds(part, {"n": 5}, {"B": (4,)})
+
+
+def test_what_an_instance_reads_of_what_it_wrote_is_tested_too():
+    text = """def f(A, B, M, k):
+    for i in range(B.shape[0]):
+        if M[i] > 0:
+            A[i + k] = B[i]
+            B[i] = A[i + k] * 2.0"""
+    assert {span.line for _, span in may_leave(pv.extract(text))} == {4, 5}
+    kernel = pv.compile(text, target="c")
+    for first in (-2, 10**9):
+        a, b, chosen = np.zeros(5), np.arange(5.0), np.array([0, 1, 1, 1, 0])
+        if first < 0:
+            kernel(a, b, chosen, first)
+            assert b.tolist() == [0.0, 2.0, 4.0, 6.0, 4.0]
+        else:
+            with pytest.raises(OutOfBoundsError):
+                kernel(a, b, chosen, first)
+            assert b.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]

@@ -14,13 +14,18 @@ import pytest
 import polyviz as pv
 from polyviz import gallery
 from polyviz.codegen import scan
+from polyviz.codegen.scan import EndlessLoopsError
 from polyviz.errors import OutOfBoundsError
+from polyviz.runtime import kernel as kernel_module
 from polyviz.runtime.kernel import BOUNDS_REMEMBERED
 from tests.running import TARGETS, function_of, quickly_compiled
 from tests.shared import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from polyviz.model.plan import Plan
+    from polyviz.model.program import Program
 
 SCALE = '''
 def scale(A, factor=2, n: int = 3):
@@ -189,6 +194,32 @@ def test_without_tiles_a_skewed_order_gives_way_to_one_with_threads(monkeypatch:
     np.testing.assert_allclose(actual, expected)
     assert "fallback: the loops run without tiles, in the order of the source" in kernel.report()
     assert kernel.source.count("#pragma omp parallel for") == 2
+
+
+def test_an_order_whose_loops_isl_cannot_write_gives_way_to_that_of_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    function = function_of("""
+        def seidel(A, T, n):
+            for t in range(T):
+                for i in range(1, n - 1):
+                    A[i] = A[i - 1] + A[i + 1]
+    """)
+    given = np.random.default_rng(1).random(9)
+    expected, actual = given.copy(), given.copy()
+    function(expected, 3, 9)
+    kernel = pv.compile(function, schedule="pluto", target="c")
+    plain, tried = kernel_module.generate, []
+
+    def generate(scop: pv.Scop, plan: Plan, *rest: Any) -> Program:
+        tried.append(plan)
+        if not plan.schedule.tree.get_map().is_equal(scop.schedule.get_map()):
+            raise EndlessLoopsError("isl could not generate loops for this schedule.")
+        return plain(scop, plan, *rest)
+
+    monkeypatch.setattr(kernel_module, "generate", generate)
+    kernel(actual, 3, 9)
+    np.testing.assert_array_equal(actual, expected)
+    assert len(tried) == 3
+    assert "fallback: the loops run in the order of the source: isl would need too long" in kernel.report()
 
 
 @pytest.mark.parametrize("target", ["c", "python"])
