@@ -136,7 +136,8 @@ class BlockPrinter:
         if len(found) != 1 or not found[0].tile.product:
             return "dynamic"
         start, stop = (self.printer.value(bound).within(SUM + 1) for bound in (loop.start, loop.stop))
-        return f"dynamic, 1 + {SMALLEST_PACKED_WORK} * ({stop} - {start}) / ({self.work(found[0])} + 1)"
+        turns = stop if start == "0" else f"({stop} - {start})"
+        return f"dynamic, 1 + {SMALLEST_PACKED_WORK} * {turns} / ({self.work(found[0])} + 1)"
 
     def _one_product(self, block: BlockText) -> list[str]:
         """When one of the products that the nest consists of is worth copies."""

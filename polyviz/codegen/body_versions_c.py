@@ -70,9 +70,16 @@ class BodyVersions:
         bounds = [node for bound in (loop.start, loop.stop) for node in walk(bound)]
         if not checked or any(isinstance(node, Element) for node in bounds):
             return ""
+        tests = self._tests(checked, loop, fixed)
+        return " && ".join([*self._runs(loop), *tests]) if 0 < len(tests) < MOST else ""
+
+    def _runs(self, loop: Loop) -> list[str]:
+        """That ``loop`` has an iteration, where that is a question."""
+        match loop.start, loop.stop:
+            case Constant(int() as first), Constant(int() as end) if first < end:
+                return []
         start, stop = (self.printer.value(bound).within(SUM) for bound in (loop.start, loop.stop))
-        tests = [f"{start} < {stop}", *self._tests(checked, loop, fixed)]
-        return " && ".join(tests) if 1 < len(tests) <= MOST else ""
+        return [f"{start} < {stop}"]
 
     def _tests(self, checked: Iterable[Element], loop: Loop, fixed: frozenset[Expression]) -> list[str]:
         """What holds where all elements ``checked`` are in range; nothing where that is not known before ``loop``."""

@@ -126,7 +126,9 @@ def tests_of(
     """What holds where the subscripts of ``element`` are in range; None where the ends of ``loop`` do not tell."""
     if element.array not in arrays.shaped:
         return None
-    last = Binary("-", loop.stop, Constant(1))
+    last: Expression = Binary("-", loop.stop, Constant(1))
+    if isinstance(loop.stop, Constant) and isinstance(loop.stop.value, int):
+        last = Constant(loop.stop.value - 1)
     found = []
     for axis, subscript in enumerate(element.subscripts):
         step = step_of(subscript, loop.iterator, fixed)
