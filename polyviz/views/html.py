@@ -46,7 +46,8 @@ def table(rows: Iterable[Sequence[object]], header: Sequence[str], code: Sequenc
         + "</tr>"
         for row in rows
     )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    # Notebooks centre tables, and letters of figures would stand below each other where a neighbour needs the place.
+    return f'<table style="margin:4px 0"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def details(summary: str, content: str, *, opened: bool = False) -> str:
