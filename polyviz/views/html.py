@@ -21,6 +21,8 @@ _BADGES = {
     "point": ("#e3effa", "#00416b"),
 }
 _PLAIN_BADGE = ("#eeeeee", "#1b1b1b")
+_WHOLE = 20
+"""Letters of a cell that are not broken into lines: a time with its interval has as many."""
 
 
 def image(svg: str, alternative: str) -> str:
@@ -34,19 +36,26 @@ def table(rows: Iterable[Sequence[object]], header: Sequence[str], code: Sequenc
 
     >>> table([["<x>", 1]], ["name", "count"], code=[0]).count("<code>&lt;x&gt;</code>")
     1
+    >>> table([["87.7 µs ± 2.32 µs", "a note that is longer than any figure"]], ["median", "note"]).count("nowrap")
+    3
     """
-    cell = 'style="text-align:left;vertical-align:top"'
-    head = "".join(f'<th scope="col" {cell}>{escape(name)}</th>' for name in header)
+    head = "".join(f'<th scope="col" {_style(name)}>{escape(name)}</th>' for name in header)
     body = "".join(
-        "<tr>"
-        + "".join(
-            f"<td {cell}>{f'<code>{escape(value)}</code>' if place in code and value != '' else escape(value)}</td>"
-            for place, value in enumerate(row)
-        )
-        + "</tr>"
-        for row in rows
+        f"<tr>{''.join(_cell(value, is_code=place in code) for place, value in enumerate(row))}</tr>" for row in rows
     )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    # Notebooks centre tables otherwise.
+    return f'<table style="margin:4px 0"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _cell(value: object, *, is_code: bool) -> str:
+    text = escape(value)
+    return f"<td {_style(value)}>{f'<code>{text}</code>' if is_code and value != '' else text}</td>"
+
+
+def _style(value: object) -> str:
+    """The look of a cell; a figure stays on one line beside a long note."""
+    whole = ";white-space:nowrap" if len(str(value)) <= _WHOLE else ""
+    return f'style="text-align:left;vertical-align:top{whole}"'
 
 
 def details(summary: str, content: str, *, opened: bool = False) -> str:

@@ -108,7 +108,7 @@ def test_it_survives(name, monkeypatch):
     assert words in text_of(bare)
     assert ('src="data:image/svg+xml;base64,' in bare) == has_picture
     assert all(re.search(r'alt="[^"]{20,}"', picture) for picture in re.findall(r"<img[^>]*>", bare))
-    assert ("<table>" in bare) == has_table
+    assert ("<table" in bare) == has_table
     page = exported(forms)
     assert text_of(forms["text/html"]) in text_of(page)
     assert all(picture in page for picture in re.findall(r'src="data:[^"]*"', bare))

@@ -6,7 +6,7 @@
 import { bytesText, cacheText, count, isThere, LARGEST, LINES, MOST_TOUCHES, simulate, SMALLEST, totalsOf, WAYS, type CacheShape, type Outcome, type Run } from './cache';
 import { element, freshId, items, keepingFocus, scrolling, shape, type Child } from './dom';
 import { drawnMemory, linePaths } from './memoryPicture';
-import { unknownAccesses } from './memory';
+import { regionsOf, unknownAccesses } from './memory';
 import type { Model } from './model';
 import type { Moment } from './order';
 import { instanceText } from './selection';
@@ -68,7 +68,7 @@ class CacheView {
     const memory = drawnMemory(this.state.model);
     if (memory === null) {
       this.lines = new Map();
-      return isEmpty(this.state.model) ? [] : [element('p', { class: 'polyviz-muted' }, 'The arrays are too large for a picture of their lines: totals only.')];
+      return isEmpty(this.state.model) || regionsOf(this.state.model).length === 0 ? [] : [element('p', { class: 'polyviz-muted' }, 'The arrays are too large for a picture of their lines: totals only.')];
     }
     const svg = shape('svg', {
       viewBox: `0 0 ${memory.width} ${memory.height}`,
@@ -118,6 +118,9 @@ class CacheView {
     if (state.position < 0) {
       if (isEmpty(state.model)) {
         return 'No iteration runs for these values, so no array is touched.';
+      }
+      if (run.touches.length === 0) {
+        return 'No access can be followed through a cache: no array is touched, or none has a known shape.';
       }
       const { hit, first, again } = count(run, 0, run.touches.length);
       return `In all ${hit + first + again} accesses: ${hit} hits, ${first + again} misses. Step through the order to see where they are.`;

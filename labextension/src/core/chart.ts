@@ -52,13 +52,23 @@ export class ChartPlace {
   private released: (() => void) | null = null;
   private isDrawn = false;
   private colours = '';
+  private readonly theme = new MutationObserver(() => THEME_ARRIVES.forEach(delay => window.setTimeout(() => this.followTheme(), delay)));
 
   constructor() {
     if (typeof ResizeObserver !== 'undefined') {
-      new ResizeObserver(() => this.draw()).observe(this.root);
+      new ResizeObserver(() => this.seen()).observe(this.root);
     }
-    const follow = (): void => THEME_ARRIVES.forEach(delay => window.setTimeout(() => this.followTheme(), delay));
-    new MutationObserver(follow).observe(document.body, { attributeFilter: ['data-jp-theme-light', 'class'] });
+  }
+
+  /** The theme is followed in sight only: the page would hold every chart that was ever drawn in it. */
+  private seen(): void {
+    if (this.root.clientWidth === 0) {
+      this.theme.disconnect();
+      return;
+    }
+    this.theme.observe(document.body, { attributeFilter: ['data-jp-theme-light', 'class'] });
+    this.draw();
+    this.followTheme();
   }
 
   /** `released` is what happens when another chart becomes the live one; without it this one can be asked for again. */
@@ -72,7 +82,7 @@ export class ChartPlace {
   }
 
   private followTheme(): void {
-    if (this.root.isConnected && JSON.stringify(coloursAt(this.root)) !== this.colours) {
+    if (this.isDrawn && this.root.isConnected && JSON.stringify(coloursAt(this.root)) !== this.colours) {
       this.redraw();
     }
   }

@@ -101,6 +101,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-table td svg { vertical-align: middle; }
 .polyviz pre.polyviz-script { background: var(--pv-raised); padding: 6px; overflow: auto; max-height: 240px; }
 .polyviz-differs { color: var(--pv-anti); font-weight: 700; }
+.polyviz-row > .polyviz-full { flex-basis: 100%; }
 .polyviz-row > .polyviz-caption { min-width: 8em; }
 .polyviz-undone { opacity: 0.6; }
 .polyviz-folding { margin: 4px 0; }

@@ -23,7 +23,7 @@ class TimeView {
   private counted = 0;
   private timer: number | null = null;
   private readonly slider = element('input', { type: 'range', min: -1, 'aria-label': 'Step of the execution', class: 'polyviz-wide' });
-  private readonly sentence = element('span', { class: 'polyviz-muted' });
+  private readonly sentence = element('span', { class: 'polyviz-muted polyviz-full' });
   private readonly atOnce = element('input', { type: 'checkbox' });
   private readonly device = element('input', { type: 'checkbox' });
   private readonly deviceLabel = element('label', {}, this.device, 'warp by warp, on a GPU');
@@ -145,9 +145,10 @@ class TimeView {
   }
 
   private text(now: Moment | undefined): string {
-    const count = `${this.state.moments.length} steps`;
+    const { length } = this.state.moments;
+    const count = length === 1 ? '1 step' : `${length} steps`;
     if (now === undefined) {
-      return count;
+      return `${count}, none of them taken yet`;
     }
     const names = now.slice(0, 4).map(([statement, instance]) => instanceText(this.state.model, statement, instance));
     const more = now.length > 4 ? ` and ${now.length - 4} more` : '';

@@ -279,6 +279,9 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
       this.stop();
       this.awaiting = null;
       this.live = live;
+      // Held by the layout from now on: it goes with the output, and its view lets go of what it has drawn.
+      Widget.detach(live);
+      (this.layout as PanelLayout).addWidget(live);
       carryOver(this.place, live.node);
       this.place.replaceChildren();
       live.node.style.display = '';

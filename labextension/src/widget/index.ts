@@ -71,6 +71,8 @@ function render({ model, el }: Context): () => void {
     model.off('change:model', redraw);
     model.off('msg:custom', hear);
     window.clearTimeout(patience);
+    // The widget outlives its views, and keeps the element of the last one.
+    inspector.root.remove();
   };
 }
 

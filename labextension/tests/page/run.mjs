@@ -31,6 +31,34 @@ await scenario('two widgets of a page share no control', async () => {
   await counts(view, 1);
 });
 
+await scenario('what a cell showed before it ran again is let go', async () => {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Performance.enable');
+  const again = async () => {
+    await page.evaluate(() => void (window.drawnBefore = new WeakRef(document.querySelector('.jp-NotebookPanel .polyviz'))));
+    await execute(page, 'notebook:run-all-cells');
+    await page.waitForFunction(() => window.drawnBefore.deref()?.isConnected !== true);
+    await view.locator('button:has-text("Moves")').first().waitFor();
+    await kernelIsIdle(page);
+  };
+  const held = async () => {
+    await devtools.send('HeapProfiler.collectGarbage');
+    const { metrics } = await devtools.send('Performance.getMetrics');
+    return metrics.find(one => one.name === 'Nodes').value;
+  };
+  await again();
+  const [before, drawn] = [await held(), await view.locator('*').count()];
+  for (let time = 0; time < 5; time += 1) {
+    await again();
+  }
+  // What was drawn last may wait for its turn; five of them may not.
+  await eventually(async () => {
+    const more = (await held()) - before;
+    assert.ok(more < 2 * drawn, `${more} nodes more than before, and the views have ${drawn}`);
+  });
+  await devtools.detach();
+});
+
 await scenario('an iteration lights in all views', async () => {
   await view.locator('.polyviz-point').nth(20).click();
   await tells(/^S0\[\d+, \d+\]: A\[i, j\] = .* runs at i = \d+, j = \d+/);

@@ -103,6 +103,22 @@ test('whoever answers the event draws the chart, and only where it is seen', () 
   expect(place.root.querySelector('[role=img]')?.getAttribute('aria-label')).toMatch(/^Times per call/);
 });
 
+test('a chart out of sight follows no theme, so that the page can forget it', () => {
+  const seen: (() => void)[] = [];
+  const followed = new Set<object>();
+  vi.stubGlobal('ResizeObserver', class { constructor(act: () => void) { seen.push(act); } observe(): void {} });
+  vi.stubGlobal('MutationObserver', class { observe(): void { followed.add(this); } disconnect(): void { followed.delete(this); } });
+  const place = new ChartPlace();
+  expect(followed.size).toBe(0);
+  Object.defineProperty(place.root, 'clientWidth', { value: 600, configurable: true });
+  seen.forEach(act => act());
+  expect(followed.size).toBe(1);
+  Object.defineProperty(place.root, 'clientWidth', { value: 0 });
+  seen.forEach(act => act());
+  expect(followed.size).toBe(0);
+  vi.unstubAllGlobals();
+});
+
 test('where nobody answers, what stood there stays', () => {
   const place = new ChartPlace();
   document.body.append(place.root);

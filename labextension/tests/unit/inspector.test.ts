@@ -592,6 +592,14 @@ test('two widgets of a page load the core twice, and share no names', async () =
   expect(names[0]).not.toBe(names[1]);
 });
 
+test('where only numbers are touched, nothing is said of arrays that are too large', () => {
+  const model = sample();
+  const statements = model.statements.map(one => ({ ...one, accesses: [] }));
+  draw({ ...model, statements, arrays: [] });
+  expect(find('[aria-label=Cache]').textContent).toContain('No access can be followed through a cache');
+  expect(find('[aria-label=Cache]').textContent).not.toContain('too large');
+});
+
 test('where nothing runs, nothing is played and nothing is said of memory', () => {
   const model = sample();
   const statements = model.statements.map(one => ({ ...one, points: [], total: 0, accesses: one.accesses.map(access => ({ ...access, subscripts: null })) }));
