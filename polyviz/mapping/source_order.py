@@ -14,7 +14,6 @@ from polyviz.analysis.strides import motions, rank, statement_rows
 from polyviz.model.plan import PARALLEL, PIPELINE, REDUCED
 from polyviz.model.schedule import Decision
 from polyviz.scheduling.described import described, outlined
-from polyviz.scheduling.pluto import Pluto
 from polyviz.scheduling.problem import SchedulingProblem
 from polyviz.transform.tree import bands, kind_of, statements_under, walk
 
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from polyviz.model.schedule import Schedule
     from polyviz.model.scop import Scop
 
+DEFAULT_SCHEDULER = "pluto"
+"""By name: the scheduler itself needs a solver of linear programs, which a machine that only runs plans may lack."""
 IN_SOURCE_ORDER = (
     "the loops run in the order of the source, which keeps {names} out of memory: the order found would need an array "
     "with one cell per iteration, and its tiles no registers"
@@ -59,7 +60,7 @@ def with_scalars_kept(
 
 def _expands_for_tiles(plan: Plan) -> bool:
     schedule = plan.schedule
-    if schedule.by_hand or schedule.scheduler != Pluto.name or not plan.expansions:
+    if schedule.by_hand or schedule.scheduler != DEFAULT_SCHEDULER or not plan.expansions:
         return False
     tiled = any(decision.step == "tile" for decision in plan.decisions)
     return tiled and not (plan.register_tiles or plan.block_tiles)

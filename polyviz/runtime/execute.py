@@ -308,8 +308,10 @@ def make_locals(locals_: tuple[LocalArray, ...], values: Values) -> dict[str, ND
 
 
 def _backups(program: Program, values: Values) -> dict[str, NDArray[Any]]:
-    """Copies of what a program that may stop half-way could leave half-written; under Python any operation may."""
-    may_stop = program.checked or program.target == "python"
+    """Copies of what a program that may stop half-way could leave half-written; under Python any operation may, and
+    under numba a division of complex numbers."""
+    divides = program.target == "numba" and any(kind.dtype.startswith("complex") for kind in program.types.values())
+    may_stop = program.checked or divides or program.target == "python"
     return {name: values[name].copy() for name in program.written} if may_stop else {}
 
 

@@ -62,7 +62,7 @@ def test_programs_of_a_shape_compute_the_same(contract: str) -> None:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("first", [12520003, 12520056])
 def test_deep_programs_compute_the_same(first: int) -> None:
-    _judge_all(range(first, first + 3), [Variant("pluto", "c"), Variant("pluto", "c", "strict")], DEEP)
+    _judge_all(range(first, first + 4), [Variant("pluto", "c"), Variant("pluto", "c", "strict")], DEEP)
 
 
 @pytest.mark.slow
