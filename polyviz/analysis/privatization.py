@@ -9,7 +9,7 @@ import islpy as isl
 
 from polyviz.analysis.dataflow import last_writers, readers_from_before
 from polyviz.analysis.nesting import Nest, common_loops, same_iteration
-from polyviz.analysis.times import maps_of
+from polyviz.analysis.times import maps_of, sets_of
 from polyviz.model.dependences import Dependence, Privatization
 from polyviz.model.isl_limits import coalesced, solved
 
@@ -37,7 +37,7 @@ def privatization_of(
     if depth == 0:
         return None
     statements = sorted(statements_of(accesses))
-    last = _last_writer(accesses, order.together()) if array.live_out else None
+    last = _last_writer(accesses, order, nests, depth) if array.live_out else None
     if array.live_out and last is None:
         return None
     return Privatization(array.name, depth, last, _reason(array, depth, nests[statements[0]]))
@@ -89,15 +89,32 @@ def _private_depth(flow: isl.UnionMap, nests: Mapping[str, Nest], depth: int) ->
     return depth
 
 
-def _last_writer(accesses: ArrayAccesses, times: isl.UnionMap) -> isl.UnionSet | None:
-    """The instance whose write is the final value, for all parameter values.
+def _last_writer(
+    accesses: ArrayAccesses, order: Order, nests: Mapping[str, Nest], depth: int
+) -> isl.UnionSet | None:
+    """The instance after which a copy holds the final value, for all parameter values: the last that may write.
 
-    None when a write is uncertain, and when isl needs too long.
+    None when its write is uncertain and none is certain before it in the same iteration, so that its copy may hold
+    nothing, and when isl needs too long.
     """
-    if not accesses.writes.is_subset(accesses.must_writes):
-        return None
-    writers = times.intersect_domain(accesses.must_writes.domain())
-    return solved(lambda: writers.intersect_range(writers.range().lexmax()).domain().coalesce())
+    writers = order.together().intersect_domain(accesses.writes.domain())
+    last = solved(lambda: writers.intersect_range(writers.range().lexmax()).domain().coalesce())
+    certain = accesses.must_writes.domain()
+    if last is None or last.is_subset(certain):
+        return last
+    return last if solved(lambda: _follows(last, certain, order, nests, depth)) else None
+
+
+def _follows(last: isl.UnionSet, certain: isl.UnionSet, order: Order, nests: Mapping[str, Nest], depth: int) -> bool:
+    """Whether one of ``certain`` is, or runs before, each of ``last`` in the same iteration of ``depth`` loops."""
+    covered = certain
+    for late in sets_of(last):
+        for early in sets_of(certain):
+            names = late.get_tuple_name(), early.get_tuple_name()
+            together = same_iteration(nests[names[0]], nests[names[1]], depth)
+            pairs = together.intersect(order.after(*names)).intersect_range(early)
+            covered = covered.union(isl.UnionSet.from_set(pairs.domain()))
+    return last.is_subset(covered)
 
 
 def _reason(array: Array, depth: int, nest: Nest) -> str:

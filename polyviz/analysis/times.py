@@ -10,6 +10,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
+def sets_of(union: isl.UnionSet) -> Iterator[isl.Set]:
+    """The sets of ``union``, one per statement.
+
+    >>> [str(one) for one in sets_of(isl.UnionSet("{ S[1] }"))]
+    ['{ S[1] }']
+    """
+    sets = union.get_set_list()
+    return (sets.get_at(place) for place in range(sets.n_set()))
+
+
 def maps_of(union: isl.UnionMap) -> Iterator[isl.Map]:
     """The maps of a union map, one per pair of spaces."""
     maps = union.get_map_list()

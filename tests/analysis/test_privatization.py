@@ -5,6 +5,7 @@ from __future__ import annotations
 import islpy as isl
 
 from polyviz.analysis import check, dependences
+from polyviz.frontend import extract
 from tests.builders import loop, scop, statement
 
 USE = {
@@ -63,15 +64,15 @@ def test_the_last_write_depends_on_the_sizes():
     )
 
 
-def test_a_visible_scalar_with_an_uncertain_write_is_not_private():
-    part = scop(
-        "n",
-        loop("i", "S0", "S1", "S2"),
-        S0=statement("0 <= i < n", writes="x"),
-        S1=statement("0 <= i < n", writes="?x"),
-        S2=statement("0 <= i < n", reads="x", writes="B[i]"),
-    )
-    assert dependences(part).privatizations == ()
+def test_a_visible_scalar_with_an_uncertain_write_is_private_where_a_certain_one_comes_before_it():
+    certain = {"S0": statement("0 <= i < n", writes="x")}
+    uncertain = {
+        "S1": statement("0 <= i < n", writes="?x"),
+        "S2": statement("0 <= i < n", reads="x", writes="B[i]"),
+    }
+    last = only(scop("n", loop("i", "S0", "S1", "S2"), **certain, **uncertain)).last
+    assert last.is_equal(isl.UnionSet("[n] -> { S1[n - 1] : n >= 1 }"))
+    assert dependences(scop("n", loop("i", "S1", "S2"), **uncertain)).privatizations == ()
 
 
 def test_a_value_from_before_the_part_forbids_it():
@@ -126,3 +127,13 @@ def test_memory_based_dependences_are_dropped_alike():
 def test_what_never_runs_leaves_nothing_to_be_private():
     part = scop("n", loop("i", "S0"), S0=statement("0 <= i < n and n < 0", reads="x", writes="B[i]"))
     assert dependences(part).privatizations == ()
+
+
+def test_a_copy_that_was_surely_written_holds_the_final_value_after_a_write_that_may_happen():
+    inner = "    for j in range(1, n):\n        if A[i, j] > m: m = A[i, j]\n"
+    part = extract("for i in range(n):\n    m = A[i, 0]\n" + inner)
+    privatization = only(part)
+    assert (privatization.array, privatization.depth) == ("m", 1)
+    assert privatization.last.is_equal(
+        isl.UnionSet("[n] -> { S1[n - 1, n - 1] : n >= 2; S0[0] : n = 1 }")
+    )
