@@ -12,6 +12,7 @@ import builtins
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import islpy as isl
@@ -21,6 +22,7 @@ from polyviz.model.expression import (
     Assign,
     Binary,
     Branch,
+    Break,
     Call,
     Compare,
     Conditional,
@@ -32,6 +34,7 @@ from polyviz.model.expression import (
     Loop,
     Name,
     Unary,
+    While,
 )
 from polyviz.model.scop import Scop, Statement
 
@@ -48,6 +51,10 @@ UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert, "not": oper
 COMPARE = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
+
+
+class _LeaveError(Exception):
+    """`break`: the innermost loop is over."""
 
 
 def run_scop(
@@ -258,7 +265,10 @@ class Machine:
                 self.watch(statement, instance, kind, cell)
 
         evaluator = Evaluator(names, self.arrays, note)
-        for instruction in statement.body:
+        self.all(statement.body, evaluator)
+
+    def all(self, body: Sequence[Instruction], evaluator: Evaluator) -> None:
+        for instruction in body:
             self.run(instruction, evaluator)
 
     def run(self, instruction: Instruction, evaluator: Evaluator) -> None:
@@ -266,14 +276,19 @@ class Machine:
             case Assign(target, value, symbol):
                 self.assign(target, value, symbol, evaluator)
             case Branch(condition, then, otherwise):
-                for inner in then if evaluator.value(condition) else otherwise:
-                    self.run(inner, evaluator)
+                self.all(then if evaluator.value(condition) else otherwise, evaluator)
             case Loop(iterator, start, stop, step, body):
                 bounds = (evaluator.value(start), evaluator.value(stop), evaluator.value(step))
-                for number in range(*bounds):
-                    evaluator.names[iterator] = number
-                    for inner in body:
-                        self.run(inner, evaluator)
+                with suppress(_LeaveError):
+                    for number in range(*bounds):
+                        evaluator.names[iterator] = number
+                        self.all(body, evaluator)
+            case While(condition, body):
+                with suppress(_LeaveError):
+                    while evaluator.value(condition):
+                        self.all(body, evaluator)
+            case Break():
+                raise _LeaveError
 
     def assign(self, target: Element, value: Expression, symbol: str | None, evaluator: Evaluator) -> None:
         result = evaluator.value(target if symbol is not None else value)

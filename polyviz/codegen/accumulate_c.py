@@ -215,7 +215,7 @@ class AccumulationPrinter:
         statement = update.statement
         self.arrays.enter(statement)
         (line,) = self.printer.instructions([update.assign], 0)
-        comment = f"  // line {statement.span.line}: {' '.join(statement.source.split())}"
+        comment = f"  // line {statement.span.line}: {statement.headline}"
         self.text.add(indent, line + comment, statement)
 
     def variable(self, update: Update) -> str:

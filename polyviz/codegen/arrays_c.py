@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import inner_iterators
-from polyviz.codegen.calling import is_checked, out_of_range, tested_steps
+from polyviz.codegen.calling import is_checked, out_of_range, run_time_failures, tested_steps
 from polyviz.codegen.identifiers import Identifiers, part_names
 from polyviz.codegen.typing import C_TYPE_NAMES
 from polyviz.model.expression import (
@@ -135,6 +135,14 @@ class ArrayPrinter:
             return text
         self.helpers.add("checked_step")
         return f"checked_step({text}, &failure, {self.failure(self._steps[loop.iterator])})"
+
+    def going_on(self) -> str:
+        """The condition that ends a ``while`` loop once a subscript was out of range, where that can be: what it waits
+        for may never come true of the cell that was read instead."""
+        if self.untested or not run_time_failures(self.scop):
+            return ""
+        self.helpers.add("checked_index")  # with it goes the variable
+        return "!failure"
 
     def element(self, element: Element, printer: CExpressionPrinter) -> str:
         """``element`` as C text."""

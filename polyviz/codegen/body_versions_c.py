@@ -23,7 +23,19 @@ from polyviz.codegen.instructions_c import INDENT
 from polyviz.codegen.typing import infer
 from polyviz.codegen.values_c import SUM
 from polyviz.codegen.versions_c import MOST, step_of, tests_of
-from polyviz.model.expression import Assign, Branch, Conditional, Constant, Element, Logical, Loop, Name, walk
+from polyviz.model.expression import (
+    Assign,
+    Branch,
+    Break,
+    Conditional,
+    Constant,
+    Element,
+    Logical,
+    Loop,
+    Name,
+    While,
+    walk,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -103,7 +115,7 @@ class BodyVersions:
 
 def _is_plain(loop: Loop) -> bool:
     """Whether ``loop`` counts by one, and all of it happens in every iteration."""
-    decides = (Loop, Branch, Conditional, Logical)
+    decides = (Loop, While, Break, Branch, Conditional, Logical)
     nodes = [node for instruction in loop.body for node in walk(instruction)]
     return loop.step == Constant(1) and not any(isinstance(node, decides) for node in nodes)
 

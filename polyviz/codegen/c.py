@@ -24,7 +24,7 @@ from polyviz.codegen.panels_c import PanelPrinter
 from polyviz.codegen.parted_c import PartPrinter
 from polyviz.codegen.periodic_c import PeriodicPrinter
 from polyviz.codegen.pipeline_c import PipelinePrinter
-from polyviz.codegen.regularity import is_collapsed, is_regular
+from polyviz.codegen.regularity import dynamic, is_collapsed, is_regular
 from polyviz.codegen.reserved_c import C_RESERVED
 from polyviz.codegen.row_blocks_c import RowBlockPrinter
 from polyviz.codegen.runtime_c import helper_source
@@ -87,7 +87,7 @@ class _CProgram:
         names = {array.name: self.types[array.name].dtype for array in self.scop.arrays}
         self.private = frozenset(self.plan.locals) | {expansion.array for expansion in self.plan.expansions}
         self.dtypes = names | {private_name(self.scop, array): names[array] for array in self.private}
-        shown_as = (self.arrays.variable_names, self.arrays.element, self.arrays.step)
+        shown_as = (self.arrays.variable_names, self.arrays.element, self.arrays.step, self.arrays.going_on)
         self.printer = CExpressionPrinter(self.dtypes, *shown_as)
         shape = (self.scop, self.plan, self.printer.environment, self.floating_point)
         self.bodies = planned_bodies(*shape)
@@ -271,12 +271,12 @@ class _CProgram:
         elif condition := self.versions.condition(node, self.bodies):
             self.versions.write(node, condition, indent)
         elif not (self.periodic.write(node, indent) or self._whole_nest(node, indent)):
-            self._one_loop(node, indent, regular=is_regular(node) and not marks)
+            self._one_loop(node, indent, regular=is_regular(node, self.scop) and not marks)
 
     def _one_loop(self, node: For, indent: int, *, regular: bool) -> None:
         """A loop by itself, below what tells the compiler how its iterations may run."""
         if node.parallel:
-            kind = "static" if regular else "dynamic"
+            kind = "static" if regular else dynamic(node)
             together = " collapse(2)" if regular and is_collapsed(node) else ""
             condition = self._if_it_pays(node.parallel)
             self.text.add(indent, f"#pragma omp parallel for{together} schedule({kind}){condition}")
@@ -347,7 +347,7 @@ class _CProgram:
 
     def _team_with_copies(self, node: For, indent: int) -> None:
         """A parallel loop whose threads add into copies of their own; which iterations each gets is always the same."""
-        scheduling = "static" if is_regular(node) else f"static, {CHUNK}"
+        scheduling = "static" if is_regular(node, self.scop) else f"static, {CHUNK}"
 
         def print_loop(bodies: dict[str, Sequence[Instruction]], inside: int) -> None:
             self.bodies, shared = bodies, self.bodies
@@ -395,6 +395,6 @@ class _CProgram:
         body = self.periodic.body(node) if self.chosen is None else [self.chosen.body]
         self.arrays.enter(statement)
         lines = self.printer.instructions(body, 0)
-        comment = f"  // line {statement.span.line}: {' '.join(statement.source.split())}"
+        comment = f"  // line {statement.span.line}: {statement.headline}"
         for number, line in enumerate(lines):
             self.text.add(indent, line + (comment if number == 0 else ""), statement)

@@ -120,7 +120,7 @@ class CudaText:
         self.runs = self._run_names()
         self.names = dict(self.arrays.variable_names)
         self.printer = CExpressionPrinter(
-            self.arrays.dtypes, self.names, self.arrays.element, self.arrays.step
+            self.arrays.dtypes, self.names, self.arrays.element, self.arrays.step, self.arrays.going_on
         )
         self.bodies = {
             statement.name: planned_body(self.scop, self.plan, statement)

@@ -13,11 +13,13 @@ from polyviz.model.expression import (
     Assign,
     Binary,
     Branch,
+    Break,
     Call,
     Element,
     Expression,
     Instruction,
     Loop,
+    While,
     walk,
 )
 
@@ -73,10 +75,14 @@ class _Decisions:
                 )
             case Branch(condition, then, otherwise):
                 inside = (*then, *otherwise)
+                if any(isinstance(node, Break) for one in inside for node in walk(one)):
+                    return self._is_computed(condition) or self.in_any(inside)
                 chosen = any(self._is_whole(one.target) for one in assignments(inside))
                 return (chosen and self._computes(condition)) or self.in_any(inside)
             case Loop(_, start, stop, step, body):
                 return any(map(self._is_computed, (start, stop, step))) or self.in_any(body)
+            case While(condition, body):
+                return self._is_computed(condition) or self.in_any(body)
         return False
 
     def _in_value(self, instruction: Assign) -> bool:

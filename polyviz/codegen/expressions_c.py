@@ -87,6 +87,7 @@ class CExpressionPrinter:
     ``is_free`` tells which operands may be evaluated although those before them decide: vector lanes do not branch.
     ``types``: dtype names of arrays and scalars. ``names``: C text of iterators and parameters, itself where missing.
     ``element``: C text of an array reference (an lvalue). ``step``: what becomes of the text of a loop's step.
+    ``going_on``: what else has to hold for a ``while`` loop to go on.
 
     >>> printer = CExpressionPrinter({"A": "float64"}, {}, lambda element, printer: element.array)
     >>> printer.expression(Binary("*", Element("A"), Binary("//", Name("i"), Constant(2))))
@@ -101,6 +102,7 @@ class CExpressionPrinter:
         names: Mapping[str, str],
         element: Callable[[Element, CExpressionPrinter], str],
         step: Callable[[Loop, str], str] | None = None,
+        going_on: Callable[[], str] = str,
     ) -> None:
         self.environment = Environment(types)
         self.names = names
@@ -110,6 +112,7 @@ class CExpressionPrinter:
         self.steady = frozenset[str]()
         self.is_free: Callable[[Expression], bool] = never_free
         self.versions: Callable[[Loop, int, Callable[[int], list[str]]], list[str]] = _one_version
+        self.going_on = going_on
         self.helpers: set[str] = set()
         self.uses_complex = False
 

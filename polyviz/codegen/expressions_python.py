@@ -16,6 +16,7 @@ from polyviz.model.expression import (
     Assign,
     Binary,
     Branch,
+    Break,
     Call,
     Compare,
     Conditional,
@@ -27,6 +28,7 @@ from polyviz.model.expression import (
     Loop,
     Name,
     Unary,
+    While,
 )
 
 if TYPE_CHECKING:
@@ -87,6 +89,10 @@ class PythonExpressionPrinter:
                     f"{pad}for {name} in {self._range(start, stop, step)}:",
                     *self._block(body, indent + 1),
                 ]
+            case While(condition, body):
+                return [f"{pad}while {self.expression(condition)}:", *self._block(body, indent + 1)]
+            case Break():
+                return [f"{pad}break"]
         raise TypeError(f"not an instruction: {node!r}")
 
     def _block(self, body: Sequence[Instruction], indent: int) -> list[str]:

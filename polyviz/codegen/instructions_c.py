@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING
 from polyviz.codegen import dtypes
 from polyviz.codegen.dtypes import BOOL, Type
 from polyviz.codegen.typing import first_span
-from polyviz.codegen.values_c import Value, convert, truth, usual_conversion
+from polyviz.codegen.values_c import AND, Value, convert, truth, usual_conversion
 from polyviz.errors import CodegenError
 from polyviz.model.expression import (
     Assign,
     Binary,
     Branch,
+    Break,
     Constant,
+    Element,
     Expression,
     Instruction,
     Loop,
     Name,
     Unary,
+    While,
+    walk,
 )
 
 if TYPE_CHECKING:
@@ -48,6 +52,11 @@ def _instruction(printer: CExpressionPrinter, instruction: Instruction, indent: 
             return _branch(printer, instruction, indent)
         case Loop():
             return printer.versions(instruction, indent, lambda deeper: _loop(printer, instruction, deeper))
+        case While(condition, body):
+            pad, inside = INDENT * indent, print_instructions(printer, body, indent + 1)
+            return [f"{pad}while ({_while(printer, condition)}) {{", *inside, pad + "}"]
+        case Break():
+            return [INDENT * indent + "break;"]
     raise TypeError(f"not an instruction: {instruction!r}")
 
 
@@ -110,6 +119,11 @@ def _branch(printer: CExpressionPrinter, node: Branch, indent: int) -> list[str]
     return [*lines, pad + "} else {", *print_instructions(printer, node.otherwise, indent + 1), pad + "}"]
 
 
+def _while(printer: CExpressionPrinter, condition: Expression) -> str:
+    going_on = printer.going_on()
+    return f"{going_on} && {printer.truth(condition).within(AND)}" if going_on else printer.condition(condition)
+
+
 def _loop(printer: CExpressionPrinter, node: Loop, indent: int) -> list[str]:
     """``range`` evaluates its bounds once; bounds that the body could change are kept beside the iterator."""
     iterator = printer.names.get(node.iterator, node.iterator)
@@ -125,7 +139,7 @@ def _loop(printer: CExpressionPrinter, node: Loop, indent: int) -> list[str]:
 
 def _kept(printer: CExpressionPrinter, node: Expression, name: str, kept: list[str]) -> Value:
     value = printer.value(node)
-    if _step(node) is not None or isinstance(node, Name):
+    if not any(isinstance(part, Element) for part in walk(node)):
         return value
     kept.append(f"{name} = {value.text}")
     return printer.value(Name(name))

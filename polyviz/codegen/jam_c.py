@@ -116,7 +116,7 @@ class JamPrinter:
 
 
 def _comment(statement: Statement) -> str:
-    return f"  // line {statement.span.line}: {' '.join(statement.source.split())}"
+    return f"  // line {statement.span.line}: {statement.headline}"
 
 
 def _in_row(instruction: Instruction, iterator: str, number: int) -> Instruction:

@@ -360,7 +360,7 @@ class KernelBody:
 
 
 def _one_line(statement: Statement) -> str:
-    return " ".join(statement.source.split())
+    return statement.headline
 
 
 def _words(text: str) -> set[str]:

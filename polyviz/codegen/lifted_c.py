@@ -259,7 +259,7 @@ class LiftedPrinter:
         self._line(indent + 1, f"for (int64_t {lane} = 0; {lane} < {STEP * LANES}; {lane}++)")
         self.arrays.enter(sweep.statement)
         (line,) = self.printer.instructions([moved], 0)
-        comment = f"  // line {sweep.statement.span.line}: {' '.join(sweep.statement.source.split())}"
+        comment = f"  // line {sweep.statement.span.line}: {sweep.statement.headline}"
         self.text.add(indent + 2, line + comment, sweep.statement)
         self._line(indent, "}")
 

@@ -195,7 +195,7 @@ class PanelPrinter:
         statement = row.update.statement
         self.arrays.enter(statement)
         (line,) = self.printer.instructions([assign], 0)
-        comment = f"  // line {statement.span.line}: {' '.join(statement.source.split())}"
+        comment = f"  // line {statement.span.line}: {statement.headline}"
         self.text.add(indent, line + ("" if row.number else comment), statement)
 
     def _cell(self, row: Row) -> str:

@@ -20,7 +20,7 @@ from polyviz.codegen.bodies import placed_body
 from polyviz.codegen.loops import Block, Instance, instances
 from polyviz.codegen.values_c import SUM
 from polyviz.codegen.versions_c import is_steady
-from polyviz.model.expression import Assign, Branch, Compare, Element, Loop, Name, walk
+from polyviz.model.expression import Assign, Branch, Compare, Element, Loop, Name, While, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping, Sequence
@@ -82,7 +82,7 @@ class PartPrinter:
             return None  # It is one of two parts.
         lines = [line for one in inside for line in bodies[one.statement]]
         nodes = [node for line in lines for node in walk(line)]
-        if any(isinstance(node, Loop) for node in nodes):
+        if any(isinstance(node, Loop | While) for node in nodes):
             return None
         written = {node.target.array for node in nodes if isinstance(node, Assign)}
         found = (self._compared(one, loop, bodies) for one in inside)

@@ -121,7 +121,7 @@ def _print_step(tile: RegisterTile, statement: Statement, dtype: str, text: Text
         text.add(3, f"const {kind} {part} = {packed if tile.packed else placed};")
     text.add(3, f"#pragma GCC unroll {size.vectors}")
     text.add(3, f"for (int c = 0; c < {size.vectors}; c++)")
-    source = " ".join(statement.source.split())
+    source = statement.headline
     text.add(4, f"{_update(tile, dtype)}  // line {statement.span.line}: {source}", statement)
     text.add(2, "}")
 

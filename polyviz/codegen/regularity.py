@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.loops import Block, For, children_of, descendants
-from polyviz.model.expression import Name, walk
+from polyviz.codegen.loops import Block, For, Instance, children_of, descendants
+from polyviz.model.expression import Loop, Name, While, walk
 
 if TYPE_CHECKING:
     from polyviz.codegen.loops import LoopNode
     from polyviz.model.expression import Expression
+    from polyviz.model.scop import Scop, Statement
+
+INSTANCES = 64
+"""Instances that a thread takes at once: to ask for them costs as much as a few additions do."""
 
 
-def is_regular(loop: For) -> bool:
+def is_regular(loop: For, scop: Scop) -> bool:
     """Whether every iteration does about the same work, as far as the loop bounds tell.
 
     A loop between two bounds that both move with the outer iteration has a constant length (a point loop in its tile,
     a skewed loop); one bound that moves alone makes a triangle. Row blocks stand in tiles along a front, of which those
-    at its ends are cut off; rows directly inside ``loop`` are its own blocks.
+    at its ends are cut off; rows directly inside ``loop`` are its own blocks. A statement with a loop that ends when
+    its data say so has instances of all lengths.
     """
+    uneven = {statement.name for statement in scop.statements if _is_uneven(statement)}
     moving, own = {loop.iterator}, _outermost(loop.body)
     for inner in descendants(loop.body):
+        if isinstance(inner, Instance) and inner.statement in uneven:
+            return False
         if not isinstance(inner, For):
             continue
         start, stop = (_mentions(bound, moving) for bound in (inner.start, inner.stop))
@@ -29,6 +37,21 @@ def is_regular(loop: For) -> bool:
         if start:
             moving.add(inner.iterator)
     return True
+
+
+def dynamic(loop: For) -> str:
+    """How threads share a loop whose iterations are not alike: one by one, or many at once where each is an instance.
+
+    >>> from polyviz.model.expression import Constant
+    >>> dynamic(For("i", Constant(0), Name("n"), 1, Block(())))
+    'dynamic, 64'
+    """
+    return "dynamic" if any(isinstance(inner, For) for inner in descendants(loop.body)) else f"dynamic, {INSTANCES}"
+
+
+def _is_uneven(statement: Statement) -> bool:
+    nodes = (node for instruction in statement.body for node in walk(instruction))
+    return any(isinstance(node, While) or (isinstance(node, Loop) and node.ends_early) for node in nodes)
 
 
 def _outermost(node: LoopNode) -> list[For]:

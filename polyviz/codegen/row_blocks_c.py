@@ -210,7 +210,7 @@ class RowBlockPrinter:
 
     def _store(self, block: RowBlock, cell: str, value: str, indent: int) -> None:
         statement = block.statement
-        source = " ".join(statement.source.split())
+        source = statement.headline
         self.text.add(indent, f"{cell} = {value};  // line {statement.span.line}: {source}", statement)
 
     def _load(self, block: RowBlock, element: Element) -> str:

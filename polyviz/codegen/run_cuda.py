@@ -34,6 +34,7 @@ from polyviz.model.expression import (
     Logical,
     Loop,
     Name,
+    While,
     substitute,
     walk,
 )
@@ -326,7 +327,7 @@ class RunText:
     def _loops_inside(self) -> bool:
         """Whether a statement has loops of its own, whose copies would cost the compiler more than they give."""
         bodies = (self.body.owner.bodies[name] for name in self.run.statements)
-        return any(isinstance(part, Loop) for body in bodies for one in body for part in walk(one))
+        return any(isinstance(part, Loop | While) for body in bodies for one in body for part in walk(one))
 
     def _members(self, indent: int, out: TextBuilder, buffer: Expression, *, whole: bool) -> None:
         scop = self.body.owner.scop
@@ -334,7 +335,7 @@ class RunText:
             statement = scop.statement(member.statement)
             body = [self.reads.staged(one, member, buffer) for one in self.placed(member)]
             inner = indent if whole else self._guarded(indent, out, member.guard)
-            comment = f"line {statement.span.line}: {' '.join(statement.source.split())}"
+            comment = f"line {statement.span.line}: {statement.headline}"
             instance = [self.bound(value) for value in member.iterators]
             self.body.lines(statement, body, inner, self.body.warp, out, comment, instance)
             self._close(indent, inner, out)

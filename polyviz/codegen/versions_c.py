@@ -22,7 +22,7 @@ from polyviz.codegen.calling import is_checked
 from polyviz.codegen.loops import Block, Instance
 from polyviz.codegen.typing import infer
 from polyviz.codegen.values_c import SUM
-from polyviz.model.expression import Assign, Binary, Constant, Element, Loop, Name, walk
+from polyviz.model.expression import Assign, Binary, Constant, Element, Loop, Name, While, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -101,7 +101,7 @@ class VersionPrinter:
             statement = self.scop.statement(instance.statement)
             for line in placed_body(statement, bodies[instance.statement], instance.arguments):
                 parts = list(walk(line))
-                if any(isinstance(part, Loop) for part in parts):
+                if any(isinstance(part, Loop | While) for part in parts):
                     return []
                 elements = [part for part in parts if isinstance(part, Element)]
                 found += [one for one in elements if is_checked(self.scop, one, statement)]

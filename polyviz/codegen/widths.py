@@ -44,6 +44,7 @@ from polyviz.model.expression import (
     Assign,
     Binary,
     Branch,
+    Break,
     Call,
     Compare,
     Conditional,
@@ -55,6 +56,7 @@ from polyviz.model.expression import (
     Loop,
     Name,
     Unary,
+    While,
     rebuild,
     walk,
 )
@@ -108,6 +110,10 @@ class _Widener:
             case Loop(iterator, start, stop, step, body):
                 first, last, by = self._index(start), self._index(stop), self._index(step)
                 return Loop(iterator, first, last, by, self._block(body))
+            case While(condition, body):
+                return While(self.value(condition).node, self._block(body))
+            case Break():
+                return node
         raise TypeError(f"not an instruction: {node!r}")
 
     def _block(self, body: Iterable[Instruction]) -> tuple[Instruction, ...]:

@@ -18,6 +18,7 @@ from polyviz.frontend.reasons import why_range
 from polyviz.model.expression import (
     Assign,
     Branch,
+    Break,
     Conditional,
     Element,
     Expression,
@@ -25,6 +26,7 @@ from polyviz.model.expression import (
     Logical,
     Loop,
     Node,
+    While,
     rebuild,
 )
 
@@ -95,6 +97,10 @@ class AccessReader:
                 return self._branch(instruction, place, written)
             case Loop():
                 return self._loop(instruction, place, written)
+            case While():
+                return self._while(instruction, place, written)
+            case Break():
+                return Body((instruction,), (), written)
             case _:
                 raise TypeError(f"unknown instruction {type(instruction).__name__}")
 
@@ -150,6 +156,18 @@ class AccessReader:
         loop = Loop(instruction.iterator, start, stop, step, body.instructions)
         return Body((loop,), (*exposed, *references), after)
 
+    def _while(self, instruction: While, place: Place, written: Written) -> Body:
+        """Nothing counts the iterations: what is inside may happen, and happens where the condition stands."""
+        reads: list[Reference] = []
+        condition = self._expression(instruction.condition, place, reads)
+        exposed = [read for read in reads if not _covered(read, written)]
+        body = self.body(instruction.body, place, written)
+        reason = "how often the `while` loop runs depends on data"
+        references = tuple(
+            replace(reference, reason=reference.reason or reason, sure=False) for reference in body.references
+        )
+        return Body((While(condition, body.instructions),), (*exposed, *references), written)
+
     def _below(self, instruction: Loop, place: Place) -> tuple[Place, str]:
         """The place inside a loop, with one more dimension, and why it is not exact."""
         affine = AffineReader((*place.affine.iterators, instruction.iterator), self._parameters)
@@ -163,7 +181,8 @@ class AccessReader:
             bounds = (instruction.start, instruction.stop, instruction.step)
             reason = why_range(instruction.iterator, bounds, problem)
             return replace(place, affine=affine.at(domain), domain=domain, bounded=False), reason
-        return replace(place, affine=affine.at(domain), domain=domain), ""
+        reason = "`break` may end its loop early" if instruction.ends_early else ""
+        return replace(place, affine=affine.at(domain), domain=domain), reason
 
     def _expression(self, expression: Expression, place: Place, reads: list[Reference]) -> Expression:
         match expression:

@@ -13,7 +13,7 @@ from polyviz.frontend.cells import Cells
 from polyviz.frontend.finals import LoopRecord, LoopStep, TimeStep
 from polyviz.frontend.integers import constant_integer
 from polyviz.frontend.linearised import told_apart
-from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Requirement
+from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Repeat, Requirement
 from polyviz.frontend.order import Ordered, OrderedLoop
 from polyviz.frontend.place import Place
 from polyviz.frontend.reasons import approximation_notes, linearised_notes, sentence, why, why_range
@@ -27,6 +27,7 @@ from polyviz.model.expression import (
     Logical,
     Loop,
     Unary,
+    While,
     walk,
 )
 from polyviz.model.scop import Access, Statement
@@ -119,6 +120,8 @@ class Builder:
             return self._statement(node.instructions, node.span, node.source, position)
         if isinstance(node, Nest):
             return self._nest(node, position)
+        if isinstance(node, Repeat):
+            return self._whole(node, position, "how often its `while` loop runs depends on data")
         return self._choice(node, position)
 
     def _require(self, requirement: Requirement, position: Position) -> None:
@@ -131,6 +134,8 @@ class Builder:
             raise requirement.error
 
     def _nest(self, nest: Nest, position: Position) -> tuple[Ordered, ...]:
+        if _loop(nest).ends_early:
+            return self._whole(nest, position, "`break` may end its loop early")
         affine = AffineReader((*position.affine.iterators, nest.iterator), self._program.parameters)
         try:
             extended = position.domain.insert_dims(isl.dim_type.set, len(position.affine.iterators), 1)
@@ -198,7 +203,7 @@ class Builder:
         read = {part.array for part in walk(choice.condition) if isinstance(part, Element)}
         return bool(read & _written(choice))
 
-    def _whole(self, node: Nest | Choice, position: Position, reason: str) -> tuple[Ordered, ...]:
+    def _whole(self, node: Nest | Choice | Repeat, position: Position, reason: str) -> tuple[Ordered, ...]:
         """One statement for everything below ``node``."""
         for requirement in _requirements(node)[:1]:
             raise requirement.error
@@ -237,7 +242,8 @@ class Builder:
         return (name,)
 
     def _access(self, reference: Reference, statement: str, iterators: tuple[str, ...]) -> Access:
-        span = reference.span
+        span, element = reference.span, reference.element
+        text = self._program.source.segment(span) if span is not None else ""
         return Access(
             kind=reference.kind,
             array=reference.element.array,
@@ -245,7 +251,7 @@ class Builder:
             exact=not reference.reason,
             reason=sentence(reference.reason),
             span=span,
-            text=self._program.source.segment(span) if span is not None else spelled(reference.element),
+            text=text if element.array in text else spelled(element),
         )
 
 
@@ -299,7 +305,7 @@ def _nests(node: Node) -> Iterable[Nest]:
 def _below(node: Node) -> tuple[Node, ...]:
     if isinstance(node, Leaf):
         return ()
-    return node.body if isinstance(node, Nest) else node.then + node.otherwise
+    return node.then + node.otherwise if isinstance(node, Choice) else node.body
 
 
 def _requirements(node: Node) -> tuple[Requirement, ...]:
@@ -318,8 +324,15 @@ def _instructions(node: Node) -> tuple[Instruction, ...]:
     if isinstance(node, Leaf):
         return node.instructions
     if isinstance(node, Nest):
-        body = tuple(part for child in node.body for part in _instructions(child))
-        return (Loop(node.iterator, node.start, node.stop, node.step, body),)
-    then = tuple(part for child in node.then for part in _instructions(child))
-    otherwise = tuple(part for child in node.otherwise for part in _instructions(child))
-    return (Branch(node.condition, then, otherwise),)
+        return (_loop(node),)
+    if isinstance(node, Repeat):
+        return (While(node.condition, _inside(node.body)),)
+    return (Branch(node.condition, _inside(node.then), _inside(node.otherwise)),)
+
+
+def _loop(nest: Nest) -> Loop:
+    return Loop(nest.iterator, nest.start, nest.stop, nest.step, _inside(nest.body))
+
+
+def _inside(nodes: Iterable[Node]) -> tuple[Instruction, ...]:
+    return tuple(part for node in nodes for part in _instructions(node))

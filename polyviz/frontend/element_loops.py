@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
+from polyviz.frontend.jumps import ends_early
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -127,8 +128,8 @@ class _Writer(ast.NodeTransformer):
         self, node: ast.For, targets: Sequence[ast.expr], ends: Sequence[ast.expr], values: Values | None = None
     ) -> ast.For | None:
         names = [one for one in targets if isinstance(one, ast.Name)]
-        if not len(names) == len(targets) == len(ends) or not ends:
-            return None
+        if not len(names) == len(targets) == len(ends) or not ends or ends_early(node.body):
+            return None  # `break` leaves one loop, and not several inside each other
         return self._written(node, list(zip(names, ends, strict=True)), values or [])
 
     def _written(self, node: ast.For, loops: Sequence[tuple[ast.Name, ast.expr]], values: Values) -> ast.For:

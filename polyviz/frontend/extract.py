@@ -16,6 +16,7 @@ from polyviz.frontend.counted import counted
 from polyviz.frontend.effects import check_effect
 from polyviz.frontend.element_loops import over_positions
 from polyviz.frontend.finals import final_values
+from polyviz.frontend.last_values import with_last_values
 from polyviz.frontend.names import GlobalNames
 from polyviz.frontend.order import schedule_tree
 from polyviz.frontend.program import Program
@@ -129,7 +130,7 @@ def _read(source: Source, sizes: Mapping[str, int]) -> tuple[Program, tuple[Node
     """Read the statements, again as long as more names turn out to need memory."""
     names = GlobalNames(source)
     source = one_return(without_swaps(counted(source, names), names), names)
-    source = over_positions(written_out(source, names), names)
+    source = with_last_values(over_positions(written_out(source, names), names), names)
     usage = look_at(source.body, names.canonical)
     stored: frozenset[str] = frozenset()
     while True:

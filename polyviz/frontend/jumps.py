@@ -1,8 +1,32 @@
-"""`continue` without jumping: what follows it moves under the opposite condition."""
+"""Jumps inside loops: which ones there are, and `continue` without jumping."""
 
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+def jumps_of(body: Iterable[ast.stmt]) -> Iterator[ast.Break | ast.Continue]:
+    """Every ``break`` and ``continue`` of the loop whose body this is; those of loops inside it are theirs.
+
+    >>> [type(jump).__name__ for jump in jumps_of(ast.parse("for j in J:\\n  break\\nif x: continue").body)]
+    ['Continue']
+    """
+    for node in body:
+        if isinstance(node, ast.Break | ast.Continue):
+            yield node
+        elif isinstance(node, ast.If):
+            yield from jumps_of((*node.body, *node.orelse))
+        elif isinstance(node, ast.For | ast.While):
+            yield from jumps_of(node.orelse)
+
+
+def ends_early(body: Iterable[ast.stmt]) -> bool:
+    """Whether ``break`` may leave the loop whose body this is."""
+    return any(isinstance(jump, ast.Break) for jump in jumps_of(body))
 
 
 def without_continue(body: list[ast.stmt]) -> list[ast.stmt]:

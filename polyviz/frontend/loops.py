@@ -83,7 +83,7 @@ def read_header(program: Program, expressions: ExpressionReader, node: ast.For) 
         raise source.error(
             node.orelse[0],
             "`else` of a loop is not supported.",
-            hint="Without `break` it always runs: write it after the loop.",
+            hint="Without `break` it always runs: write it after the loop; with it, set a flag before `break`.",
         )
     values = [_bound(program, expressions, argument) for argument in arguments]
     start = values[0] if len(values) > 1 else Constant(0)

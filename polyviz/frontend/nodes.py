@@ -60,4 +60,15 @@ class Choice:
     requirements: tuple[Requirement, ...] = ()
 
 
-Node = Leaf | Nest | Choice
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """``while condition: body``."""
+
+    condition: Expression
+    body: tuple[Node, ...]
+    span: Span
+    source: str
+    requirements: tuple[Requirement, ...] = ()
+
+
+Node = Leaf | Nest | Choice | Repeat

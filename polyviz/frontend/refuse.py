@@ -22,15 +22,6 @@ _OUTSIDE = "Do this outside of the function or cell that polyviz gets."
 _ONE_ASSIGNMENT = "Write an assignment statement of its own."
 
 STATEMENTS: dict[type[ast.AST], Refusal] = {
-    ast.While: Refusal(
-        "`while`",
-        _LOOP_COUNT,
-        "Write `for i in range(...)` if the number of iterations is known; a `while i < n:` that ends with `i += 1`, "
-        "and changes neither `i` nor `n` elsewhere, is one.",
-    ),
-    ast.Break: Refusal(
-        "`break`", _LOOP_COUNT, "Shorten the range, or put the rest of the body under an `if` on a flag."
-    ),
     ast.Continue: Refusal(
         "`continue`",
         "Only a `continue` that ends an arm of an `if` directly in the loop has a plain meaning.",

@@ -9,14 +9,15 @@ from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.assignments import AssignmentReader
 from polyviz.frontend.environment import Known
 from polyviz.frontend.expressions import ExpressionReader
-from polyviz.frontend.jumps import without_continue
+from polyviz.frontend.jumps import ends_early, without_continue
+from polyviz.frontend.last_values import Assumed
 from polyviz.frontend.loops import after_loop, counter_value, counters, read_header
-from polyviz.frontend.nodes import Choice, Nest, Node
+from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Repeat
 from polyviz.frontend.refuse import EXPRESSIONS, statement_refusal
 from polyviz.frontend.results import read_return
 from polyviz.frontend.slices import SliceReader
 from polyviz.frontend.swaps import Exchanged
-from polyviz.model.expression import Name
+from polyviz.model.expression import Break, Name
 from polyviz.model.scop import Exchange
 
 if TYPE_CHECKING:
@@ -39,9 +40,12 @@ class StatementReader:
             ast.AnnAssign: self._assignments.annotated,
             ast.For: self._for,
             ast.If: self._if,
+            ast.While: self._while,
+            ast.Break: self._break,
             ast.Expr: self._expression,
             ast.Pass: lambda node: (),
             Exchanged: self._exchanged,
+            Assumed: self._assumed,
         }
 
     def program_body(self, body: Iterable[ast.stmt]) -> tuple[Node, ...]:
@@ -124,7 +128,7 @@ class StatementReader:
         program.depth -= 1
         program.iterators.pop()
         program.environment.forget(changed)
-        program.environment.bind(header.variable, after_loop(header))
+        program.environment.bind(header.variable, None if ends_early(block) else after_loop(header))
         span = program.source.span(node)
         return (
             Nest(
@@ -140,6 +144,40 @@ class StatementReader:
                 requirements=requirements,
             ),
         )
+
+    def _while(self, node: ast.While) -> tuple[Node, ...]:
+        program = self._program
+        if node.orelse:
+            raise program.source.error(
+                node.orelse[0],
+                "`else` of a loop is not supported.",
+                hint="Without `break` it always runs: write it after the loop; with it, set a flag before `break`.",
+            )
+        block = without_continue(node.body)
+        changed = _assigned(block)
+        program.environment.forget(changed)
+        condition = self._expressions.read(node.test)
+        requirements = program.requirements()
+        program.depth += 1
+        body = self.read(block)
+        program.depth -= 1
+        program.environment.forget(changed)
+        span = program.source.span(node)
+        return (Repeat(condition, body, span, program.source.segment(span), requirements),)
+
+    def _break(self, node: ast.Break) -> tuple[Node, ...]:
+        span = self._program.source.span(node)
+        return (Leaf((Break(),), span, self._program.source.segment(span)),)
+
+    def _assumed(self, node: Assumed) -> tuple[Node, ...]:
+        """Rely on a condition on the sizes, where it is one."""
+        condition = self._expressions.read(node.test)
+        try:
+            holds = AffineReader((), self._program.parameters).condition(condition)
+        except NotAffine:
+            return ()
+        self._program.assumptions.append(holds.params())
+        return ()
 
     def _exchanged(self, node: Exchanged) -> tuple[Node, ...]:
         """Note that the notebook has to exchange the names of its arrays."""

@@ -12,6 +12,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.jumps import jumps_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -154,19 +156,7 @@ def _found(node: ast.For, names: GlobalNames) -> _Swap | None:
         case _:
             return None
     swap = _Swap(node, body, targets, values, start, stop)
-    return swap if body and not _leaves_out(body) and len(list(swap.meanings)) <= MOST else None
-
-
-def _leaves_out(body: Sequence[ast.AST]) -> bool:
-    """Whether a step may end before the exchange."""
-    waiting = list(body)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Continue | ast.Break):
-            return True
-        if not isinstance(node, ast.For | ast.While):
-            waiting += ast.iter_child_nodes(node)
-    return False
+    return swap if body and not any(jumps_of(body)) and len(list(swap.meanings)) <= MOST else None
 
 
 def _exchanged(body: list[ast.stmt]) -> tuple[list[ast.stmt], tuple[str, ...], tuple[str, ...]] | None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from polyviz.frontend.jumps import without_continue
+from polyviz.frontend.jumps import ends_early, without_continue
 from polyviz.frontend.literals import literal_number
 from polyviz.frontend.usage import subscript_chain
 
@@ -136,7 +136,7 @@ class _Writer(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
         node.iter = self.visit(node.iter)
-        values = None if node.orelse else self._iterations(node)
+        values = None if node.orelse or ends_early(node.body) else self._iterations(node)
         if values is None or len(values) > MOST or _assigns(node.body, _targets(node)):
             return self._kept(node)
         if isinstance(node.target, ast.Name) and (ends := _range_of(values)) and not self._looks_up(node):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.strides import statement_row
-from polyviz.model.expression import Element, Loop, children, walk
+from polyviz.model.expression import Element, Loop, While, children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,4 +88,5 @@ def _extents(scop: Scop, statement: Statement, moved: set[int]) -> tuple[isl.PwA
 def _loops_inside(node: Node) -> int:
     """How many loops of ``node`` whose length depends on data are inside one another."""
     loaded = isinstance(node, Loop) and any(isinstance(one, Element) for one in (*walk(node.start), *walk(node.stop)))
-    return loaded + max(map(_loops_inside, children(node)), default=0)
+    unknown = loaded or isinstance(node, While) or (isinstance(node, Loop) and node.ends_early)
+    return unknown + max(map(_loops_inside, children(node)), default=0)

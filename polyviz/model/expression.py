@@ -147,6 +147,32 @@ class Loop(Instruction):
     step: Expression
     body: tuple[Instruction, ...]
 
+    @property
+    def ends_early(self) -> bool:
+        """Whether a ``break`` may leave the loop before its range ends."""
+        return _may_break(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class While(Instruction):
+    """A loop that runs as long as a condition on data holds, inside a statement that stays whole."""
+
+    condition: Expression
+    body: tuple[Instruction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Break(Instruction):
+    """Leaves the innermost loop around it, which is one of a statement that stays whole."""
+
+
+def _may_break(body: tuple[Instruction, ...]) -> bool:
+    """Whether ``body`` may leave the loop that it is the body of."""
+    return any(
+        isinstance(one, Break) or (isinstance(one, Branch) and (_may_break(one.then) or _may_break(one.otherwise)))
+        for one in body
+    )
+
 
 Node = Expression | Instruction
 

@@ -130,6 +130,12 @@ class Statement:
     loop_spans: tuple[Span, ...] = ()
 
     @property
+    def headline(self) -> str:
+        """The user's text in one line; of a loop or condition that stays whole, its head."""
+        head, *rest = self.source.splitlines()
+        return f"{head.rstrip()} ..." if rest and head.rstrip().endswith(":") else " ".join(self.source.split())
+
+    @property
     def reads(self) -> isl.UnionMap:
         """All reads, may reads included: instances to cells."""
         return self._union("read")

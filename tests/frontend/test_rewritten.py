@@ -84,21 +84,6 @@ def test_a_while_that_counts(loops: str, n: int, form: str) -> None:
     agree(text, A=np.arange(7.0), n=n)
 
 
-@pytest.mark.parametrize(
-    "loops",
-    [
-        "i = 0\nwhile i < n:\n    n = n - 1\n    i += 1",
-        "i = 0\nwhile A[i] < 3:\n    A[i] = 5.0\n    i += 1",
-        "i = 0\nwhile i < n:\n    if A[i] > 2:\n        break\n    i += 1",
-        "i = 0\nwhile i < n:\n    i += 1\n    A[i] = 1.0",
-        "i = 0\nwhile i != n:\n    A[i] = 1.0\n    i += 1",
-    ],
-)
-def test_any_other_while_is_refused(loops: str) -> None:
-    with pytest.raises(UnsupportedSyntaxError):
-        extract(loops)
-
-
 @pytest.mark.parametrize("n", [0, 1, 3, 6])
 @pytest.mark.parametrize(
     "body",

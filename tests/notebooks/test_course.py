@@ -30,7 +30,7 @@ CLAIMS = {
         "10 55 100 5050 1000000 500000500000",
         "(i) mod 2 = 0",
         "S0 ('i', 'j') C[i, j] = 0.0 S1 ('i', 'j', 'k')",
-        "`while` is not supported",
+        "`return` is supported at the end",
         "The condition `A[i] > 0.5` depends on data.",
     ],
     "02-dependences": [

@@ -21,7 +21,7 @@ class DeepDraft(OddDraft):
         return [
             (3, self.tensor), (3, self.in_place), (2, self.common), (3, self.exchanged), (2, self.limited),
             (1, self.whole), (2, self.one_dimension), (1.5, self.buffers), (1, self.dynamic), (1, self.sparse),
-            (0.5, self.product), (0.5, self.sweep), (0.5, self.columns), (0.5, self.chain),
+            (2, self.ended), (0.5, self.product), (0.5, self.sweep), (0.5, self.columns), (0.5, self.chain),
         ]  # fmt: skip
 
     def tensor(self) -> None:
@@ -284,3 +284,25 @@ class DeepDraft(OddDraft):
             self.say(1, f"{y}[i] {self.some('=', '+=')} {total}")
         else:
             self.say(2, f"{y}[I[k]] += {self.bounded(f'{values}[k] * {x}[i]')}")
+
+    def ended(self) -> None:
+        """Loops that end when the data say so: searches, and values that are improved a few times."""
+        name, target, value = self.array(2), self.array(1), self.scalar()
+        self.over(0, "i")
+        self.say(1, f"{value} = {self.some(self.zero, f'{target}[i]')}")
+        is_search = self.chance(0.5)
+        cell = f"{name}[i, {'j' if is_search else self.some('i', '0')}]"
+        step = f"{value} = {self.bounded(f'{value} + {cell}')}"
+        if is_search:
+            self.over(1, "j", "i")
+            kept = [f"    {value} = {target}[i]"] if self.chance(0.5) else []
+            stop = [f"if {self.test(cell, value)}:", *kept, "    break"]
+            lines = [step, *stop] if self.chance(0.5) else [*stop, step]
+            lines += [f"{target}[j] = {self.bounded(f'{target}[j] + {value}')}"] if self.chance(0.3) else []
+        else:
+            self.say(1, "turn = 0")
+            self.say(1, f"while turn < {self.some('4', '3')} and {self.test(cell, value)}:")
+            lines = [step, "turn += 1"]
+        for line in lines:
+            self.say(2, line)
+        self.say(1, self.some(f"{target}[i] = {value}", f"{self.array(1, name)}[i] += {value}"))

@@ -1,4 +1,0 @@
-def f(A, n):
-    for i in range(n):
-        if A[i] > 0:
-            return i
