@@ -86,6 +86,12 @@ class StatementReasons:
             return f"the innermost loop around {name}, {loop.loop}, runs in vector instructions: {_because(loop)}"
         if said := self._said(name, SIDE_BY_SIDE):
             return said
+        uneven = sorted(one for one in statements_under(innermost) if self.scop.statement(one).is_uneven)
+        if uneven and loop.parallel:
+            return (
+                f"the innermost loop around {name}, {loop.loop}, is not cut into vectors: the loop inside {uneven[0]} "
+                "ends when its data say so, in each iteration at another time"
+            )
         if not loop.parallel:
             return f"{name} runs in no vectors: its innermost {loop.explanation}"
         why = "the order is kept to the letter" if self._is_kept() else "nothing was marked"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.loops import Block, For, Instance, children_of, descendants
-from polyviz.model.expression import Loop, Name, While, walk
+from polyviz.model.expression import Name, walk
 
 if TYPE_CHECKING:
     from polyviz.codegen.loops import LoopNode
     from polyviz.model.expression import Expression
-    from polyviz.model.scop import Scop, Statement
+    from polyviz.model.scop import Scop
 
 INSTANCES = 64
 """Instances that a thread takes at once: to ask for them costs as much as a few additions do."""
@@ -24,7 +24,7 @@ def is_regular(loop: For, scop: Scop) -> bool:
     at its ends are cut off; rows directly inside ``loop`` are its own blocks. A statement with a loop that ends when
     its data say so has instances of all lengths.
     """
-    uneven = {statement.name for statement in scop.statements if _is_uneven(statement)}
+    uneven = {statement.name for statement in scop.statements if statement.is_uneven}
     moving, own = {loop.iterator}, _outermost(loop.body)
     for inner in descendants(loop.body):
         if isinstance(inner, Instance) and inner.statement in uneven:
@@ -47,11 +47,6 @@ def dynamic(loop: For) -> str:
     'dynamic, 64'
     """
     return "dynamic" if any(isinstance(inner, For) for inner in descendants(loop.body)) else f"dynamic, {INSTANCES}"
-
-
-def _is_uneven(statement: Statement) -> bool:
-    nodes = (node for instruction in statement.body for node in walk(instruction))
-    return any(isinstance(node, While) or (isinstance(node, Loop) and node.ends_early) for node in nodes)
 
 
 def _outermost(node: LoopNode) -> list[For]:

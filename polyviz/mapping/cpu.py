@@ -386,4 +386,4 @@ def _innermost(
         separate = distribute_innermost(scop, dependences, tree, points)
         if separate is not None:
             return separate
-    return mark_vector(tree, points) if plan.vector else tree
+    return mark_vector(scop, tree, points) if plan.vector else tree

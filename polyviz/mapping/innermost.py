@@ -42,9 +42,13 @@ def mark_loop(tree: isl.Schedule, path: Path, member: int, name: str) -> isl.Sch
     return insert_mark(insert_mark(tree, (*alone, 0), END), alone, name)
 
 
-def mark_vector(tree: isl.Schedule, path: Path) -> isl.Schedule:
-    """The last member of the band at ``path`` alone in a band and marked for vector instructions."""
-    return mark_last(tree, path, VECTOR)
+def mark_vector(scop: Scop, tree: isl.Schedule, path: Path) -> isl.Schedule:
+    """The last member of the band at ``path`` alone in a band and marked for vector instructions.
+
+    Lanes go on together: ``tree`` as it is where a statement has a loop that ends for each instance at another time.
+    """
+    uneven = any(scop.statement(name).is_uneven for name in statements_under(band_at(tree, path)))
+    return tree if uneven else mark_last(tree, path, VECTOR)
 
 
 def mark_last(tree: isl.Schedule, path: Path, name: str) -> isl.Schedule:
@@ -72,7 +76,7 @@ def distribute_innermost(
     if not all(map(last_is_parallel, inner.values())):
         return None
     for place in reversed(inner):
-        tree = mark_vector(tree, place)
+        tree = mark_vector(scop, tree, place)
     return tree
 
 

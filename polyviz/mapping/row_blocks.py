@@ -17,9 +17,9 @@ import islpy as isl
 from polyviz.analysis import band_properties
 from polyviz.analysis.order_below import keeps_order_below
 from polyviz.analysis.strides import motions, statement_rows
-from polyviz.mapping.innermost import mark_loop, mark_vector
+from polyviz.mapping.innermost import mark_last, mark_loop
 from polyviz.mapping.storage import scatters
-from polyviz.model.plan import JAM
+from polyviz.model.plan import JAM, VECTOR
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tree import band_at, bands, members, replace_rows, split_band, statements_under
@@ -72,7 +72,7 @@ def block_rows(tree: isl.Schedule, points: Path, count: int) -> isl.Schedule:
     """The band at ``points``, its rows next to last and its columns last, with ``count`` rows at a time."""
     tree = _taking_turns(tree, points, count)
     for place in reversed(_inner(tree, points)):
-        tree = mark_vector(tree, place)
+        tree = mark_last(tree, place, VECTOR)
         tree = mark_loop(tree, place, 0, f"{JAM}:{count}")
     return tree
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import islpy as isl
 
 from polyviz.model.display import Displayable
+from polyviz.model.expression import Loop, While, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,6 +135,12 @@ class Statement:
         """The user's text in one line; of a loop or condition that stays whole, its head."""
         head, *rest = self.source.splitlines()
         return f"{head.rstrip()} ..." if rest and head.rstrip().endswith(":") else " ".join(self.source.split())
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether it has a loop that ends when its data say so: instances do more or less, as it comes."""
+        nodes = (node for instruction in self.body for node in walk(instruction))
+        return any(isinstance(node, While) or (isinstance(node, Loop) and node.ends_early) for node in nodes)
 
     @property
     def reads(self) -> isl.UnionMap:

@@ -103,3 +103,11 @@ def test_threads_take_turns_and_each_iteration_has_its_own_variables() -> None:
     assert "#pragma omp parallel for schedule(dynamic)" in kernel.source
     assert "for k in range(most): ..." in kernel.source
     assert "a last bit decides about a whole number" in kernel.report()
+
+
+def test_lanes_do_not_end_one_by_one() -> None:
+    kernel = pv.compile(function_of(ESCAPE), target="c")
+    kernel(*ARGUMENTS[ESCAPE])
+    assert "omp simd" not in kernel.source
+    text = str(pv.inspect(function_of(ESCAPE)))
+    assert "j, is not cut into vectors: the loop inside S3 ends when its data say so" in text
