@@ -159,7 +159,7 @@ class StatementReasons:
         if not freed and not tied:
             return ""
         loops = f"loop{'s' if len(freed) > 1 else ''} {listed(freed)}" if freed else "no loop of this schedule"
-        freedom = "Adding up in any order, which the contract `strict` forbids"
+        freedom = "Adding up in any order, which the contract strict forbids"
         text = f"{name} accumulates into {array}. {freedom}, makes {loops} parallel."
         return text + "".join(_still_tied(loop, others) for loop, others in tied)
 

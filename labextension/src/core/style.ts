@@ -48,6 +48,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz select { padding-inline: 3px; }
 .polyviz button:disabled { opacity: 0.55; cursor: default; }
 .polyviz button.polyviz-small { padding: 0 5px; margin-inline-start: 8px; font-size: 12px; }
+.polyviz .polyviz-node > button.polyviz-small { margin-inline-start: 2px; }
 .polyviz-node > button.polyviz-small { margin-inline-start: 0; }
 .polyviz button.polyviz-link { border: 0; background: none; padding: 0; text-align: start; text-decoration: underline dotted; }
 .polyviz .polyviz-kind { font-weight: 400; color: var(--pv-muted); }
@@ -75,8 +76,8 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-tree:has(.polyviz-menu) { max-height: none; }
 .polyviz .polyviz-tree, .polyviz-tree ul { list-style: none; margin: 0; padding-inline-start: 0; }
 .polyviz-tree ul { padding-inline-start: 8px; border-inline-start: 1px solid var(--pv-border); margin-inline-start: 6px; }
-.polyviz-node { display: inline-flex; flex-wrap: wrap; gap: 2px 5px; align-items: center; padding: 1px 4px; border-radius: 3px; border-inline-start: 3px solid transparent; cursor: pointer; }
-.polyviz-badge { border: 1px solid var(--pv-muted); border-radius: 8px; padding: 0 5px; font-size: 11px; white-space: nowrap; }
+.polyviz-node { display: inline-flex; flex-wrap: wrap; gap: 2px 4px; align-items: center; padding: 1px 4px; border-radius: 3px; border-inline-start: 3px solid transparent; cursor: pointer; }
+.polyviz-badge { border: 1px solid var(--pv-muted); border-radius: 8px; padding: 0 4px; font-size: 11px; white-space: nowrap; }
 .polyviz-badge-in-order { border-color: var(--pv-border); color: var(--pv-muted); }
 .polyviz-badge-could-be-parallel { border-style: dashed; border-color: var(--pv-output); color: var(--pv-output); }
 .polyviz-badge-parallel { border-color: var(--pv-output); color: var(--pv-output); }
