@@ -43,6 +43,12 @@ export function button(label: string, act: () => void, attributes: Attributes = 
   return made;
 }
 
+/** A name, or code, that breaks behind its underscores and dots before it makes a table too wide. */
+export function breakable(text: string): HTMLElement {
+  const pieces = text.split(/(?<=[_.])/);
+  return element('code', {}, ...pieces.flatMap((piece, place) => (place > 0 ? [element('wbr'), piece] : [piece])));
+}
+
 /** A folding part with its own heading. */
 export function folding(summary: string, open: boolean, ...children: readonly Child[]): HTMLDetailsElement {
   return element('details', { open, class: 'polyviz-folding' }, element('summary', {}, summary), ...children);

@@ -222,7 +222,7 @@ class DomainView {
         ...plot.groups.map(({ corners, tint }) => polygon(corners, tint, 0)),
         ...plot.lanes.map(laneShape),
         ...plot.axes.flatMap(axisShapes),
-        shape('text', { x: plot.title.x, y: plot.title.y, class: 'polyviz-title' }, plot.pane.title)
+        shape('text', { x: plot.title.x, y: plot.title.y, class: 'polyviz-title' }, plot.title.text)
       );
       plot.marks.forEach(one => this.placed.set(one.key, one));
       if (this.cloud === null) {

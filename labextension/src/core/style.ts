@@ -49,7 +49,6 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz button:disabled { opacity: 0.55; cursor: default; }
 .polyviz button.polyviz-small { padding: 0 5px; margin-inline-start: 8px; font-size: 12px; }
 .polyviz .polyviz-node > button.polyviz-small { margin-inline-start: 2px; }
-.polyviz-node > button.polyviz-small { margin-inline-start: 0; }
 .polyviz button.polyviz-link { border: 0; background: none; padding: 0; text-align: start; text-decoration: underline dotted; }
 .polyviz .polyviz-kind { font-weight: 400; color: var(--pv-muted); }
 .polyviz-why li { margin: 3px 0; } .polyviz .polyviz-why button.polyviz-small { margin-inline-start: 0; min-height: 0; line-height: 1.35; }
@@ -66,7 +65,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-busy:empty, .polyviz-problem:empty { display: none; }
 .polyviz-problem { color: var(--pv-violation); font-weight: 600; }
 .polyviz-lines { max-height: 440px; overflow: auto; position: relative; }
-.polyviz-line { display: flex; gap: 10px; white-space: pre-wrap; cursor: pointer; padding-inline-end: 6px; border-inline-start: 3px solid transparent; }
+.polyviz-line { display: flex; align-items: baseline; gap: 10px; white-space: pre-wrap; cursor: pointer; padding-inline-end: 6px; border-inline-start: 3px solid transparent; }
 .polyviz-line > code { min-width: 0; overflow-wrap: anywhere; } .polyviz-remark { display: inline-block; white-space: pre; text-indent: 0; }
 .polyviz-number { color: var(--pv-muted); min-width: 2.4em; flex: none; text-align: end; font: 11px/1.7 var(--jp-code-font-family, monospace); }
 .polyviz [aria-selected=true] > .polyviz-node, .polyviz tr[aria-selected=true], .polyviz-line[aria-selected=true] {
