@@ -121,7 +121,7 @@ function rowOf(state: State, relation: Relation, number: number): HTMLTableRowEl
     'tr',
     { tabindex: -1, 'aria-selected': 'false' },
     element('td', {}, sample(relation.kind), ` ${relation.kind}`),
-    element('td', {}, breakable(relation.array)),
+    element('td', {}, element('code', {}, ...breakable(relation.array))),
     element('td', {}, `${relation.source} → ${relation.sink}`),
     element('td', {}, ...distances(relation)),
     element('td', {}, carried),

@@ -43,10 +43,10 @@ export function button(label: string, act: () => void, attributes: Attributes = 
   return made;
 }
 
-/** A name, or code, that breaks behind its underscores and dots before it makes a table too wide. */
-export function breakable(text: string): HTMLElement {
-  const pieces = text.split(/(?<=[_.])/);
-  return element('code', {}, ...pieces.flatMap((piece, place) => (place > 0 ? [element('wbr'), piece] : [piece])));
+/** A long name, or code without a space: it may go on below behind its underscores, dots and brackets. */
+export function breakable(text: string): readonly (Node | string)[] {
+  const pieces = text.match(/[^_.[(]*[_.[(]|[^_.[(]+/g) ?? [];
+  return pieces.flatMap((piece, place) => (place > 0 ? [element('wbr'), piece] : [piece]));
 }
 
 /** A folding part with its own heading. */

@@ -111,7 +111,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-picture text { fill: var(--pv-ink); font-size: 12px; }
 .polyviz-picture text.polyviz-title { font-weight: 600; }
 .polyviz-picture text.polyviz-tick { fill: var(--pv-muted); font-size: 10px; text-anchor: middle; }
-.polyviz-picture text.polyviz-axis { font-family: var(--jp-code-font-family, monospace); font-style: italic; }
+.polyviz-picture text.polyviz-axis { font-family: var(--jp-code-font-family, monospace); font-style: italic; stroke: var(--pv-paper); stroke-width: 3; paint-order: stroke; pointer-events: none; }
 .polyviz-stack { position: relative; max-width: 100%; }
 .polyviz-stack > .polyviz-picture { position: relative; width: 100%; }
 .polyviz-cloud { position: absolute; inset: 0; width: 100%; height: 100%; }

@@ -117,7 +117,7 @@ test('reasons stand below their loop and statement, and those of a selected loop
   expect(why.textContent!.match(/make no tiles/g)).toHaveLength(1);
   expect(why.textContent).toContain('Vectors <img src=x');
   all('.polyviz-why button').find(one => one.textContent === 'j')!.click();
-  expect(why.textContent).toMatch(/^Why\?What is selectedj Loop j is parallel.*Tiles I and j make no tiles/);
+  expect(why.textContent).toMatch(/^Why\?What is selectedj Loop j is parallel.*Tiles i and j make no tiles/);
   all('.polyviz-why button').find(one => one.textContent === 'Show the pair')!.click();
   expect(sentence()).toBe('S0[0, 1] before S0[1, 0]');
 });
