@@ -43,7 +43,7 @@ export function axisShapes(axis: AxisLine): readonly SVGElement[] {
   const numbers = axis.ticks.map(tick => shape('text', { x: round(tick.x), y: round(tick.y + 3), class: 'polyviz-tick' }, tick.text));
   const isUpright = Math.abs(axis.to.x - axis.from.x) < 1;
   const isLong = axis.label.length > SHORT;
-  const far = { x: axis.to.x + (isUpright ? 0 : isLong ? 24 : 12), y: axis.to.y + (isUpright ? -11 : isLong ? 18 : 15) };
+  const far = { x: axis.to.x + (isUpright ? 0 : isLong ? 14 : 12), y: axis.to.y + (isUpright ? -11 : isLong ? 18 : 15) };
   const anchor = !isUpright ? 'end' : isLong ? 'start' : 'middle';
   return [...numbers, shape('text', { x: round(far.x - (isUpright && isLong ? 12 : 0)), y: round(far.y), class: 'polyviz-axis', 'text-anchor': anchor }, axis.label)];
 }

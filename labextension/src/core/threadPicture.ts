@@ -12,8 +12,8 @@ const LEFT = 26;
 const TOP = 16;
 /** About how wide a letter is. */
 const LETTER = 7;
-/** Iterations in a row where only one iterator is drawn. */
-const ROW = 64;
+/** Iterations in a row where only one iterator is drawn: those of a warp, and three such pictures stand side by side. */
+const ROW = 32;
 const COLOURS = 5;
 const SHADES = [1, 0.75, 0.55, 0.35];
 const MOVES: ReadonlyMap<string, readonly [number, number]> = new Map([['ArrowRight', [1, 0]], ['ArrowLeft', [-1, 0]], ['ArrowDown', [0, 1]], ['ArrowUp', [0, -1]]]);
@@ -125,6 +125,16 @@ class ThreadPictureView {
     }
     event.preventDefault();
     this.pick(this.at.get(`${from[0] + move[0]} ${from[1] + move[1]}`) ?? this.cursor);
+    this.follow();
+  }
+
+  /** What the arrow keys have come to is in sight, in a picture that is larger than its place. */
+  private follow(): void {
+    const place = this.root.querySelector('.polyviz-scroll');
+    if (place !== null) {
+      place.scrollLeft = within(place.scrollLeft, this.x(this.cursor), place.clientWidth);
+      place.scrollTop = within(place.scrollTop, this.y(this.cursor), place.clientHeight);
+    }
   }
 
   private pick(place: number): void {
@@ -142,6 +152,11 @@ class ThreadPictureView {
     const block = own.length === placed.length ? '' : ` Its block, outlined, has ${own.length} of the ${placed.length} iterations drawn.`;
     this.sentence.textContent = `Thread (${one.thread.join(', ')}) of block (${one.block.join(', ')}) runs ${statement}[${one.iteration.join(', ')}] ${others}.${block}`;
   }
+}
+
+/** Where a part of `size` begins to show `at` and two cells around it: where it does, or as near to there as can be. */
+export function within(begin: number, at: number, size: number): number {
+  return Math.min(Math.max(begin, at + 2 * CELL - size), at - 2 * CELL);
 }
 
 function isSame(one: readonly number[], other: readonly number[]): boolean {

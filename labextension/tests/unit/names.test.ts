@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { breakable, element } from '../../src/core/dom';
 import { Inspector } from '../../src/core/inspector';
 import { capitalised } from '../../src/core/loops';
-import { threadPicture } from '../../src/core/threadPicture';
+import { threadPicture, within } from '../../src/core/threadPicture';
 import { sample } from './sample';
 
 const LONG = 'smoothed_temperature_field';
@@ -65,4 +65,10 @@ test('rows of threads begin behind their name', () => {
   };
   expect(edgeOf(['i', 'j'])).toBe(26);
   expect(edgeOf(['time_step', 'j'])).toBeGreaterThan(7 * 'time_step ↓'.length - 1);
+});
+
+test('what the keys have come to is in sight', () => {
+  expect(within(0, 100, 300)).toBe(0);
+  expect(within(0, 400, 300)).toBe(116);
+  expect(within(500, 400, 300)).toBe(384);
 });
