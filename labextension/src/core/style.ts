@@ -57,6 +57,9 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-status { background: var(--pv-raised); border-inline-start: 4px solid var(--pv-flow); padding: 3px 10px; margin: 6px 0; min-height: 30px; box-shadow: 0 1px 0 var(--pv-border); }
 @media (min-height: 500px) {
   .polyviz-status { position: sticky; top: 0; z-index: 3; max-height: 30vh; overflow: auto; }
+  /* A kernel may die while somebody looks at what is far down. */
+  .polyviz-reconnect { position: sticky; top: 0; z-index: 4; }
+  .polyviz-reconnect ~ .polyviz-status { top: 40px; }
   .polyviz-columns button, .polyviz-columns [tabindex], .polyviz-columns input { scroll-margin-top: 100px; }
   /* A short left column would leave nothing beside the cache: the program comes along, and lights with its steps. */
   .polyviz-columns > :first-child > :last-child { position: sticky; top: 40px; }
