@@ -83,8 +83,8 @@ class StatementReasons:
         if any(found.statement == name for found in self.plan.accumulations):
             return self._sums_text(name, loop.loop)
         if VECTOR in marks:
-            alone = self._alone(name, loop)
-            return f"the innermost loop around {name}, {loop.loop}, {alone}runs in vector instructions: {_because(loop)}"
+            around = f"the innermost loop around {name}, {loop.loop}, {self._alone(name, loop)}"
+            return f"{around}runs in vector instructions: {_because(loop)}"
         if said := self._said(name, SIDE_BY_SIDE):
             return said
         if not loop.parallel:
@@ -95,7 +95,7 @@ class StatementReasons:
         return f"the innermost loop around {name}, {loop.loop}, is not cut into vectors, though {_because(loop)}: {why}"
 
     def _alone(self, name: str, loop: LoopParallelism) -> str:
-        """That the program parts statements which share the innermost loop in the schedule: their verdicts may differ."""
+        """That the program parts statements which share a loop in the schedule: their verdicts may differ."""
         around = [band for _, band in bands(self.schedule.tree) if name in statements_under(band)]
         shared = set(statements_under(around[-1])) if around else set()
         return f"which has only {listed(sorted(loop.statements))} there, " if shared - set(loop.statements) else ""
