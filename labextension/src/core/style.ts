@@ -59,7 +59,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
   .polyviz-status { position: sticky; top: 0; z-index: 3; max-height: 30vh; overflow: auto; }
   /* A kernel may die while somebody looks at what is far down. */
   .polyviz-reconnect { position: sticky; top: 0; z-index: 4; }
-  .polyviz-reconnect ~ .polyviz-status { top: 40px; }
+  .polyviz-reconnect ~ .polyviz-status { top: 34px; }
   .polyviz-columns button, .polyviz-columns [tabindex], .polyviz-columns input { scroll-margin-top: 100px; }
   /* A short left column would leave nothing beside the cache: the program comes along, and lights with its steps. */
   .polyviz-columns > :first-child > :last-child { position: sticky; top: 40px; }
