@@ -122,7 +122,7 @@ def _no_gain(edit: Edit, loop: Loop) -> str:
     if inside != [loop.path]:
         return "loops with others inside are tiled only where none of them is parallel"
     if not band_locality(edit.scop, edit.dependences, edit.tree, loop.path).tiling_helps:
-        return "no matrix is swept again and again in these loops, so tiles would save nothing"
+        return "tiles are made where long loops sweep a matrix again and again, which these do not"
     return "it reuses data in other ways"
 
 

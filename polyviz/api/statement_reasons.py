@@ -83,7 +83,8 @@ class StatementReasons:
         if any(found.statement == name for found in self.plan.accumulations):
             return self._sums_text(name, loop.loop)
         if VECTOR in marks:
-            return f"the innermost loop around {name}, {loop.loop}, runs in vector instructions: {_because(loop)}"
+            around = f"the innermost loop around {name}, {loop.loop}, {self._alone(name, loop)}"
+            return f"{around}runs in vector instructions: {_because(loop)}"
         if said := self._said(name, SIDE_BY_SIDE):
             return said
         uneven = sorted(one for one in statements_under(innermost) if self.scop.statement(one).is_uneven)
@@ -98,6 +99,12 @@ class StatementReasons:
         if any(mark.startswith(PARALLEL) for mark in marks):
             why = "its iterations are shared between threads instead"
         return f"the innermost loop around {name}, {loop.loop}, is not cut into vectors, though {_because(loop)}: {why}"
+
+    def _alone(self, name: str, loop: LoopParallelism) -> str:
+        """That the program parts statements which share a loop in the schedule: their verdicts may differ."""
+        around = [band for _, band in bands(self.schedule.tree) if name in statements_under(band)]
+        shared = set(statements_under(around[-1])) if around else set()
+        return f"which has only {listed(sorted(loop.statements))} there, " if shared - set(loop.statements) else ""
 
     def _sums_text(self, name: str, loop: str) -> str:
         found = next(one for one in self.plan.accumulations if one.statement == name)
@@ -165,7 +172,7 @@ class StatementReasons:
         if not freed and not tied:
             return ""
         loops = f"loop{'s' if len(freed) > 1 else ''} {listed(freed)}" if freed else "no loop of this schedule"
-        freedom = "Adding up in any order, which the contract `strict` forbids"
+        freedom = "Adding up in any order, which the contract strict forbids"
         text = f"{name} accumulates into {array}. {freedom}, makes {loops} parallel."
         return text + "".join(_still_tied(loop, others) for loop, others in tied)
 

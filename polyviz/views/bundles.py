@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 
     from polyviz.views.linked_schema import InspectorModel
 
+_UNBROKEN = "\N{NO-BREAK SPACE}"
+"""A vector stays on one line."""
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -169,7 +172,7 @@ def _dependences_html(
             row.kind,
             row.array,
             f"{row.source} → {row.sink}",
-            ", ".join(row.distances),
+            ", ".join(one.replace(" ", _UNBROKEN) for one in row.distances),
             row.relation,
             "" if row.count is None else row.count,
         ]

@@ -19,6 +19,10 @@ SMALL = 11.5
 # Average widths of a character, in units of the font size.
 MONO_WIDTH = 0.602
 SANS_WIDTH = 0.53
+_LONGEST_NAME, _SHORT_NAME = 12, 3
+"""How many letters of an axis's name are shown, and how many have room above its head."""
+_LETTER = 7.6
+"""About how wide such a letter is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,14 @@ def _towards(origin: Point, target: Point, distance: float) -> Point:
     return origin[0] + share * (target[0] - origin[0]), origin[1] + share * (target[1] - origin[1])
 
 
+def _beyond(canvas: Canvas, start: Point, end: Point, name: str, label: Point) -> Point:
+    """The middle of a name: a long one beside an axis that points to the right begins behind its head, if it fits."""
+    if end[0] - start[0] <= abs(end[1] - start[1]) or len(name) <= _SHORT_NAME:
+        return label
+    half = _LETTER * len(name) / 2
+    return max(label[0], min(label[0] + half - _LETTER / 2, canvas.width - half - 2)), label[1]
+
+
 def axis(canvas: Canvas, start: Point, end: Point, name: str, label: Point) -> None:
     """A coordinate axis with its arrow head and the iterator's name."""
     neck = _towards(end, start, 7)
@@ -138,7 +150,8 @@ def axis(canvas: Canvas, start: Point, end: Point, name: str, label: Point) -> N
     canvas.path([start, neck], stroke=INK, width=1.2)
     head = [end, (neck[0] + side[0], neck[1] + side[1]), (neck[0] - side[0], neck[1] - side[1])]
     canvas.path(head, close=True, fill=INK)
-    canvas.text(*label, clip_text(name, 12), size=13, anchor="middle", bold=True, italic=True)
+    shown = clip_text(name, _LONGEST_NAME)
+    canvas.text(*_beyond(canvas, start, end, shown, label), shown, size=13, anchor="middle", bold=True, italic=True)
 
 
 def legend_entries(kinds: Iterable[str]) -> list[str]:

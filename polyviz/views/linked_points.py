@@ -100,9 +100,14 @@ def _narrowed(domain: isl.Set, iterators: Iterable[str], most: int, notes: list[
         _, axis = max(spans)
         last = (_low(domain, axis) + _high(domain, axis)) // 2
         domain = domain.upper_bound_val(SET, axis, isl.Val(last, domain.get_ctx()))
-        notes[:] = [note for note in notes if not note.startswith(f"only {names[axis]} up to")]
+        notes[:] = [note for note in notes if not _is_about(note, names[axis])]
         notes.append(f"only {names[axis]} up to {last}")
     return domain
+
+
+def _is_about(note: str, iterator: str) -> bool:
+    """Whether ``note`` tells of a cut along ``iterator``, which a closer one replaces."""
+    return note.startswith(f"only {iterator} up to") or note.endswith(f" values of {iterator}")
 
 
 def _low(domain: isl.Set, axis: int) -> int:

@@ -29,6 +29,16 @@ def sweep(A, B, x, n):
         for j in range(n):
             x[i] += t * A[i, j]
 """
+FEW = """
+def few(A, B, n):
+    for t in range(10):
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                B[i, j] = A[i - 1, j] + A[i, j + 1]
+        for i in range(1, n - 1):
+            for j in range(1, n - 1):
+                A[i, j] = 0.5 * B[i, j]
+"""
 
 
 def workbench(source, *schedules):
@@ -53,6 +63,15 @@ def test_of_a_factorisation(name, golden):
 
 def test_of_loops_that_forbid_tiles_and_of_a_private_variable(golden):
     golden(told(SWEEP, "original"))
+
+
+def test_of_loops_that_only_the_program_parts_and_of_sweeps_that_may_be_few():
+    found = told(FEW, "pluto")
+    alone = "the innermost loop around S1, t + j, which has only S1 there, runs in vector instructions"
+    assert alone in found
+    # Ten sweeps of a matrix that leaves the cache would gain by tiles: nobody may say that they save nothing.
+    assert "has none: tiles are made where long loops sweep a matrix again and again, which these do not." in found
+    assert "which has only" not in told(KERNELS["gemm"].function, "pluto")
 
 
 def test_nobody_asked():

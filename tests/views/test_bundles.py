@@ -136,6 +136,14 @@ def test_a_long_part_has_a_bounded_number_of_pictures():
     assert "only the first 24 statements have a picture" in shown[MIME]["left_out"][0]
 
 
+def test_no_distance_is_broken_in_two():
+    loops = "for i in range(1, 9):\n    for j in range(8):\n        A[i, j] = A[i - 1, j + 1]"
+    part = pv.extract(loops)
+    forms = bundles.dependences_bundle(pv.dependences(part), part)
+    assert "(1,\N{NO-BREAK SPACE}-1)" in forms["text/html"]
+    assert "(1, -1)" in forms["text/plain"]
+
+
 def test_dependences_leave_pictures_to_the_part_beside_them():
     part, found = gemm()
     assert pictures_in(checked(bundles.dependences_bundle(found, part))["text/html"])

@@ -103,6 +103,14 @@ def test_a_huge_domain_is_sampled_and_says_so():
     assert instances.notes
 
 
+def test_a_loop_that_is_cut_again_is_told_once():
+    part = scop(
+        "", loop("i", loop("j", loop("k", loop("l", "S0")))), S0=statement("0 <= i, j < 1000 and 0 <= k, l < 4")
+    )
+    instances = instances_of(part.statements[0], binding({}), 100)
+    assert instances.notes == ("only j up to 2", "only i up to 2", "only l up to 1")
+
+
 def test_an_unbounded_domain_is_cut():
     part = scop("", loop("i", "S0"), S0=statement("i >= 0"))
     instances = instances_of(part.statements[0], binding({}), 500)

@@ -65,7 +65,7 @@ function scheduledPane(model: Model, variant: Variant): Pane {
     const rows = [...new Set(here.map(loop => rowText(loop.member)))].join(' | ');
     return rows.length <= LONGEST_LABEL ? { label: rows, meaning: '' } : { label: nameOf(here, number), meaning: rows };
   });
-  return paneOf('schedule', `order of ${variant.name}`, labels, marks);
+  return paneOf('schedule', `schedule ${variant.name}`, labels, marks);
 }
 
 /** What a person calls the loops of a dimension, where that is short. */

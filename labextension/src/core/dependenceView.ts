@@ -1,6 +1,6 @@
 /** The dependences as a table: filtered by kind and array, each with its distances and what carries it. */
 
-import { element, keepingFocus, shape, type Child } from './dom';
+import { breakable, element, keepingFocus, shape, type Child } from './dom';
 import { carriersText } from './loops';
 import type { Relation } from './model';
 import { INPUT, KINDS } from './palette';
@@ -121,7 +121,7 @@ function rowOf(state: State, relation: Relation, number: number): HTMLTableRowEl
     'tr',
     { tabindex: -1, 'aria-selected': 'false' },
     element('td', {}, sample(relation.kind), ` ${relation.kind}`),
-    element('td', {}, element('code', {}, relation.array)),
+    element('td', {}, element('code', {}, ...breakable(relation.array))),
     element('td', {}, `${relation.source} → ${relation.sink}`),
     element('td', {}, ...distances(relation)),
     element('td', {}, carried),

@@ -33,7 +33,7 @@ function content(state: State): readonly HTMLElement[] {
 
 function row(one: Meeting): HTMLElement {
   const transactions = one.memory === 'global' ? String(one.segments.length) : '–';
-  const cells = [element('code', {}, one.text), one.mode, one.memory, String(one.threads), transactions, one.banks === null ? pieces(one) : banks(one.banks)];
+  const cells = [element('code', { class: 'polyviz-whole' }, one.text), one.mode, one.memory, String(one.threads), transactions, one.banks === null ? pieces(one) : banks(one.banks)];
   return element('tr', {}, ...cells.map(cell => element('td', {}, cell)));
 }
 

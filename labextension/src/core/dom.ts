@@ -43,6 +43,12 @@ export function button(label: string, act: () => void, attributes: Attributes = 
   return made;
 }
 
+/** A long name, or code without a space: it may go on below behind its underscores, dots and brackets. */
+export function breakable(text: string): readonly (Node | string)[] {
+  const pieces = text.match(/[^_.[(]*[_.[(]|[^_.[(]+/g) ?? [];
+  return pieces.flatMap((piece, place) => (place > 0 ? [element('wbr'), piece] : [piece]));
+}
+
 /** A folding part with its own heading. */
 export function folding(summary: string, open: boolean, ...children: readonly Child[]): HTMLDetailsElement {
   return element('details', { open, class: 'polyviz-folding' }, element('summary', {}, summary), ...children);

@@ -221,9 +221,10 @@ class DomainView {
         ...plot.edges.filter(edge => edge.isHidden).map(edgeShape),
         ...plot.groups.map(({ corners, tint }) => polygon(corners, tint, 0)),
         ...plot.lanes.map(laneShape),
-        ...plot.axes.flatMap(axisShapes),
-        shape('text', { x: plot.title.x, y: plot.title.y, class: 'polyviz-title' }, plot.pane.title)
+        shape('text', { x: plot.title.x, y: plot.title.y, class: 'polyviz-title' }, plot.title.text)
       );
+      // Long names of axes reach into the picture: above its points they stay readable.
+      labels.append(...plot.axes.flatMap(axisShapes));
       plot.marks.forEach(one => this.placed.set(one.key, one));
       if (this.cloud === null) {
         plot.marks.forEach(one => marks.append(this.point(one, sheet.radius), ...this.workerLabel(plot, one)));

@@ -7,7 +7,7 @@ import type { AxisLine, Outline, Plot } from './plot';
 
 /** About how wide a letter of a block's name is. */
 const LETTER = 4.6;
-/** A longer label of an upright axis begins above it instead of being centred, to stay in the picture. */
+/** A longer label of an upright axis begins above it, to stay in the picture; that of another one keeps away from its numbers. */
 const SHORT = 4;
 
 export function round(value: number): number {
@@ -42,10 +42,10 @@ export function laneShape(lane: Position & { readonly text: string }): SVGElemen
 export function axisShapes(axis: AxisLine): readonly SVGElement[] {
   const numbers = axis.ticks.map(tick => shape('text', { x: round(tick.x), y: round(tick.y + 3), class: 'polyviz-tick' }, tick.text));
   const isUpright = Math.abs(axis.to.x - axis.from.x) < 1;
-  const far = { x: axis.to.x + (isUpright ? 0 : 12), y: axis.to.y + (isUpright ? -11 : 15) };
-  const isLong = isUpright && axis.label.length > SHORT;
-  const anchor = isLong ? 'start' : isUpright ? 'middle' : 'end';
-  return [...numbers, shape('text', { x: round(far.x - (isLong ? 12 : 0)), y: round(far.y), class: 'polyviz-axis', 'text-anchor': anchor }, axis.label)];
+  const isLong = axis.label.length > SHORT;
+  const far = { x: axis.to.x + (isUpright ? 0 : isLong ? 14 : 12), y: axis.to.y + (isUpright ? -11 : isLong ? 18 : 15) };
+  const anchor = !isUpright ? 'end' : isLong ? 'start' : 'middle';
+  return [...numbers, shape('text', { x: round(far.x - (isUpright && isLong ? 12 : 0)), y: round(far.y), class: 'polyviz-axis', 'text-anchor': anchor }, axis.label)];
 }
 
 /** The line of an arrow and its head, as the data of two paths. */

@@ -30,6 +30,11 @@ const CONFIG = { displayModeBar: false, responsive: true };
 const GIGA = 1e9;
 const ROW_HEIGHT = 34;
 
+/** A rate in billions per second. */
+export function gigas(rate: number): string {
+  return (rate / GIGA).toPrecision(3);
+}
+
 /** Text that plotly shows as it is. */
 export function plain(text: string): string {
   return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
@@ -158,7 +163,7 @@ export function rooflineRows(comparison: Comparison): readonly ComparisonRow[] {
 
 export function shareText(row: ComparisonRow, roof: Roofline): string {
   const rate = roof.operations / (row.median ?? 1);
-  return `${(rate / GIGA).toPrecision(3)} GFLOP/s, ${Math.round((100 * roof.limit) / (row.median ?? 1))} % of the limit`;
+  return `${gigas(rate)} GFLOP/s, ${Math.round((100 * roof.limit) / (row.median ?? 1))} % of the limit`;
 }
 
 /** From this ratio of two rates on, their names can stand apart. */
@@ -195,7 +200,7 @@ export function rooflineFigure(comparison: Comparison, roof: Roofline, colours: 
       x: turns,
       y: turns.map(at => Math.min(roof.peak, bandwidth * at) / GIGA),
       line: { color: colours.ink, width: 1.6, dash },
-      hovertemplate: `${name}: ${(bandwidth / GIGA).toPrecision(3)} GB/s, at most ${(roof.peak / GIGA).toPrecision(3)} GFLOP/s<extra></extra>`
+      hovertemplate: `${name}: ${gigas(bandwidth)} GB/s, at most ${gigas(roof.peak)} GFLOP/s<extra></extra>`
     };
   };
   const points = {
@@ -209,7 +214,7 @@ export function rooflineFigure(comparison: Comparison, roof: Roofline, colours: 
     hovertemplate: '%{customdata[0]}<br>%{customdata[1]}<extra></extra>',
     marker: { color: coloursOf(rows, comparison, colours), size: 10 }
   };
-  const x = { title: { text: 'operations per byte that has to move' }, type: 'log', dtick: 1 };
+  const x = { title: { text: `operations per byte that has to move<br>solid: memory, ${gigas(roof.memory)} GB/s; dashed: last cache, ${gigas(roof.cache)} GB/s` }, type: 'log', dtick: 1 };
   const y = { title: { text: `GFLOP/s in ${plain(roof.dtype)}` }, type: 'log', dtick: 1 };
   return {
     data: [slope(roof.memory, 'memory', 'solid'), slope(roof.cache, 'last cache', 'dash'), points],

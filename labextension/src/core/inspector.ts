@@ -83,7 +83,9 @@ export class Inspector {
 
   /** The kernel has made the static page anew: whoever holds the views keeps it with them. */
   keepPage(html: string, text: string, model: unknown): void {
-    this.root.dispatchEvent(new CustomEvent(PAGE, { bubbles: true, detail: { html, text } }));
+    if (html !== '') {
+      this.root.dispatchEvent(new CustomEvent(PAGE, { bubbles: true, detail: { html, text } }));
+    }
     if (model !== undefined) {
       // With reasons that nobody unfolded: the picture here stays as it is.
       this.root.dispatchEvent(new CustomEvent(SHOWN, { bubbles: true, detail: model }));

@@ -1,6 +1,6 @@
 /** Text whose lines can be picked: the source and the generated code. */
 
-import { element } from './dom';
+import { breakable, element } from './dom';
 import { onPick, rove } from './roving';
 
 /** Deeper lines go on below without standing further in: there would be no room left. */
@@ -20,12 +20,19 @@ function hanging(line: string): string {
 /** Browsers break lines behind a hyphen, and would part a minus from its number. */
 const NEGATIVE = /(-\(?\w{1,24})/;
 
-function whole(code: string): readonly (HTMLElement | string)[] {
-  return code.split(NEGATIVE).flatMap((part, place) => (part === '' ? [] : [place % 2 === 1 ? element('span', { class: 'polyviz-whole' }, part) : part]));
+/** Where nothing of such a word had room beside the indent, the line would begin with an empty one. */
+const LONG = /(\S{20,})/;
+
+function whole(code: string): readonly (Node | string)[] {
+  return code.split(NEGATIVE).flatMap((part, place) => (place % 2 === 1 ? [element('span', { class: 'polyviz-whole' }, part)] : part.split(LONG).flatMap(breakableIfLong)));
+}
+
+function breakableIfLong(part: string, place: number): readonly (Node | string)[] {
+  return place % 2 === 1 ? breakable(part) : [part];
 }
 
 /** A line with the short remark at its end, such as the number of a source line, in one piece. */
-function remarked(line: string): readonly (HTMLElement | string)[] {
+function remarked(line: string): readonly (Node | string)[] {
   const remark = /  # .{1,24}$/.exec(line)?.[0] ?? '';
   const rest = line.slice(0, line.length - remark.length);
   const told = line === '' ? [' '] : whole(rest);

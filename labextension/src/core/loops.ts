@@ -96,6 +96,11 @@ export function carriersText(model: Model, variant: Variant, relation: number): 
   return [...rows.map(row => `loop ${row}`), ...rest].join(', ') || '–';
 }
 
+/** What the analysis says of a loop, as a sentence; a name that begins one stays as the program has it. */
+export function capitalised(text: string): string {
+  return /^(loop|iteration)\b/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+}
+
 /** One sentence: why a loop is, or is not, parallel. What only private variables seem to tie is no reason. */
 export function whyOf(model: Model, variant: Variant, loop: Loop): string {
   const carried = model.relations.filter((one, number) => one.kind !== INPUT && carries(loop, variant, model, number));

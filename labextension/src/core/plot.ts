@@ -35,7 +35,7 @@ export interface Look {
 
 export interface Plot {
   readonly pane: Pane;
-  readonly title: Position;
+  readonly title: Position & { readonly text: string };
   readonly marks: readonly PlacedMark[];
   readonly outlines: readonly (readonly Position[])[];
   /** The edges of hulls in space. */
@@ -62,9 +62,13 @@ const WIDEST = 680;
 const MANY = 6;
 /** How far the lines of statements are apart that share a single dimension. */
 const LANE = 15;
+/** How many letters of a statement's name have room before its line. */
+const LANE_LETTERS = 5;
 /** The least room for the number at a tick. */
 const TICK = 26;
-const MARGIN = { left: 44, right: 28, top: 34, bottom: 40 };
+const MARGIN = { left: 44, right: 28, top: 40, bottom: 40 };
+/** Where titles begin, about how wide a letter of them is, and how long they may make a pane that is narrower. */
+const TITLE = { left: 14, letter: 7.6, most: 24 };
 
 interface Box {
   readonly left: number;
@@ -124,6 +128,11 @@ interface Sketch {
   readonly lift: number;
 }
 
+/** The beginning of a text that has more letters than there is room for. */
+function clipped(text: string, letters: number): string {
+  return text.length <= letters ? text : `${text.slice(0, Math.max(1, Math.floor(letters) - 1))}…`;
+}
+
 /** The size of a pane: wide ones are drawn with a smaller unit. */
 function sketchOf(pane: Pane, slices: Slices, count: number, turn: Turn | null): Sketch {
   const shown = drawnAxes(pane, slices);
@@ -138,7 +147,7 @@ function sketchOf(pane: Pane, slices: Slices, count: number, turn: Turn | null):
     shown,
     box,
     unit,
-    width: Math.max(box.width * unit + MARGIN.left + MARGIN.right, 110),
+    width: Math.max(box.width * unit + MARGIN.left + MARGIN.right, 110, TITLE.left + TITLE.letter * Math.min(TITLE.most, pane.title.length)),
     height: box.height * unit + lift + MARGIN.top + MARGIN.bottom,
     lift
   };
@@ -199,7 +208,7 @@ function plotOf(
   const laneOf = (number: number): Position & { readonly text: string } => ({
     x: origin.x + MARGIN.left - 12,
     y: origin.y + MARGIN.top + sketch.lift - (upwards.get(number) ?? 0),
-    text: model.statements[number]?.name ?? ''
+    text: clipped(model.statements[number]?.name ?? '', LANE_LETTERS)
   });
   const shownOf = (mark: Mark): readonly number[] => sketch.shown.map(axis => mark.place[axis] ?? 0);
   const inside = pane.marks.filter(mark => isInSlice(mark, slices));
@@ -215,7 +224,7 @@ function plotOf(
   const edges = isSolid ? statements.flatMap(number => hullEdges(ofStatement(number).map(shownOf), view)) : [];
   return {
     pane,
-    title: { x: origin.x + MARGIN.left + 14, y: origin.y + 13 },
+    title: { x: origin.x + TITLE.left, y: origin.y + 13, text: clipped(pane.title, (sketch.width - TITLE.left) / TITLE.letter) },
     marks: inside.map(mark => ({ key: instanceKey(mark.statement, mark.instance), mark, position: positionOf(mark) })),
     outlines: statements.map(number => outlineOf(ofStatement(number))),
     edges: edges.map(({ from, to, isHidden }) => ({ from: pixel(from), to: pixel(to), isHidden })),

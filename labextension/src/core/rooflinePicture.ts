@@ -2,7 +2,7 @@
 
 import { shape } from './dom';
 import { round } from './drawing';
-import { rooflineRows, shareText } from './figures';
+import { gigas, rooflineRows, shareText } from './figures';
 import type { Comparison, Roofline } from './model';
 
 const SIZE = { width: 620, height: 260 };
@@ -10,7 +10,6 @@ const LEFT = 52;
 const RIGHT = 250;
 const TOP = 20;
 const BOTTOM = 40;
-const GIGA = 1e9;
 const LINE = 15;
 
 export function rooflinePicture(comparison: Comparison, roof: Roofline): SVGElement {
@@ -40,7 +39,6 @@ export function rooflinePicture(comparison: Comparison, roof: Roofline): SVGElem
       shape('text', { x: SIZE.width - RIGHT + 8, y: lowest + 4 }, `${row.label}: ${shareText(row, roof)}`)
     ];
   });
-  const gigas = (rate: number): string => (rate / GIGA).toPrecision(3);
   const words = [
     shape('text', { x: 2, y: 12 }, `GFLOP/s, at most ${gigas(roof.peak)}`),
     shape('text', { x: LEFT, y: SIZE.height - 22 }, `${intensity.toPrecision(3)} operations per byte that has to move; limited by the ${roof.bottleneck}`),

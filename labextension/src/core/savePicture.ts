@@ -2,7 +2,10 @@
 
 import { button, element, shape } from './dom';
 
-const PROPERTIES = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'display', 'font-family', 'font-size', 'font-weight', 'text-anchor'];
+const PROPERTIES = [
+  ...['fill', 'fill-opacity', 'stroke', 'stroke-opacity', 'stroke-width', 'stroke-dasharray', 'stroke-linejoin', 'paint-order', 'opacity', 'display'],
+  ...['font-family', 'font-size', 'font-style', 'font-weight', 'text-anchor']
+];
 
 /** Buttons that save the picture which `find` gives. */
 export function saveButtons(name: () => string, find: () => SVGSVGElement | null): HTMLElement {

@@ -1,6 +1,6 @@
 /** One selection, and all that it lights in every view. */
 
-import { carries, decisionOf, loopsOf, rowText, whyOf, type Loop } from './loops';
+import { capitalised, carries, decisionOf, loopsOf, rowText, whyOf, type Loop } from './loops';
 import type { Model, Relation, Variant, Violation } from './model';
 import { INPUT } from './palette';
 
@@ -276,7 +276,7 @@ function ofViolation(model: Model, violation: Violation): Light {
     statements: numbers,
     instances: ends.map(([name, instance]) => instanceKey(statementNumber(model, name), instanceNumber(model, name, instance))),
     lines: linesOf(model, numbers),
-    sentence: violation.explanation.charAt(0).toUpperCase() + violation.explanation.slice(1)
+    sentence: capitalised(violation.explanation)
   });
 }
 

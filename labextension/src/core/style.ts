@@ -48,7 +48,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz select { padding-inline: 3px; }
 .polyviz button:disabled { opacity: 0.55; cursor: default; }
 .polyviz button.polyviz-small { padding: 0 5px; margin-inline-start: 8px; font-size: 12px; }
-.polyviz-node > button.polyviz-small { margin-inline-start: 0; }
+.polyviz .polyviz-node > button.polyviz-small { margin-inline-start: 2px; }
 .polyviz button.polyviz-link { border: 0; background: none; padding: 0; text-align: start; text-decoration: underline dotted; }
 .polyviz .polyviz-kind { font-weight: 400; color: var(--pv-muted); }
 .polyviz-why li { margin: 3px 0; } .polyviz .polyviz-why button.polyviz-small { margin-inline-start: 0; min-height: 0; line-height: 1.35; }
@@ -57,6 +57,9 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-status { background: var(--pv-raised); border-inline-start: 4px solid var(--pv-flow); padding: 3px 10px; margin: 6px 0; min-height: 30px; box-shadow: 0 1px 0 var(--pv-border); }
 @media (min-height: 500px) {
   .polyviz-status { position: sticky; top: 0; z-index: 3; max-height: 30vh; overflow: auto; }
+  /* A kernel may die while somebody looks at what is far down. */
+  .polyviz-reconnect { position: sticky; top: 0; z-index: 4; }
+  .polyviz-reconnect ~ .polyviz-status { top: 34px; }
   .polyviz-columns button, .polyviz-columns [tabindex], .polyviz-columns input { scroll-margin-top: 100px; }
   /* A short left column would leave nothing beside the cache: the program comes along, and lights with its steps. */
   .polyviz-columns > :first-child > :last-child { position: sticky; top: 40px; }
@@ -65,7 +68,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-busy:empty, .polyviz-problem:empty { display: none; }
 .polyviz-problem { color: var(--pv-violation); font-weight: 600; }
 .polyviz-lines { max-height: 440px; overflow: auto; position: relative; }
-.polyviz-line { display: flex; gap: 10px; white-space: pre-wrap; cursor: pointer; padding-inline-end: 6px; border-inline-start: 3px solid transparent; }
+.polyviz-line { display: flex; align-items: baseline; gap: 10px; white-space: pre-wrap; cursor: pointer; padding-inline-end: 6px; border-inline-start: 3px solid transparent; }
 .polyviz-line > code { min-width: 0; overflow-wrap: anywhere; } .polyviz-remark { display: inline-block; white-space: pre; text-indent: 0; }
 .polyviz-number { color: var(--pv-muted); min-width: 2.4em; flex: none; text-align: end; font: 11px/1.7 var(--jp-code-font-family, monospace); }
 .polyviz [aria-selected=true] > .polyviz-node, .polyviz tr[aria-selected=true], .polyviz-line[aria-selected=true] {
@@ -75,8 +78,8 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-tree:has(.polyviz-menu) { max-height: none; }
 .polyviz .polyviz-tree, .polyviz-tree ul { list-style: none; margin: 0; padding-inline-start: 0; }
 .polyviz-tree ul { padding-inline-start: 8px; border-inline-start: 1px solid var(--pv-border); margin-inline-start: 6px; }
-.polyviz-node { display: inline-flex; flex-wrap: wrap; gap: 2px 5px; align-items: center; padding: 1px 4px; border-radius: 3px; border-inline-start: 3px solid transparent; cursor: pointer; }
-.polyviz-badge { border: 1px solid var(--pv-muted); border-radius: 8px; padding: 0 5px; font-size: 11px; white-space: nowrap; }
+.polyviz-node { display: inline-flex; flex-wrap: wrap; gap: 2px 4px; align-items: center; padding: 1px 4px; border-radius: 3px; border-inline-start: 3px solid transparent; cursor: pointer; }
+.polyviz-badge { border: 1px solid var(--pv-muted); border-radius: 8px; padding: 0 4px; font-size: 11px; white-space: nowrap; }
 .polyviz-badge-in-order { border-color: var(--pv-border); color: var(--pv-muted); }
 .polyviz-badge-could-be-parallel { border-style: dashed; border-color: var(--pv-output); color: var(--pv-output); }
 .polyviz-badge-parallel { border-color: var(--pv-output); color: var(--pv-output); }
@@ -111,7 +114,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-picture text { fill: var(--pv-ink); font-size: 12px; }
 .polyviz-picture text.polyviz-title { font-weight: 600; }
 .polyviz-picture text.polyviz-tick { fill: var(--pv-muted); font-size: 10px; text-anchor: middle; }
-.polyviz-picture text.polyviz-axis { font-family: var(--jp-code-font-family, monospace); font-style: italic; }
+.polyviz-picture text.polyviz-axis { font-family: var(--jp-code-font-family, monospace); font-style: italic; stroke: var(--pv-paper); stroke-width: 3; paint-order: stroke; pointer-events: none; }
 .polyviz-stack { position: relative; max-width: 100%; }
 .polyviz-stack > .polyviz-picture { position: relative; width: 100%; }
 .polyviz-cloud { position: absolute; inset: 0; width: 100%; height: 100%; }

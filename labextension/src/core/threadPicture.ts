@@ -10,11 +10,18 @@ import { element, items, shape } from './dom';
 const CELL = 8;
 const LEFT = 26;
 const TOP = 16;
-/** Iterations in a row where only one iterator is drawn. */
-const ROW = 64;
+/** About how wide a letter is. */
+const LETTER = 7;
+/** Iterations in a row where only one iterator is drawn: those of a warp, and three such pictures stand side by side. */
+const ROW = 32;
 const COLOURS = 5;
 const SHADES = [1, 0.75, 0.55, 0.35];
 const MOVES: ReadonlyMap<string, readonly [number, number]> = new Map([['ArrowRight', [1, 0]], ['ArrowLeft', [-1, 0]], ['ArrowDown', [0, 1]], ['ArrowUp', [0, -1]]]);
+
+/** The room that the name of an axis takes, with its arrow. */
+function wide(name = ''): number {
+  return LETTER * (name.length + 2);
+}
 
 export function threadPicture(picture: ThreadPicture): HTMLElement {
   return new ThreadPictureView(picture).root;
@@ -27,10 +34,13 @@ class ThreadPictureView {
   private readonly rings = shape('path', { class: 'polyviz-thread-ring' });
   private readonly outline = shape('path', { class: 'polyviz-thread-outline' });
   private readonly sentence = element('p', { 'aria-live': 'polite', class: 'polyviz-thread-sentence' });
+  /** Where the columns begin: behind the name of the rows. */
+  private readonly left: number;
   private cursor = 0;
 
   constructor(private readonly picture: ThreadPicture) {
     this.cells = cellsOf(picture);
+    this.left = picture.iterators.length === 2 ? Math.max(LEFT, wide(picture.iterators[0])) : LEFT;
     this.at = new Map(this.cells.map(([x, y], place) => [`${x} ${y}`, place]));
     const notes = items([...picture.rules, ...(picture.note === '' ? [] : [picture.note])]);
     this.root.append(element('p', { class: 'polyviz-word' }, picture.title));
@@ -45,9 +55,9 @@ class ThreadPictureView {
     const { picture, cells } = this;
     const columns = 1 + Math.max(...cells.map(([x]) => x));
     const rows = 1 + Math.max(...cells.map(([, y]) => y));
-    const size = { width: LEFT + columns * CELL + 6, height: TOP + rows * CELL + 6 };
+    const size = { width: this.left + Math.max(columns * CELL + 6, wide(picture.iterators.at(-1))), height: TOP + rows * CELL + 6 };
     const [first = '', second = ''] = picture.iterators;
-    const names = picture.iterators.length === 2 ? [shape('text', { x: 2, y: TOP + 12 }, `${first} ↓`), shape('text', { x: LEFT, y: 11 }, `${second} →`)] : [shape('text', { x: LEFT, y: 11 }, `${first} →`)];
+    const names = picture.iterators.length === 2 ? [shape('text', { x: 2, y: TOP + 12 }, `${first} ↓`), shape('text', { x: this.left, y: 11 }, `${second} →`)] : [shape('text', { x: this.left, y: 11 }, `${first} →`)];
     const svg = shape(
       'svg',
       { viewBox: `0 0 ${size.width} ${size.height}`, ...size, class: 'polyviz-picture polyviz-pickable', role: 'img', tabindex: 0, 'aria-label': `${picture.title}; the arrow keys go from iteration to iteration` },
@@ -79,7 +89,7 @@ class ThreadPictureView {
     return members
       .map(place => {
         const [x, y] = this.cells[place] ?? [0, 0];
-        const [left, top] = [LEFT + x * CELL, TOP + y * CELL];
+        const [left, top] = [this.left + x * CELL, TOP + y * CELL];
         const sides = [
           differs(place, x, y - 1) ? `M${left} ${top}h${CELL}` : '',
           differs(place, x, y + 1) ? `M${left} ${top + CELL}h${CELL}` : '',
@@ -92,7 +102,7 @@ class ThreadPictureView {
   }
 
   private x(place: number): number {
-    return LEFT + ((this.cells[place]?.[0] ?? 0) + 0.5) * CELL;
+    return this.left + ((this.cells[place]?.[0] ?? 0) + 0.5) * CELL;
   }
 
   private y(place: number): number {
@@ -102,7 +112,7 @@ class ThreadPictureView {
   private point(svg: SVGElement, event: PointerEvent): void {
     const box = svg.getBoundingClientRect();
     const scale = box.width === 0 ? 1 : Number(svg.getAttribute('width')) / box.width;
-    const x = Math.floor(((event.clientX - box.left) * scale - LEFT) / CELL);
+    const x = Math.floor(((event.clientX - box.left) * scale - this.left) / CELL);
     const y = Math.floor(((event.clientY - box.top) * scale - TOP) / CELL);
     this.pick(this.at.get(`${x} ${y}`) ?? this.cursor);
   }
@@ -115,6 +125,16 @@ class ThreadPictureView {
     }
     event.preventDefault();
     this.pick(this.at.get(`${from[0] + move[0]} ${from[1] + move[1]}`) ?? this.cursor);
+    this.follow();
+  }
+
+  /** What the arrow keys have come to is in sight, in a picture that is larger than its place. */
+  private follow(): void {
+    const place = this.root.querySelector('.polyviz-scroll');
+    if (place !== null) {
+      place.scrollLeft = within(place.scrollLeft, this.x(this.cursor), place.clientWidth);
+      place.scrollTop = within(place.scrollTop, this.y(this.cursor), place.clientHeight);
+    }
   }
 
   private pick(place: number): void {
@@ -132,6 +152,11 @@ class ThreadPictureView {
     const block = own.length === placed.length ? '' : ` Its block, outlined, has ${own.length} of the ${placed.length} iterations drawn.`;
     this.sentence.textContent = `Thread (${one.thread.join(', ')}) of block (${one.block.join(', ')}) runs ${statement}[${one.iteration.join(', ')}] ${others}.${block}`;
   }
+}
+
+/** Where a part of `size` begins to show `at` and two cells around it: where it does, or as near to there as can be. */
+export function within(begin: number, at: number, size: number): number {
+  return Math.min(Math.max(begin, at + 2 * CELL - size), at - 2 * CELL);
 }
 
 function isSame(one: readonly number[], other: readonly number[]): boolean {

@@ -21,6 +21,14 @@ export function textOf(value: unknown): string {
   return text.replace(UNSEEN, '\ufffd');
 }
 
+/** Characters of a static page, whose pictures are in it. */
+const LONGEST_PAGE = 8_000_000;
+
+/** A page of markup, which would be broken if it were cut: one that is too long is none. */
+export function pageOf(value: unknown): string {
+  return typeof value === 'string' && value.length <= LONGEST_PAGE ? value : '';
+}
+
 export function numberOf(value: unknown, otherwise = 0): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
 }

@@ -1,7 +1,7 @@
 /** Why each loop and statement is what it is: as written, in the chosen schedule and in its program; then the scheduler's log. */
 
 import { element, items, keepingFocus } from './dom';
-import { loopsOf, verdictOf, whyOf, type Loop } from './loops';
+import { capitalised, loopsOf, verdictOf, whyOf, type Loop } from './loops';
 import type { Model, Reason, Sentence, Variant } from './model';
 import type { State } from './state';
 
@@ -113,7 +113,7 @@ function told(state: State, reasons: readonly Reason[]): HTMLElement {
 
 /** A sentence; a button shows the pair that it is about. */
 function sentence(state: State, { text, violation }: Sentence, depth: number): HTMLElement {
-  const full = text.charAt(0).toUpperCase() + text.slice(1);
+  const full = capitalised(text);
   const item = element('li', {});
   item.style.marginInlineStart = `${depth}em`;
   item.append(full);

@@ -1,7 +1,7 @@
 /** The live host: an anywidget whose model holds the JSON, and whose messages are questions to the kernel. */
 
 import { Inspector } from '../core/inspector';
-import { fieldsOf, textOf } from '../core/values';
+import { fieldsOf, pageOf, textOf } from '../core/values';
 
 /** What anywidget hands to `render`; only what is used here. */
 interface WidgetModel {
@@ -43,7 +43,7 @@ function render({ model, el }: Context): () => void {
     const answer = fieldsOf(message);
     const problem = textOf(answer['problem']);
     if (answer['answer'] === 'page') {
-      inspector.keepPage(textOf(answer['html']), textOf(answer['text']), answer['model']);
+      inspector.keepPage(pageOf(answer['html']), textOf(answer['text']), answer['model']);
       return;
     }
     window.clearTimeout(patience);

@@ -122,6 +122,30 @@ await scenario('a kernel that dies leaves the last state and a button', async ()
   await counts(page.locator('.jupyter-widgets-disconnected'), 0);
 });
 
+await scenario('a kernel that dies while it times says so where one looks', async () => {
+  await settled();
+  await page.setViewportSize({ width: 1400, height: 700 });
+  await view.locator('summary:text-is("Timing")').click();
+  await view.locator('[aria-label="Timing of the schedules"] button:has-text("Verify and time")').click();
+  await page.waitForFunction(() => [...document.querySelectorAll('.polyviz-busy')].some(one => /timing/.test(one.textContent)));
+  await page.evaluate(() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart());
+  await page.locator('.polyviz-reconnect').waitFor();
+  await kernelIsIdle(page);
+  await view.locator('summary:text-is("Timing")').scrollIntoViewIfNeeded();
+  await eventually(async () => {
+    const [bar, edge, scrolled] = await page.evaluate(() => {
+      const top = element => document.querySelector(element).getBoundingClientRect().top;
+      return [top('.polyviz-reconnect'), top('.jp-NotebookPanel .jp-WindowedPanel-outer'), top('.jp-NotebookPanel .polyviz')];
+    });
+    assert.ok(scrolled < edge - 50, 'the views reach above the window');
+    assert.ok(Math.abs(bar - edge) < 5, `the bar is ${bar - edge} px below the top`);
+  });
+  await picture('kernel-gone-timing');
+  await page.setViewportSize({ width: 1400, height: 1300 });
+  await page.locator('.polyviz-reconnect button').click();
+  await answers();
+});
+
 await scenario('in a kernel that was prepared by hand only the cell itself runs again', async () => {
   await page.evaluate(() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart());
   await page.locator('.polyviz-reconnect').waitFor();

@@ -190,6 +190,8 @@ await scenario('a picture as a file', async () => {
   const saved = readFileSync(`${folder}/saved.svg`, 'utf8');
   assert.match(saved, /fill="rgb/);
   assert.doesNotMatch(saved, /var\(--/);
+  // Without it the light edges of letters would be painted over them.
+  assert.match(saved, /paint-order="stroke"/);
 });
 
 await scenario('nothing serious for axe', async () => {

@@ -51,6 +51,7 @@ test('below the roofline every variant stands at its rate', () => {
   expect(points!.y).toEqual([5, 20]);
   expect(Math.max(...(memory!.y as number[]))).toBe(100);
   expect(figure!.words).toContain('pluto/c 20.0 GFLOP/s, 20 % of the limit');
+  expect(JSON.stringify(figure!.layout)).toContain('solid: memory, 20.0 GB/s; dashed: last cache, 60.0 GB/s');
 });
 
 test('a roofline with a missing figure is none', () => {

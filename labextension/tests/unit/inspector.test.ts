@@ -3,6 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { carryOver } from '../../src/core/carryOver';
 import { Inspector } from '../../src/core/inspector';
 import type { Question } from '../../src/core/state';
+import { pageOf } from '../../src/core/values';
 import { sample, unfold } from './sample';
 
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
@@ -117,7 +118,7 @@ test('reasons stand below their loop and statement, and those of a selected loop
   expect(why.textContent!.match(/make no tiles/g)).toHaveLength(1);
   expect(why.textContent).toContain('Vectors <img src=x');
   all('.polyviz-why button').find(one => one.textContent === 'j')!.click();
-  expect(why.textContent).toMatch(/^Why\?What is selectedj Loop j is parallel.*Tiles I and j make no tiles/);
+  expect(why.textContent).toMatch(/^Why\?What is selectedj Loop j is parallel.*Tiles i and j make no tiles/);
   all('.polyviz-why button').find(one => one.textContent === 'Show the pair')!.click();
   expect(sentence()).toBe('S0[0, 1] before S0[1, 0]');
 });
@@ -543,6 +544,19 @@ test('a kept model goes to whoever holds the views, and the picture stays as it 
   view.keepPage('<p></p>', '', model);
   expect(kept).toEqual([model]);
   expect(view.root.innerHTML).toBe(before);
+});
+
+test('a static page is kept whole, or the one before stays', () => {
+  const whole = `<p>${'x'.repeat(400_000)}</p>`;
+  expect(pageOf(whole)).toBe(whole);
+  expect(pageOf('x'.repeat(9_000_000))).toBe('');
+  expect(pageOf(7)).toBe('');
+  const view = draw(sample());
+  const pages: unknown[] = [];
+  view.root.addEventListener('polyviz-page', event => pages.push((event as CustomEvent).detail));
+  view.keepPage('', '', undefined);
+  view.keepPage('<p></p>', 'p', undefined);
+  expect(pages).toEqual([{ html: '<p></p>', text: 'p' }]);
 });
 
 test('a pair stays picked while further reasons come, and not when the order is another one', () => {

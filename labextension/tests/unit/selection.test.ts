@@ -71,9 +71,9 @@ test('a line outside of the loops says so', () => {
 });
 
 test('a violation lights both instances', () => {
-  const violation = { kind: 'flow', array: 'A', source: 'S0', sourceInstance: [0, 1], sink: 'S0', sinkInstance: [1, 0], explanation: 'wrong order' };
+  const violation = { kind: 'flow', array: 'A', source: 'S0', sourceInstance: [0, 1], sink: 'S0', sinkInstance: [1, 0], explanation: 'iteration i=1 is too early' };
   expect([...light({ what: 'violation', violation }).instances]).toEqual(['0/1', '0/3']);
-  expect(light({ what: 'violation', violation }).sentence).toBe('Wrong order');
+  expect(light({ what: 'violation', violation }).sentence).toBe('Iteration i=1 is too early');
 });
 
 test('what no longer exists lights nothing', () => {
