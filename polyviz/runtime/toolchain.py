@@ -349,7 +349,8 @@ def _identity(command: tuple[str, ...], version: str) -> str:
 
 
 def _record(candidate: _Candidate, version: str) -> Path:
-    parts = [_identity(candidate.command, version), str(_intel_openmp()), *_BASE_FLAGS, str(_whole_vector_flags()), _PROBE]
+    wanted = (*_BASE_FLAGS, *itertools.chain.from_iterable(_whole_vector_flags()))
+    parts = [_identity(candidate.command, version), str(_intel_openmp()), *wanted, _PROBE]
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     return cache_directory() / "toolchains" / f"{digest[:32]}.json"
 
