@@ -291,7 +291,7 @@ class _CProgram:
         """A loop in vector lanes, which do not branch where they can choose instead."""
         self.chosen = self.selects.choice(node, self.bodies)
         inside = self.selects.open(node, self.chosen, indent)
-        self.text.add(inside, "#pragma omp simd")
+        self.text.add(inside, f"#pragma omp simd{f' simdlen({node.interleave})' if node.interleave > 1 else ''}")
         self.in_lanes, self.printer.is_free = True, self.free_in_lanes
         self._plain_loop(node, inside)
         self.in_lanes, self.printer.is_free, self.chosen = False, never_free, None

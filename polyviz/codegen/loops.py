@@ -41,14 +41,15 @@ class For(LoopNode):
     """``for iterator in range(start, stop, step)``; ``step`` is a positive number.
 
     ``parallel`` names the mark that lets iterations run on different threads, empty for a serial loop. ``vector``:
-    iterations may run in one vector instruction. ``unroll``: how many iterations to write in a row, 1 for no more than
-    one. ``reduced`` names the mark that lets threads share the loop when each adds into copies of its own.
-    ``interleave``: how many iterations the compiler should run side by side, 1 for no more than one. ``jam``: how many
-    may run together inside the vector loop in the body, 1 for no more than one. ``pipeline`` names the mark of a loop
-    over rows of tiles that threads take in turn; ``waits``: each iteration, a tile, waits until the row before has
-    passed it. ``unroll_jam``: how many iterations may run together inside the vector loop in the body although they are
-    not parallel, each column doing them in order; 1 for no more than one. ``collapsed``: threads share its iterations
-    together with those of the parallel loop right around it.
+    iterations may run in one vector instruction. ``unroll``: how many iterations to write in a row, 1 for no more
+    than one. ``reduced`` names the mark that lets threads share the loop when each adds into copies of its own.
+    ``interleave``: how many iterations the compiler should run side by side, 1 for no more than one; of a vector
+    loop, in one instruction. ``jam``: how many may run together inside the vector loop in the body, 1 for no more
+    than one. ``pipeline`` names the mark of a loop over rows of tiles that threads take in turn; ``waits``: each
+    iteration, a tile, waits until the row before has passed it. ``unroll_jam``: how many iterations may run
+    together inside the vector loop in the body although they are not parallel, each column doing them in order; 1
+    for no more than one. ``collapsed``: threads share its iterations together with those of the parallel loop right
+    around it.
     """
 
     iterator: str

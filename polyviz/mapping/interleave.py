@@ -28,6 +28,7 @@ from polyviz.transform.tree import (
     band_at,
     bands,
     coincident_members,
+    insert_mark,
     isolate_member,
     members,
     node_at,
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 CHAINS = 8
 """Iterations side by side: a chain with a division takes about eight times as long as the division keeps its unit busy,
 and eight neighbouring doubles fill a cache line."""
+INSTRUCTIONS = 2
+"""Vector instructions that they share: all in one would be a single chain again, which waits for itself."""
 _LONGEST = 4
 """The largest distance, in iterations, at which one value still waits for another."""
 
@@ -226,7 +229,8 @@ def interleave_strips(tree: isl.Schedule, points: Path) -> isl.Schedule:
         path for path in below if not any(other != path and other[: len(path)] == path for other in below)
     ]
     for path in sorted(innermost, reverse=True):
-        tree = mark_last(tree, path, VECTOR)
+        tree, alone = isolate_member(tree, path, band_at(tree, path).band_n_member() - 1)
+        tree = insert_mark(mark_last(tree, alone, VECTOR), alone, f"{INTERLEAVE}:{CHAINS // INSTRUCTIONS}")
     return tree
 
 

@@ -35,12 +35,11 @@ and the next loop must not take its place. ``local`` (with the names of the temp
 ``local:t,s``) stands where they are declared; ``points`` (with a number as its ending) above the point loops of a
 tiled band. ``unroll`` (with the number of copies as its ending, ``unroll:4``) stands above a band of one member, too.
 ``interleave`` (with their number as its ending, ``interleave:8``) stands above a band of one parallel member whose
-iterations the compiler should write side by side. ``jam`` (with their number as its ending,
-``jam:4``) stands above a band of one parallel member whose iterations may run together inside the vector loop below it,
-``unroll-jam:4`` above one whose iterations may do so in order: it may be exchanged with the loop below.
-``block`` (with a number as its ending) stands above point loops
-that may run as one piece, by register tiles; ``team`` (with the same number) above the tile loops around them where
-threads share what is packed.
+iterations the compiler should write side by side; above ``vector``, in one instruction. ``jam`` (with their number as
+its ending, ``jam:4``) stands above a band of one parallel member whose iterations may run together inside the vector
+loop below it, ``unroll-jam:4`` above one whose iterations may do so in order: it may be exchanged with the loop below.
+``block`` (with a number as its ending) stands above point loops that may run as one piece, by register tiles; ``team``
+(with the same number) above the tile loops around them where threads share what is packed.
 ``concurrent`` is set by schedulers above a band whose first two rows add up to a time from which all tiles can
 start. ``reduced`` (with a number as its ending) stands, like ``parallel``, above a loop that threads may share once
 each adds into a copy of its own of the arrays that iterations have in common.

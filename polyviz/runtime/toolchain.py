@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import itertools
 import json
 import os
 import shlex
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.errors import ToolchainError
 from polyviz.runtime.compiler import compile_file, run_compiler
+from polyviz.runtime.machine import this_machine
 from polyviz.runtime.storage import cache_directory, process_directory, write_atomically
 
 if TYPE_CHECKING:
@@ -58,6 +60,11 @@ functions left to their vector variants; NaN and infinity keep their meaning (``
 """
 
 _BASE_FLAGS = ("-O3", "-march=native", "-fPIC", "-shared", "-std=gnu11")
+
+WHOLE_VECTORS = (("-mprefer-vector-width=512", "-mstore-max=512"), ("-mprefer-vector-width=512",))
+"""Left alone, gcc and clang write loops for half of a vector of 64 bytes, from the days when whole ones slowed down a
+processor's clock. What is cleared before such a loop must be stored as wide as it is loaded, or the load waits for the
+stores; gcc knows how from its version 12 on. The first of these that a compiler takes is used."""
 
 _PROBE = """
 #include <math.h>
@@ -293,8 +300,8 @@ def _examine(candidate: _Candidate) -> Toolchain | str:
         return Toolchain(candidate.name, candidate.command, version, True, remembered)
     # zig checks for undefined behaviour in C unless told otherwise, which aborts the process.
     base = (*_BASE_FLAGS, "-fno-sanitize=undefined") if candidate.name == "zig" else _BASE_FLAGS
-    for way in _openmp_flags():
-        flags = (*base, *way, "-lm")
+    for whole, way in itertools.product((*_whole_vector_flags(), ()), _openmp_flags()):
+        flags = (*base, *whole, *way, "-lm")
         if _probe(candidate, (*flags, "-DNEEDS_OPENMP")) is None:
             _remember(candidate, version, flags)
             return Toolchain(candidate.name, candidate.command, version, True, flags)
@@ -302,6 +309,11 @@ def _examine(candidate: _Candidate) -> Toolchain | str:
     if failure is not None:
         return f"it cannot build a small program: {failure.splitlines()[0]}"
     return Toolchain(candidate.name, candidate.command, version, False, (*base, "-lm"))
+
+
+def _whole_vector_flags() -> tuple[tuple[str, ...], ...]:
+    """What may make a compiler use vectors of 64 bytes where the processor has them, best first."""
+    return WHOLE_VECTORS if this_machine().processor.vector_bytes == 64 else ()
 
 
 def _probe(candidate: _Candidate, flags: tuple[str, ...], text: str = _PROBE) -> str | None:
@@ -337,7 +349,8 @@ def _identity(command: tuple[str, ...], version: str) -> str:
 
 
 def _record(candidate: _Candidate, version: str) -> Path:
-    parts = [_identity(candidate.command, version), str(_intel_openmp()), *_BASE_FLAGS, _PROBE]
+    wanted = (*_BASE_FLAGS, *itertools.chain.from_iterable(_whole_vector_flags()))
+    parts = [_identity(candidate.command, version), str(_intel_openmp()), *wanted, _PROBE]
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     return cache_directory() / "toolchains" / f"{digest[:32]}.json"
 

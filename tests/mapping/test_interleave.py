@@ -100,6 +100,8 @@ def test_chains_run_side_by_side_along_diagonals() -> None:
 def test_chains_inside_a_parallel_loop_run_in_strips() -> None:
     scop, dependences, plan = plan_of(COLUMNS)
     assert marks(plan).count(VECTOR) == 3
+    # Two vector instructions for each operation: one alone would wait for itself.
+    assert marks(plan).count(INTERLEAVE) == 3
     assert marks(plan).count(POINTS) == 1
     assert len(said(plan)) == 1
     assert pv.check(scop, plan.tree, known=dependences)

@@ -8,12 +8,14 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from polyviz.errors import ToolchainError
+from polyviz.runtime.machine import this_machine
 from polyviz.runtime.native import NativeFunction, integer, pointer
 from polyviz.runtime.toolchain import (
     FLOATING_POINT_FLAGS,
@@ -215,6 +217,30 @@ def test_the_probe_is_run_once_for_all_processes(
     os.utime(wrapper, (1, 1))  # a compiler that was replaced is probed again
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
     assert len(log.read_text(encoding="utf-8").splitlines()) == 5
+
+
+@pytest.mark.parametrize(("size", "wanted"), [(64, True), (32, False)])
+def test_whole_vectors_where_the_processor_has_long_ones(
+    size: int, wanted: bool, cache_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = replace(this_machine(), vector_extensions=("avx512f",) if size == 64 else ("avx2", "fma"))
+    monkeypatch.setattr("polyviz.runtime.toolchain.this_machine", lambda: machine)
+    found = find_toolchain()
+    assert found is not None
+    assert ("-mprefer-vector-width=512" in found.flags) is (wanted and machine.architecture == "x86_64")
+
+
+def test_a_compiler_that_does_not_know_whole_vectors_does_without(
+    cache_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = replace(this_machine(), vector_extensions=("avx512f",))
+    monkeypatch.setattr("polyviz.runtime.toolchain.this_machine", lambda: machine)
+    refusing = f'case "$*" in *prefer-vector-width*) exit 1;; esac\nexec {real_compiler()} "$@"'
+    monkeypatch.setenv("POLYVIZ_CC", str(script(tmp_path / "old-gcc", refusing)))
+    found = find_toolchain()
+    assert found is not None
+    assert found.openmp
+    assert "-mprefer-vector-width=512" not in found.flags
 
 
 def test_a_damaged_probe_record_is_ignored(cache_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
