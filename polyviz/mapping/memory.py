@@ -31,7 +31,8 @@ class MemoryRules:
     """``fuse_passes``: nests over one matrix share a loop over its rows, and nests with a temporary in common their
     outer loop. ``strips``: parallel loops along memory go innermost, a strip at a time, where the loops inside jump.
     ``array_sums``: threads add into copies of small arrays, which only ``floating_point`` ``reassociate`` allows, and
-    of single numbers with ``single_sums``. ``accumulate``: cells stay in registers. ``lift``: rows that are swept again and again are kept in stretches side by side."""
+    of single numbers with ``single_sums``. ``accumulate``: cells stay in registers. ``lift``: rows that are swept again
+    and again are kept in stretches side by side."""
 
     fuse_passes: bool = True
     strips: bool = True
