@@ -115,7 +115,7 @@ class _CProgram:
             self.scop, self.plan.periodic, lambda name: self.bodies[name], *shown, self._plain_loop, self._one_loop
         )
         self.array_sums = ArraySumPrinter(
-            self.plan, self.types, self.dtypes, *shown, self.floating_point, SMALLEST_PARALLEL_WORK
+            self.plan, self.types, self.dtypes, *shown, self.floating_point, SMALLEST_PARALLEL_WORK, self.bodies
         )
 
     def program(self) -> Program:
@@ -354,7 +354,7 @@ class _CProgram:
             self._plain_loop(node, inside)
             self.bodies = shared
 
-        self.array_sums.write(node, self.bodies, indent, scheduling, print_loop)
+        self.array_sums.write(node, self.bodies, indent, scheduling, print_loop, self.folds)
 
     def _plain_loop(self, node: For, indent: int, pragma: str = "") -> None:
         name, stop = node.iterator, self.printer.bound(node.stop)

@@ -33,9 +33,11 @@ def redirected(update: Assign, target: Element) -> Assign:
 
 def into_copy(found: ArraySum, body: Sequence[Instruction], own: str) -> tuple[Instruction, ...]:
     """The ``body`` of the update of ``found``, adding into the copy called ``own``, whose first cell is the first one
-    that is reached."""
+    that is reached; for a single number ``own`` is one too."""
     (update,) = body
     assert isinstance(update, Assign)
+    if found.rank == 0:
+        return (redirected(update, replace(update.target, array=own)),)
     (subscript,) = update.target.subscripts
     lower = bound_expression(found.lower)
     place = subscript if lower == Constant(0) else Binary("-", subscript, lower)

@@ -2,7 +2,7 @@
 
 ``y[j] += A[i, j] * t[i]`` reads the rows of ``A`` one after the other; only sums into ``y`` tie the rows together. With
 a copy of ``y`` for every thread the loop over ``i`` is parallel, each row is read by one thread, along memory, and what
-else a row is used for can stand beside the sum.
+else a row is used for can stand beside the sum. A single number, such as a total or a residual, is one cell.
 """
 
 from __future__ import annotations
@@ -24,12 +24,19 @@ if TYPE_CHECKING:
 
 
 def find_array_sums(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path, number: int
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    path: Path,
+    number: int,
+    *,
+    ranks: tuple[int, ...] = (1,),
 ) -> tuple[ArraySum, ...]:
     """The arrays to copy so that the first loop of the band at ``path`` can be shared; empty where that will not do.
 
-    Every dependence that the loop carries must be a step of a sum into an array of one dimension that nothing else in
-    the loop touches; which cell a step adds to may depend on data. ``number`` ends the name of the loop's mark.
+    Every dependence that the loop carries must be a step of a sum into an array that nothing else in the loop touches,
+    with as many dimensions as one of ``ranks``; which cell a step adds to may depend on data. ``number`` ends the name
+    of the loop's mark.
     """
     first = 0
     for other, band in bands(tree):
@@ -45,6 +52,8 @@ def find_array_sums(
         reduction = reductions.get(statement)
         if statement != sink or reduction is None or not _is_copied(scop, reduction, array, names):
             return ()
+        if scop.array(array).rank not in ranks:
+            return ()
         sums.append(_array_sum(scop, reduction, f"{REDUCED}:{number}"))
     return tuple(sums) if len({found.array for found in sums}) == len(sums) else ()
 
@@ -58,7 +67,7 @@ def explain(sums: tuple[ArraySum, ...], statements: tuple[str, ...]) -> Decision
 
 def _is_copied(scop: Scop, reduction: Reduction, array: str, names: tuple[str, ...]) -> bool:
     """Whether the sum is all that happens to ``array`` in a loop over the statements ``names``."""
-    if reduction.array != array or reduction.operator != "+" or scop.array(array).rank != 1:
+    if reduction.array != array or reduction.operator != "+":
         return False
     for name in names:
         relations = [access.relation for access in scop.statement(name).accesses if access.array == array]
@@ -74,6 +83,8 @@ def _same(scop: Scop, relation: isl.Map, reduction: Reduction) -> bool:
 
 
 def _array_sum(scop: Scop, reduction: Reduction, mark: str) -> ArraySum:
+    if scop.array(reduction.array).rank == 0:
+        return ArraySum(mark, reduction.statement, reduction.array, isl.PwAff("{ [(0)] }"), isl.PwAff("{ [(1)] }"), 0)
     if any(not access.exact for access in scop.statement(reduction.statement).accesses if access.kind == "write"):
         return ArraySum(mark, reduction.statement, reduction.array, isl.PwAff("{ [(0)] }"), None)
     cells = reduction.target.range().intersect_params(scop.context).coalesce()

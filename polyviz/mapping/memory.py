@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class MemoryRules:
     """``fuse_passes``: nests over one matrix share a loop over its rows, and nests with a temporary in common their
-    outer loop. ``strips``: parallel loops along memory go
-    innermost, a strip at a time, where the loops inside jump. ``array_sums``: threads add into copies of
-    small arrays, which only ``floating_point`` ``reassociate`` allows. ``accumulate``: cells stay in registers.
-    ``lift``: rows that are swept again and again are kept in stretches side by side."""
+    outer loop. ``strips``: parallel loops along memory go innermost, a strip at a time, where the loops inside jump.
+    ``array_sums``: threads add into copies of small arrays, which only ``floating_point`` ``reassociate`` allows, and
+    of single numbers with ``single_sums``. ``accumulate``: cells stay in registers. ``lift``: rows that are swept again
+    and again are kept in stretches side by side."""
 
     fuse_passes: bool = True
     strips: bool = True
@@ -40,6 +40,7 @@ class MemoryRules:
     accumulate: bool = True
     lift: bool = True
     floating_point: FloatingPoint = "reassociate"
+    single_sums: bool = False
 
     def for_target(self, target: str) -> MemoryRules:
         """The same rules where ``target`` has what they need: plain Python is for reading."""
@@ -51,6 +52,7 @@ class MemoryRules:
             array_sums=sums,
             accumulate=self.accumulate and target == "c",
             lift=self.lift and target == "c",
+            single_sums=sums and target == "c",
         )
 
     def arranged(
@@ -77,7 +79,8 @@ class MemoryRules:
         self, scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path, number: int
     ) -> tuple[ArraySum, ...]:
         """What threads that share the first loop of the band at ``path`` have to copy."""
-        return find_array_sums(scop, dependences, tree, path, number) if self.array_sums else ()
+        ranks = (0, 1) if self.single_sums else (1,)
+        return find_array_sums(scop, dependences, tree, path, number, ranks=ranks) if self.array_sums else ()
 
     def placed(self, scop: Scop, plan: Plan, processor: Processor | None) -> Plan:
         """``plan`` with the cells that stay in registers, and the rows that are kept in stretches side by side."""

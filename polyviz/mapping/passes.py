@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Access, Scop, Statement
 
+_Rows = tuple[tuple[str, str], tuple[str, str]]
+"""Two statements, each with the row of a matrix that it uses."""
 LINE = 8
 """Elements per line of the cache, for the figures in decisions."""
 TILE = 32
@@ -62,21 +64,26 @@ def fuse_passes(
     Only where that is legal and the rows can be shared between threads: as they are, or by ``sums`` into copies.
     """
     decisions: list[Decision] = []
-    refused: set[tuple[str, ...]] = set()
+    refused: set[_Rows] = set()
     while True:
         pair = next(_pairs(scop, tree, refused), None)
         if pair is None:
             return tree, tuple(decisions)
-        names = tuple(found.statement for found in pair)
         fused = _fused(scop, dependences, tree, pair, sums=sums)
         if fused is None:
-            refused.add(names)
+            refused.add(_rows_of(pair))
             continue
         tree = fused
         decisions.append(_said(scop, pair))
 
 
-def _pairs(scop: Scop, tree: isl.Schedule, refused: set[tuple[str, ...]]) -> Iterator[tuple[_Pass, _Pass]]:
+def _rows_of(pair: tuple[_Pass, _Pass]) -> _Rows:
+    """Which rows of the two meet, whatever the matrix is called."""
+    first, second = ((found.statement, str(found.row)) for found in pair)
+    return (first, second)
+
+
+def _pairs(scop: Scop, tree: isl.Schedule, refused: set[_Rows]) -> Iterator[tuple[_Pass, _Pass]]:
     """Two nests in the outermost sequence that pass over the same matrix, one of them to fold its elements."""
     shape = shape_of(tree)
     if not isinstance(shape, Branches):
@@ -87,13 +94,13 @@ def _pairs(scop: Scop, tree: isl.Schedule, refused: set[tuple[str, ...]]) -> Ite
         for second in passes[position + 1 :]:
             names = (first.statement, second.statement)
             apart = first.place != second.place and first.array == second.array
-            if apart and not sums.isdisjoint(names) and names not in refused:
+            if apart and not sums.isdisjoint(names) and _rows_of((first, second)) not in refused:
                 yield first, second
 
 
 def _passes(scop: Scop, place: int, part: Part) -> Iterator[_Pass]:
-    """The ways to see ``part`` as a pass over a matrix, one per matrix; a loop over rows that was made before counts
-    as the passes inside it."""
+    """The ways to see ``part`` as a pass over a matrix: a stencil has one for every row it reads. A loop over rows
+    that was made before counts as the passes inside it."""
     rows, inside = unwrapped(part.child)
     inner = [part] if len(rows) == 2 else []
     if len(rows) == 1 and isinstance(inside, Branches):
@@ -108,13 +115,13 @@ def _passes(scop: Scop, place: int, part: Part) -> Iterator[_Pass]:
 def _passes_of(statement: Statement, place: int) -> Iterator[_Pass]:
     if len(statement.iterators) != 2:
         return
-    seen: set[str] = set()
-    for access in statement.accesses:
-        if access.array in seen or not _is_matrix(access):
-            continue
-        seen.add(access.array)
+    seen: set[tuple[str, str]] = set()
+    for access in filter(_is_matrix, statement.accesses):
         subscripts = isl.PwMultiAff.from_map(access.relation.intersect_domain(statement.domain))
         row, column = (subscripts.get_pw_aff(axis) for axis in (0, 1))
+        if (access.array, str(row)) in seen:
+            continue
+        seen.add((access.array, str(row)))
         yield _Pass(
             place,
             statement.name,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.strides import statement_row
-from polyviz.model.expression import Element, Loop, While, children, walk
+from polyviz.model.expression import Constant, Element, Loop, Name, While, children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,13 +80,25 @@ def _extents(scop: Scop, statement: Statement, moved: set[int]) -> tuple[isl.PwA
         if position not in moved:
             length = domain.dim_max(position).sub(domain.dim_min(position)).add_constant_val(isl.Val(1))
             lengths.append(length.coalesce())
-    inner = max(map(_loops_inside, statement.body), default=0)
-    guess = isl.PwAff.val_on_domain(domain.params(), isl.Val(GUESSED_LENGTH))
-    return (*lengths, *(guess for _ in range(inner)))
+    inside = max((_lengths_inside(node, domain.params()) for node in statement.body), key=len, default=())
+    return (*lengths, *inside)
 
 
-def _loops_inside(node: Node) -> int:
-    """How many loops of ``node`` whose length depends on data are inside one another."""
-    loaded = isinstance(node, Loop) and any(isinstance(one, Element) for one in (*walk(node.start), *walk(node.stop)))
-    unknown = loaded or isinstance(node, While) or (isinstance(node, Loop) and node.ends_early)
-    return unknown + max(map(_loops_inside, children(node)), default=0)
+def _lengths_inside(node: Node, context: isl.Set) -> tuple[isl.PwAff, ...]:
+    """The lengths of the loops of ``node`` that are inside one another, at the place where most of them are known."""
+    deepest = max((_lengths_inside(child, context) for child in children(node)), key=len, default=())
+    own = _length(node, context) if isinstance(node, Loop | While) else None
+    return deepest if own is None else (own, *deepest)
+
+
+def _length(loop: Loop | While, context: isl.Set) -> isl.PwAff | None:
+    """The length of ``loop``: guessed where it depends on data, the parameter where it runs up to one; else None."""
+    if isinstance(loop, While) or any(isinstance(one, Element) for one in (*walk(loop.start), *walk(loop.stop))):
+        return isl.PwAff.val_on_domain(context, isl.Val(GUESSED_LENGTH))
+    if loop.start != Constant(0) or loop.step != Constant(1) or not isinstance(loop.stop, Name):
+        return None
+    place = context.find_dim_by_name(isl.dim_type.param, loop.stop.name)
+    if place < 0:
+        return None
+    space = isl.LocalSpace.from_space(context.get_space())
+    return isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.param, place)).intersect_domain(context)

@@ -112,7 +112,7 @@ class ArraySum:
 
     ``statement`` alone touches ``array`` there, and only adds to it. ``lower`` is the first cell it reaches over the
     parameters, ``extent`` the number of cells from there on, None for all of the array, where data decide which cells
-    are reached; the array has one dimension.
+    are reached; the array has ``rank`` dimensions, one or, for a single number, none.
     """
 
     mark: str
@@ -120,6 +120,7 @@ class ArraySum:
     array: str
     lower: isl.PwAff
     extent: isl.PwAff | None
+    rank: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,15 @@ def native_type(argument: ProgramArgument) -> type[Any]:
     return _BY_VALUE[argument.dtype] if argument.kind == "scalar" else ctypes.c_int64
 
 
+def number_type(dtype: str) -> type[Any] | None:
+    """The type of ctypes for one number that C writes and Python reads back as it is; None where there is none.
+
+    >>> number_type("float32")(0.5).value, number_type("complex128")
+    (0.5, None)
+    """
+    return None if dtype == "bool" else _BY_VALUE.get(dtype)
+
+
 def getter(argument: ProgramArgument) -> Getter:
     """How the value of ``argument`` comes from those of a call."""
     name, axis = argument.name, argument.axis

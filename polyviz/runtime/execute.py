@@ -128,9 +128,8 @@ class NativeRunner:
 
     @property
     def is_plain(self) -> bool:
-        """Whether a call needs nothing but its arguments: no arrays made for it, no results, nothing to take back."""
-        program = self.program
-        return not (self._gives or self._cells or program.locals or program.checked)
+        """Whether a call needs no arrays made for it and nothing to take back."""
+        return not (self.program.locals or self.program.checked)
 
     def run_native(self, values: Sequence[int | float]) -> int:
         """Call the function with one number per argument; 0, or the 1-based number of the test that failed.

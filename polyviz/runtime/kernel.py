@@ -227,8 +227,8 @@ class Kernel(Displayable):
         """Run on ``arguments``; the result of the original function."""
         ran = None if keywords else self._quick.run(arguments)
         if ran is not None:
-            self._latest = ran
-            return None
+            self._latest, result = ran
+            return result
         try:
             bound = self.bind(arguments, keywords)
         except OverlapError as error:

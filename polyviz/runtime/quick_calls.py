@@ -3,19 +3,21 @@
 Argument types, ranks, bounds of affine subscripts and what the loops assume of sizes follow from the dtypes and shapes
 of the arrays and from the integers among the arguments. A call that has these of an earlier one needs none of the tests
 again. Where arrays are, whether they may be written and whether they share memory is different every time, and is
-checked, as are the elements that lead to subscripts: they must be between those of the earlier call. Whatever is
-unusual in any way is left to the usual way, which says what is wrong with it.
+checked, as are the elements that lead to subscripts: they must be between those of the earlier call. Numbers that are
+handed back are written to cells of the call's own. Whatever is unusual in any way is left to the usual way, which says
+what is wrong with it.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyviz.runtime.arguments import address, getter
+from polyviz.runtime.arguments import address, getter, number_type
 from polyviz.runtime.data_bounds import values_in
 from polyviz.runtime.execute import NativeRunner
 from polyviz.runtime.residency import device
@@ -50,6 +52,24 @@ class _Array:
 
 
 @dataclass(frozen=True, slots=True)
+class _Results:
+    """The numbers that the function writes: for each its slot and type; ``handed`` are the places of what a call hands
+    back among these and, behind them, the arguments of the call."""
+
+    cells: tuple[tuple[int, type[Any]], ...]
+    handed: tuple[int, ...]
+    is_tuple: bool
+
+    def of(self, written: Sequence[Any], arguments: _Arguments) -> Any:
+        """What the call hands back, when the function has ``written`` the numbers."""
+        count = len(written)
+        found = tuple([written[place].value if place < count else arguments[place - count] for place in self.handed])
+        if self.is_tuple:
+            return found
+        return found[0] if found else None
+
+
+@dataclass(frozen=True, slots=True)
 class _Prepared:
     """One kind of call: the values that the function is called with, but for addresses and floating-point numbers.
 
@@ -64,6 +84,20 @@ class _Prepared:
     numbers: tuple[tuple[int, type, tuple[int, ...]], ...]
     process: int
     elements: tuple[tuple[int, int, int], ...]
+    results: _Results | None
+
+    def run(self, values: list[Any], arguments: _Arguments) -> Any:
+        """Call the function with ``values``; what a call with ``arguments`` hands back."""
+        results = self.results
+        if results is None:
+            self.runner.run_native(values)
+            return None
+        # Cells of its own for every call: another thread may be in the same kernel.
+        written = [kind(0) for _, kind in results.cells]
+        for (slot, _), cell in zip(results.cells, written, strict=True):
+            values[slot] = ctypes.addressof(cell)
+        self.runner.run_native(values)
+        return results.of(written, arguments)
 
     def native(self, arguments: _Arguments) -> list[Any] | None:
         """The values to call the function with; None where something is not as it was."""
@@ -110,8 +144,8 @@ class QuickCalls:
         self.written = frozenset(written)
         self._known: dict[Hashable, tuple[_Prepared, ...]] = {}
 
-    def run(self, arguments: _Arguments) -> Program | None:
-        """Run a call like one before; the program that ran, None where the call has to go the usual way."""
+    def run(self, arguments: _Arguments) -> tuple[Program, Any] | None:
+        """Run a call like one before: the program that ran and the result; None where it has to go the usual way."""
         try:
             known = self._known.get(self._key(arguments), ())
         except (AttributeError, IndexError, TypeError):
@@ -121,8 +155,7 @@ class QuickCalls:
                 return None
             values = prepared.native(arguments)
             if values is not None:
-                prepared.runner.run_native(values)
-                return prepared.runner.program
+                return prepared.runner.program, prepared.run(values, arguments)
         return None
 
     def remember(self, arguments: _Arguments, bound: Bound, runner: object) -> None:
@@ -137,7 +170,9 @@ class QuickCalls:
             return
         if len(self._known) >= REMEMBERED:
             self._known.clear()
-        self._known[key] = (*known, self._prepared(arguments, bound, runner))
+        prepared = self._prepared(arguments, bound, runner)
+        if prepared is not None:
+            self._known[key] = (*known, prepared)
 
     def _is_usual(self, arguments: _Arguments) -> bool:
         """Whether these are NumPy's own arrays, as generated code reads them best, and Python's own numbers."""
@@ -156,9 +191,16 @@ class QuickCalls:
         integers = [arguments[position] for position in self.others if type(arguments[position]) is int]
         return (shapes, *integers) if integers else shapes
 
-    def _prepared(self, arguments: _Arguments, bound: Bound, runner: NativeRunner) -> _Prepared:
+    def _prepared(self, arguments: _Arguments, bound: Bound, runner: NativeRunner) -> _Prepared | None:
         program = runner.program
-        values = [getter(argument)(bound.given, {}, bound.parameters) for argument in program.arguments]
+        results = self._results(program)
+        has_cells = any(argument.kind == "cell" for argument in program.arguments)
+        if results is None and (has_cells or program.results or program.result_is_tuple):
+            return None
+        values = [
+            0 if argument.kind == "cell" else getter(argument)(bound.given, {}, bound.parameters)
+            for argument in program.arguments
+        ]
         ranked = [self.names[position] for position in self.arrays]
         arrays = [self._array(position, arguments[position], program.arguments) for position in self.arrays]
         conflicts = [
@@ -174,8 +216,26 @@ class QuickCalls:
         ]
         looked_at = tuple((self.names.index(name), low, high) for name, low, high in bound.standing.values)
         return _Prepared(
-            runner, tuple(values), tuple(arrays), tuple(conflicts), tuple(numbers), os.getpid(), looked_at
+            runner, tuple(values), tuple(arrays), tuple(conflicts), tuple(numbers), os.getpid(), looked_at, results
         )
+
+    def _results(self, program: Program) -> _Results | None:
+        """What a call hands back, where that is numbers that start with 0 and arrays; None where there is more."""
+        cells, names = [], []
+        for slot, argument in enumerate(program.arguments):
+            if argument.kind != "cell":
+                continue
+            kind = number_type(argument.dtype)
+            if kind is None or argument.name in self.names:
+                return None
+            cells.append((slot, kind))
+            names.append(argument.name)
+        places = (*names, *self.names)
+        known = {*names, *(self.names[position] for position in self.arrays)}
+        if not (cells or program.results) or not known.issuperset(program.results):
+            return None
+        handed = tuple(places.index(name) for name in program.results)
+        return _Results(tuple(cells), handed, program.result_is_tuple)
 
     def _array(self, position: int, array: Any, arguments: Sequence[ProgramArgument]) -> _Array:
         name = self.names[position]

@@ -155,10 +155,42 @@ def test_nothing_is_quick_while_arrays_stay_on_a_device(
     assert usual() == 1
 
 
-def test_results_and_local_arrays_go_the_usual_way() -> None:
-    text = "def total(A):\n    s = 0.0\n    for i in range(len(A)):\n        s += A[i]\n    return s"
+RESULTS = {
+    "number": ("s = 0.0", "s += A[i]", "s", lambda A: A.sum()),
+    "whole": ("s = 0", "s += 2", "s", lambda A: 2 * len(A)),
+    "several": ("s, t = 0.0, 1", "s += A[i]", "s, A, t", lambda A: (A.sum(), A, 1)),
+    "argument": ("s = 0.0", "A[i] = A[i] + 1.0", "A", lambda A: A),
+}
+
+
+@pytest.mark.parametrize("which", RESULTS)
+def test_results_are_handed_back_quickly(which: str) -> None:
+    start, step, result, wanted = RESULTS[which]
+    text = f"def f(A):\n    {start}\n    for i in range(len(A)):\n        {step}\n    return {result}"
     kernel = pv.compile(function_of(text), target="c")
-    assert [kernel(np.ones(8)) for _ in range(2)] == [8.0, 8.0]
+    kernel(np.ones(8))
+    for values in (np.arange(8.0), np.full(8, 3.0)):
+        ran = kernel._quick.run((values,))
+        assert ran is not None
+        found, expected = ran[1], wanted(values)
+        pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
+        for one, other in pairs:
+            assert one is other if isinstance(other, np.ndarray) else one == other
+            assert isinstance(one, np.ndarray) or type(one) in (int, float)
+
+
+def test_results_of_other_kinds_and_local_arrays_go_the_usual_way() -> None:
+    text = "def f(A):\n    s = {}\n    for i in range(len(A)):\n        s = {}\n    return s"
+    for start, step, wanted in (("False", "A[i] > 0", True), ("0j", "s + A[i]", 8 + 0j)):
+        kernel = pv.compile(function_of(text.format(start, step)), target="c")
+        assert [kernel(np.ones(8)) for _ in range(2)] == [wanted, wanted]
+        assert kernel._quick.run((np.ones(8),)) is None
+
+
+def test_a_number_that_is_an_argument_too_keeps_its_first_value() -> None:
+    text = "def f(A, s):\n    for i in range(len(A)):\n        s += A[i]\n    return s"
+    kernel = pv.compile(function_of(text), target="c")
+    assert [kernel(np.ones(8), start) for start in (1.0, 2.0, 5.0)] == [9.0, 10.0, 13.0]
 
 
 def test_an_address_is_where_numpy_says() -> None:
@@ -175,7 +207,7 @@ def test_where_sizes_decide_the_tests_of_a_condition_no_array_is_kept() -> None:
     array, mask = np.zeros(4), np.array([0, 1, 0, 1])
     kernel(array, mask, 4)
     assert not kernel.program.checked, "every cell that may be touched is there"
-    assert kernel._quick.run((array, mask, 4)) is kernel.program
+    assert kernel._quick.run((array, mask, 4)) == (kernel.program, None)
     np.testing.assert_array_equal(array, [0.0, 2.0, 0.0, 2.0])
 
 

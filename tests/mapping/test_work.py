@@ -1,0 +1,22 @@
+"""The work of a parallel loop counts the loops inside whole statements as well."""
+
+from __future__ import annotations
+
+import polyviz as pv
+from tests.running import function_of
+
+ROWS = """
+def rows(ptr, col, val, b, c, n, m):
+    for i in range(n):
+        for p in range(ptr[i], ptr[i + 1]):
+            for j in range({stop}):
+                c[i, j] += val[p] * b[col[p], j]
+"""
+
+
+def test_a_loop_over_a_parameter_inside_one_over_data_counts_with_its_length() -> None:
+    assert "if (n * 10 * m > 50000)" in pv.compile(function_of(ROWS.format(stop="m")), target="c").source
+
+
+def test_a_loop_of_unknown_length_does_not_count() -> None:
+    assert "if (n * 10 > 50000)" in pv.compile(function_of(ROWS.format(stop="i + 1")), target="c").source
