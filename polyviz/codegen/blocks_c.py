@@ -9,7 +9,7 @@ from polyviz.codegen.block_place import BlockPlace, names_in
 from polyviz.codegen.block_text import block_text
 from polyviz.codegen.block_tiles_c import TilePrinter
 from polyviz.codegen.bodies import bound_expression
-from polyviz.codegen.loops import For, descendants, instances
+from polyviz.codegen.loops import Block, For, Instance, descendants, instances
 from polyviz.codegen.pack_c import print_bounds, print_packing
 from polyviz.codegen.register_tile_c import print_tile_function, vector_types
 from polyviz.codegen.register_tiles import is_widened, refusal
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.block_text import BlockText, Operand
     from polyviz.codegen.expressions_c import CExpressionPrinter
-    from polyviz.codegen.loops import Block, LoopNode
+    from polyviz.codegen.loops import LoopNode
     from polyviz.model.expression import Expression
     from polyviz.model.plan import Plan, RegisterTile
     from polyviz.model.program import ArrayType, FloatingPoint
@@ -43,7 +43,8 @@ ALIGNMENT = 64
 class BlockPrinter:
     """Prints the blocks of a plan's register tiles; ``blocks`` holds those that the types allow, by mark.
 
-    ``notes`` says why others are left out. ``print_loops`` prints loop IR at an indentation.
+    ``packed`` are the marks of those whose shared operands are in their buffers by now. ``notes`` says why others are
+    left out. ``print_loops`` prints loop IR at an indentation.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class BlockPrinter:
         self.text = text
         self.print_loops = print_loops
         self.notes: list[str] = []
+        self.packed: set[str] = set()
         self.blocks: dict[str, BlockText] = {}
         for tile in plan.register_tiles:
             widens = floating_point == "reassociate"
@@ -185,16 +187,30 @@ class BlockPrinter:
         tiles.plain(indent + 1)
         self.text.add(indent, "}")
 
+    def repeated(self, loop: For) -> Instance | None:
+        """The block that is all ``loop`` repeats, perhaps in further loops that leave valid what it shares."""
+        body, loops = loop.body, 1
+        while True:
+            if isinstance(body, Block) and len(body.children) == 1 and not body.declares:
+                body = body.children[0]
+            elif isinstance(body, For) and not body.parallel:
+                body, loops = body.body, loops + 1
+            else:
+                break
+        if not isinstance(body, Instance) or body.statement not in self.blocks or body.statement in self.packed:
+            return None
+        return body if loops <= self.blocks[body.statement].tile.inner else None
+
     def pack_before(
         self, loop: For, mark: str, arguments: Sequence[Expression], indent: int, *, team: bool
     ) -> bool:
-        """Pack what all blocks in ``loop``, the innermost around them, share; False where there is nothing.
+        """Pack what all blocks in ``loop``, the first that changes none of it, share; False where there is nothing.
 
         A ``team`` of threads does it together.
         """
         block, place = self.blocks[mark], self._place(mark, arguments)
         shared = [operand for operand in block.operands if block.is_shared(operand)]
-        if not shared or any(loop.iterator in names_in(argument) for argument in arguments[:-1]):
+        if not shared or any(loop.iterator in names_in(argument) for argument in arguments[: -block.tile.inner]):
             return False
         start, stop = self.printer.bound(loop.start), self.printer.bound(loop.stop)
         # A thread without a buffer of its own must still do its part in what all threads share.
@@ -204,6 +220,7 @@ class BlockPrinter:
         print_bounds(place, bounds, self.text, indent + 1)
         print_packing(place, shared, self.text, indent + 1, team=team)
         self.text.add(indent, "}")
+        self.packed.add(mark)
         return True
 
     def _place(self, mark: str, arguments: Sequence[Expression]) -> BlockPlace[BlockText]:
