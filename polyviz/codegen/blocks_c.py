@@ -150,8 +150,19 @@ class BlockPrinter:
         factors = map(bound_expression, lengths)
         return self.printer.expression(reduce(lambda left, right: Binary("*", left, right), factors))
 
-    def team(self, node: Block) -> str | None:
-        """The mark of the blocks that a team of threads divides in ``node``; None where one thread runs it."""
+    def team(self, node: LoopNode) -> str | None:
+        """The mark of the blocks that a team of threads divides in ``node``; None where one thread runs it.
+
+        All threads run the serial loops around, too, where these hold nothing else: a team that began in each of their
+        iterations would take its memory anew.
+        """
+        while not (isinstance(node, Block) and node.team):
+            if isinstance(node, For) and not (node.parallel or node.reduced or node.pipeline):
+                node = node.body
+            elif isinstance(node, Block) and len(node.children) == 1 and not node.declares:
+                node = node.children[0]
+            else:
+                return None
         mark = next(
             (name for name, block in self.blocks.items() if node.team and block.tile.team == node.team), None
         )

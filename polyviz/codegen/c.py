@@ -212,7 +212,7 @@ class _CProgram:
 
     def _node(self, node: LoopNode, indent: int) -> None:
         match node:
-            case Block() if self.blocks.team(node) is not None:
+            case Block() | For() if not self.sharing and self.blocks.team(node) is not None:
                 self._team_of_threads(node, indent)
             case Block():
                 self._block(node, self.temporaries.declarations(node), indent)
@@ -325,7 +325,7 @@ class _CProgram:
         self.blocks.release(marks, indent + 1)
         self.text.add(indent, "}")
 
-    def _team_of_threads(self, node: Block, indent: int) -> None:
+    def _team_of_threads(self, node: Block | For, indent: int) -> None:
         """All threads run the loops of ``node`` together, pack what they share, and divide the blocks."""
         mark = self.blocks.team(node)
         assert mark is not None
@@ -337,7 +337,7 @@ class _CProgram:
             self.text.add(indent + 1, line)
         self.blocks.allocate([mark], indent + 2, shared=False)
         self.sharing = True
-        for child in node.children:
+        for child in node.children if isinstance(node, Block) else (node,):
             self._node(child, indent + 2)
         self.sharing = False
         self.blocks.release([mark], indent + 2, shared=False)
