@@ -31,7 +31,7 @@ _PARALLEL_BLOCK = 120
 _PARALLEL_ROWS = 64
 """Threads wait for each other after each step of the sum, so blocks are smaller where they share what is packed."""
 _LARGEST_BLOCK = 240
-_MATRICES = 16
+_MATRICES = 8
 """Matrices of columns packed at once, where several meet the same rows: rows are packed again for each such group."""
 _WIDEST_BLOCK = 2304
 """Columns packed at once: rows are packed again for each such block, so few matrices should need a second one."""
