@@ -173,11 +173,13 @@ class BlockPrinter:
         )
 
     def team_condition(self, mark: str, least: int) -> str:
-        """When the block ``mark`` is worth threads: they need its buffers, and more than ``least`` instances."""
+        """When the block ``mark`` is worth threads: they need its buffers, and more than ``least`` instances.
+
+        Many small matrices may be worth threads, but no copies.
+        """
         block = self.blocks[mark]
-        return " && ".join(
-            [*(part.buffer for part in _buffered(block, True)), f"{self.work(block)} > {least}"]
-        )
+        buffers = [] if block.tile.around is not None else [part.buffer for part in _buffered(block, True)]
+        return " && ".join([*buffers, f"{self.work(block)} > {least}"])
 
     def block(self, mark: str, arguments: Sequence[Expression], indent: int, *, packed: bool = False) -> None:
         """One block at the coordinates ``arguments``; what it shares with others is packed already when ``packed``."""
