@@ -245,16 +245,16 @@ def roles_of(tree: isl.Schedule, path: Path, statement: Statement, copies: Mappi
     count = len(found[0].iterators)
     if count == LOOPS:
         return found[0]
-    several = (with_matrices(statement, roles, (True,) * count) for roles in found)
+    several = (with_matrices(statement, roles) for roles in found)
     whole = next((roles for roles in several if roles and len(roles.members) == count), None)
     if whole is None:
         raise RefusedError("it takes three permutable loops")
     return whole
 
 
-def with_matrices(statement: Statement, roles: Roles, parallel: Sequence[bool]) -> Roles | None:
-    """``roles`` with two more ``parallel`` members, one that moves all operands of rows and none of columns, and one
-    that moves them the other way round; None where there are none, or where the loops depend on one another."""
+def with_matrices(statement: Statement, roles: Roles) -> Roles | None:
+    """``roles`` with two more members that move the updated cells, one that moves operands of rows and none of columns,
+    and one that does the contrary; None where there are none, or where the loops depend on one another."""
     if not _is_box(statement):
         return None
     try:
@@ -263,7 +263,7 @@ def with_matrices(statement: Statement, roles: Roles, parallel: Sequence[bool]) 
         return None
     rows, columns = (_moving(values, statement, roles) for values in (operands.rows, operands.columns))
     cells = _moving((operands.target,), statement, roles)
-    others = [member for member, free in enumerate(parallel) if free and cells[member] and member not in roles.members]
+    others = [member for member, moves in enumerate(cells) if moves and member not in roles.members]
     below = [member for member in others if rows[member] and not columns[member]]
     beside = [member for member in others if columns[member] and not rows[member]]
     return replace(roles, matrices=(below[-1], beside[-1])) if below and beside else None

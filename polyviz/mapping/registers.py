@@ -122,7 +122,7 @@ def _product_order(
 ) -> tuple[tuple[int, ...], int] | None:
     """The members of the band at ``path`` with the loops of a product of matrices innermost, and around them first
     those that are ``parallel``; and how many are innermost."""
-    for inner in _products(scop, dependences, tree, path, registers, parallel):
+    for inner in _products(scop, dependences, tree, path, registers):
         outer = [member for member in range(len(parallel)) if member not in inner]
         return (*sorted(outer, key=lambda member: not parallel[member]), *inner), len(inner)
     return None
@@ -167,7 +167,7 @@ def _nest_order(
     """The members of the band with the loops of a register tile innermost, and how many these are; None where there
     are none."""
     coincident = coincident_members(band_at(tree, path))
-    for inner in _products(scop, dependences, tree, path, registers, coincident):
+    for inner in _products(scop, dependences, tree, path, registers):
         outer = tuple(member for member in range(len(coincident)) if member not in inner)
         if all(coincident[member] for member in outer):
             return (*outer, *inner), len(inner)
@@ -180,11 +180,9 @@ def _products(
     tree: isl.Schedule,
     path: Path,
     registers: Registers,
-    parallel: tuple[bool, ...],
 ) -> Iterator[tuple[int, ...]]:
     """The rows, columns and steps of every register tile that three members of the band at ``path`` can have; before
-    these, the two ``parallel`` members along which all matrices of rows meet all matrices of columns, if there are
-    such."""
+    these, the two members along which all matrices of rows meet all matrices of columns, if there are such."""
     [name] = statements_under(band_at(tree, path))
     statement = scop.statement(name)
     try:
@@ -193,7 +191,7 @@ def _products(
     except RefusedError:
         return
     if registers.pack and registers.pack_rows:
-        several = (with_matrices(statement, roles, parallel) for roles in choices)
+        several = (with_matrices(statement, roles) for roles in choices)
         yield from (roles.members for roles in several if roles)
     for roles in choices:
         if _is_separable(statement, roles, registers):
