@@ -64,6 +64,16 @@ SUMS = {
                         for k in range(A.shape[2]):
                             C[b, i, j] += A[b, i, k] * B[b, k, j]
         """,
+    "tensors": """
+        def tensors(C, A, B):
+            for i in range(C.shape[0]):
+                for j in range(C.shape[1]):
+                    for k in range(C.shape[2]):
+                        for l in range(C.shape[3]):
+                            for m in range(A.shape[2]):
+                                for n in range(A.shape[3]):
+                                    C[i, j, k, l] += A[i, j, m, n] * B[m, l, n, k]
+        """,
     "temporary": """
         def temporary(C, A, B):
             for i in range(C.shape[0]):
@@ -121,6 +131,8 @@ def arguments(name: str, sizes: tuple[int, int, int], dtype: str = "float64") ->
         return [matrix(rows, rows), matrix(rows, columns)]
     if name == "batch":
         return [matrix(3, rows, columns), matrix(3, rows, depth), matrix(3, depth, columns)]
+    if name == "tensors":
+        return [matrix(3, rows, 19, columns), matrix(3, rows, 2, depth), matrix(2, columns, depth, 19)]
     if name == "lu":
         return [matrix(rows, rows) + (rows * np.eye(rows)).astype(dtype)]
     return [matrix(rows, columns), matrix(rows, rows), matrix(rows, columns)]

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from polyviz.codegen.block_shape import BlockShape
+    from polyviz.codegen.block_text import Operand
     from polyviz.model.expression import Node
     from polyviz.model.linear import Terms
     from polyviz.model.plan import Plan, RegisterTile
     from polyviz.model.scop import Scop, Statement
 
-_BOUNDS = ("start", "stop", "count", "panel", "first", "last", "end")
+_BOUNDS = ("start", "stop", "count", "panel", "first", "last", "end", "padded")
 """What the text of a block adds to the names of its loops."""
 
 
@@ -56,7 +57,8 @@ class ValuePrinter(Protocol):
 class BlockPlace(Generic[Shaped]):
     """Texts for one block; ``arguments`` are the values of its coordinates.
 
-    ``row``, ``column`` and ``depth`` are the names of the three loops: the source's, unless they are taken.
+    ``row``, ``column`` and ``depth`` are the names of the three loops: the source's, unless they are taken. So is
+    ``around`` that of the loop around columns, empty where there is none.
     """
 
     def __init__(
@@ -79,13 +81,23 @@ class BlockPlace(Generic[Shaped]):
         self.taken = arrays.taken.union(*map(names_in, arguments))
         names = [_unused(iterators[position], self.taken) for position in (tile.row, tile.column, tile.depth)]
         self.row, self.column, self.depth = names
+        self.around = "" if tile.around is None else _unused(iterators[tile.around], self.taken)
         outer = {name: substitute(value, self.coordinates) for name, value in block.shape.outer.items()}
         loops = zip((tile.row, tile.column, tile.depth), names, strict=True)
         self._names: dict[str, Expression] = {
             **self.coordinates,
             **{name: expression_of(value) for name, value in outer.items()},
             **{iterators[position]: Name(name) for position, name in loops},
+            **({} if tile.around is None else {iterators[tile.around]: Name(self.around)}),
         }
+
+    def panel(self, operand: Operand, first: str) -> str:
+        """Where the panel that begins with row or column ``first`` is packed, but for the factor of steps."""
+        name = self.row if operand.is_row else self.column
+        place = f"({first} - {name}_start)"
+        if self.around and not operand.is_row:
+            place = f"(({self.around} - {self.around}_start) * {name}_padded + {first} - {name}_start)"
+        return f"{operand.buffer} + {place}"
 
     def expression(self, node: Expression) -> Expression:
         """``node`` with coordinates and iterators called as they are here."""

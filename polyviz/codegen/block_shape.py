@@ -36,7 +36,8 @@ class BlockShape:
 
     ``row``, ``column`` and ``depth`` bound its box. ``masks`` are the conditions (a combination that is not negative)
     that tie rows to columns, ``cuts`` those that tie the sum to them. ``outer`` gives the other iterators of the
-    statement. ``row_guard`` and ``column_guard`` hold where an operand at (row, depth), (column, depth) is really
+    statement, ``around`` bounds the one that moves packed columns inside the block.
+    ``row_guard`` and ``column_guard`` hold where an operand at (row, depth), (column, depth) is really
     read; None where that is the whole box. ``domain`` is the block itself, coordinates as parameters.
     """
 
@@ -46,6 +47,7 @@ class BlockShape:
     masks: tuple[Terms, ...]
     cuts: tuple[Terms, ...]
     outer: Mapping[str, Expression]
+    around: Range | None
     row_guard: Expression | None
     column_guard: Expression | None
     domain: isl.Set
@@ -56,7 +58,7 @@ def block_shape(scop: Scop, statement: Statement, tile: RegisterTile) -> BlockSh
     names = statement.iterators
     whole = _parametric(tile.instances, names)
     shared = (
-        _without_last_coordinate(tile.instances, names) if tile.shared_rows or tile.shared_columns else whole
+        _without_inner_coordinates(tile, names) if tile.shared_rows or tile.shared_columns else whole
     )
     known = whole.params().intersect(scop.context)
     row_source = shared if tile.shared_rows else whole
@@ -66,7 +68,7 @@ def block_shape(scop: Scop, statement: Statement, tile: RegisterTile) -> BlockSh
         tile.column: _range(column_source, tile.column, known),
         tile.depth: _range(shared, tile.depth, known),
     }
-    inside = (tile.row, tile.column, tile.depth)
+    inside = (tile.row, tile.column, tile.depth, tile.around)
     simple = _convex(whole.gist_params(known).remove_redundancies())
     last = f"{COORDINATE_PREFIX}{len(tile.coordinates) - 1}"
     masks, cuts = _couplings(simple, names, tile, last)
@@ -82,6 +84,7 @@ def block_shape(scop: Scop, statement: Statement, tile: RegisterTile) -> BlockSh
         masks,
         cuts,
         outer,
+        None if tile.around is None else _range(column_source, tile.around, known),
         _guard(row_source, (tile.row, tile.depth), shared, known, scop),
         _guard(column_source, (tile.column, tile.depth), shared, known, scop),
         whole,
@@ -103,10 +106,10 @@ def _named(instances: isl.Set, names: Sequence[str]) -> isl.Set:
     return instances
 
 
-def _without_last_coordinate(instances: isl.Map, names: Sequence[str]) -> isl.Set:
-    """All instances of the innermost loop around the blocks, together."""
-    last = instances.dim(isl.dim_type.in_) - 1
-    return _parametric(instances.project_out(isl.dim_type.in_, last, 1), names)
+def _without_inner_coordinates(tile: RegisterTile, names: Sequence[str]) -> isl.Set:
+    """All instances of the innermost loops around the blocks for which copies are made once, together."""
+    first = tile.instances.dim(isl.dim_type.in_) - tile.inner
+    return _parametric(tile.instances.project_out(isl.dim_type.in_, first, tile.inner), names)
 
 
 def _convex(instances: isl.Set) -> isl.BasicSet:

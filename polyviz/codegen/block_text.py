@@ -68,7 +68,8 @@ class BlockText(ShapedBlock):
         """Elements of the buffer of ``operand``."""
         rows, columns, depth = self.tile.sizes
         panel = self.panel(operand)
-        return -(-(rows if operand.is_row else columns) // panel) * panel * depth
+        matrices = 1 if operand.is_row else self.tile.turns
+        return matrices * -(-(rows if operand.is_row else columns) // panel) * panel * depth
 
     def is_kept(self, operand: Operand) -> bool:
         """Whether a thread keeps its buffer for ``operand`` from call to call: those of its own that are not large."""

@@ -44,6 +44,11 @@ class TilePrinter(BlockWalk["BlockText"]):
             count = f"{place.depth}_stop - {place.depth}_start"
             self._line(indent, f"const int64_t {place.depth}_count = {count};")
         sides = ((place.column, size.columns, ""), (place.row, size.rows, " {"))
+        around = place.around
+        if around:
+            header = f"for (int64_t {around} = {around}_start; {around} < {around}_stop; {around}++)"
+            self._line(indent, header)
+            indent += 1
         for name, step, opening in sides:
             first = f"{name}_first"
             header = f"for (int64_t {first} = {name}_start; {first} < {name}_stop; {first} += {step})"
@@ -59,10 +64,10 @@ class TilePrinter(BlockWalk["BlockText"]):
     def _pointers_ahead(self, indent: int) -> None:
         """For each buffer of columns, the part of the next panels that one tile asks for while its own sums run."""
         place, size = self.place, self.block.size
-        column, row, count = place.column, place.row, f"{place.depth}_count"
+        row, count = place.row, f"{place.depth}_count"
         share = f"({row}_first - {row}_start)" + ("" if size.rows == size.lanes else f" / {size.rows} * {size.lanes}")
         for operand in self._read_ahead():
-            panel = f"{operand.buffer} + ({column}_first + {size.columns} - {column}_start) * {count}"
+            panel = f"{place.panel(operand, f'{place.column}_first + {size.columns}')} * {count}"
             line = f"const {self.block.kind} *{operand.ahead} = {panel} + {share} * {count};"
             self._line(indent, f"{line}  // in the next panel")
 
@@ -136,7 +141,7 @@ class TilePrinter(BlockWalk["BlockText"]):
             name = place.row if operand.is_row else place.column
             begin = f"{place.depth}_start"
             shift = "" if start == begin else f" + {self.block.panel(operand)} * ({start} - {begin})"
-            texts.append(f"{operand.buffer} + ({name}_first - {name}_start) * {place.depth}_count{shift}")
+            texts.append(f"{place.panel(operand, f'{name}_first')} * {place.depth}_count{shift}")
         return texts + [operand.ahead for operand in self._read_ahead()]
 
     def _in_place(self, start: str) -> list[str]:

@@ -9,7 +9,7 @@ from polyviz.codegen.block_place import BlockPlace, names_in
 from polyviz.codegen.block_text import block_text
 from polyviz.codegen.block_tiles_c import TilePrinter
 from polyviz.codegen.bodies import bound_expression
-from polyviz.codegen.loops import For, descendants, instances
+from polyviz.codegen.loops import Block, For, Instance, descendants, instances
 from polyviz.codegen.pack_c import print_bounds, print_packing
 from polyviz.codegen.register_tile_c import print_tile_function, vector_types
 from polyviz.codegen.register_tiles import is_widened, refusal
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.block_text import BlockText, Operand
     from polyviz.codegen.expressions_c import CExpressionPrinter
-    from polyviz.codegen.loops import Block, LoopNode
+    from polyviz.codegen.loops import LoopNode
     from polyviz.model.expression import Expression
     from polyviz.model.plan import Plan, RegisterTile
     from polyviz.model.program import ArrayType, FloatingPoint
@@ -43,7 +43,8 @@ ALIGNMENT = 64
 class BlockPrinter:
     """Prints the blocks of a plan's register tiles; ``blocks`` holds those that the types allow, by mark.
 
-    ``notes`` says why others are left out. ``print_loops`` prints loop IR at an indentation.
+    ``packed`` are the marks of those whose shared operands are in their buffers by now. ``notes`` says why others are
+    left out. ``print_loops`` prints loop IR at an indentation.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class BlockPrinter:
         self.text = text
         self.print_loops = print_loops
         self.notes: list[str] = []
+        self.packed: set[str] = set()
         self.blocks: dict[str, BlockText] = {}
         for tile in plan.register_tiles:
             widens = floating_point == "reassociate"
@@ -148,8 +150,19 @@ class BlockPrinter:
         factors = map(bound_expression, lengths)
         return self.printer.expression(reduce(lambda left, right: Binary("*", left, right), factors))
 
-    def team(self, node: Block) -> str | None:
-        """The mark of the blocks that a team of threads divides in ``node``; None where one thread runs it."""
+    def team(self, node: LoopNode) -> str | None:
+        """The mark of the blocks that a team of threads divides in ``node``; None where one thread runs it.
+
+        All threads run the serial loops around, too, where these hold nothing else: a team that began in each of their
+        iterations would take its memory anew.
+        """
+        while not (isinstance(node, Block) and node.team):
+            if isinstance(node, For) and not (node.parallel or node.reduced or node.pipeline):
+                node = node.body
+            elif isinstance(node, Block) and len(node.children) == 1 and not node.declares:
+                node = node.children[0]
+            else:
+                return None
         mark = next(
             (name for name, block in self.blocks.items() if node.team and block.tile.team == node.team), None
         )
@@ -160,11 +173,13 @@ class BlockPrinter:
         )
 
     def team_condition(self, mark: str, least: int) -> str:
-        """When the block ``mark`` is worth threads: they need its buffers, and more than ``least`` instances."""
+        """When the block ``mark`` is worth threads: they need its buffers, and more than ``least`` instances.
+
+        Many small matrices may be worth threads, but no copies.
+        """
         block = self.blocks[mark]
-        return " && ".join(
-            [*(part.buffer for part in _buffered(block, True)), f"{self.work(block)} > {least}"]
-        )
+        buffers = [] if block.tile.around is not None else [part.buffer for part in _buffered(block, True)]
+        return " && ".join([*buffers, f"{self.work(block)} > {least}"])
 
     def block(self, mark: str, arguments: Sequence[Expression], indent: int, *, packed: bool = False) -> None:
         """One block at the coordinates ``arguments``; what it shares with others is packed already when ``packed``."""
@@ -185,16 +200,30 @@ class BlockPrinter:
         tiles.plain(indent + 1)
         self.text.add(indent, "}")
 
+    def repeated(self, loop: For) -> Instance | None:
+        """The block that is all ``loop`` repeats, perhaps in further loops that leave valid what it shares."""
+        body, loops = loop.body, 1
+        while True:
+            if isinstance(body, Block) and len(body.children) == 1 and not body.declares:
+                body = body.children[0]
+            elif isinstance(body, For) and not body.parallel:
+                body, loops = body.body, loops + 1
+            else:
+                break
+        if not isinstance(body, Instance) or body.statement not in self.blocks or body.statement in self.packed:
+            return None
+        return body if loops <= self.blocks[body.statement].tile.inner else None
+
     def pack_before(
         self, loop: For, mark: str, arguments: Sequence[Expression], indent: int, *, team: bool
     ) -> bool:
-        """Pack what all blocks in ``loop``, the innermost around them, share; False where there is nothing.
+        """Pack what all blocks in ``loop``, the first that changes none of it, share; False where there is nothing.
 
         A ``team`` of threads does it together.
         """
         block, place = self.blocks[mark], self._place(mark, arguments)
         shared = [operand for operand in block.operands if block.is_shared(operand)]
-        if not shared or any(loop.iterator in names_in(argument) for argument in arguments[:-1]):
+        if not shared or any(loop.iterator in names_in(argument) for argument in arguments[: -block.tile.inner]):
             return False
         start, stop = self.printer.bound(loop.start), self.printer.bound(loop.stop)
         # A thread without a buffer of its own must still do its part in what all threads share.
@@ -204,6 +233,7 @@ class BlockPrinter:
         print_bounds(place, bounds, self.text, indent + 1)
         print_packing(place, shared, self.text, indent + 1, team=team)
         self.text.add(indent, "}")
+        self.packed.add(mark)
         return True
 
     def _place(self, mark: str, arguments: Sequence[Expression]) -> BlockPlace[BlockText]:

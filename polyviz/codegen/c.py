@@ -212,7 +212,7 @@ class _CProgram:
 
     def _node(self, node: LoopNode, indent: int) -> None:
         match node:
-            case Block() if self.blocks.team(node) is not None:
+            case Block() | For() if not self.sharing and self.blocks.team(node) is not None:
                 self._team_of_threads(node, indent)
             case Block():
                 self._block(node, self.temporaries.declarations(node), indent)
@@ -325,7 +325,7 @@ class _CProgram:
         self.blocks.release(marks, indent + 1)
         self.text.add(indent, "}")
 
-    def _team_of_threads(self, node: Block, indent: int) -> None:
+    def _team_of_threads(self, node: Block | For, indent: int) -> None:
         """All threads run the loops of ``node`` together, pack what they share, and divide the blocks."""
         mark = self.blocks.team(node)
         assert mark is not None
@@ -337,7 +337,7 @@ class _CProgram:
             self.text.add(indent + 1, line)
         self.blocks.allocate([mark], indent + 2, shared=False)
         self.sharing = True
-        for child in node.children:
+        for child in node.children if isinstance(node, Block) else (node,):
             self._node(child, indent + 2)
         self.sharing = False
         self.blocks.release([mark], indent + 2, shared=False)
@@ -364,23 +364,18 @@ class _CProgram:
         if pragma:
             self.text.add(indent, pragma)
         self.text.add(indent, f"for ({header}) {{")
-        if packed is not None:
-            self.blocks.block(packed.statement, packed.arguments, indent + 1, packed=True)
-        else:
-            with self.temporaries.inside(node):
-                self._node(node.body, indent + 1)
+        with self.temporaries.inside(node):
+            self._node(node.body, indent + 1)
         self.text.add(indent, "}")
+        self.blocks.packed.discard(packed)
 
-    def _pack_before(self, node: For, indent: int) -> Instance | None:
-        """The block that is all of the loop's body, if what its iterations share is packed now, before the loop."""
-        body = node.body
-        while isinstance(body, Block) and len(body.children) == 1 and not body.declares:
-            body = body.children[0]
-        alone = node.parallel and not self.sharing
-        if alone or not isinstance(body, Instance) or body.statement not in self.blocks.blocks:
-            return None
-        done = self.blocks.pack_before(node, body.statement, body.arguments, indent, team=self.sharing)
-        return body if done else None
+    def _pack_before(self, node: For, indent: int) -> str:
+        """The mark of the block that the loop repeats, if what its iterations share is packed now, before the loop."""
+        block = None if node.parallel and not self.sharing else self.blocks.repeated(node)
+        if block is None:
+            return ""
+        done = self.blocks.pack_before(node, block.statement, block.arguments, indent, team=self.sharing)
+        return block.statement if done else ""
 
     def _if_it_pays(self, mark: str, least: int = SMALLEST_PARALLEL_WORK) -> str:
         """The clause that keeps a region with no more than ``least`` statement instances on one thread."""
@@ -389,7 +384,8 @@ class _CProgram:
 
     def _instance(self, node: Instance, indent: int) -> None:
         if node.statement in self.blocks.blocks:
-            self.blocks.block(node.statement, node.arguments, indent)
+            packed = node.statement in self.blocks.packed
+            self.blocks.block(node.statement, node.arguments, indent, packed=packed)
             return
         statement = self.scop.statement(node.statement)
         body = self.periodic.body(node) if self.chosen is None else [self.chosen.body]

@@ -38,6 +38,12 @@ def print_bounds(
         if name in names:
             start, stop = place.text(bounds.start), place.text(bounds.stop)
             text.add(indent, f"const int64_t {name}_start = {start}, {name}_stop = {stop};")
+    if shape.around is not None and place.column in names:
+        name, column, panel = place.around, place.column, place.block.size.columns
+        start, stop = place.text(shape.around.start), place.text(shape.around.stop)
+        text.add(indent, f"const int64_t {name}_start = {start}, {name}_stop = {stop};")
+        padded = f"({column}_stop - {column}_start + {panel - 1}) / {panel} * {panel}"
+        text.add(indent, f"const int64_t {column}_padded = {padded};")
 
 
 def print_packing(
@@ -56,7 +62,8 @@ def print_packing(
         packing = _Packing(place, operand, text)
         text.add(indent, f"/* {packing.title}. */")
         if team:
-            text.add(indent, f"#pragma omp for{'' if number == len(operands) else ' nowait'}")
+            together = " collapse(2)" if packing.around else ""
+            text.add(indent, f"#pragma omp for{together}{'' if number == len(operands) else ' nowait'}")
         packing.write(indent)
 
 
@@ -71,6 +78,8 @@ class _Packing:
         self.buffer = operand.buffer
         self.next = operand.next
         self.name = place.row if operand.is_row else place.column
+        self.around = "" if operand.is_row else place.around
+        self.begin = place.panel(operand, f"{self.name}_panel")
         self.depth = place.depth
         self.panel = place.block.panel(operand)
         guard = shape.row_guard if operand.is_row else shape.column_guard
@@ -97,13 +106,17 @@ class _Packing:
 
     def write(self, indent: int) -> None:
         """The loop over panels; the last one may be narrower and is filled up with zeros."""
-        name, panel, depth = self.name, self.panel, self.depth
+        name, panel = self.name, self.panel
         first, end = f"{name}_panel", f"{name}_panel + {panel}"
-        begin = f"{self.buffer} + ({first} - {name}_start) * ({depth}_stop - {depth}_start)"
+        if self.around:
+            around = self.around
+            self.text.add(indent, f"for (int64_t {around} = {around}_start; {around} < {around}_stop; {around}++)")
+            indent += 1
         self.text.add(
             indent, f"for (int64_t {first} = {name}_start; {first} < {name}_stop; {first} += {panel}) {{"
         )
-        self.text.add(indent + 1, f"{self.kind} *restrict {self.next} = {begin};")
+        steps = f"({self.depth}_stop - {self.depth}_start)"
+        self.text.add(indent + 1, f"{self.kind} *restrict {self.next} = {self.begin} * {steps};")
         self.text.add(indent + 1, f"if ({end} <= {name}_stop) {{")
         self._steps(indent + 2, "")
         self._copy_panel(indent + 3, end)

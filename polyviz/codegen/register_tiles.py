@@ -77,5 +77,5 @@ def named_operands(tile: RegisterTile, stem: str) -> list[str]:
 def reads_ahead(tile: RegisterTile) -> bool:
     """Whether the packed columns of a block are too many for the second cache, so that each panel comes from afar."""
     _, columns, depth = tile.sizes
-    size = columns * depth * _LARGEST_ELEMENT * len(tile.operands.columns)
+    size = tile.turns * columns * depth * _LARGEST_ELEMENT * len(tile.operands.columns)
     return tile.packed and 2 * size > tile.processor.l2

@@ -31,6 +31,8 @@ _PARALLEL_BLOCK = 120
 _PARALLEL_ROWS = 64
 """Threads wait for each other after each step of the sum, so blocks are smaller where they share what is packed."""
 _LARGEST_BLOCK = 240
+_MATRICES = 8
+"""Matrices of columns packed at once, where several meet the same rows: rows are packed again for each such group."""
 _WIDEST_BLOCK = 2304
 """Columns packed at once: rows are packed again for each such block, so few matrices should need a second one."""
 
@@ -66,13 +68,40 @@ def choose_blocks(
     Packed columns are shared where the rows are parallel, or where one thread does all; else each thread has blocks of
     columns of its own.
     """
+    if roles.matrices:
+        return _blocks_of_several(found, roles, processor, roles.matrices, may_be_parallel=may_be_parallel, sizes=sizes)
     parallel = _parallel_member(found, roles) if may_be_parallel else None
     shared = pack and parallel in (roles.row, None)
     order = (roles.column, roles.depth, roles.row) if shared else _order_apart(roles, parallel)
     longest = _LONGEST_RAGGED_SUM if ragged else _LONGEST_SUM
-    chosen = tuple(sizes) if sizes else _sizes(roles, processor, parallel, longest, pack=pack, shared=shared)
+    own = _sizes(roles, processor, parallel, longest, pack=pack, shared=shared)
+    chosen = tuple(sizes) if sizes else tuple(own[member] for member in sorted(own))
     position = None if parallel is None else order.index(parallel)
     return Blocks(order, chosen, position, shared and parallel is not None)
+
+
+def _blocks_of_several(
+    found: BandProperties,
+    roles: Roles,
+    processor: Processor,
+    matrices: tuple[int, int],
+    *,
+    may_be_parallel: bool,
+    sizes: Sequence[int] | None,
+) -> Blocks:
+    """Several matrices of columns packed at once, each of which meets one matrix of rows after the other."""
+    below, beside = matrices
+    parallel = below if may_be_parallel and found.members[below].coincident else None
+    chosen = _sizes(roles, processor, None, _LONGEST_SUM, pack=True, shared=True)
+    chosen[roles.row] = min(chosen[roles.row], _PARALLEL_ROWS)
+    chosen[roles.column] = _rounded(chosen[roles.column] // _MATRICES, 48, _WIDEST_BLOCK)
+    chosen[beside] = _MATRICES
+    if sizes:
+        chosen = dict(enumerate(sizes))
+    chosen[below] = 1
+    order = (beside, roles.column, roles.depth, below, roles.row)
+    position = None if parallel is None else order.index(below)
+    return Blocks(order, tuple(chosen[member] for member in range(len(order))), position, parallel is not None)
 
 
 def _parallel_member(found: BandProperties, roles: Roles) -> int | None:
@@ -89,8 +118,8 @@ def _order_apart(roles: Roles, parallel: int | None) -> tuple[int, ...]:
 
 def _sizes(
     roles: Roles, processor: Processor, parallel: int | None, longest: int, *, pack: bool, shared: bool
-) -> tuple[int, ...]:
-    """Sizes per member, from the caches that the operands of a block are to stay in."""
+) -> dict[int, int]:
+    """Sizes by member, from the caches that the operands of a block are to stay in."""
     panel = _PANEL_ROWS if pack else 3 * processor.lanes(_DOUBLE)
     first = 2 * processor.l1_data // 3 if pack else 3 * processor.l1_data // 4
     second = 3 * processor.l2 // 8
@@ -102,7 +131,7 @@ def _sizes(
         sizes[parallel] = min(sizes[parallel], _PARALLEL_ROWS if shared else _PARALLEL_BLOCK)
     if shared:
         sizes[roles.column] = _rounded(processor.l3 // 3 // (depth * _DOUBLE), 48, _WIDEST_BLOCK)
-    return tuple(sizes[member] for member in range(len(sizes)))
+    return sizes
 
 
 def _rounded(size: int, multiple: int, largest: int) -> int:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences
     from polyviz.model.scop import Scop, Statement
 
-    Order = Callable[[isl.Schedule, Path, tuple[bool, ...]], "tuple[int, ...] | None"]
+    Order = Callable[[isl.Schedule, Path, tuple[bool, ...]], "tuple[tuple[int, ...], int] | None"]
 
 TEXT = (
     "a sum over several loops is a sum of products of matrices: three loops multiply two of them, and the others stand "
@@ -45,8 +45,8 @@ def with_inner_products(
 ) -> tuple[isl.Schedule, tuple[Decision, ...]]:
     """``tree`` with products of matrices innermost in each contraction, and what is said of it.
 
-    ``order_of`` gives the members of the band at a path, of which some are parallel, with the three loops of a register
-    tile innermost; None where there are none.
+    ``order_of`` gives the members of the band at a path, of which some are parallel, with the loops of a product
+    innermost, and how many these are; None where there are none.
     """
     said = []
     for path, band in list(bands(tree)):
@@ -55,10 +55,11 @@ def with_inner_products(
         parallel = coincident_members(band)
         merged = _merged(tree, path)
         parallel = (*parallel, *(False for _ in range(len(parallel), band_at(merged, path).band_n_member())))
-        order = order_of(merged, path, parallel) if len(parallel) > LOOPS else None
-        if order is None:
+        found = order_of(merged, path, parallel) if len(parallel) > LOOPS else None
+        if found is None:
             continue
-        changed = split_band(permute_members(merged, path, order)[0], path, len(order) - LOOPS)
+        order, inner = found
+        changed = split_band(permute_members(merged, path, order)[0], path, len(order) - inner)
         if keeps_order_below(scop, dependences, changed, path):
             tree = changed
             said.append(Decision("distribute", TEXT, statements_under(band)))

@@ -8,7 +8,7 @@ which a register tile reads them, and each tile of cells stays in registers whil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -17,7 +17,7 @@ from polyviz.analysis.strides import access_rows
 from polyviz.mapping.blocks import SMALLEST_SHARED_WORK, choose_blocks
 from polyviz.mapping.operands import NotSeparableError, split_update
 from polyviz.mapping.work import lengths_of, region_extents, rows_of
-from polyviz.model.expression import Element, walk
+from polyviz.model.expression import Element, Name, walk
 from polyviz.model.isl_limits import at_most, solved
 from polyviz.model.plan import BLOCK, TEAM, Operands, RegisterTile
 from polyviz.model.schedule import Decision
@@ -45,12 +45,21 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What each loop of a band is for: members of the band, and the iterators of the statement that they carry."""
+    """What each loop of a band is for: members of the band, and the iterators of the statement that they carry.
+
+    ``matrices`` are two more members, if there are any: one that moves rows, and one that moves columns.
+    """
 
     row: int
     column: int
     depth: int
     iterators: tuple[int, ...]
+    matrices: tuple[int, int] | None = None
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """All of them: those of ``matrices``, then rows, columns and steps."""
+        return (*(self.matrices or ()), self.row, self.column, self.depth)
 
     def iterator(self, member: int) -> int:
         """The position of the iterator that a member carries."""
@@ -96,6 +105,8 @@ class BlockedBand:
         )
         if self.tile.team and self.tile.shared_columns:
             text += "; the packed columns are shared between threads"
+        if self.tile.around is not None:
+            text += f"; up to {self.tile.turns} matrices of columns are packed at once, and serve all those of rows"
         if self.tile.packed and self.parallel is not None:
             text += f"; one thread does fewer than {SMALLEST_SHARED_WORK} updates alone"
         return Decision("register-tile", text, (self.tile.statement,), {"sizes": self.tile.sizes})
@@ -136,7 +147,10 @@ def find_register_tile(
     order, chosen = blocks.order, blocks.sizes
     changed, _ = permute_members(split_into_tiles(tree, path, chosen, scaled=True), path, order)
     instances = _safe_instances(scop, changed, (*path, 0), statement)
-    shareable = pack and _is_shareable(scop, statement, instances)
+    inner = 2 if roles.matrices else 1
+    shareable = pack and _is_shareable(scop, statement, instances, inner)
+    if roles.matrices and not shareable:
+        raise RefusedError("its operands change while blocks share them")
     points = (roles.row, roles.depth, roles.column)
     # A team starts anew in every iteration of the loops around it; other threads and buffers last for all of these.
     around = band_at(tree, path).get_prefix_schedule_multi_union_pw_aff()
@@ -149,7 +163,7 @@ def find_register_tile(
         row=roles.iterator(roles.row),
         column=roles.iterator(roles.column),
         depth=roles.iterator(roles.depth),
-        coordinates=_coordinate_names(tree, path, statement, [roles.iterator(member) for member in order]),
+        coordinates=_coordinate_names(tree, path, statement, {roles.iterator(one): chosen[one] for one in order}),
         instances=instances,
         sizes=(chosen[roles.row], chosen[roles.column], chosen[roles.depth]),
         operands=operands,
@@ -161,8 +175,11 @@ def find_register_tile(
         extents=extents,
         product=lengths_of(scop, statement, three) if len(extents) > LOOPS else (),
         team=f"{TEAM}:{number}" if blocks.team else "",
+        around=roles.iterator(roles.matrices[1]) if roles.matrices else None,
+        turns=chosen[roles.matrices[1]] if roles.matrices else 1,
+        inner=inner,
     )
-    return BlockedBand(order, points, chosen, blocks.parallel, tile, pack_rows)
+    return BlockedBand(order, (*(roles.matrices or ()), *points), chosen, blocks.parallel, tile, pack_rows)
 
 
 def _is_ragged(statement: Statement, roles: Roles) -> bool:
@@ -188,9 +205,10 @@ def _safe_instances(scop: Scop, tree: isl.Schedule, points: Path, statement: Sta
     return instances
 
 
-def _is_shareable(scop: Scop, statement: Statement, instances: isl.Map) -> bool:
-    """Whether one copy of an operand serves all blocks of the innermost loop: none of them computes what it holds."""
-    groups = instances.project_out(isl.dim_type.in_, instances.dim(isl.dim_type.in_) - 1, 1)
+def _is_shareable(scop: Scop, statement: Statement, instances: isl.Map, inner: int) -> bool:
+    """Whether one copy of an operand serves all blocks of the ``inner`` innermost loops: none of them computes what it
+    holds."""
+    groups = instances.project_out(isl.dim_type.in_, instances.dim(isl.dim_type.in_) - inner, inner)
     found = solved(lambda: conflicts(scop, statement, groups).is_empty(), OPERATIONS)
     return bool(found)
 
@@ -198,7 +216,7 @@ def _is_shareable(scop: Scop, statement: Statement, instances: isl.Map) -> bool:
 def _only_statement(scop: Scop, dependences: Dependences, found: BandProperties) -> Statement:
     if len(found.statements) != 1:
         raise RefusedError(f"{len(found.statements)} statements share its loops")
-    if len(found.members) != LOOPS or not found.permutable:
+    if len(found.members) not in (LOOPS, LOOPS + 2) or not found.permutable:
         raise RefusedError("it takes three permutable loops")
     statement = scop.statement(found.statements[0])
     require_simple(scop, dependences, statement)
@@ -224,9 +242,47 @@ def copies_of(dependences: Dependences) -> dict[str, int]:
 def roles_of(tree: isl.Schedule, path: Path, statement: Statement, copies: Mapping[str, int]) -> Roles:
     """What each loop of the band at ``path`` is for; ``copies`` as :func:`copies_of` has them."""
     found = possible_roles(tree, path, statement, copies)
-    if len(found[0].iterators) != LOOPS:
+    count = len(found[0].iterators)
+    if count == LOOPS:
+        return found[0]
+    several = (with_matrices(statement, roles) for roles in found)
+    whole = next((roles for roles in several if roles and len(roles.members) == count), None)
+    if whole is None:
         raise RefusedError("it takes three permutable loops")
-    return found[0]
+    return whole
+
+
+def with_matrices(statement: Statement, roles: Roles) -> Roles | None:
+    """``roles`` with two more members that move the updated cells, one that moves operands of rows and none of columns,
+    and one that does the contrary; None where there are none, or where the loops depend on one another."""
+    if not _is_box(statement):
+        return None
+    try:
+        operands = operands_of(statement, roles, pack=True)
+    except RefusedError:
+        return None
+    rows, columns = (_moving(values, statement, roles) for values in (operands.rows, operands.columns))
+    cells = _moving((operands.target,), statement, roles)
+    others = [member for member, moves in enumerate(cells) if moves and member not in roles.members]
+    below = [member for member in others if rows[member] and not columns[member]]
+    beside = [member for member in others if columns[member] and not rows[member]]
+    return replace(roles, matrices=(below[-1], beside[-1])) if below and beside else None
+
+
+def _moving(values: Sequence[Expression], statement: Statement, roles: Roles) -> list[bool]:
+    """For each member, whether some of ``values`` moves along it."""
+    names = {part.name for value in values for part in walk(value) if isinstance(part, Name)}
+    return [statement.iterators[iterator] in names for iterator in roles.iterators]
+
+
+def _is_box(statement: Statement) -> bool:
+    """Whether no bound of a loop depends on another loop."""
+    count = len(statement.iterators)
+    constraints = [one for part in statement.domain.get_basic_sets() for one in part.get_constraints()]
+    return all(
+        sum(one.involves_dims(isl.dim_type.set, position, 1) for position in range(count)) <= 1
+        for one in constraints
+    )
 
 
 def possible_roles(
@@ -329,14 +385,15 @@ def block_instances(scop: Scop, tree: isl.Schedule, path: Path, statement: State
 
 
 def _coordinate_names(
-    tree: isl.Schedule, path: Path, statement: Statement, tiled_iterators: Sequence[int]
+    tree: isl.Schedule, path: Path, statement: Statement, tiled: Mapping[int, int]
 ) -> tuple[str, ...]:
     prefix = band_at(tree, path).get_prefix_schedule_multi_union_pw_aff()
     around = [
         statement.iterators[_iterator(prefix.get_at(position), statement)]
         for position in range(prefix.dim(isl.dim_type.out))
     ]
-    return (*around, *(f"{statement.iterators[position]}_tile" for position in tiled_iterators))
+    names = {position: statement.iterators[position] for position in tiled}
+    return (*around, *(name if tiled[position] == 1 else f"{name}_tile" for position, name in names.items()))
 
 
 def conflicts(scop: Scop, statement: Statement, instances: isl.Map) -> isl.Set:

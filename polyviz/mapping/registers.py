@@ -17,6 +17,7 @@ from polyviz.mapping.register_tile import (
     operands_of,
     possible_roles,
     require_simple,
+    with_matrices,
 )
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
@@ -118,12 +119,12 @@ def _product_order(
     tree: isl.Schedule,
     path: Path,
     parallel: tuple[bool, ...],
-) -> tuple[int, ...] | None:
-    """The members of the band at ``path`` with three loops of a product of matrices innermost, and around them first
-    those that are ``parallel``."""
+) -> tuple[tuple[int, ...], int] | None:
+    """The members of the band at ``path`` with the loops of a product of matrices innermost, and around them first
+    those that are ``parallel``; and how many are innermost."""
     for inner in _products(scop, dependences, tree, path, registers):
         outer = [member for member in range(len(parallel)) if member not in inner]
-        return (*sorted(outer, key=lambda member: not parallel[member]), *inner)
+        return (*sorted(outer, key=lambda member: not parallel[member]), *inner), len(inner)
     return None
 
 
@@ -149,9 +150,10 @@ def inner_nests(
         names = statements_under(band_at(tree, path))
         if len(names) != 1:
             continue
-        order = _nest_order(scop, dependences, tree, path, registers)
-        if order is not None:
-            tree = split_band(permute_members(tree, path, order)[0], path, len(order) - LOOPS)
+        found = _nest_order(scop, dependences, tree, path, registers)
+        if found is not None and len(found[0]) > found[1]:
+            order, inner = found
+            tree = split_band(permute_members(tree, path, order)[0], path, len(order) - inner)
     return tree
 
 
@@ -161,20 +163,26 @@ def _nest_order(
     tree: isl.Schedule,
     path: Path,
     registers: Registers,
-) -> tuple[int, ...] | None:
-    """The members of the band with the three loops of a register tile innermost; None where there are none."""
+) -> tuple[tuple[int, ...], int] | None:
+    """The members of the band with the loops of a register tile innermost, and how many these are; None where there
+    are none."""
     coincident = coincident_members(band_at(tree, path))
     for inner in _products(scop, dependences, tree, path, registers):
         outer = tuple(member for member in range(len(coincident)) if member not in inner)
         if all(coincident[member] for member in outer):
-            return (*outer, *inner)
+            return (*outer, *inner), len(inner)
     return None
 
 
 def _products(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path, registers: Registers
-) -> Iterator[tuple[int, int, int]]:
-    """The rows, columns and steps of every register tile that three members of the band at ``path`` can have."""
+    scop: Scop,
+    dependences: Dependences,
+    tree: isl.Schedule,
+    path: Path,
+    registers: Registers,
+) -> Iterator[tuple[int, ...]]:
+    """The rows, columns and steps of every register tile that three members of the band at ``path`` can have; before
+    these, the two members along which all matrices of rows meet all matrices of columns, if there are such."""
     [name] = statements_under(band_at(tree, path))
     statement = scop.statement(name)
     try:
@@ -182,9 +190,12 @@ def _products(
         choices = possible_roles(tree, path, statement, copies_of(dependences))
     except RefusedError:
         return
+    if registers.pack and registers.pack_rows:
+        several = (with_matrices(statement, roles) for roles in choices)
+        yield from (roles.members for roles in several if roles)
     for roles in choices:
         if _is_separable(statement, roles, registers):
-            yield roles.row, roles.column, roles.depth
+            yield roles.members
 
 
 def _is_separable(statement: Statement, roles: Roles, registers: Registers) -> bool:

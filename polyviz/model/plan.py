@@ -188,7 +188,9 @@ class RegisterTile:
     loop lengths; ``product`` that of the three loops alone, where the statement has others. ``team`` names the mark
     above the loops around the blocks where all threads run these loops together: they pack what is shared together, and
     divide the blocks of the parallel loop inside; it is empty where there is no such team. ``shape`` is the tile in
-    rows and vector registers per row, None for what fits the operands best.
+    rows and vector registers per row, None for what fits the operands best. ``around`` is a second iterator that moves
+    packed columns, if a block has one: it takes up to ``turns`` values there. ``inner`` counts the innermost
+    coordinates that may change while what is packed stays valid: a second loop over rows may be one of them.
     """
 
     mark: str
@@ -209,6 +211,9 @@ class RegisterTile:
     product: tuple[isl.PwAff, ...] = ()
     team: str = ""
     shape: tuple[int, int] | None = None
+    around: int | None = None
+    turns: int = 1
+    inner: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -63,6 +63,10 @@ def test_text_of_triangles(golden: Callable[..., None]) -> None:
     golden(blocked_kernel(SUMS["syr2k"]).source, "cells")
 
 
+def test_text_of_tensors(golden: Callable[..., None]) -> None:
+    golden(blocked_kernel(SUMS["tensors"]).source)
+
+
 def test_text_without_packing(golden: Callable[..., None]) -> None:
     golden(blocked_kernel(SUMS["gemm"], pack=False).source)
 

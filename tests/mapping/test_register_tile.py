@@ -187,7 +187,7 @@ TENSORS = {
         "                    for m in range(A.shape[2]):\n                        for n in range(A.shape[3]):\n"
         "                            C[i, j, k, l] += A[i, j, m, n] * B[m, n, k, l]",
         "jln",
-        ("i", "k", "m"),
+        ("m", "k_tile", "l_tile", "n_tile", "i", "j_tile"),
         [(3, 4, 5, 26), (3, 4, 6, 7), (6, 7, 5, 26)],
     ),
     "two steps": (
@@ -216,6 +216,39 @@ def test_products_of_tensors_are_sums_of_products_of_matrices(name: str) -> None
     result = given[0].copy()
     kernel(result, *given[1:])
     np.testing.assert_allclose(result, given[0] + np.tensordot(given[1], given[2], 2))
+
+
+ONE_SUM = """
+    def f(C, A, B):
+        for i in range(C.shape[0]):
+            for j in range(C.shape[1]):
+                for k in range({}):
+                    for l in range(C.shape[3]):
+                        for n in range(A.shape[2]):
+                            C[i, j, k, l] += A[i, j, n] * B[{}n, k, l]
+    """
+
+
+def test_matrices_of_columns_are_packed_for_all_matrices_of_rows() -> None:
+    (tile,) = blocked_plan(ONE_SUM.format("C.shape[2]", ""))[1].register_tiles
+    assert tile.coordinates == ("k_tile", "l_tile", "n_tile", "i", "j_tile")
+    assert (tile.around, tile.inner, tile.shared_columns) == (2, 2, True)
+    assert tile.turns > 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [ONE_SUM.format("C.shape[2]", "i, "), ONE_SUM.format("i + 1", "")],
+    ids=["other columns for each", "bounds that depend on one another"],
+)
+def test_matrices_that_do_not_meet_all_others_are_multiplied_one_by_one(text: str) -> None:
+    for tile in blocked_plan(text)[1].register_tiles:
+        assert (tile.around, tile.inner) == (None, 1)
+
+
+def test_numba_multiplies_matrices_one_by_one() -> None:
+    (tile,) = blocked_plan(ONE_SUM.format("C.shape[2]", ""), target="numba")[1].register_tiles
+    assert tile.around is None
 
 
 def test_a_window_keeps_its_loops_together() -> None:
