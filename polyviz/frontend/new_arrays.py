@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
+from polyviz.frontend.regions import call_of, difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,10 +26,9 @@ _BLOCKS = ("body", "orelse")
 
 
 def with_new_arrays(source: Source, names: GlobalNames) -> Source:
-    """``source`` with copies taken apart, and with arrays made before the loops that a function makes inside of them.
+    """``source`` with copies taken apart, and with arrays made before the loops that are made inside of them.
 
-    In a cell, an array that is made inside of a loop stays, and is refused later: it would be in the notebook
-    afterwards, although the loop may have no iteration.
+    In a cell such an array is in the notebook afterwards, so that the loops around have to run: a ``Running`` says so.
 
     >>> from polyviz.frontend.names import GlobalNames
     >>> from polyviz.frontend.source import read_source
@@ -41,7 +41,14 @@ def with_new_arrays(source: Source, names: GlobalNames) -> Source:
     """
     writer = _Writer(source, names)
     body = [one for node in source.body for one in writer.outermost(node)]
-    return replace(source, body=tuple(body))
+    return replace(source, body=tuple(node for node in body if node not in writer.in_vain))
+
+
+class Running(ast.stmt):
+    """Each of ``lengths``, which are those of loops around an array that is made, has to be more than 0."""
+
+    _fields = ("lengths",)
+    lengths: list[ast.expr]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,49 +71,81 @@ class _New:
         return [_located(ast.Assign([everything], self.value), node)]
 
 
+@dataclass(slots=True)
+class _Outermost:
+    """The statement around all loops that an array is made in; ``changed`` are the names that it assigns, ``before``
+    gets the lines that go before it, and ``lengths`` of the loops from there to here: None where one is not known."""
+
+    changed: set[str]
+    before: list[ast.stmt]
+    lengths: tuple[ast.expr, ...] | None = ()
+
+
 class _Writer:
     def __init__(self, source: Source, names: GlobalNames) -> None:
         self._names = names
         self._is_cell = source.is_cell
         self._uses = _uses(source.body)
         self._stored = Counter(part.id for part in _names(source.body) if isinstance(part.ctx, ast.Store))
+        self._first: dict[str, ast.stmt] = {}
+        self.in_vain: list[ast.stmt] = []
+        """Lines that make an array that is made anew before anybody looks at it."""
 
     def outermost(self, node: ast.stmt) -> list[ast.stmt]:
         """A statement outside of loops, behind the lines that make what is made inside of it."""
         new = self._copied(node)
         if new is not None and self._stored[new.name] == 1:
             return [new.made(node), *new.filled(node)]
-        if self._is_cell:
-            return [node]
-        before: list[ast.stmt] = []
+        new = new or self._created(node)
+        if new is not None:
+            self._first.setdefault(new.name, node)
         changed = {part.id for part in _names([node]) if isinstance(part.ctx, ast.Store)}
-        inside = self._compound(node, changed, before)
-        return [*before, inside]
+        around = _Outermost(changed, [])
+        inside = self._compound(node, around)
+        return [*around.before, inside]
 
-    def _compound(self, node: ast.stmt, changed: set[str], before: list[ast.stmt]) -> ast.stmt:
+    def _compound(self, node: ast.stmt, around: _Outermost) -> ast.stmt:
         if not isinstance(node, ast.For | ast.If):
             return node
         written = copy.copy(node)
+        inside = replace(around, lengths=self._lengths(node, around))
         for block in _BLOCKS:
-            setattr(written, block, self._block(getattr(node, block), changed, before))
+            setattr(written, block, self._block(getattr(node, block), inside))
         return written
 
-    def _block(self, body: Sequence[ast.stmt], changed: set[str], before: list[ast.stmt]) -> list[ast.stmt]:
+    def _block(self, body: Sequence[ast.stmt], around: _Outermost) -> list[ast.stmt]:
         written: list[ast.stmt] = []
         for place, node in enumerate(body):
             new = self._copied(node) or self._created(node)
-            if new is None or not self._is_own(new, body[place:], changed):
-                written.append(self._compound(node, changed, before))
+            if new is None or not self._is_own(new, body[place:], around):
+                written.append(self._compound(node, around))
                 continue
-            before.append(new.made(node))
-            filled = new.filled(node)
-            written += filled or [ast.copy_location(ast.Pass(), node)]
+            if new.name in self._first:
+                self.in_vain.append(self._first[new.name])
+            if self._is_cell:
+                around.before.append(_running(around.lengths or (), node))
+            around.before.append(new.made(node))
+            written += new.filled(node) or [ast.copy_location(ast.Pass(), node)]
         return written
 
-    def _is_own(self, new: _New, rest: Sequence[ast.stmt], changed: set[str]) -> bool:
+    def _is_own(self, new: _New, rest: Sequence[ast.stmt], around: _Outermost) -> bool:
         """Whether the array is used from here to the end of its block only, and is as large in every iteration."""
-        alone = self._stored[new.name] == 1 and _uses(rest)[new.name] == self._uses[new.name]
-        return alone and not {part.id for part in _names([new.creation])} & changed
+        if self._is_cell and around.lengths is None:
+            return False
+        first = [self._first[new.name]] if new.name in self._first else []
+        alone = self._stored[new.name] == 1 + len(first)
+        uses = _uses([*first, *rest])[new.name]
+        return alone and uses == self._uses[new.name] and not _uses([new.creation]).keys() & around.changed
+
+    def _lengths(self, node: ast.For | ast.If, around: _Outermost) -> tuple[ast.expr, ...] | None:
+        match node:
+            case ast.For(iter=ast.Call(func=function, args=[*before, stop], keywords=[]), orelse=[]) if len(before) < 2:
+                pass
+            case _:
+                return None
+        known = self._names.canonical(function) == "range" and not _uses([*before, stop]).keys() & around.changed
+        length = difference(stop, before[0]) if before else stop
+        return (*around.lengths, length) if known and around.lengths is not None else None
 
     def _copied(self, node: ast.stmt) -> _New | None:
         """The copy of a whole array that ``node`` makes."""
@@ -134,10 +173,28 @@ class _Writer:
             case _:
                 return None
         kind = CREATORS.get(canonical) or CREATORS_LIKE.get(canonical)
-        if kind not in _FILLS:
+        if kind not in _FILLS or not call.args:
             return None
         value = _FILLS[kind]
+        if canonical in CREATORS:
+            call = copy.copy(call)
+            call.args = [_clipped(call.args[0]), *call.args[1:]]
         return _New(name, call, None if value is None else ast.Constant(value))
+
+
+def _clipped(shape: ast.expr) -> ast.expr:
+    """``shape`` with 0 for what is negative: a loop that never runs may ask for that, and would not be heard."""
+    if isinstance(shape, ast.Tuple):
+        return ast.copy_location(ast.Tuple([_clipped(one) for one in shape.elts], shape.ctx), shape)
+    if isinstance(shape, ast.Constant | ast.Attribute):
+        return shape
+    return ast.copy_location(call_of("max", shape, ast.Constant(0)), shape)
+
+
+def _running(lengths: Sequence[ast.expr], node: ast.stmt) -> ast.stmt:
+    running = Running()
+    running.lengths = [copy.deepcopy(length) for length in lengths]
+    return _located(running, node)
 
 
 def _names(nodes: Iterable[ast.AST]) -> list[ast.Name]:

@@ -11,6 +11,7 @@ from polyviz.frontend.environment import Known
 from polyviz.frontend.expressions import ExpressionReader
 from polyviz.frontend.jumps import without_continue
 from polyviz.frontend.loops import after_loop, counter_value, counters, read_header
+from polyviz.frontend.new_arrays import Running
 from polyviz.frontend.nodes import Choice, Nest, Node
 from polyviz.frontend.refuse import EXPRESSIONS, statement_refusal
 from polyviz.frontend.results import read_return
@@ -42,6 +43,7 @@ class StatementReader:
             ast.Expr: self._expression,
             ast.Pass: lambda node: (),
             Exchanged: self._exchanged,
+            Running: self._running,
         }
 
     def program_body(self, body: Iterable[ast.stmt]) -> tuple[Node, ...]:
@@ -162,6 +164,23 @@ class StatementReader:
                 hint="Give the number of steps a name before the loops.",
             ) from None
         program.exchanges.append(Exchange(node.names, node.values, steps))
+        return ()
+
+    def _running(self, node: Running) -> tuple[Node, ...]:
+        """Take for granted that the loops run in which a cell makes an array."""
+        program = self._program
+        reader = AffineReader((), program.parameters)
+        for length in node.lengths:
+            try:
+                value = reader.value(self._expressions.read(length))
+            except NotAffine:
+                raise program.source.error(
+                    node,
+                    "An array is made inside of a loop, and whether the loop runs at all depends on data.",
+                    reason="The notebook has the array afterwards only if it does.",
+                    hint="Make the array before the loops, and set its elements here: `B[:] = A`.",
+                ) from None
+            program.assumptions.append(value.gt_set(value.sub(value)).params())
         return ()
 
     def _check_variable(self, node: ast.For, name: str) -> None:

@@ -138,3 +138,39 @@ def test_a_result_is_returned_after_arrays_were_exchanged() -> None:
     given, expected = ([np.arange(6.0), np.ones(6)] for _ in range(2))
     np.testing.assert_array_equal(pv.compile(smoothed, target="python")(*given, 6), smoothed(*expected, 6))
     np.testing.assert_array_equal(given, expected)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_continue_in_nested_conditions(seed: int) -> None:
+    text = """
+def f(A, x):
+    count = 0
+    for i in range(len(x)):
+        if i > 1:
+            if A[i, 0] > 0.5:
+                x[i] = 3
+                continue
+            A[i, 0] = 1.0
+        elif x[i] > 0.5:
+            count += 1
+        else:
+            continue
+        for j in range(len(x)):
+            if j == i:
+                continue
+            if j % 2 == 0:
+                x[i] += A[i, j]
+                if x[i] > 2:
+                    x[i] *= 0.5
+                    continue
+            else:
+                if j % 3 == 0:
+                    continue
+                A[i, j] = 0
+            A[i, j] += 1
+        A[i, 0] += 1.0
+        continue
+    return count
+"""
+    random = np.random.default_rng(seed)
+    agree(text, A=random.random((6, 6)), x=random.random(6))
