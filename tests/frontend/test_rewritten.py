@@ -40,6 +40,29 @@ def f(u, v, w, n):
     agree(text, u=np.arange(6.0) ** 2, v=np.arange(6.0), w=np.zeros(6), n=steps)
 
 
+TWICE = """
+for t in range(n):
+    B[0] = A[0] + t
+    A, B = B, A
+A[1] += B[0]
+for t in range(1, m):
+    C[1] = A[1] * 2 - t
+    A, B, C = C, A, B
+B[2] = A[1] + C[0]
+for t in range(n):
+    B[0] += A[2]
+    A, B = B, A
+C[2] += A[0]
+"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+@pytest.mark.parametrize("m", [0, 2, 3, 4])
+def test_several_exchanges_of_the_same_arrays(n: int, m: int) -> None:
+    text = "def f(A, B, C, n, m):" + TWICE.replace("\n", "\n    ")
+    agree(text, A=np.arange(4.0), B=np.zeros(4), C=np.ones(4), n=n, m=m)
+
+
 @pytest.mark.parametrize("steps", [1, 2])
 def test_an_exchange_in_three_lines(steps: int) -> None:
     text = """

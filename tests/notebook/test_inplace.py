@@ -18,6 +18,7 @@ from polyviz.notebook.inplace import (
     final_iterators,
     run_in_place,
 )
+from tests.frontend.test_rewritten import TWICE
 
 LOOPS = "for i in range(n):\n    for j in range(i, n, 2):\n        A[i, j] = 0.0\n"
 
@@ -68,6 +69,16 @@ def test_exchanged_names_are_those_of_python(n: int) -> None:
     expected = dict(namespace)
     exec(text, expected)
     assert all(found[name] is expected[name] for name in "uvw")
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+@pytest.mark.parametrize("m", [0, 2, 3, 4])
+def test_several_exchanges_are_those_of_python(n: int, m: int) -> None:
+    namespace = {name: np.arange(4.0) + place for place, name in enumerate("ABC")} | {"n": n, "m": m}
+    expected = {name: np.copy(value) if name in "ABC" else value for name, value in namespace.items()}
+    exec(TWICE, expected)
+    run_in_place(compile(extract(TWICE, namespace=namespace), target="python"), namespace)
+    assert all(namespace[name].tolist() == expected[name].tolist() for name in "ABC")
 
 
 @pytest.mark.parametrize("target", ["c", "numba", "python", "emulated"])
