@@ -47,9 +47,10 @@ def written_arrays(scop: Scop) -> tuple[str, ...]:
 
 
 def result_names(scop: Scop) -> tuple[str, ...]:
-    """What is handed back: the returned names of a function, the scalars a cell leaves behind."""
+    """What is handed back: the returned names of a function, the scalars and the new arrays a cell leaves behind."""
     if scop.is_cell:
-        return tuple(array.name for array in scop.arrays if array.rank == 0 and array.live_out)
+        left = (array for array in scop.arrays if array.live_out)
+        return tuple(array.name for array in left if array.rank == 0 or array.creation is not None)
     return scop.result.names
 
 

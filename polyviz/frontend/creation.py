@@ -72,7 +72,8 @@ class CreationReader:
                 statement,
                 f"The array `{target.id}` is made inside a loop or condition.",
                 reason="Its memory would have to be found anew in every iteration.",
-                hint="Make it before the loops, and set its elements where it is made now.",
+                hint="Make it before the loops, and set its elements where it is made now; it may be made in a loop "
+                "where it is as large each time, and used only below, in the same block.",
             )
         if target.id in self._program.arrays or self._program.usage.bindings(target.id) > 1:
             raise source.error(

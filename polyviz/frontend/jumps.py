@@ -1,12 +1,19 @@
-"""Jumps inside loops: which ones there are, and `continue` without jumping."""
+"""Jumps inside loops: which ones there are, and ``continue`` without jumping.
+
+What follows a ``continue`` moves into the arms of the conditions that do not get there.
+"""
 
 from __future__ import annotations
 
 import ast
+import copy
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+MOST = 8
+"""How many times as long a body may become: each arm that goes on gets what follows."""
 
 
 def jumps_of(body: Iterable[ast.stmt]) -> Iterator[ast.Break | ast.Continue]:
@@ -30,9 +37,9 @@ def ends_early(body: Iterable[ast.stmt]) -> bool:
 
 
 def without_continue(body: list[ast.stmt]) -> list[ast.stmt]:
-    """``body`` of a loop, where an arm of an ``if`` that ends in ``continue`` leaves the rest to the other arm.
+    """``body`` of a loop, where each arm of an ``if`` with a ``continue`` somewhere inside goes on by itself.
 
-    A ``continue`` anywhere else stays, and is refused later.
+    Where that is too long to write, the ``continue`` stays, and is refused later.
 
     >>> body = ast.parse("if i == j: continue\\nA[i] = 0").body
     >>> print(ast.unparse(ast.Module(without_continue(body), [])))
@@ -41,25 +48,36 @@ def without_continue(body: list[ast.stmt]) -> list[ast.stmt]:
     else:
         A[i] = 0
     """
+    written = _without(body, [MOST * sum(map(_size, body))])
+    return body if written is None else written
+
+
+def _without(body: list[ast.stmt], left: list[int]) -> list[ast.stmt] | None:
+    """None when more than ``left[0]`` parts would be written."""
     for position, statement in enumerate(body):
-        if isinstance(statement, ast.If) and _ends(statement):
-            return [*body[:position], _split(statement, body[position + 1 :])]
+        if isinstance(statement, ast.Continue):
+            return body[:position]
+        if isinstance(statement, ast.Break):
+            return body[: position + 1]
+        if isinstance(statement, ast.If) and any(isinstance(jump, ast.Continue) for jump in jumps_of([statement])):
+            split = _split(statement, body[position + 1 :], left)
+            return None if split is None else [*body[:position], split]
     return body
 
 
-def _ends(statement: ast.If) -> bool:
-    return any(arm and isinstance(arm[-1], ast.Continue) for arm in (statement.body, statement.orelse))
-
-
-def _split(statement: ast.If, rest: list[ast.stmt]) -> ast.If:
-    then, otherwise = (_arm(arm, rest) for arm in (statement.body, statement.orelse))
+def _split(statement: ast.If, rest: list[ast.stmt], left: list[int]) -> ast.If | None:
+    left[0] -= sum(map(_size, rest))
+    if left[0] < 0:
+        return None
+    then = _without([*statement.body, *rest], left)
+    otherwise = _without([*statement.orelse, *copy.deepcopy(rest)], left)
+    if then is None or otherwise is None:
+        return None
     split = ast.copy_location(ast.If(statement.test, then or [ast.Pass()], otherwise), statement)
     last = rest[-1] if rest else statement
     split.end_lineno, split.end_col_offset = last.end_lineno, last.end_col_offset
     return split
 
 
-def _arm(arm: list[ast.stmt], rest: list[ast.stmt]) -> list[ast.stmt]:
-    if arm and isinstance(arm[-1], ast.Continue):
-        return without_continue(arm[:-1])
-    return without_continue([*arm, *rest])
+def _size(node: ast.AST) -> int:
+    return sum(1 for _ in ast.walk(node))

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from polyviz.frontend.jumps import ends_early
 from polyviz.frontend.literals import literal_number
+from polyviz.frontend.new_arrays import Running
+from polyviz.frontend.regions import difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +29,7 @@ def with_last_values(source: Source, names: GlobalNames) -> Source:
 
     The variable is 0 before a loop that runs always or never, so that every iteration of the loops around has a value
     of its own: where the loop never runs Python has none. In a cell it may be an older one; there the numbers of the
-    notebook have to say that the loop runs, which is an ``Assumed`` of the program.
+    notebook have to say that the loop runs, and a ``Running`` relies on it.
 
     >>> from polyviz.frontend.names import GlobalNames
     >>> from polyviz.frontend.source import read_source
@@ -44,13 +46,6 @@ def with_last_values(source: Source, names: GlobalNames) -> Source:
     writer = _Writer(source, names)
     body = tuple(writer.block(source.body))
     return replace(source, body=body, own_loops=source.own_loops | writer.own) if writer.own else source
-
-
-class Assumed(ast.stmt):
-    """A condition on the sizes that holds in the notebook, and that the program relies on."""
-
-    _fields = ("test",)
-    test: ast.expr
 
 
 class _Writer(ast.NodeTransformer):
@@ -98,9 +93,9 @@ class _Writer(ast.NodeTransformer):
         if ends is None or not range(*(value for _, value in ends)):
             return []
         (start, _), (stop, _) = ends
-        assumed = Assumed()
-        assumed.test = ast.Compare(start, [ast.Lt()], [stop])
-        return [_at(assumed, node.iter), zero]
+        running = Running()
+        running.lengths = [difference(stop, start)]
+        return [_at(running, node.iter), zero]
 
     def _ends(self, node: ast.expr) -> list[tuple[ast.expr, int]] | None:
         """Where a range begins and ends, with the numbers that these are in the notebook."""

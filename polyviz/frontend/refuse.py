@@ -23,9 +23,9 @@ _ONE_ASSIGNMENT = "Write an assignment statement of its own."
 
 STATEMENTS: dict[type[ast.AST], Refusal] = {
     ast.Continue: Refusal(
-        "`continue`",
-        "Only a `continue` that ends an arm of an `if` directly in the loop has a plain meaning.",
-        "Put the rest of the body under an `if`.",
+        "This `continue`",
+        "Each condition that may lead to one doubles what follows, and there are too many here.",
+        "Put the rest of the body under one `if`.",
     ),
     ast.Try: Refusal("`try`", "Exceptions leave a loop at a point that no schedule can keep.", _OUTSIDE),
     ast.Raise: Refusal("`raise`", "Exceptions leave a loop at a point that no schedule can keep.", _OUTSIDE),

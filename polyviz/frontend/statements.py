@@ -10,8 +10,8 @@ from polyviz.frontend.assignments import AssignmentReader
 from polyviz.frontend.environment import Known
 from polyviz.frontend.expressions import ExpressionReader
 from polyviz.frontend.jumps import ends_early, without_continue
-from polyviz.frontend.last_values import Assumed
 from polyviz.frontend.loops import after_loop, counter_value, counters, read_header
+from polyviz.frontend.new_arrays import Running
 from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Repeat
 from polyviz.frontend.refuse import EXPRESSIONS, statement_refusal
 from polyviz.frontend.results import read_return
@@ -45,7 +45,7 @@ class StatementReader:
             ast.Expr: self._expression,
             ast.Pass: lambda node: (),
             Exchanged: self._exchanged,
-            Assumed: self._assumed,
+            Running: self._running,
         }
 
     def program_body(self, body: Iterable[ast.stmt]) -> tuple[Node, ...]:
@@ -169,16 +169,6 @@ class StatementReader:
         span = self._program.source.span(node)
         return (Leaf((Break(),), span, self._program.source.segment(span)),)
 
-    def _assumed(self, node: Assumed) -> tuple[Node, ...]:
-        """Rely on a condition on the sizes, where it is one."""
-        condition = self._expressions.read(node.test)
-        try:
-            holds = AffineReader((), self._program.parameters).condition(condition)
-        except NotAffine:
-            return ()
-        self._program.assumptions.append(holds.params())
-        return ()
-
     def _exchanged(self, node: Exchanged) -> tuple[Node, ...]:
         """Note that the notebook has to exchange the names of its arrays."""
         program = self._program
@@ -200,6 +190,23 @@ class StatementReader:
                 hint="Give the number of steps a name before the loops.",
             ) from None
         program.exchanges.append(Exchange(node.names, node.values, steps))
+        return ()
+
+    def _running(self, node: Running) -> tuple[Node, ...]:
+        """Take for granted that the loops run in which a cell makes an array."""
+        program = self._program
+        reader = AffineReader((), program.parameters)
+        for length in node.lengths:
+            try:
+                value = reader.value(self._expressions.read(length))
+            except NotAffine:
+                raise program.source.error(
+                    node,
+                    "An array is made inside of a loop, and whether the loop runs at all depends on data.",
+                    reason="The notebook has the array afterwards only if it does.",
+                    hint="Make the array before the loops, and set its elements here: `B[:] = A`.",
+                ) from None
+            program.assumptions.append(value.gt_set(value.sub(value)).params())
         return ()
 
     def _check_variable(self, node: ast.For, name: str) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -55,15 +54,20 @@ class Exchanged(ast.stmt):
 def _block(body: list[ast.stmt], names: GlobalNames, *, is_cell: bool) -> list[ast.stmt] | None:
     for position, node in enumerate(body):
         swap = _found(node, names) if isinstance(node, ast.For) else None
-        if swap is None or not _is_followed(swap, body, position):
+        if swap is None:
             continue
         later = body[position + 1 :]
         rest = _block(later, names, is_cell=is_cell) or later
+        if not _is_followed(swap, [*body[: position + 1], *rest], position):
+            continue
+        # What the notebook exchanges later, it exchanges whatever was exchanged before.
+        marks = [one for one in rest if isinstance(one, Exchanged)]
+        rest = [one for one in rest if not isinstance(one, Exchanged)]
         if _names(rest) & set(swap.names):
             # What comes after the last mention is the same in each case, such as the return of a result.
             last = max(place for place, one in enumerate(rest) if _names([one]) & set(swap.names))
             rest = [*_variants(swap.count, swap, rest[: last + 1], node), *rest[last + 1 :]]
-        mark = [swap.mark()] if is_cell else []
+        mark = [swap.mark(), *marks] if is_cell else []
         return [*body[:position], swap.loop(), *mark, *rest]
     return None
 
@@ -187,10 +191,11 @@ def _is_followed(swap: _Swap, body: Sequence[ast.stmt], position: int) -> bool:
         if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name)
     }
     own = set(swap.names)
-    stored = Counter(name for node in (*swap.body, *body[position + 1 :]) for name in _stored(node))
-    bounds = _names([swap.start, swap.stop]) | _names([swap.node.target])
+    inside = {name for node in swap.body for name in _stored(node)}
+    stored = inside.union(*map(_stored, body[position + 1 :]))
     handed_out = any(_hands_out(node, own) for node in body[position + 1 :])
-    return own <= arrays and not own & set(stored) and not bounds & set(stored) and not handed_out
+    steps_are_known = not _names([swap.start, swap.stop]) & stored and not _names([swap.node.target]) & inside
+    return own <= arrays and not own & stored and steps_are_known and not handed_out
 
 
 def _hands_out(node: ast.stmt, arrays: set[str]) -> bool:

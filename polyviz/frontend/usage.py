@@ -18,14 +18,15 @@ from polyviz.frontend.temporaries import INTEGER_CALLS, temporaries_of_data
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-Position = Literal["affine", "condition", "data"]
+Position = Literal["affine", "rounded", "condition", "data"]
 
 
 @dataclass
 class Usage:
     """Facts by name. ``subscripts`` holds the subscript counts with the first use of each; ``ranks`` exact ranks and
-    ``least_ranks`` lower bounds from ``.shape``; ``affine``, ``condition`` and ``data`` how a name is used;
-    ``assigned`` where each name is assigned, ``augmented`` how often by ``+=`` and its like."""
+    ``least_ranks`` lower bounds from ``.shape``; ``affine``, ``condition`` and ``data`` how a name is used, ``rounded``
+    as ``affine`` inside of ``int(...)``; ``assigned`` where each name is assigned, ``augmented`` how often by ``+=``
+    and its like."""
 
     subscripts: dict[str, dict[int, ast.expr]] = field(default_factory=lambda: defaultdict(dict))
     ranks: dict[str, int] = field(default_factory=dict)
@@ -34,6 +35,7 @@ class Usage:
     augmented: Counter[str] = field(default_factory=Counter)
     loop_variables: set[str] = field(default_factory=set)
     affine: set[str] = field(default_factory=set)
+    rounded: set[str] = field(default_factory=set)
     condition: set[str] = field(default_factory=set)
     data: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
@@ -48,7 +50,9 @@ class Usage:
 
     def may_be_size(self, name: str) -> bool:
         """Whether a number of unknown type is taken for an integer parameter."""
-        return name in self.affine or (name in self.condition and name not in self.data)
+        if name in self.affine | self.rounded:
+            return True
+        return name in self.condition and name not in self.data
 
     def same_array(self, alias: str, name: str) -> None:
         """``alias = name``: what is known of one array is known of the other."""
@@ -99,6 +103,10 @@ def is_integer_form(node: ast.expr) -> bool:
     return isinstance(node, ast.Name)
 
 
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
 class _Visitor(ast.NodeVisitor):
     def __init__(self, canonical: Callable[[ast.expr], str | None], of_data: set[str]) -> None:
         self.usage = Usage()
@@ -124,17 +132,16 @@ class _Visitor(ast.NodeVisitor):
         for target, name in self._second_names:
             if self.usage.is_array(target):
                 self.usage.same_array(target, name)
-        changed = True
-        while changed:
-            changed = False
-            for target, value in self._flows:
-                names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
-                if target in self.usage.affine and not names <= self.usage.affine:
-                    self.usage.affine |= names
-                    changed = True
+        positions: tuple[Position, ...] = ("affine", "rounded")
+        waiting = [(target, value, position) for target, value in self._flows for position in positions]
+        while reached := [flow for flow in waiting if flow[0] in getattr(self.usage, flow[2])]:
+            waiting = [flow for flow in waiting if flow not in reached]
+            for _, value, position in reached:
+                self._visit_at(position, value)
+        integers = self.usage.affine | self.usage.rounded
         for target, value in self._flows:
-            if target not in self.usage.affine:
-                self.usage.data |= {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+            if target not in integers:
+                self.usage.data |= _names(value)
 
     def visit_Name(self, node: ast.Name) -> None:
         self.usage.names.add(node.id)
@@ -164,7 +171,7 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_Compare(self, node: ast.Compare) -> None:
         operands = [node.left, *node.comparators]
-        names = {part.id for operand in operands for part in ast.walk(operand) if isinstance(part, ast.Name)}
+        names = {name for operand in operands for name in _names(operand)}
         if names & self._of_data or not all(is_integer_form(operand) for operand in operands):
             # A threshold for data, or a comparison with a float, says nothing about integers.
             self._visit_at("affine" if self._position == "affine" else "data", *operands)
@@ -223,7 +230,20 @@ class _Visitor(ast.NodeVisitor):
             self._visit_at("affine", first)
             arguments = arguments[1:]
         keeps = isinstance(node.func, ast.Name) and node.func.id in INTEGER_CALLS
-        self._visit_at(self._position if keeps else "data", *arguments)
+        inside = "rounded" if name == "int" and self._position == "affine" else self._position
+        self._visit_at(inside if keeps else "data", *arguments)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        """What ``int`` makes whole need not be so before: a product of names there is one with a fraction."""
+        is_fraction = self._position == "rounded" and self._is_scaled(node)
+        self._visit_at("data" if is_fraction else self._position, node.left, node.right)
+
+    def _is_scaled(self, node: ast.BinOp) -> bool:
+        """Whether names are multiplied with names, or an iteration is divided by one: affine it is in neither case."""
+        left, right = (_names(part) for part in (node.left, node.right))
+        if isinstance(node.op, ast.Div):
+            return bool(right) and bool((left | right) & (self.usage.loop_variables | set(self.usage.assigned)))
+        return isinstance(node.op, ast.Mult) and bool(left) and bool(right)
 
     def visit_Assign(self, node: ast.Assign) -> None:
         for target in node.targets:
@@ -233,16 +253,25 @@ class _Visitor(ast.NodeVisitor):
             self._flows += [(target.id, node.value) for target in names]
             if isinstance(node.value, ast.Name):
                 self._second_names += [(target.id, node.value.id) for target in names]
-            self.usage.names |= {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
+            self.usage.names |= _names(node.value)
             self._lengths(node.value)
             return
         self._unpacked_shape(node)
+        self._patterned(names, node.value)
         self._visit_at("data", node.value)
 
     def _lengths(self, value: ast.expr) -> None:
         for part in ast.walk(value):
             if isinstance(part, ast.Call):
                 self.visit_Call(part)
+
+    def _patterned(self, targets: Iterable[ast.Name], value: ast.expr) -> None:
+        """An array that is made like another one has as many dimensions."""
+        if not isinstance(value, ast.Call) or self._canonical(value.func) not in CREATORS_LIKE:
+            return
+        for pattern in value.args[:1]:
+            if isinstance(pattern, ast.Name):
+                self._second_names += [(target.id, pattern.id) for target in targets]
 
     def _unpacked_shape(self, node: ast.Assign) -> None:
         target, value = node.targets[0], node.value
@@ -259,6 +288,6 @@ class _Visitor(ast.NodeVisitor):
             self.usage.augmented[node.target.id] += 1
         if isinstance(node.target, ast.Name) and is_integer_form(node.value):
             self._flows.append((node.target.id, node.value))
-            self.usage.names |= {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
+            self.usage.names |= _names(node.value)
             return
         self._visit_at("data", node.value)

@@ -64,14 +64,15 @@ def exchanged_names(scop: Scop, parameters: Mapping[str, int], namespace: Mappin
 
 
 def _may_be_written(scop: Scop, name: str, parameters: Mapping[str, int]) -> bool:
-    """Whether some instance assigns the scalar for these sizes; an empty loop leaves the name as it is."""
+    """Whether the name is that of a new array, or some instance assigns it for these sizes: an empty loop leaves it."""
     writes = (
         access.relation
         for statement in scop.statements
         for access in statement.accesses
         if access.kind == "write" and access.array == name
     )
-    return any(not _for_sizes(relation.domain(), parameters).is_empty() for relation in writes)
+    is_made = any(array.creation is not None for array in scop.arrays if array.name == name)
+    return is_made or any(not _for_sizes(relation.domain(), parameters).is_empty() for relation in writes)
 
 
 def _for_sizes(domain: isl.Set, parameters: Mapping[str, int]) -> isl.Set:

@@ -144,3 +144,20 @@ def test_what_a_temporary_of_data_is_compared_with_is_no_size(computed: str) -> 
 def test_what_an_integer_temporary_is_compared_with_is_a_size(computed: str) -> None:
     text = f"def f(A, r, n):\n    for i in range(n):\n        {computed}\n        if d < r:\n            A[i] = 1.0"
     assert "r" in [parameter.name for parameter in extract(text).parameters]
+
+
+@pytest.mark.parametrize(
+    ("lines", "sizes"),
+    [
+        ("A[i] = B[int(i * s)]", set()),
+        ("y = int(i * s)\n  A[i] = B[y]", set()),
+        ("at = s * i\n  y = min(int(at), m)\n  A[i] = B[y]", {"m"}),
+        ("A[i] = B[int(i / s)]", set()),
+        ("A[i] = B[int((i + m) / 2)]", {"m"}),
+        ("A[i] = B[i * s]", {"s"}),
+        ("y = i * s\n  A[i] = B[y + int(y)]", {"s"}),
+    ],
+)
+def test_what_int_makes_whole_may_be_a_fraction(lines: str, sizes: set[str]) -> None:
+    scop = extract(f"def f(A, B, n, m, s):\n for i in range(n):\n  {lines}")
+    assert {parameter.name for parameter in scop.parameters} & {"m", "s"} == sizes

@@ -42,6 +42,44 @@ def f(A, n):
 )
 
 program(
+    "bilinear_resampling",
+    """
+def f(image, out, sy, sx):
+    for i in range(out.shape[0]):
+        above = i * sy
+        y = int(above)
+        fy = above - y
+        y1 = min(y + 1, image.shape[0] - 1)
+        for j in range(out.shape[1]):
+            x = int(j * sx)
+            fx = j * sx - x
+            x1 = min(x + 1, image.shape[1] - 1)
+            top = image[y, x] * (1 - fx) + image[y, x1] * fx
+            out[i, j] = top * (1 - fy) + (image[y1, x] * (1 - fx) + image[y1, x1] * fx) * fy
+            out[i, j] += image[int(i / 2.5), int((j + 0.5) * sx)]
+""",
+    image=numbers(3, 4),
+    out=numbers(5, 7),
+    sy=0.5,
+    sx=0.4,
+)
+
+program(
+    "part_of_the_iterations",
+    """
+def f(A, n, part):
+    half = int(n / 2)
+    for i in range(half):
+        A[i] = A[i + half]
+    for i in range(int(n * part)):
+        A[i] += 1
+""",
+    A=numbers(9),
+    n=9,
+    part=0.7,
+)
+
+program(
     "negative_subscripts",
     """
 def f(A):

@@ -40,6 +40,29 @@ def f(u, v, w, n):
     agree(text, u=np.arange(6.0) ** 2, v=np.arange(6.0), w=np.zeros(6), n=steps)
 
 
+TWICE = """
+for t in range(n):
+    B[0] = A[0] + t
+    A, B = B, A
+A[1] += B[0]
+for t in range(1, m):
+    C[1] = A[1] * 2 - t
+    A, B, C = C, A, B
+B[2] = A[1] + C[0]
+for t in range(n):
+    B[0] += A[2]
+    A, B = B, A
+C[2] += A[0]
+"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+@pytest.mark.parametrize("m", [0, 2, 3, 4])
+def test_several_exchanges_of_the_same_arrays(n: int, m: int) -> None:
+    text = "def f(A, B, C, n, m):" + TWICE.replace("\n", "\n    ")
+    agree(text, A=np.arange(4.0), B=np.zeros(4), C=np.ones(4), n=n, m=m)
+
+
 @pytest.mark.parametrize("steps", [1, 2])
 def test_an_exchange_in_three_lines(steps: int) -> None:
     text = """
@@ -123,3 +146,39 @@ def test_a_result_is_returned_after_arrays_were_exchanged() -> None:
     given, expected = ([np.arange(6.0), np.ones(6)] for _ in range(2))
     np.testing.assert_array_equal(pv.compile(smoothed, target="python")(*given, 6), smoothed(*expected, 6))
     np.testing.assert_array_equal(given, expected)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_continue_in_nested_conditions(seed: int) -> None:
+    text = """
+def f(A, x):
+    count = 0
+    for i in range(len(x)):
+        if i > 1:
+            if A[i, 0] > 0.5:
+                x[i] = 3
+                continue
+            A[i, 0] = 1.0
+        elif x[i] > 0.5:
+            count += 1
+        else:
+            continue
+        for j in range(len(x)):
+            if j == i:
+                continue
+            if j % 2 == 0:
+                x[i] += A[i, j]
+                if x[i] > 2:
+                    x[i] *= 0.5
+                    continue
+            else:
+                if j % 3 == 0:
+                    continue
+                A[i, j] = 0
+            A[i, j] += 1
+        A[i, 0] += 1.0
+        continue
+    return count
+"""
+    random = np.random.default_rng(seed)
+    agree(text, A=random.random((6, 6)), x=random.random(6))

@@ -1,4 +1,3 @@
-def f(A, n):
-    B = A.copy()
-    for i in range(n):
-        A[i] = B[n - 1 - i]
+def f(A, s):
+    for i in range(len(A)):
+        s[i] = A.copy()[0]

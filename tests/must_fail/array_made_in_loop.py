@@ -5,3 +5,4 @@ def f(A, n):
     for i in range(n):
         row = np.zeros(n)
         A[i] = row[i]
+    A[0] = row[1]

@@ -9,14 +9,16 @@ import islpy as isl
 import numpy as np
 import pytest
 
-from polyviz.api import extract
+from polyviz.api import compile, extract
 from polyviz.notebook.inplace import (
     FinishedError,
     _interrupts_later,
     _rolled_back,
     exchanged_names,
     final_iterators,
+    run_in_place,
 )
+from tests.frontend.test_rewritten import TWICE
 
 LOOPS = "for i in range(n):\n    for j in range(i, n, 2):\n        A[i, j] = 0.0\n"
 
@@ -67,3 +69,35 @@ def test_exchanged_names_are_those_of_python(n: int) -> None:
     expected = dict(namespace)
     exec(text, expected)
     assert all(found[name] is expected[name] for name in "uvw")
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+@pytest.mark.parametrize("m", [0, 2, 3, 4])
+def test_several_exchanges_are_those_of_python(n: int, m: int) -> None:
+    namespace = {name: np.arange(4.0) + place for place, name in enumerate("ABC")} | {"n": n, "m": m}
+    expected = {name: np.copy(value) if name in "ABC" else value for name, value in namespace.items()}
+    exec(TWICE, expected)
+    run_in_place(compile(extract(TWICE, namespace=namespace), target="python"), namespace)
+    assert all(namespace[name].tolist() == expected[name].tolist() for name in "ABC")
+
+
+@pytest.mark.parametrize("target", ["c", "numba", "python", "emulated"])
+def test_arrays_made_between_loops_are_left_in_the_notebook(target: str) -> None:
+    text = """
+for i in range(n):
+    A[i] = i + 0.5
+made = np.ones(n, dtype=np.float32)
+for i in range(n - 3):
+    made[i] = A[i]
+for t in range(2):
+    kept = A.copy()
+    for i in range(1, n):
+        A[i] = kept[i - 1]
+"""
+    namespace = {"np": np, "A": np.ones(3), "n": 3, "made": None}
+    expected = {**namespace, "A": np.ones(3)}
+    exec(text, expected)
+    run_in_place(compile(extract(text, namespace=namespace), target=target), namespace)
+    for name in ("A", "made", "kept"):
+        assert namespace[name].dtype == expected[name].dtype
+        assert namespace[name].tolist() == expected[name].tolist()

@@ -1,0 +1,216 @@
+"""Arrays that are made as copies, or anew in every iteration: made once, before the loops, and filled where they stand.
+
+``B = A.copy()`` is ``B = np.empty_like(A)`` and ``B[...] = A``. Inside a loop the first goes before all loops: nobody
+can tell, where the name is used only behind that line of the same block.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
+from polyviz.frontend.jumps import ends_early
+from polyviz.frontend.regions import call_of, difference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from polyviz.frontend.names import GlobalNames
+    from polyviz.frontend.source import Source
+
+_FILLS = {"empty": None, "zeros": 0, "ones": 1}
+_BLOCKS = ("body", "orelse")
+
+
+def with_new_arrays(source: Source, names: GlobalNames) -> Source:
+    """``source`` with copies taken apart, and with arrays made before the loops that are made inside of them.
+
+    In a cell such an array is in the notebook afterwards, so that the loops around have to run: a ``Running`` says so.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> source = read_source("def f(A, n):\\n for t in range(n):\\n  B = A.copy()\\n  A[0] = B[1]", None, None)
+    >>> print(ast.unparse(ast.Module(list(with_new_arrays(source, GlobalNames(source)).body), [])))
+    B = np.empty_like(A)
+    for t in range(n):
+        B[...] = A
+        A[0] = B[1]
+    """
+    writer = _Writer(source, names)
+    body = [one for node in source.body for one in writer.outermost(node)]
+    return replace(source, body=tuple(node for node in body if node not in writer.in_vain))
+
+
+class Running(ast.stmt):
+    """Each of ``lengths``, which are those of loops around an array that is made, has to be more than 0."""
+
+    _fields = ("lengths",)
+    lengths: list[ast.expr]
+
+
+@dataclass(frozen=True, slots=True)
+class _New:
+    """An array of this ``name``: the call that makes it, and what its elements are set to, if to anything."""
+
+    name: str
+    creation: ast.Call
+    value: ast.expr | None
+
+    def made(self, node: ast.stmt) -> ast.stmt:
+        """The line that makes it, in the place of ``node``."""
+        return _located(ast.Assign([ast.Name(self.name, ast.Store())], self.creation), node)
+
+    def filled(self, node: ast.stmt) -> list[ast.stmt]:
+        """The line that fills it, in the place of ``node``."""
+        if self.value is None:
+            return []
+        everything = ast.Subscript(ast.Name(self.name, ast.Load()), ast.Constant(...), ast.Store())
+        return [_located(ast.Assign([everything], self.value), node)]
+
+
+@dataclass(slots=True)
+class _Outermost:
+    """The statement around all loops that an array is made in; ``changed`` are the names that it assigns, ``before``
+    gets the lines that go before it, and ``lengths`` of the loops from there to here: None where one is not known."""
+
+    changed: set[str]
+    before: list[ast.stmt]
+    lengths: tuple[ast.expr, ...] | None = ()
+
+
+class _Writer:
+    def __init__(self, source: Source, names: GlobalNames) -> None:
+        self._names = names
+        self._is_cell = source.is_cell
+        self._uses = _uses(source.body)
+        self._stored = Counter(part.id for part in _names(source.body) if isinstance(part.ctx, ast.Store))
+        self._first: dict[str, ast.stmt] = {}
+        self.in_vain: list[ast.stmt] = []
+        """Lines that make an array that is made anew before anybody looks at it."""
+
+    def outermost(self, node: ast.stmt) -> list[ast.stmt]:
+        """A statement outside of loops, behind the lines that make what is made inside of it."""
+        new = self._copied(node)
+        if new is not None and self._stored[new.name] == 1:
+            return [new.made(node), *new.filled(node)]
+        new = new or self._created(node)
+        if new is not None:
+            self._first.setdefault(new.name, node)
+        changed = {part.id for part in _names([node]) if isinstance(part.ctx, ast.Store)}
+        around = _Outermost(changed, [])
+        inside = self._compound(node, around)
+        return [*around.before, inside]
+
+    def _compound(self, node: ast.stmt, around: _Outermost) -> ast.stmt:
+        if not isinstance(node, ast.For | ast.If):
+            return node
+        written = copy.copy(node)
+        inside = replace(around, lengths=self._lengths(node, around))
+        for block in _BLOCKS:
+            setattr(written, block, self._block(getattr(node, block), inside))
+        return written
+
+    def _block(self, body: Sequence[ast.stmt], around: _Outermost) -> list[ast.stmt]:
+        written: list[ast.stmt] = []
+        for place, node in enumerate(body):
+            new = self._copied(node) or self._created(node)
+            if new is None or not self._is_own(new, body[place:], around):
+                written.append(self._compound(node, around))
+                continue
+            if new.name in self._first:
+                self.in_vain.append(self._first[new.name])
+            if self._is_cell:
+                around.before.append(_running(around.lengths or (), node))
+            around.before.append(new.made(node))
+            written += new.filled(node) or [ast.copy_location(ast.Pass(), node)]
+        return written
+
+    def _is_own(self, new: _New, rest: Sequence[ast.stmt], around: _Outermost) -> bool:
+        """Whether the array is used from here to the end of its block only, and is as large in every iteration."""
+        if self._is_cell and around.lengths is None:
+            return False
+        first = [self._first[new.name]] if new.name in self._first else []
+        alone = self._stored[new.name] == 1 + len(first)
+        uses = _uses([*first, *rest])[new.name]
+        return alone and uses == self._uses[new.name] and not _uses([new.creation]).keys() & around.changed
+
+    def _lengths(self, node: ast.For | ast.If, around: _Outermost) -> tuple[ast.expr, ...] | None:
+        match node:
+            case ast.For(iter=ast.Call(func=function, args=[*before, stop], keywords=[]), orelse=[]) if len(before) < 2:
+                pass
+            case _:
+                return None
+        if ends_early(node.body):
+            return None
+        known = self._names.canonical(function) == "range" and not _uses([*before, stop]).keys() & around.changed
+        length = difference(stop, before[0]) if before else stop
+        return (*around.lengths, length) if known and around.lengths is not None else None
+
+    def _copied(self, node: ast.stmt) -> _New | None:
+        """The copy of a whole array that ``node`` makes."""
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Call(func=ast.Attribute(value=ast.Name() as array, attr=method), args=args, keywords=[]),
+            ) if (method, len(args)) in (("copy", 0), ("astype", 1)):
+                kept = array
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Call(func=function, args=[ast.Name() as kept], keywords=[])
+            ) if self._names.canonical(function) in ("numpy.copy", "numpy.array"):
+                args = []
+            case _:
+                return None
+        types = [ast.keyword("dtype", one) for one in args]
+        like = ast.Attribute(ast.Name("np", ast.Load()), "empty_like", ast.Load())
+        return None if name == kept.id else _New(name, ast.Call(like, [copy.copy(kept)], types), kept)
+
+    def _created(self, node: ast.stmt) -> _New | None:
+        """The array of numbers that are all the same that ``node`` makes."""
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=function) as call):
+                canonical = self._names.canonical(function) or ""
+            case _:
+                return None
+        kind = CREATORS.get(canonical) or CREATORS_LIKE.get(canonical)
+        if kind not in _FILLS or not call.args:
+            return None
+        value = _FILLS[kind]
+        if canonical in CREATORS:
+            call = copy.copy(call)
+            call.args = [_clipped(call.args[0]), *call.args[1:]]
+        return _New(name, call, None if value is None else ast.Constant(value))
+
+
+def _clipped(shape: ast.expr) -> ast.expr:
+    """``shape`` with 0 for what is negative: a loop that never runs may ask for that, and would not be heard."""
+    if isinstance(shape, ast.Tuple):
+        return ast.copy_location(ast.Tuple([_clipped(one) for one in shape.elts], shape.ctx), shape)
+    if isinstance(shape, ast.Constant | ast.Attribute):
+        return shape
+    return ast.copy_location(call_of("max", shape, ast.Constant(0)), shape)
+
+
+def _running(lengths: Sequence[ast.expr], node: ast.stmt) -> ast.stmt:
+    running = Running()
+    running.lengths = [copy.deepcopy(length) for length in lengths]
+    return _located(running, node)
+
+
+def _names(nodes: Iterable[ast.AST]) -> list[ast.Name]:
+    return [part for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)]
+
+
+def _uses(nodes: Iterable[ast.AST]) -> Counter[str]:
+    return Counter(part.id for part in _names(nodes))
+
+
+def _located(statement: ast.stmt, node: ast.stmt) -> ast.stmt:
+    """``statement`` at the place of ``node``, where its parts have none of their own."""
+    for part in ast.walk(statement):
+        if not hasattr(part, "lineno") and isinstance(part, ast.stmt | ast.expr | ast.keyword):
+            ast.copy_location(part, node)
+    return statement
