@@ -13,18 +13,13 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.mapping.register_tile import (
-    LOOPS,
     OPERATIONS,
-    RefusedError,
-    Roles,
     block_instances,
     blocks_with,
     conflicts,
-    copies_of,
-    operands_of,
     require_simple,
-    roles_of,
 )
+from polyviz.mapping.roles import LOOPS, RefusedError, Roles, copies_of, operands_of, roles_of
 from polyviz.mapping.work import region_extents
 from polyviz.model.isl_limits import at_most
 from polyviz.model.plan import BLOCK, BlockTiles, RegisterTile

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from polyviz.analysis import BandProperties
-    from polyviz.mapping.register_tile import Roles
+    from polyviz.mapping.roles import Roles
     from polyviz.model.processor import Processor
 
 _DOUBLE = 8

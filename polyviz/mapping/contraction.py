@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.analysis.order_below import keeps_order_below
 from polyviz.analysis.strides import access_rows
-from polyviz.mapping.register_tile import LOOPS
+from polyviz.mapping.roles import LOOPS
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tree import (

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.analysis.order_below import keeps_order_below
-from polyviz.mapping.register_tile import LOOPS
+from polyviz.mapping.roles import LOOPS
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.tree import Path, band_at, bands, is_band, isolate_member, kind_of, statements_under

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from polyviz.mapping.block_tiles import coordinate_names, decision, find_block_tiles, find_updates, tile_sizes
 from polyviz.mapping.contraction import with_inner_products
 from polyviz.mapping.products import with_whole_products
-from polyviz.mapping.register_tile import (
+from polyviz.mapping.register_tile import find_register_tile, require_simple
+from polyviz.mapping.roles import (
     LOOPS,
     RefusedError,
     copies_of,
-    find_register_tile,
     operands_of,
     possible_roles,
-    require_simple,
     with_matrices,
 )
 from polyviz.model.schedule import Decision
@@ -31,7 +30,8 @@ if TYPE_CHECKING:
     from polyviz.analysis import BandProperties
     from polyviz.mapping.band_plan import BandPlan
     from polyviz.mapping.block_tiles import Update
-    from polyviz.mapping.register_tile import BlockedBand, Roles
+    from polyviz.mapping.register_tile import BlockedBand
+    from polyviz.mapping.roles import Roles
     from polyviz.mapping.tile_sizes import Tile
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import BlockTiles, RegisterTile
