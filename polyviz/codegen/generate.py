@@ -68,7 +68,11 @@ def all_types(scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType
         known = _known_type(array, given, types, guess)
         if known is not None:
             types[array.name] = known
-    types.update({name: ArrayType(dtype, 0) for name, dtype in _assigned_scalars(scop, types).items()})
+    ranks = {array.name: array.rank for array in scop.arrays}
+    types.update({name: ArrayType(dtype, ranks[name]) for name, dtype in _assigned_types(scop, types).items()})
+    for array in scop.arrays:
+        if array.name not in types and array.creation is not None and array.creation.like in types:
+            types[array.name] = ArrayType(types[array.creation.like].dtype, array.rank)
     return {array.name: types.get(array.name, ArrayType("float64", array.rank)) for array in scop.arrays}
 
 
@@ -81,8 +85,10 @@ def largest_cell(types: Mapping[str, ArrayType]) -> int:
     return max((np.dtype(kind.dtype).itemsize for kind in types.values() if kind.rank), default=8)
 
 
-def _assigned_scalars(scop: Scop, types: Mapping[str, ArrayType]) -> dict[str, str]:
-    """The types of the scalars that statements assign: of all values assigned, also the one passed by the caller."""
+def _assigned_types(scop: Scop, types: Mapping[str, ArrayType]) -> dict[str, str]:
+    """The types that follow from what statements assign: of scalars, from all values, also the one passed by the
+    caller; of arrays made of values, from the first."""
+    made = {array.name for array in scop.arrays if array.creation is not None and array.creation.of_values}
     scalars = {array.name for array in scop.arrays if array.rank == 0}
     assigned = {name for statement in scop.statements for name in _targets(statement)} & scalars
     elements = {name: kind.dtype for name, kind in types.items() if name not in assigned}
@@ -90,8 +96,8 @@ def _assigned_scalars(scop: Scop, types: Mapping[str, ArrayType]) -> dict[str, s
     # What the caller passed counts as a first assignment.
     elements.update({_passed(name): dtype for name, dtype in passed.items()})
     first = [Assign(Element(name), Element(_passed(name))) for name in sorted(passed)]
-    inferred = infer_scalars([first, *(statement.body for statement in scop.statements)], elements)
-    return {name: dtype for name, dtype in inferred.items() if name in scalars}
+    inferred = infer_scalars([first, *(statement.body for statement in scop.statements)], elements, made)
+    return {name: dtype for name, dtype in inferred.items() if name in scalars | made}
 
 
 def _passed(name: str) -> str:
@@ -111,6 +117,8 @@ def _known_type(
         like = array.creation.like
         if like is not None and like in known:
             return ArrayType(known[like].dtype, array.rank)
+        if array.creation.of_values or like is not None:
+            return None
         return ArrayType(array.creation.dtype or "float64", array.rank)
     if array.origin == "argument":
         return ArrayType(array.dtype or guess, array.rank)

@@ -46,7 +46,7 @@ from polyviz.model.expression import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
 __all__ = [
     "C_TYPE_NAMES",
@@ -169,8 +169,11 @@ def assigned_type(assignment: Assign, environment: Environment) -> Type:
     return infer(Binary(assignment.operator, assignment.target, assignment.value), environment)
 
 
-def infer_scalars(bodies: Iterable[Iterable[Instruction]], known: Mapping[str, str]) -> dict[str, str]:
-    """The dtype names of the scalars that ``bodies`` assign and ``known`` does not hold.
+def infer_scalars(
+    bodies: Iterable[Iterable[Instruction]], known: Mapping[str, str], made: Container[str] = ()
+) -> dict[str, str]:
+    """The dtype names of the scalars that ``bodies`` assign and ``known`` does not hold, and of the arrays ``made`` of
+    the value that is stored first.
 
     ``known`` maps arrays and scalar arguments to dtype names. Raises ``CodegenError``, with the place of the first
     assignment, for a scalar whose type does not follow from its assignments.
@@ -179,12 +182,13 @@ def infer_scalars(bodies: Iterable[Iterable[Instruction]], known: Mapping[str, s
     >>> infer_scalars([body], {"A": "float64"})
     {'s': 'float64'}
     """
-    scalars = [
-        assignment
-        for body in bodies
-        for assignment in assignments(body)
-        if not assignment.target.subscripts and assignment.target.array not in known
-    ]
+    scalars, stored = [], set[str]()
+    for assignment in (one for body in bodies for one in assignments(body)):
+        name = assignment.target.array
+        is_first = name in made and name not in stored
+        stored.add(name)
+        if name not in known and (is_first or not assignment.target.subscripts):
+            scalars.append(assignment)
     types: dict[str, str] = {}
     while changes := _propagate(scalars, {**known, **types}) or _closed(scalars, {**known, **types}):
         types.update(changes)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from polyviz.frontend.program import Program
     from polyviz.frontend.symbols import ArrayDraft
+    from polyviz.model.scop import Creation
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +112,17 @@ def _array(program: Program, draft: ArrayDraft, liveness: Liveness, context: isl
         extents=extents,
         live_in=live_in,
         live_out=live_out,
-        dtype=creation.dtype or (None if creation.like else "float64") if creation is not None else None,
+        dtype=_dtype(creation),
         creation=creation,
         span=draft.span,
         is_point=draft.is_point,
     )
+
+
+def _dtype(creation: Creation | None) -> str | None:
+    if creation is None or creation.dtype is not None:
+        return None if creation is None else creation.dtype
+    return None if creation.like is not None or creation.of_values else "float64"
 
 
 def _aligned_extent(extent: isl.PwAff | None, context: isl.Set) -> isl.PwAff | None:

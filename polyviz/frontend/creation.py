@@ -16,6 +16,8 @@ from polyviz.model.expression import Element, Expression, walk
 from polyviz.model.scop import Creation
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from polyviz.frontend.expressions import ExpressionReader
     from polyviz.frontend.program import Program
 
@@ -60,6 +62,17 @@ class CreationReader:
             name, len(extents), "local", list(extents), creation, self._program.source.span(target)
         )
         self._program.environment.bind(name, None)
+
+    def of_values(self, statement: ast.stmt, target: ast.Name, lengths: Sequence[ast.expr]) -> ArrayDraft:
+        """Enter an array of these ``lengths`` that is made of what is stored first; raises as for any other."""
+        name = self._checked_name(statement, target)
+        source = self._program.source
+        creation = Creation("empty", None, None, None, source.span(statement), of_values=True)
+        extents = [self._extent(length) for length in lengths]
+        draft = ArrayDraft(name, len(extents), "local", list(extents), creation, source.span(target))
+        self._program.arrays[name] = draft
+        self._program.environment.bind(name, None)
+        return draft
 
     def _checked_name(self, statement: ast.stmt, target: ast.expr) -> str:
         source = self._program.source

@@ -97,6 +97,26 @@ def call_of(function: str, *arguments: ast.expr) -> ast.expr:
     return ast.Call(ast.Name(function, ast.Load()), list(arguments), [])
 
 
+def nested(axes: Sequence[Axis], names: Sequence[str], *body: ast.stmt) -> ast.stmt:
+    """``body`` inside a loop along each of ``axes``.
+
+    >>> axis = Axis(ast.Constant(0), ast.Name("n"), 1)
+    >>> print(ast.unparse(nested([axis], ["i"], ast.Pass())))
+    for i in range(0, n, 1):
+        pass
+    """
+    block = list(body)
+    for axis, name in reversed(list(zip(axes, names, strict=True))):
+        bounds = [axis.start, axis.stop, ast.Constant(axis.step)]
+        block = [ast.For(ast.Name(name, ast.Store()), call_of("range", *bounds), block, [])]
+    return block[0]
+
+
+def loaded(element: ast.Subscript) -> ast.Subscript:
+    """``element`` as it is read."""
+    return ast.Subscript(element.value, element.slice, ast.Load())
+
+
 def difference(left: ast.expr, right: ast.expr) -> ast.expr:
     """``left - right``, written as a person would.
 

@@ -9,26 +9,22 @@ from __future__ import annotations
 
 import ast
 import copy
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
-import islpy as isl
-
-from polyviz.frontend.affine import AffineReader, NotAffine
+from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.functions import PURE
+from polyviz.frontend.region_reader import RegionReader
 from polyviz.frontend.regions import (
     Axis,
     Region,
     call_of,
-    constant_of,
-    difference,
     extent_of,
-    filled_up,
+    loaded,
     matching_position,
-    walks,
+    nested,
 )
 from polyviz.frontend.sums import Places, Shapes, SumReader
 from polyviz.frontend.symbols import ArrayDraft
-from polyviz.frontend.usage import subscript_chain
 from polyviz.model.scop import Creation
 
 if TYPE_CHECKING:
@@ -41,6 +37,7 @@ _NOTE = (
     "read as loops over elements: the slices are taken to lie inside their arrays and to be equally long, and whole "
     "numbers are computed in 64 bits."
 )
+Located = TypeVar("Located", bound=ast.AST)
 _NAMES = ("i", "j", "k", "l", "m", "p", "q", "r")
 
 
@@ -51,7 +48,10 @@ class SliceReader:
         self._program = program
         self._expressions = expressions
         self._iterators: list[str] = []
-        self._sums = SumReader(program, expressions, Shapes(self._region, self._check_length, self._elementwise))
+        self._creations = CreationReader(program, expressions)
+        self._regions = RegionReader(program, expressions)
+        shapes = Shapes(self._regions.read, self._regions.check_length, self._elementwise, self._operands)
+        self._sums = SumReader(program, expressions, shapes)
         self._matched = False
         self._lines: list[int] = []
 
@@ -65,8 +65,8 @@ class SliceReader:
                 operator = None
             case ast.AugAssign(target=ast.Subscript() | ast.Name() as target, op=operator, value=value):
                 pass
-            case ast.Assign(targets=[ast.Name()]):
-                return self.behind_sums(node, node.value)
+            case ast.Assign(targets=[ast.Name() as target], value=value):
+                return self._new_array(node, target, value) or self.behind_sums(node, value)
             case ast.Assign(targets=[_, _, *_] as targets) if any(map(self._has_axes, targets)):
                 raise self._program.source.error(
                     node,
@@ -75,10 +75,16 @@ class SliceReader:
                 )
             case _:
                 return None
-        region = self._region(target)
+        region = self._regions.read(target)
         if region is None:
             return self.behind_sums(node, value)
         self._check_target(target, region)
+        return self._stored(node, target, region, operator, value)
+
+    def _stored(
+        self, node: ast.stmt, target: ast.expr, region: Region, operator: ast.operator | None, value: ast.expr
+    ) -> list[ast.stmt]:
+        """The loops that store the elements of ``value`` in ``region``."""
         names = [self._iterator(position) for position in range(len(region.axes))]
         element = region.at([ast.Name(name, ast.Load()) for name in names], ast.Store())
         self._matched, self._sums.before = False, []
@@ -89,6 +95,35 @@ class SliceReader:
             _located(statement, node)
             for statement in self._statements(region, names, element, operator, source, target)
         ]
+
+    def returned(self, node: ast.Return) -> list[ast.stmt]:
+        """``node`` behind the lines that make the arrays which it returns without a name: ``return A + 1.0``."""
+        if node.value is None:
+            return [node]
+        is_tuple = isinstance(node.value, ast.Tuple)
+        values = list(node.value.elts) if isinstance(node.value, ast.Tuple) else [node.value]
+        before: list[ast.stmt] = []
+        for place, value in enumerate(values):
+            if self._makes_array(value):
+                name = self._program.parameters.fresh("result")
+                before.append(_located(ast.Assign([ast.Name(name, ast.Store())], value), value))
+                values[place] = ast.copy_location(ast.Name(name, ast.Load()), value)
+        last = copy.copy(node)
+        last.value = ast.copy_location(ast.Tuple(values, ast.Load()), node) if is_tuple else values[0]
+        return [*before, last]
+
+    def _makes_array(self, value: ast.expr) -> bool:
+        """Whether ``value`` computes elements; a name or a slice is the array itself, or a view of it."""
+        return not isinstance(value, ast.Name | ast.Subscript) and bool(self._sums.shape(value))
+
+    def _new_array(self, node: ast.Assign, target: ast.Name, value: ast.expr) -> list[ast.stmt] | None:
+        """The loops that fill a new array with the elements of ``value``; None where that is no array."""
+        if not self._makes_array(value):
+            return None
+        lengths = [_located(call_of("max", length, ast.Constant(0)), value) for length in self._sums.shape(value)]
+        draft = self._creations.of_values(node, target, lengths)
+        axes = (Axis(ast.Constant(0), extent_of(target, position), 1) for position in range(draft.rank))
+        return self._stored(node, target, Region(draft, target, tuple(axes)), None, value)
 
     def behind_sums(self, node: ast.Assign | ast.AugAssign | ast.Return, value: ast.expr) -> list[ast.stmt] | None:
         """``node`` behind the loops that add up what its ``value`` asks for; None where it asks for no sum."""
@@ -103,7 +138,7 @@ class SliceReader:
         return [_located(statement, node) for statement in (*before, with_sum)]
 
     def _has_axes(self, target: ast.expr) -> bool:
-        region = self._region(target) if isinstance(target, ast.Subscript) else None
+        region = self._regions.read(target) if isinstance(target, ast.Subscript) else None
         return region is not None
 
     def _statements(
@@ -120,7 +155,7 @@ class SliceReader:
             store = (
                 ast.Assign([element], value) if operator is None else ast.AugAssign(element, operator, value)
             )
-            return [_nested(region.axes, names, *before, store)]
+            return [nested(region.axes, names, *before, store)]
         temporary = self._temporary(region, target)
         index = [ast.Name(name, ast.Load()) for name in names]
         kept = ast.Subscript(
@@ -129,86 +164,11 @@ class SliceReader:
             ast.Store(),
         )
         if operator is not None:
-            value = ast.BinOp(_loaded(element), operator, value)
+            value = ast.BinOp(loaded(element), operator, value)
         return [
-            _nested(region.axes, names, *before, ast.Assign([kept], value)),
-            _nested(region.axes, names, ast.Assign([element], _loaded(kept))),
+            nested(region.axes, names, *before, ast.Assign([kept], value)),
+            nested(region.axes, names, ast.Assign([element], loaded(kept))),
         ]
-
-    def _region(self, node: ast.expr) -> Region | None:
-        """The region that ``node`` means; None for what is no array, a single element, or subscripted otherwise."""
-        if isinstance(node, ast.Subscript) and walks(node.value):
-            return None
-        base, indices = subscript_chain(node) if isinstance(node, ast.Subscript) else (node, ())
-        rank = self._program.rank(base.id) if isinstance(base, ast.Name) else None
-        if rank is None or not isinstance(base, ast.Name):
-            return None
-        filled = filled_up(indices, rank)
-        array = (
-            self._program.array(base.id) if any(isinstance(index, ast.Slice) for index in filled) else None
-        )
-        if array is None:
-            return None
-        parts = [self._part(base, axis, index) for axis, index in enumerate(filled)]
-        return Region(array, base, tuple(parts))
-
-    def _part(self, base: ast.Name, axis: int, index: ast.expr) -> ast.expr | Axis:
-        if not isinstance(index, ast.Slice):
-            return index
-        step = self._step(index)
-        extent = extent_of(base, axis)
-        for bound in (index.lower, index.upper):
-            if bound is not None and constant_of(bound) is None:
-                self._assume_from_start(bound, base, axis)
-        if step > 0:
-            start = self._from_end(index.lower, extent, ast.Constant(0), clipped=True)
-            return Axis(start, self._from_end(index.upper, extent, extent), step)
-        start = self._from_end(index.lower, extent, difference(extent, ast.Constant(1)))
-        return Axis(start, self._from_end(index.upper, extent, ast.Constant(-1)), step)
-
-    def _step(self, index: ast.Slice) -> int:
-        step = 1 if index.step is None else constant_of(index.step)
-        if step:
-            return step
-        raise self._program.source.error(
-            index.step or index,
-            "The step of a slice has to be a number other than 0.",
-            hint="Write the loop: `for i in range(start, stop, step)`.",
-        )
-
-    def _from_end(
-        self, bound: ast.expr | None, extent: ast.expr, missing: ast.expr, *, clipped: bool = False
-    ) -> ast.expr:
-        """A bound as a position: a negative number counts from the end, as far as the array reaches."""
-        if bound is None:
-            return missing
-        constant = constant_of(bound)
-        if constant is None or constant >= 0:
-            return bound
-        position = difference(extent, ast.Constant(-constant))
-        return call_of("max", position, ast.Constant(0)) if clipped else position
-
-    def _assume_from_start(self, bound: ast.expr, base: ast.Name, axis: int) -> None:
-        """Take for granted that a bound over the sizes is not negative: it would count from the end then.
-
-        Where that would be before the array begins, as in one without elements, nothing is selected either way.
-        """
-        reader = AffineReader(tuple(self._program.iterators), self._program.parameters)
-        try:
-            value = reader.value(self._expressions.read(bound))
-        except NotAffine:
-            return
-        if value.involves_dims(isl.dim_type.in_, 0, value.dim(isl.dim_type.in_)):
-            return
-        nothing = value.sub(value)
-        assumed = value.ge_set(nothing).params()
-        known = self._program.parameters.known_shape(base.id, axis)
-        if known is not None:
-            length = reader.value(known)
-            outside = length.add(value).le_set(nothing).intersect(length.ge_set(nothing))
-            either = assumed.union(outside.params()).coalesce()
-            assumed = either if either.n_basic_set() == 1 else assumed
-        self._program.assumptions.append(assumed)
 
     def _check_target(self, target: ast.expr, region: Region) -> None:
         indices = [part for part in region.parts if isinstance(part, ast.expr)]
@@ -256,28 +216,50 @@ class SliceReader:
 
     def _elementwise(self, node: ast.expr, target: Region, names: Sequence[str]) -> ast.expr:
         """``node`` for one element of ``target``: every region in it at the matching element."""
-        region = self._region(node) if isinstance(node, ast.Name | ast.Subscript) else None
+        region = self._regions.read(node) if isinstance(node, ast.Name | ast.Subscript) else None
         if region is not None:
             return ast.copy_location(self._matching(node, region, target, names), node)
         added = self._sums.value(node, Places(target.axes, tuple(names)))
         if added is not None:
             self._matched = True
             return added
-        if isinstance(node, ast.BinOp):
-            left, right = (self._elementwise(part, target, names) for part in (node.left, node.right))
-            return ast.copy_location(ast.BinOp(left, node.op, right), node)
-        if isinstance(node, ast.UnaryOp):
-            return ast.copy_location(
-                ast.UnaryOp(node.op, self._elementwise(node.operand, target, names)), node
-            )
-        if isinstance(node, ast.Call) and self._is_elementwise(node):
-            arguments = [self._elementwise(part, target, names) for part in node.args]
-            return ast.copy_location(ast.Call(node.func, arguments, node.keywords), node)
-        return node
+        operands = self._operands(node)
+        elements = [self._elementwise(part, target, names) for part in operands]
+        match node:
+            case ast.BinOp(op=operator):
+                element: ast.expr = ast.BinOp(elements[0], operator, elements[1])
+            case ast.UnaryOp(op=unary):
+                element = ast.UnaryOp(unary, elements[0])
+            case ast.Compare(ops=operators):
+                element = ast.Compare(elements[0], operators, elements[1:])
+            case ast.Call(func=function, keywords=keywords) if operands:
+                if self._expressions.canonical(function) == "numpy.where":
+                    element = ast.IfExp(*elements)
+                elif isinstance(function, ast.Attribute) and operands[0] is function.value:
+                    return elements[0]  # a copy
+                else:
+                    element = ast.Call(function, elements, keywords)
+            case _:
+                return node
+        return ast.copy_location(element, node)
 
-    def _is_elementwise(self, node: ast.Call) -> bool:
-        canonical = self._expressions.canonical(node.func) or ""
-        return canonical in (*PURE, "numpy.clip") and (canonical.startswith("numpy.") or canonical == "abs")
+    def _operands(self, node: ast.expr) -> list[ast.expr]:
+        """The parts of ``node`` that it computes with element by element; none where it is no such computation."""
+        match node:
+            case ast.BinOp(left=left, right=right):
+                return [left, right]
+            case ast.UnaryOp(operand=operand):
+                return [operand]
+            case ast.Compare(left=left, comparators=others):
+                return [left, *others]
+            case ast.Call(func=ast.Attribute(value=ast.Name() | ast.Subscript() as array, attr="copy"), args=[]):
+                return [array]
+            case ast.Call(func=function, args=arguments):
+                canonical = self._expressions.canonical(function) or ""
+                elementwise = canonical in (*PURE, "numpy.clip") and canonical.partition(".")[0] in ("numpy", "abs")
+                is_choice = canonical == "numpy.where" and len(arguments) == 3
+                return arguments if elementwise or is_choice else []
+        return []
 
     def _matching(
         self, node: ast.expr, region: Region, target: Region, names: Sequence[str]
@@ -293,32 +275,8 @@ class SliceReader:
             )
         pairs = list(zip(region.axes, target.axes[skipped:], names[skipped:], strict=True))
         for axis, other, _ in pairs:
-            self._check_length(node, axis, other)
+            self._regions.check_length(node, axis, other)
         return region.at([matching_position(axis, other, name) for axis, other, name in pairs], ast.Load())
-
-    def _check_length(self, node: ast.expr, axis: Axis, other: Axis) -> None:
-        if ast.unparse(axis.length) == ast.unparse(other.length):
-            return
-        reader = AffineReader(tuple(self._program.iterators), self._program.parameters)
-        lengths = [ast.fix_missing_locations(ast.copy_location(part.length, node)) for part in (axis, other)]
-        try:
-            first, second = (
-                _at_least_zero(reader.value(self._expressions.read(length))) for length in lengths
-            )
-        except NotAffine:
-            return
-        equal = first.eq_set(second)
-        depends = equal.involves_dims(isl.dim_type.set, 0, equal.dim(isl.dim_type.set))
-        if not depends:
-            self._program.assumptions.append(equal.params())
-        if equal.intersect(first.gt_set(first.sub(first))).is_empty():
-            given, wanted = (ast.unparse(length) for length in lengths)
-            raise self._program.source.error(
-                node,
-                "The two sides of the assignment never have the same number of elements.",
-                reason=f"Here it is {given}, on the left {wanted}.",
-                hint="Correct the slices, or write the loop.",
-            )
 
     def _note(self, node: ast.stmt) -> None:
         """Say once what is taken for granted, for all lines so far."""
@@ -349,26 +307,9 @@ class _Sums(ast.NodeTransformer):
         return self.generic_visit(node) if added is None else added
 
 
-def _nested(axes: Sequence[Axis], names: Sequence[str], *body: ast.stmt) -> ast.stmt:
-    block = list(body)
-    for axis, name in reversed(list(zip(axes, names, strict=True))):
-        bounds = [axis.start, axis.stop, ast.Constant(axis.step)]
-        block = [ast.For(ast.Name(name, ast.Store()), call_of("range", *bounds), block, [])]
-    return block[0]
-
-
-def _loaded(element: ast.Subscript) -> ast.Subscript:
-    return ast.Subscript(element.value, element.slice, ast.Load())
-
-
-def _located(statement: ast.stmt, node: ast.stmt) -> ast.stmt:
+def _located(statement: Located, node: ast.AST) -> Located:
     """``statement`` at the place of ``node``, where its parts do not have a place of their own."""
     for part in ast.walk(statement):
         if not hasattr(part, "lineno") and isinstance(part, ast.stmt | ast.expr):
             ast.copy_location(part, node)
     return statement
-
-
-def _at_least_zero(length: isl.PwAff) -> isl.PwAff:
-    """The number of elements: none where the bounds of a slice are the wrong way round."""
-    return length.max(length.sub(length)).coalesce()

@@ -55,6 +55,9 @@ class StatementReader:
         if not isinstance(last, ast.Return) or self._program.source.is_cell:
             return self.read(statements)
         nodes = self.read(statements[:-1])
+        *made, last = self._slices.returned(last)
+        nodes += self.read(made)
+        assert isinstance(last, ast.Return)
         behind = self._slices.behind_sums(last, last.value) if last.value is not None else None
         if behind is not None:
             nodes += self.read(behind[:-1])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.literals import SUM
-from polyviz.frontend.regions import Axis, Region, call_of, constant_of, extent_of, matching_position
+from polyviz.frontend.regions import Axis, Region, call_of, constant_of, extent_of, matching_position, nested
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,11 +37,12 @@ class Places:
 @dataclass(frozen=True, slots=True)
 class Shapes:
     """What the reader of slices knows: which region a node means, whether two axes are equally long (raises if not),
-    one element of an expression, and a name for a loop."""
+    one element of an expression, and what a computation by elements computes with."""
 
     region: Callable[[ast.expr], Region | None]
     same_length: Callable[[ast.expr, Axis, Axis], None]
     element: Callable[[ast.expr, Region, Sequence[str]], ast.expr]
+    operands: Callable[[ast.expr], list[ast.expr]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,20 @@ class SumReader:
         summed = self._summed(node)
         region = None if summed is None else self._widest(summed.operand)
         return None if summed is None or region is None else self._sum(summed, region, places)
+
+    def shape(self, node: ast.expr) -> list[ast.expr]:
+        """The length of ``node`` along each dimension; none for a number, and for what is not computed by elements."""
+        region = self._shapes.region(node) if isinstance(node, ast.Name | ast.Subscript) else None
+        if region is not None:
+            return [axis.length for axis in region.axes]
+        if (factors := self._factors(node)) is not None:
+            free = [] if self._is_called(node, "vdot", "inner") else [*factors[0].axes[:-1], *factors[1].axes[1:]]
+            return [axis.length for axis in free]
+        if (summed := self._summed(node)) is not None:
+            inside = self.shape(summed.operand)
+            axis = summed.axis
+            return [] if axis is None else [*inside[:axis], *inside[axis % (len(inside) or 1) + 1 :]]
+        return max((self.shape(part) for part in self._shapes.operands(node)), key=len, default=[])
 
     def _sum(self, summed: _Summed, region: Region, places: Places) -> ast.expr | None:
         names = self._names(region, summed.axis, places)
@@ -191,14 +206,14 @@ class SumReader:
         best = self._program.parameters.fresh("best")
         chosen = ast.Call(_of_numpy(function), [ast.Name(best, ast.Load()), element], [])
         self.before.append(ast.Assign([ast.Name(best, ast.Store())], first))
-        self.before.append(_around(axes, names, ast.Assign([ast.Name(best, ast.Store())], chosen)))
+        self.before.append(nested(axes, names, ast.Assign([ast.Name(best, ast.Store())], chosen)))
         return ast.Name(best, ast.Load())
 
     def _total(self, axes: Sequence[Axis], names: Sequence[str], value: ast.expr) -> ast.Name:
         total = self._program.parameters.fresh("total")
         self.before.append(ast.Assign([ast.Name(total, ast.Store())], ast.Constant(0, SUM)))
         add = ast.AugAssign(ast.Name(total, ast.Store()), ast.Add(), value)
-        self.before.append(_around(axes, names, add))
+        self.before.append(nested(axes, names, add))
         return ast.Name(total, ast.Load())
 
     def _loop_name(self) -> str:
@@ -227,10 +242,3 @@ def _first(region: Region, axis: Axis) -> ast.expr:
 
 def _of_numpy(name: str) -> ast.expr:
     return ast.Attribute(ast.Name("np", ast.Load()), name, ast.Load())
-
-
-def _around(axes: Sequence[Axis], names: Sequence[str], statement: ast.stmt) -> ast.stmt:
-    for axis, name in reversed(list(zip(axes, names, strict=True))):
-        bounds = [axis.start, axis.stop, ast.Constant(axis.step)]
-        statement = ast.For(ast.Name(name, ast.Store()), call_of("range", *bounds), [statement], [])
-    return statement

@@ -51,7 +51,8 @@ class Creation:
     """An array made inside the function before its loops: ``np.zeros((n, m), dtype=np.float32)``.
 
     ``dtype`` is a NumPy name, or ``None`` for NumPy's default; ``like`` names the array whose dtype is taken
-    (``np.zeros_like(A)``, ``dtype=A.dtype``); ``fill`` is the value for ``full``.
+    (``np.zeros_like(A)``, ``dtype=A.dtype``); ``fill`` is the value for ``full``. ``of_values``: the dtype is that of
+    the value which the first statement stores (``B = A + 1.0``).
     """
 
     function: Creator
@@ -59,6 +60,7 @@ class Creation:
     like: str | None
     fill: Expression | None
     span: Span
+    of_values: bool = False
 
 
 @dataclass(frozen=True, slots=True)

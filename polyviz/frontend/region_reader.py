@@ -1,0 +1,138 @@
+"""Reads which part of an array a name or a subscript with slices means, and compares the lengths of two of them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyviz.frontend.affine import AffineReader, NotAffine
+from polyviz.frontend.regions import (
+    Axis,
+    Region,
+    call_of,
+    constant_of,
+    difference,
+    extent_of,
+    filled_up,
+    walks,
+)
+from polyviz.frontend.usage import subscript_chain
+
+if TYPE_CHECKING:
+    from polyviz.frontend.expressions import ExpressionReader
+    from polyviz.frontend.program import Program
+
+
+class RegionReader:
+    """Reads regions; what they take for granted of the sizes becomes an assumption of the program."""
+
+    def __init__(self, program: Program, expressions: ExpressionReader) -> None:
+        self._program = program
+        self._expressions = expressions
+
+    def read(self, node: ast.expr) -> Region | None:
+        """The region that ``node`` means; None for what is no array, a single element, or subscripted otherwise."""
+        if isinstance(node, ast.Subscript) and walks(node.value):
+            return None
+        base, indices = subscript_chain(node) if isinstance(node, ast.Subscript) else (node, ())
+        rank = self._program.rank(base.id) if isinstance(base, ast.Name) else None
+        if rank is None or not isinstance(base, ast.Name):
+            return None
+        filled = filled_up(indices, rank)
+        array = (
+            self._program.array(base.id) if any(isinstance(index, ast.Slice) for index in filled) else None
+        )
+        if array is None:
+            return None
+        parts = [self._part(base, axis, index) for axis, index in enumerate(filled)]
+        return Region(array, base, tuple(parts))
+
+    def _part(self, base: ast.Name, axis: int, index: ast.expr) -> ast.expr | Axis:
+        if not isinstance(index, ast.Slice):
+            return index
+        step = self._step(index)
+        extent = extent_of(base, axis)
+        for bound in (index.lower, index.upper):
+            if bound is not None and constant_of(bound) is None:
+                self._assume_from_start(bound, base, axis)
+        if step > 0:
+            start = self._from_end(index.lower, extent, ast.Constant(0), clipped=True)
+            return Axis(start, self._from_end(index.upper, extent, extent), step)
+        start = self._from_end(index.lower, extent, difference(extent, ast.Constant(1)))
+        return Axis(start, self._from_end(index.upper, extent, ast.Constant(-1)), step)
+
+    def _step(self, index: ast.Slice) -> int:
+        step = 1 if index.step is None else constant_of(index.step)
+        if step:
+            return step
+        raise self._program.source.error(
+            index.step or index,
+            "The step of a slice has to be a number other than 0.",
+            hint="Write the loop: `for i in range(start, stop, step)`.",
+        )
+
+    def _from_end(
+        self, bound: ast.expr | None, extent: ast.expr, missing: ast.expr, *, clipped: bool = False
+    ) -> ast.expr:
+        """A bound as a position: a negative number counts from the end, as far as the array reaches."""
+        if bound is None:
+            return missing
+        constant = constant_of(bound)
+        if constant is None or constant >= 0:
+            return bound
+        position = difference(extent, ast.Constant(-constant))
+        return call_of("max", position, ast.Constant(0)) if clipped else position
+
+    def _assume_from_start(self, bound: ast.expr, base: ast.Name, axis: int) -> None:
+        """Take for granted that a bound over the sizes is not negative: it would count from the end then.
+
+        Where that would be before the array begins, as in one without elements, nothing is selected either way.
+        """
+        reader = AffineReader(tuple(self._program.iterators), self._program.parameters)
+        try:
+            value = reader.value(self._expressions.read(bound))
+        except NotAffine:
+            return
+        if value.involves_dims(isl.dim_type.in_, 0, value.dim(isl.dim_type.in_)):
+            return
+        nothing = value.sub(value)
+        assumed = value.ge_set(nothing).params()
+        known = self._program.parameters.known_shape(base.id, axis)
+        if known is not None:
+            length = reader.value(known)
+            outside = length.add(value).le_set(nothing).intersect(length.ge_set(nothing))
+            either = assumed.union(outside.params()).coalesce()
+            assumed = either if either.n_basic_set() == 1 else assumed
+        self._program.assumptions.append(assumed)
+
+    def check_length(self, node: ast.expr, axis: Axis, other: Axis) -> None:
+        """Take for granted that two axes are equally long; raises at ``node`` where they never are."""
+        if ast.unparse(axis.length) == ast.unparse(other.length):
+            return
+        reader = AffineReader(tuple(self._program.iterators), self._program.parameters)
+        lengths = [ast.fix_missing_locations(ast.copy_location(part.length, node)) for part in (axis, other)]
+        try:
+            first, second = (
+                _at_least_zero(reader.value(self._expressions.read(length))) for length in lengths
+            )
+        except NotAffine:
+            return
+        equal = first.eq_set(second)
+        depends = equal.involves_dims(isl.dim_type.set, 0, equal.dim(isl.dim_type.set))
+        if not depends:
+            self._program.assumptions.append(equal.params())
+        if equal.intersect(first.gt_set(first.sub(first))).is_empty():
+            given, wanted = (ast.unparse(length) for length in lengths)
+            raise self._program.source.error(
+                node,
+                "The two sides of the assignment never have the same number of elements.",
+                reason=f"Here it is {given}, on the left {wanted}.",
+                hint="Correct the slices, or write the loop.",
+            )
+
+
+def _at_least_zero(length: isl.PwAff) -> isl.PwAff:
+    """The number of elements: none where the bounds of a slice are the wrong way round."""
+    return length.max(length.sub(length)).coalesce()
