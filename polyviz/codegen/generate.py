@@ -12,6 +12,7 @@ from polyviz.codegen.cuda import print_cuda
 from polyviz.codegen.decisive import decisive_statements
 from polyviz.codegen.definitions import unsure_note
 from polyviz.codegen.guessed import whole_numbers
+from polyviz.codegen.made_arrays import made_arrays, require_clear_types
 from polyviz.codegen.python import print_numba, print_python
 from polyviz.codegen.typing import Environment, assignments, infer_scalars
 from polyviz.codegen.whole_numbers import require_whole_numbers
@@ -88,7 +89,7 @@ def largest_cell(types: Mapping[str, ArrayType]) -> int:
 def _assigned_types(scop: Scop, types: Mapping[str, ArrayType]) -> dict[str, str]:
     """The types that follow from what statements assign: of scalars, from all values, also the one passed by the
     caller; of arrays made of values, from the first."""
-    made = {array.name for array in scop.arrays if array.creation is not None and array.creation.of_values}
+    made = made_arrays(scop)
     scalars = {array.name for array in scop.arrays if array.rank == 0}
     assigned = {name for statement in scop.statements for name in _targets(statement)} & scalars
     elements = {name: kind.dtype for name, kind in types.items() if name not in assigned}
@@ -97,7 +98,8 @@ def _assigned_types(scop: Scop, types: Mapping[str, ArrayType]) -> dict[str, str
     elements.update({_passed(name): dtype for name, dtype in passed.items()})
     first = [Assign(Element(name), Element(_passed(name))) for name in sorted(passed)]
     inferred = infer_scalars([first, *(statement.body for statement in scop.statements)], elements, made)
-    return {name: dtype for name, dtype in inferred.items() if name in scalars | made}
+    require_clear_types(scop, {**elements, **inferred})
+    return {name: dtype for name, dtype in inferred.items() if name in scalars or name in made}
 
 
 def _passed(name: str) -> str:

@@ -65,8 +65,8 @@ class CreationReader:
 
     def of_values(self, statement: ast.stmt, target: ast.Name, lengths: Sequence[ast.expr]) -> ArrayDraft:
         """Enter an array of these ``lengths`` that is made of what is stored first; raises as for any other."""
-        name = self._checked_name(statement, target)
         source = self._program.source
+        name = self._checked_name(statement, target, of_block=target.id in source.block_names)
         creation = Creation("empty", None, None, None, source.span(statement), of_values=True)
         extents = [self._extent(length) for length in lengths]
         draft = ArrayDraft(name, len(extents), "local", list(extents), creation, source.span(target))
@@ -74,13 +74,13 @@ class CreationReader:
         self._program.environment.bind(name, None)
         return draft
 
-    def _checked_name(self, statement: ast.stmt, target: ast.expr) -> str:
+    def _checked_name(self, statement: ast.stmt, target: ast.expr, *, of_block: bool = False) -> str:
         source = self._program.source
         if not isinstance(target, ast.Name):
             raise source.error(
                 target, "A new array has to be given to one name.", hint="Write `B = np.zeros(...)`."
             )
-        if self._program.depth:
+        if self._program.depth and not of_block:
             raise source.error(
                 statement,
                 f"The array `{target.id}` is made inside a loop or condition.",

@@ -42,7 +42,8 @@ def with_new_arrays(source: Source, names: GlobalNames) -> Source:
     """
     writer = _Writer(source, names)
     body = [one for node in source.body for one in writer.outermost(node)]
-    return replace(source, body=tuple(node for node in body if node not in writer.in_vain))
+    kept = tuple(node for node in body if node not in writer.in_vain)
+    return replace(source, body=kept, block_names=frozenset(writer.block_names))
 
 
 class Running(ast.stmt):
@@ -91,6 +92,7 @@ class _Writer:
         self._first: dict[str, ast.stmt] = {}
         self.in_vain: list[ast.stmt] = []
         """Lines that make an array that is made anew before anybody looks at it."""
+        self.block_names: set[str] = set()
 
     def outermost(self, node: ast.stmt) -> list[ast.stmt]:
         """A statement outside of loops, behind the lines that make what is made inside of it."""
@@ -118,6 +120,8 @@ class _Writer:
         written: list[ast.stmt] = []
         for place, node in enumerate(body):
             new = self._copied(node) or self._created(node)
+            if new is None:
+                self._note_block_name(node, body[place:])
             if new is None or not self._is_own(new, body[place:], around):
                 written.append(self._compound(node, around))
                 continue
@@ -128,6 +132,12 @@ class _Writer:
             around.before.append(new.made(node))
             written += new.filled(node) or [ast.copy_location(ast.Pass(), node)]
         return written
+
+    def _note_block_name(self, node: ast.stmt, rest: Sequence[ast.stmt]) -> None:
+        """Whether a function looks at what ``node`` assigns from here to the end of its block only."""
+        name = node.targets[0].id if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) else ""
+        if name and not self._is_cell and self._stored[name] == 1 and _uses(rest)[name] == self._uses[name]:
+            self.block_names.add(name)
 
     def _is_own(self, new: _New, rest: Sequence[ast.stmt], around: _Outermost) -> bool:
         """Whether the array is used from here to the end of its block only, and is as large in every iteration."""

@@ -18,7 +18,6 @@ from polyviz.frontend.regions import (
     Axis,
     Region,
     call_of,
-    extent_of,
     loaded,
     matching_position,
     nested,
@@ -118,12 +117,13 @@ class SliceReader:
 
     def _new_array(self, node: ast.Assign, target: ast.Name, value: ast.expr) -> list[ast.stmt] | None:
         """The loops that fill a new array with the elements of ``value``; None where that is no array."""
-        if not self._makes_array(value):
+        if target.id in self._program.arrays or not self._makes_array(value):
             return None
-        lengths = [_located(call_of("max", length, ast.Constant(0)), value) for length in self._sums.shape(value)]
-        draft = self._creations.of_values(node, target, lengths)
-        axes = (Axis(ast.Constant(0), extent_of(target, position), 1) for position in range(draft.rank))
-        return self._stored(node, target, Region(draft, target, tuple(axes)), None, value)
+        lengths = [_located(length, value) for length in self._sums.shape(value)]
+        extents = [_located(call_of("max", length, ast.Constant(0)), value) for length in lengths]
+        draft = self._creations.of_values(node, target, extents)
+        axes = tuple(Axis(ast.Constant(0), length, 1) for length in lengths)
+        return self._stored(node, target, Region(draft, target, axes), None, value)
 
     def behind_sums(self, node: ast.Assign | ast.AugAssign | ast.Return, value: ast.expr) -> list[ast.stmt] | None:
         """``node`` behind the loops that add up what its ``value`` asks for; None where it asks for no sum."""

@@ -25,7 +25,8 @@ class Source:
     ``names`` are the globals and closure of a function, or the namespace of a notebook; ``imports`` what the text
     itself imports (local name to dotted name); ``helpers`` the other functions of the text. ``indent`` is the number
     of columns that were removed from every line before parsing. ``defaults`` are those of a function object.
-    ``own_loops`` are variables of loops that the text does not name.
+    ``own_loops`` are variables of loops that the text does not name, ``block_names`` are assigned once, in a loop or
+    condition, and used only below, in the same block.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Source:
     indent: int = 0
     defaults: Mapping[str, Any] = field(default_factory=dict)
     own_loops: frozenset[str] = frozenset()
+    block_names: frozenset[str] = frozenset()
 
     @property
     def is_cell(self) -> bool:

@@ -1,0 +1,70 @@
+"""The types of arrays that are made of values: ``B = A + 1.0``.
+
+NumPy and numba promote arrays by rules of their own: beside a single-precision array a number counts for nothing,
+``uint8`` stays ``uint8``, and the two do not always agree. Where the type of the elements, computed one by one as numba
+computes numbers, is what both would give the array, it is taken; where it may not be, the program has to say.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyviz.codegen.typing import Environment, assignments, infer
+from polyviz.errors import CodegenError
+from polyviz.model.expression import Element, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from polyviz.model.expression import Assign
+    from polyviz.model.scop import Scop
+
+_WIDE = {"int64", "float64", "complex128"}
+"""Types among which arrays and numbers are promoted alike."""
+
+
+def made_arrays(scop: Scop) -> dict[str, Assign]:
+    """The arrays that are made of values, with the assignment that fills them."""
+    made = {array.name for array in scop.arrays if array.creation is not None and array.creation.of_values}
+    found: dict[str, Assign] = {}
+    for assignment in (one for statement in scop.statements for one in assignments(statement.body)):
+        if assignment.target.array in made:
+            found.setdefault(assignment.target.array, assignment)
+    return found
+
+
+def require_clear_types(scop: Scop, types: Mapping[str, str]) -> None:
+    """Raise ``CodegenError`` for an array made of values of which NumPy may see the type otherwise.
+
+    ``types``: the dtype names of all arrays and scalars.
+    """
+    for name, assignment in made_arrays(scop).items():
+        if not _is_clear(scop, assignment, types):
+            creation = scop.array(name).creation
+            raise CodegenError(
+                f"The type of the elements of `{name}` is not clear: NumPy and numba promote "
+                f"{_listed(scop, assignment, types)} in different ways.",
+                span=None if creation is None else creation.span,
+                hint="Make the array with the type that you mean, `B = np.empty(shape, dtype=np.float32)`, and set "
+                "its elements, `B[...] = ...`.",
+            )
+
+
+def _listed(scop: Scop, assignment: Assign, types: Mapping[str, str]) -> str:
+    """The types that meet in ``assignment``, those of arrays first."""
+    ranks = {array.name: array.rank for array in scop.arrays}
+    elements = [part for part in walk(assignment.value) if isinstance(part, Element) and part.array in types]
+    arrays = dict.fromkeys(types[one.array] for one in elements if ranks.get(one.array))
+    return f"arrays of {' and '.join(arrays)} and numbers" if arrays else "these numbers"
+
+
+def _is_clear(scop: Scop, assignment: Assign, types: Mapping[str, str]) -> bool:
+    result = infer(assignment.value, Environment(types)).name
+    ranks = {array.name: array.rank for array in scop.arrays}
+    elements = [part for part in walk(assignment.value) if isinstance(part, Element) and part.array in types]
+    if result == "bool" or all(types[one.array] in _WIDE for one in elements):
+        return True
+    arrays = {types[one.array] for one in elements if ranks.get(one.array)}
+    if not arrays:
+        return result != "uint64" and all(types[one.array] == result for one in elements)
+    return result in arrays and ("uint64" not in arrays or result == "uint64")

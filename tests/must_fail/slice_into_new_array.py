@@ -1,3 +1,0 @@
-def f(y):
-    x = y[:] + 1
-    return x
