@@ -76,6 +76,12 @@ def _for(values: Mapping[str, int]) -> str:
 
 def _difference(answer: Answer, given: Scop, values: Mapping[str, int]) -> str:
     """A sentence about the first difference for ``values``; empty where there is none."""
+    endless = next((one for one in answer.scop.statements if one.is_uneven), None)
+    if endless is not None:
+        return (
+            f"Not run: the loop at line {endless.span.line} ends when its data say so (`while`, `break`), which may be "
+            "never, and an exercise runs what it can count."
+        )
     runs = sum(instance_counts(answer.scop, sizes_of(answer.scop, values, given)).values())
     if runs > MOST_RUNS:
         return f"Not run: the loops have {runs:,} iterations{_for(values)}."

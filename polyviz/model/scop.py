@@ -134,9 +134,10 @@ class Statement:
 
     @property
     def headline(self) -> str:
-        """The user's text in one line; of a loop or condition that stays whole, its head."""
+        """The user's text in one line; of a loop or condition with several lines inside, its head."""
         head, *rest = self.source.splitlines()
-        return f"{head.rstrip()} ..." if rest and head.rstrip().endswith(":") else " ".join(self.source.split())
+        is_long = len(rest) > 1 and head.rstrip().endswith(":")
+        return f"{head.rstrip()} ..." if is_long else " ".join(self.source.split())
 
     @property
     def is_uneven(self) -> bool:

@@ -33,6 +33,8 @@ from tests.shared import dependences_of, part_of, schedule_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import islpy as isl
+
     from polyviz.transform.tree import Path
 
 SCHEDULERS = ("original", "isl", "feautrier", "pluto", "spatial")
@@ -47,12 +49,18 @@ def plan_of(name: str, schedule: str = "pluto", **options: object) -> tuple[pv.S
 
 
 def marked(plan: Plan, kind: str) -> list[Path]:
-    """The bands under marks of this kind."""
+    """The bands under marks of this kind, and under marks below these."""
     return [
-        (*path_of(node), 0)
+        _band_below(node)
         for node in walk(plan.tree)
         if kind_of(node) == "mark" and node.mark_get_id().get_name().partition(":")[0] == kind
     ]
+
+
+def _band_below(node: isl.ScheduleNode) -> Path:
+    while kind_of(node) == "mark":
+        node = node.child(0)
+    return path_of(node)
 
 
 def assert_sound(scop: pv.Scop, dependences: pv.Dependences, plan: Plan) -> None:
@@ -65,7 +73,7 @@ def assert_sound(scop: pv.Scop, dependences: pv.Dependences, plan: Plan) -> None
     )
     properties = band_properties(scop, dependences, plan.tree)
     found = {path: band for (path, _), band in zip(bands(plan.tree), properties, strict=True)}
-    alone = [path for kind in (PARALLEL, VECTOR, INTERLEAVE, JAM, COLLAPSED) for path in marked(plan, kind)]
+    alone = {path for kind in (PARALLEL, VECTOR, INTERLEAVE, JAM, COLLAPSED) for path in marked(plan, kind)}
     for path in alone:
         assert len(found[path].members) == 1
         assert found[path].members[0].parallel
