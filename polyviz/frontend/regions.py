@@ -101,7 +101,7 @@ def nested(axes: Sequence[Axis], names: Sequence[str], *body: ast.stmt) -> ast.s
     """``body`` inside a loop along each of ``axes``.
 
     >>> axis = Axis(ast.Constant(0), ast.Name("n"), 1)
-    >>> print(ast.unparse(nested([axis], ["i"], ast.Pass())))
+    >>> print(ast.unparse(ast.fix_missing_locations(nested([axis], ["i"], ast.Pass()))))
     for i in range(0, n, 1):
         pass
     """
