@@ -11,8 +11,9 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.visited import visited
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
 
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
@@ -33,7 +34,7 @@ def counted(source: Source, names: GlobalNames) -> Source:
     if not any(isinstance(part, ast.While) for node in source.body for part in ast.walk(node)):
         return source
     writer = _Writer(source, names)
-    body = tuple(writer.block(source.body))
+    body = tuple(visited(writer, source.body))
     return replace(source, body=body, own_loops=source.own_loops | writer.own)
 
 
@@ -42,14 +43,6 @@ class _Writer(ast.NodeTransformer):
         self._names = names
         self._taken = {part.id for node in source.body for part in ast.walk(node) if isinstance(part, ast.Name)}
         self.own: frozenset[str] = frozenset()
-
-    def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """The statements of ``body``, of which one may become two."""
-        written: list[ast.stmt] = []
-        for node in body:
-            found = self.visit(node)
-            written += found if isinstance(found, list) else [found]
-        return written
 
     def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
         """The loop and the last value of its counter."""

@@ -16,6 +16,7 @@ from polyviz.frontend.jumps import ends_early
 from polyviz.frontend.literals import literal_number
 from polyviz.frontend.new_arrays import Running
 from polyviz.frontend.regions import difference
+from polyviz.frontend.visited import visited
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,7 +45,7 @@ def with_last_values(source: Source, names: GlobalNames) -> Source:
     B[0] = k
     """
     writer = _Writer(source, names)
-    body = tuple(writer.block(source.body))
+    body = tuple(visited(writer, source.body))
     return replace(source, body=body, own_loops=source.own_loops | writer.own) if writer.own else source
 
 
@@ -54,14 +55,6 @@ class _Writer(ast.NodeTransformer):
         self._names = names
         self._loads, self._stores = (_names(source.body, kind) for kind in (ast.Load, ast.Store))
         self.own: set[str] = set()
-
-    def block(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
-        """``body`` with the loops in it rewritten."""
-        written: list[ast.stmt] = []
-        for node in body:
-            found = self.visit(node)
-            written += found if isinstance(found, list) else [found]
-        return written
 
     def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
         """The loop under a name of its own, which leaves the user's name to what is stored."""

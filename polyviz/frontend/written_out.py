@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from polyviz.frontend.jumps import ends_early, without_continue
 from polyviz.frontend.literals import literal_number
 from polyviz.frontend.usage import subscript_chain
+from polyviz.frontend.visited import visited
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -50,7 +51,7 @@ def written_out(source: Source, names: GlobalNames) -> Source:
     loads = Counter(part.id for part in _parts(source.body) if _is_loaded(part))
     writer = _Writer(source, names, tables | made, loads)
     body = [node for node in source.body if not (_target(node) in made and isinstance(node, ast.Assign))]
-    return replace(source, body=tuple(writer.block(body)))
+    return replace(source, body=tuple(visited(writer, body)))
 
 
 def as_table(value: object) -> Table | None:
@@ -126,14 +127,6 @@ class _Writer(ast.NodeTransformer):
         self._values = dict(values)
         self._loads = loads
 
-    def block(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
-        """``body`` with loops over constants written out."""
-        written: list[ast.stmt] = []
-        for node in body:
-            found = self.visit(node)
-            written += found if isinstance(found, list) else [found]
-        return written
-
     def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
         node.iter = self.visit(node.iter)
         values = None if node.orelse or ends_early(node.body) else self._iterations(node)
@@ -163,7 +156,7 @@ class _Writer(ast.NodeTransformer):
         return node if table is None else _number(len(table), node)
 
     def _kept(self, node: ast.For) -> ast.For:
-        node.body, node.orelse = self.block(node.body), self.block(node.orelse)
+        node.body, node.orelse = visited(self, node.body), visited(self, node.orelse)
         return node
 
     def _iterations(self, node: ast.For) -> Sequence[Any] | None:
@@ -207,7 +200,7 @@ class _Writer(ast.NodeTransformer):
         """``body`` of the loop ``node`` in the iteration with ``value``."""
         before = self._values
         self._values = {**before, **dict(_bindings(node.target, value))}
-        written = self.block(copy.deepcopy(body))
+        written = visited(self, copy.deepcopy(body))
         self._values = before
         return written
 
