@@ -80,10 +80,18 @@ def combine(title: str, sections: Sequence[Section]) -> Bundle:
     """
     parts = [(section.heading, section.open, section.bundle.get(MIME)) for section in sections]
     folded = "".join(
-        details(section.heading, section.bundle["text/html"], opened=section.open) for section in sections
+        details(section.heading, _below(section, heading(section.heading), "text/html"), opened=section.open)
+        for section in sections
     )
-    plain = [title, *(f"\n== {section.heading} ==\n{section.bundle['text/plain']}" for section in sections)]
+    plain = [title]
+    for section in sections:
+        plain.append(f"\n== {section.heading} ==\n{_below(section, section.heading + chr(10), 'text/plain')}")
     return bundle(models.combined_model(title, parts), heading(title) + folded, "\n".join(plain))
+
+
+def _below(section: Section, title: str, form: str) -> str:
+    """One form of a section; a title that the heading above it says already is left out."""
+    return str(section.bundle[form]).removeprefix(title)
 
 
 def note_bundle(note: str) -> Bundle:
@@ -243,7 +251,7 @@ def comparison_bundle(data: ComparisonData) -> Bundle:
     machine = paragraph(f"Machine: {data.machine}") if data.machine else ""
     html = (
         f"<div>{chart}</div>{paragraph(f'Verdict: {verdict(data)}.')}{rows}{_roofline_html(data)}{machine}"
-        f"{items(data.notes)}{sources}"
+        f"{items(roofline_chart.comparison_notes(data))}{sources}"
     )
     return bundle(timing_models.comparison_model(data), html, comparison_text(data))
 

@@ -5,6 +5,7 @@ Where a colour is set, foreground and background are set together, so that any t
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from polyviz.views.svg import data_uri, escape
@@ -73,14 +74,23 @@ def preformatted(text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """A paragraph of text."""
-    return f"<p>{escape(text)}</p>"
+    """A paragraph of text.
+
+    >>> paragraph("`i` runs first")
+    '<p><code>i</code> runs first</p>'
+    """
+    return f"<p>{_prose(text)}</p>"
 
 
 def items(texts: Iterable[str]) -> str:
     """A bulleted list of texts; nothing for none."""
-    listed = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    listed = "".join(f"<li>{_prose(text)}</li>" for text in texts)
     return f"<ul>{listed}</ul>" if listed else ""
+
+
+def _prose(text: str) -> str:
+    """A sentence; what it has between backticks is code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def heading(text: str) -> str:

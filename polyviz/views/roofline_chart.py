@@ -27,6 +27,16 @@ _WIDTH, _HEIGHT = 760.0, 360.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 66.0, 210.0, 92.0, 52.0
 _LINE = 15.0
 _GIGA = 1e9
+_ABOVE_BANDWIDTH = (
+    "More than 100 % of the limit: the data are small enough to stay, from one run to the next, in a cache nearer to "
+    "the cores than the one whose bandwidth sets the limit."
+)
+_ABOVE_PEAK = (
+    "More than 100 % of the limit: the program computes less than the loops as written, or the measurement of this "
+    "machine was disturbed (polyviz doctor --measure repeats it)."
+)
+_WHOLE = 1.005
+"""Shares are rounded: from here on one is shown as more than 100 %."""
 _DEVICES = frozenset(("cuda", "emulated"))
 
 
@@ -77,6 +87,14 @@ def rows(data: ComparisonData, roof: Roofline) -> list[tuple[str, str, str, str]
         )
         for row in placed(data)
     ]
+
+
+def comparison_notes(data: ComparisonData) -> list[str]:
+    """The notes of a comparison, and what a share of more than the whole limit means where there is one."""
+    roof = data.roofline
+    if roof is None or all(roof.limit.share(row.median or math.inf) < _WHOLE for row in placed(data)):
+        return list(data.notes)
+    return [*data.notes, _ABOVE_PEAK if roof.limit.bottleneck == "multiply-add peak" else _ABOVE_BANDWIDTH]
 
 
 def describe(data: ComparisonData, roof: Roofline) -> str:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, cast
 
 from polyviz.views.fit import fit
+from polyviz.views.roofline_chart import comparison_notes
 from polyviz.views.schema import VERSION, ComparisonModel, TuningModel
 from polyviz.views.tuning import outcome, title
 from polyviz.views.verdict import verdict
@@ -31,7 +32,7 @@ def comparison_model(data: ComparisonData) -> Json:
         "verdict": verdict(data),
         "machine": data.machine,
         "sizes": dict(data.sizes),
-        "notes": list(data.notes),
+        "notes": comparison_notes(data),
         "roofline": None if data.roofline is None else _roofline(data.roofline),
     }
     return fit(cast("Json", model))

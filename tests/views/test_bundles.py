@@ -203,3 +203,14 @@ def test_hostile_names_are_text_in_every_form():
 def test_source_of_each_variant_is_folded():
     html = bundles.comparison_bundle(comparison())["text/html"]
     assert "Source of pluto/c" in html and "for (i = 0; i &lt; n; i++)" in html
+
+
+def test_a_section_does_not_repeat_its_heading():
+    one = bundles.combine("f", [bundles.Section("Schedule by pluto", bundles.schedule_bundle(tiled()))])
+    assert one["text/html"].count("Schedule by pluto") == 1
+    assert one["text/plain"].count("Schedule by pluto") == 1
+
+
+def test_what_stands_between_backticks_is_code():
+    shown = bundles.note_bundle("`<b>` leaves its array")["text/html"]
+    assert shown == "<p><code>&lt;b&gt;</code> leaves its array</p>"

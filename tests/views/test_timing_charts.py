@@ -29,6 +29,16 @@ def test_every_variant_is_told_as_a_share_of_the_limit():
     ]
 
 
+@pytest.mark.parametrize(("traffic", "sentence"), [(30_000_000_000, "stay, from one run"), (10, "was disturbed")])
+def test_more_than_the_whole_limit_is_explained(traffic, sentence):
+    roof = Roofline(Work(200_000_000_000, traffic, 10_000_000, 40_000_000), PEAKS, "float64")
+    data = replace(MEASURED, roofline=roof)
+    assert sentence in roofline_chart.comparison_notes(data)[-1]
+    assert sentence in comparison_bundle(data)["text/html"]
+    assert sentence in comparison_model(data)["notes"][-1]
+    assert roofline_chart.comparison_notes(MEASURED) == list(MEASURED.notes)
+
+
 def test_the_roofline_is_a_picture(golden):
     svg = roofline_chart.draw(MEASURED, ROOF)
     assert_picture(svg)

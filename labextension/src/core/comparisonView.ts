@@ -1,7 +1,7 @@
 /** Measured times: one chart at a time, the same as a table with bars on one scale, and the verdict in words. */
 
 import { ChartPlace } from './chart';
-import { button, element, freshId, items, keepingFocus, scrolling, shape } from './dom';
+import { button, element, freshId, items, keepingFocus, prose, scrolling, shape } from './dom';
 import { ratiosFigure, rooflineFigure, timesFigure, type Colours, type Figure } from './figures';
 import type { Comparison, ComparisonRow } from './model';
 import { rooflinePicture } from './rooflinePicture';
@@ -127,7 +127,7 @@ function rowOf(row: ComparisonRow, comparison: Comparison, longest: number): HTM
     element('td', {}, row.median === null || longest <= 0 ? null : bar(row.median, row.interval, longest)),
     element('td', {}, row.speedup === null ? '–' : speedup(row)),
     ...(comparison.roofline === null ? [] : [element('td', {}, shareOf(row, comparison.roofline.limit))]),
-    element('td', {}, row.note)
+    element('td', {}, ...prose(row.note))
   );
 }
 

@@ -49,6 +49,12 @@ export function breakable(text: string): readonly (Node | string)[] {
   return pieces.flatMap((piece, place) => (place > 0 ? [element('wbr'), piece] : [piece]));
 }
 
+/** A sentence; what it has between backticks is code. */
+export function prose(text: string): readonly (Node | string)[] {
+  const pieces = text.split(/`([^`]+)`/);
+  return pieces.flatMap((piece, place) => (piece === '' ? [] : [place % 2 === 1 ? element('code', {}, piece) : piece]));
+}
+
 /** A folding part with its own heading. */
 export function folding(summary: string, open: boolean, ...children: readonly Child[]): HTMLDetailsElement {
   return element('details', { open, class: 'polyviz-folding' }, element('summary', {}, summary), ...children);
@@ -67,7 +73,7 @@ export function scrolling(label: string, ...content: readonly Child[]): HTMLDivE
 }
 
 export function items(sentences: readonly string[]): HTMLUListElement | null {
-  return sentences.length > 0 ? element('ul', {}, ...sentences.map(one => element('li', {}, one))) : null;
+  return sentences.length > 0 ? element('ul', {}, ...sentences.map(one => element('li', {}, ...prose(one)))) : null;
 }
 
 /** One of several values, as radio buttons. */

@@ -1,7 +1,7 @@
 /** The top of the view: which schedule is shown, the sizes that are drawn, and what the kernel is doing. */
 
 import { grouped } from './domainNotes';
-import { button, element, freshId, keepingFocus } from './dom';
+import { button, element, freshId, keepingFocus, prose } from './dom';
 import type { Parameter } from './model';
 import type { State } from './state';
 
@@ -22,7 +22,7 @@ function variantChoice(state: State): HTMLElement {
     return element('label', {}, radio, variant.name);
   });
   const refused = state.model.refusals.map(one =>
-    element('span', { class: 'polyviz-muted' }, `${one.name}: ${one.reason}`)
+    element('span', { class: 'polyviz-muted' }, ...prose(`${one.name}: ${one.reason}`))
   );
   return element(
     'fieldset',

@@ -1,6 +1,6 @@
 /** The moves made so far: undo, redo, a slider over them, and the script that makes them again without the widget. */
 
-import { button, element, keepingFocus } from './dom';
+import { button, element, keepingFocus, prose } from './dom';
 import type { Edit } from './model';
 import type { State } from './state';
 
@@ -33,7 +33,8 @@ function drawn(state: State, edit: Edit): readonly HTMLElement[] {
       'li',
       { 'aria-current': number === edit.steps.length - edit.undone - 1 ? 'step' : null, class: number >= edit.steps.length - edit.undone ? 'polyviz-undone' : '' },
       element('code', {}, step.text),
-      ` ${step.decision}`
+      ' ',
+      ...prose(step.decision)
     )
   );
   const script = element('pre', { class: 'polyviz-script', tabindex: 0, 'aria-label': 'Script of the moves' }, edit.python);

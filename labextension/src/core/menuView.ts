@@ -4,7 +4,7 @@
  */
 
 import { bytesText, cacheText, totalsOf, type Totals } from './cache';
-import { button, element } from './dom';
+import { button, element, prose } from './dom';
 import type { Choice } from './model';
 import { NOTHING } from './selection';
 import type { Menu, State } from './state';
@@ -94,7 +94,7 @@ export class MenuView {
   private forbidden(choice: Choice): HTMLElement {
     const { violation } = choice;
     const show = (): void => {
-      this.reason.textContent = `${choice.label}: ${choice.reason}`;
+      this.reason.replaceChildren(...prose(`${choice.label}: ${choice.reason}`));
       this.state.select(violation === null ? NOTHING : { what: 'violation', violation });
     };
     return button(choice.label, show, {

@@ -1,6 +1,6 @@
 /** Why each loop and statement is what it is: as written, in the chosen schedule and in its program; then the scheduler's log. */
 
-import { element, items, keepingFocus } from './dom';
+import { element, items, keepingFocus, prose } from './dom';
 import { capitalised, loopsOf, verdictOf, whyOf, type Loop } from './loops';
 import type { Model, Reason, Sentence, Variant } from './model';
 import type { State } from './state';
@@ -66,7 +66,7 @@ function inSchedule(state: State, variant: Variant): readonly HTMLElement[] {
   });
   const decisions = variant.decisions
     .filter(one => one.step !== 'loop')
-    .map(one => element('li', {}, element('code', {}, one.step), ` ${one.text}`));
+    .map(one => element('li', {}, element('code', {}, one.step), ' ', ...prose(one.text)));
   const more = 'Why loops are tiled, fused and vectorised, or not, was left out of this saved view, since finding it out takes a while: run this cell and unfold this part.';
   return [
     word(`In the schedule ${variant.name}`),
@@ -116,7 +116,7 @@ function sentence(state: State, { text, violation }: Sentence, depth: number): H
   const full = capitalised(text);
   const item = element('li', {});
   item.style.marginInlineStart = `${depth}em`;
-  item.append(full);
+  item.append(...prose(full));
   if (violation !== null) {
     item.append(' ', small('Show the pair', `Show the pair of ${full}`, () => state.select({ what: 'violation', violation })));
   }

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 
-import { button, element, keepingFocus } from '../../src/core/dom';
+import { button, element, keepingFocus, prose } from '../../src/core/dom';
 
 const root = element('div', {});
 
@@ -44,4 +44,10 @@ test('a focus elsewhere stays there', () => {
   other.focus();
   keepingFocus(root, () => draw(['Undo']));
   expect(document.activeElement).toBe(other);
+});
+
+test('sets what stands between backticks as code, as text', () => {
+  const made = element('p', {}, ...prose('`<b>` leaves `A`, a ` alone stays'));
+  expect([...made.querySelectorAll('code')].map(one => one.textContent)).toEqual(['<b>', 'A']);
+  expect(made.textContent).toBe('<b> leaves A, a ` alone stays');
 });
