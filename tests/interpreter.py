@@ -251,6 +251,8 @@ class Machine:
         shape = [fixed(isl.Set.from_pw_aff(extent), self.parameters) for extent in array.extents]
         extents = tuple(points_of(extent)[0][0] for extent in shape)
         dtype = creation.dtype or (self.arrays[creation.like].dtype if creation.like else "float64")
+        if creation.values is not None:
+            return np.array(creation.values, dtype)
         if creation.function == "full":
             fill = Evaluator(dict(self.parameters), self.arrays).value(creation.fill)
             return np.full(extents, fill, creation.dtype or (dtype if creation.like else None))

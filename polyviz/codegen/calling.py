@@ -33,7 +33,7 @@ def _local(array: Array, dtype: str) -> LocalArray:
         if extent is None:
             raise CodegenError(f"The size of {array.name} is not known.", span=creation.span)
         extents.append(bound_expression(extent))
-    return LocalArray(array.name, dtype, creation.function, tuple(extents), creation.fill)
+    return LocalArray(array.name, dtype, creation.function, tuple(extents), creation.fill, creation.values)
 
 
 def written_arrays(scop: Scop) -> tuple[str, ...]:

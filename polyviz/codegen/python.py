@@ -273,15 +273,12 @@ class _PythonProgram:
     def _creation(self, array: Array) -> str:
         creation = array.creation
         assert creation is not None
-        shape = _tuple(
-            [
-                self.printer.expression(bound_expression(extent))
-                for extent in array.extents
-                if extent is not None
-            ]
-        )
-        fill = f", {self.printer.expression(creation.fill)}" if creation.fill is not None else ""
         dtype = numpy_name(self.types[array.name].dtype)
+        if creation.values is not None:
+            return f"np.array({creation.values}, dtype=np.{dtype})"
+        extents = [extent for extent in array.extents if extent is not None]
+        shape = _tuple([self.printer.expression(bound_expression(extent)) for extent in extents])
+        fill = f", {self.printer.expression(creation.fill)}" if creation.fill is not None else ""
         return f"np.{creation.function}({shape}{fill}, dtype=np.{dtype})"
 
     def _return(self) -> None:

@@ -9,10 +9,11 @@ import numpy as np
 
 from polyviz.errors import NotAffineError
 from polyviz.frontend.affine import AffineReader, NotAffine
-from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
+from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, MAKERS
 from polyviz.frontend.integers import is_integral
 from polyviz.frontend.symbols import ArrayDraft
-from polyviz.model.expression import Element, Expression, walk
+from polyviz.frontend.written_out import literal_table
+from polyviz.model.expression import Constant, Element, Expression, walk
 from polyviz.model.scop import Creation
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from polyviz.frontend.expressions import ExpressionReader
     from polyviz.frontend.program import Program
+    from polyviz.frontend.written_out import Table
 
 _BUILTIN_DTYPES = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}
 
@@ -36,12 +38,15 @@ class CreationReader:
         if not isinstance(node, ast.Call):
             return False
         name = self._expressions.canonical(node.func)
-        return name in CREATORS or name in CREATORS_LIKE
+        return name in MAKERS or self._written_down(node) is not None
 
     def read(self, statement: ast.stmt, target: ast.expr, call: ast.Call) -> None:
         """Enter the array; raises when it is made in a loop or twice, or its extents are not known at the start."""
         name = self._checked_name(statement, target)
         canonical = self._expressions.canonical(call.func) or ""
+        if (numbers := self._written_down(call)) is not None:
+            self._enter_numbers(name, statement, target, call, numbers)
+            return
         values = self._values(call, canonical)
         if canonical in CREATORS_LIKE:
             pattern = self._expressions.shape_of(values["shape"])
@@ -61,6 +66,26 @@ class CreationReader:
         self._program.arrays[name] = ArrayDraft(
             name, len(extents), "local", list(extents), creation, self._program.source.span(target)
         )
+        self._program.environment.bind(name, None)
+
+    def _written_down(self, call: ast.Call) -> Table | None:
+        """The numbers of ``np.array([[1, 2], [3, 4]])``, which has as many in every row; None for other calls."""
+        if self._expressions.canonical(call.func) not in ("numpy.array", "numpy.asarray") or not call.args:
+            return None
+        table = literal_table(call.args[0])
+        is_plain = len(call.args) <= 2 and all(one.arg == "dtype" for one in call.keywords)
+        return table if table is not None and is_plain and _extents_of(table) else None
+
+    def _enter_numbers(
+        self, name: str, statement: ast.stmt, target: ast.expr, call: ast.Call, numbers: Table
+    ) -> None:
+        given = [*call.args[1:], *(one.value for one in call.keywords)]
+        dtype, like = self._dtype(given[0] if given else None)
+        own = None if like else dtype or np.array(numbers).dtype.name
+        creation = Creation("array", own, like, None, self._program.source.span(statement), values=numbers)
+        extents = [Constant(extent) for extent in _extents_of(numbers)]
+        draft = ArrayDraft(name, len(extents), "local", list(extents), creation, self._program.source.span(target))
+        self._program.arrays[name] = draft
         self._program.environment.bind(name, None)
 
     def of_values(self, statement: ast.stmt, target: ast.Name, lengths: Sequence[ast.expr]) -> ArrayDraft:
@@ -184,3 +209,17 @@ class CreationReader:
             "The value that fills the array is computed by the program.",
             hint="Use `np.empty` and fill the array in a loop.",
         )
+
+
+def _extents_of(table: Table) -> list[int]:
+    """How many numbers there are along each dimension; none where the rows are not equally long.
+
+    >>> _extents_of(((1, 2, 3), (4, 5, 6)))
+    [2, 3]
+    >>> _extents_of(((1, 2), 3))
+    []
+    """
+    rows = [_extents_of(one) if isinstance(one, tuple) else None for one in table]
+    if any(row != rows[0] or row == [] for row in rows):
+        return []
+    return [len(table), *(rows[0] or [])]

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
+from polyviz.frontend.functions import GENERATORS, MAKERS
 from polyviz.frontend.jumps import ends_early
+from polyviz.frontend.regions import constant_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -88,6 +89,9 @@ class _Writer(ast.NodeTransformer):
         match iterable, target:
             case ast.Name(id=array), ast.Name() if self._is_array(array):
                 return [_extent(array, 0)], [(target, _element(array, [place]))]
+            case ast.Subscript(value=ast.Name(id=array), slice=ast.Slice() as cut), ast.Name() if self._is_array(array):
+                ends = _ends(array, cut)
+                return None if ends is None else ([ends[1]], [(target, _element(array, [_moved(place, ends[0])]))])
             case ast.Call(args=[stop], keywords=[]), ast.Name() if called == "range":
                 return [stop], [(target, place)]
             case ast.Call(args=[inner, *start], keywords=[]), ast.Tuple(elts=[ast.Name() as counter, other]) if (
@@ -153,9 +157,8 @@ class _Writer(ast.NodeTransformer):
     def _is_array(self, name: str) -> bool:
         if name in self._stored:
             made = [node.value for node in self._made if name in _stored(*node.targets)]
-            return bool(made) and all(
-                isinstance(one, ast.Call) and self._called(one) in {**CREATORS, **CREATORS_LIKE} for one in made
-            )
+            known = {*MAKERS, *GENERATORS}
+            return bool(made) and all(isinstance(one, ast.Call) and self._called(one) in known for one in made)
         value = self._names.value(name)
         around = self._source.has_namespace and self._source.is_cell
         return name in self._arguments or isinstance(value, np.ndarray) or (value is None and not around)
@@ -210,6 +213,21 @@ def _extent(array: str, axis: int) -> ast.expr:
 def _element(array: str, places: Sequence[ast.expr]) -> ast.expr:
     index = places[0] if len(places) == 1 else ast.Tuple(list(places), ast.Load())
     return ast.Subscript(ast.Name(array, ast.Load()), index, ast.Load())
+
+
+def _ends(array: str, cut: ast.Slice) -> tuple[int, ast.expr] | None:
+    """Where a slice between literals begins, counted from the start, and its length where that is above 0."""
+    lower, upper = (None if end is None else constant_of(end) for end in (cut.lower, cut.upper))
+    is_literal = (cut.lower is None or lower is not None) and (cut.upper is None or upper is not None)
+    if not is_literal or cut.step is not None or (lower or 0) < 0 or (upper or 0) > 0 or upper == 0:
+        return None
+    left_out = (lower or 0) - (upper or 0)
+    length = _extent(array, 0)
+    return lower or 0, ast.BinOp(length, ast.Sub(), ast.Constant(left_out)) if left_out else length
+
+
+def _moved(place: ast.expr, distance: int) -> ast.expr:
+    return ast.BinOp(place, ast.Add(), ast.Constant(distance)) if distance else place
 
 
 def _call(name: str, arguments: Iterable[ast.expr]) -> ast.Call:

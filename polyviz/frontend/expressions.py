@@ -7,7 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Protocol
 
 from polyviz.errors import Span, UnknownNameError
-from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, HINTS, IMPURE_REASON, PURE, RANDOM_HINT
+from polyviz.frontend.functions import CALL_REASONS, HINTS, IMPURE_REASON, MAKERS, PURE, RANDOM_HINT
 from polyviz.frontend.integers import is_float
 from polyviz.frontend.literals import SUM, literal_number
 from polyviz.frontend.refuse import EXPRESSIONS, Refusal, operator_refusal
@@ -354,7 +354,7 @@ class ExpressionReader:
 
     def _bad_call(self, node: ast.Call, name: str | None) -> Exception:
         spelling = ast.unparse(node.func)
-        if name in CREATORS or name in CREATORS_LIKE:
+        if name in MAKERS:
             return self._error(
                 node,
                 f"`{spelling}` makes an array inside an expression.",
@@ -381,11 +381,8 @@ class ExpressionReader:
         return self._error(
             node,
             f"The call of `{spelling}` is not supported.",
-            "Iterations may run in another order, and so would its output."
-            if spelling == "print"
-            else "What it reads and writes is not known.",
-            hint
-            or "Write its computation as plain arithmetic, or as a function with one `return` expression.",
+            CALL_REASONS.get(name or spelling, "What it reads and writes is not known."),
+            hint or "Write its computation as plain arithmetic, or as a function with one `return` expression.",
         )
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ast
+
 _ONE = frozenset({1})
 _TWO = frozenset({2})
 _MANY = frozenset(range(2, 65))
@@ -44,6 +49,15 @@ PURE: dict[str, frozenset[int]] = {
 
 CREATORS = {"numpy.empty": "empty", "numpy.zeros": "zeros", "numpy.ones": "ones", "numpy.full": "full"}
 CREATORS_LIKE = {f"{name}_like": function for name, function in CREATORS.items()}
+MAKERS = frozenset({*CREATORS, *CREATORS_LIKE})
+
+GENERATORS = {
+    "numpy.arange": ("start", "stop", "step", "dtype"),
+    "numpy.linspace": ("start", "stop", "num", "endpoint", "retstep", "dtype"),
+    "numpy.eye": ("N", "M", "k", "dtype"),
+    "numpy.identity": ("n", "dtype"),
+}
+"""What makes arrays of elements that follow from their positions, with the names of its arguments."""
 
 CONSTANTS: dict[str, float] = {
     "pi": 3.141592653589793,
@@ -59,6 +73,11 @@ IMPURE_REASON = (
 )
 RANDOM_HINT = "Draw the numbers into an array before the loops, `R = np.random.random(n)`, and use `R[i]`."
 
+CALL_REASONS = {
+    "print": "Iterations may run in another order, and so would its output.",
+    **dict.fromkeys(GENERATORS, "How many elements this makes, or of which kind, is not known at the start."),
+    "numpy.array": "Which numbers it is made of is not known at the start.",
+}
 HINTS = {
     "numpy.dot": "Write `C[:, :] = np.dot(A[:, :], B[:, :])`, or the loop: `s += A[i, k] * B[k, j]`.",
     "numpy.matmul": "Write `C[:, :] = A[:, :] @ B[:, :]`, or the three loops of the product.",
@@ -66,9 +85,10 @@ HINTS = {
     "numpy.mean": "Say how many dimensions the array has, `np.mean(A[:, :])`, or write the loop.",
     "numpy.max": "Write the loop: `m = max(m, A[i])`.",
     "numpy.min": "Write the loop: `m = min(m, A[i])`.",
-    "numpy.arange": "Make the array with `np.empty` and fill it in a loop.",
-    "numpy.linspace": "Make the array with `np.empty` and fill it in a loop.",
-    "numpy.eye": "Make the array with `np.zeros` and set its diagonal in a loop.",
+    "numpy.arange": "Give whole numbers, the step as a literal, or make it with `np.empty` and fill it in a loop.",
+    "numpy.linspace": "Write `np.linspace(start, stop, n)`, or make the array with `np.empty` and fill it in a loop.",
+    "numpy.eye": "Write `np.eye(n)` or `np.eye(n, m)`, or make it with `np.zeros` and set its diagonal in a loop.",
+    "numpy.array": "Write numbers in it, with as many in every row, or make it with `np.empty` and set its elements.",
     "numpy.copy": "Write `B = A.copy()` on a line of its own, once for each name, and use `B` only below it.",
     "numpy.astype": "Write `B = A.astype(...)` on a line of its own, once for each name, and use `B` only below it.",
     "numpy.where": "Write `x if condition else y` on elements.",
@@ -85,3 +105,20 @@ BUILTINS = frozenset({
     "abs", "min", "max", "int", "float", "bool", "round", "complex", "pow", "len", "range", "reversed",
     "enumerate", "zip",
 })  # fmt: skip
+
+
+def arguments_of(function: str | None, call: ast.Call) -> dict[str, ast.expr]:
+    """The arguments of one of ``GENERATORS`` by name; of one alone, ``arange`` makes the end."""
+    names = GENERATORS.get(function or "", ())
+    given = dict(zip(names, call.args, strict=False)) | {one.arg or "": one.value for one in call.keywords}
+    if function == "numpy.arange" and "stop" not in given and "start" in given:
+        given["stop"] = given.pop("start")
+    return given
+
+
+def counts_of(function: str | None, call: ast.Call) -> list[ast.expr]:
+    """The arguments of one of ``GENERATORS`` that say how many elements there are."""
+    if function not in GENERATORS:
+        return []
+    own = ("num",) if function == "numpy.linspace" else ("start", "stop", "step", "N", "M", "n")
+    return [value for name, value in arguments_of(function, call).items() if name in own]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.functions import PURE
+from polyviz.frontend.generated import generated
 from polyviz.frontend.region_reader import RegionReader
 from polyviz.frontend.regions import (
     Axis,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from polyviz.frontend.expressions import ExpressionReader
+    from polyviz.frontend.generated import Generated
     from polyviz.frontend.program import Program
 
 _NOTE = (
@@ -49,7 +51,8 @@ class SliceReader:
         self._iterators: list[str] = []
         self._creations = CreationReader(program, expressions)
         self._regions = RegionReader(program, expressions)
-        shapes = Shapes(self._regions.read, self._regions.check_length, self._elementwise, self._operands)
+        regions = self._regions
+        shapes = Shapes(regions.read, regions.check_length, self._elementwise, self._operands, self._generated)
         self._sums = SumReader(program, expressions, shapes)
         self._matched = False
         self._lines: list[int] = []
@@ -218,7 +221,10 @@ class SliceReader:
         """``node`` for one element of ``target``: every region in it at the matching element."""
         region = self._regions.read(node) if isinstance(node, ast.Name | ast.Subscript) else None
         if region is not None:
-            return ast.copy_location(self._matching(node, region, target, names), node)
+            self._matched = True
+            return ast.copy_location(region.at(self._matching(node, region.axes, target, names), ast.Load()), node)
+        if (made := self._generated(node)) is not None:
+            return _located(made.value(self._matching(node, made.axes, target, names)), node)
         added = self._sums.value(node, Places(target.axes, tuple(names)))
         if added is not None:
             self._matched = True
@@ -261,22 +267,24 @@ class SliceReader:
                 return arguments if elementwise or is_choice else []
         return []
 
+    def _generated(self, node: ast.expr) -> Generated | None:
+        return generated(node, self._expressions)
+
     def _matching(
-        self, node: ast.expr, region: Region, target: Region, names: Sequence[str]
-    ) -> ast.Subscript:
-        """The element of ``region`` for the iterators of ``target``; the last axes belong together."""
-        self._matched = True
-        skipped = len(target.axes) - len(region.axes)
+        self, node: ast.expr, axes: Sequence[Axis], target: Region, names: Sequence[str]
+    ) -> list[ast.expr]:
+        """The positions along ``axes`` for the iterators of ``target``; the last axes belong together."""
+        skipped = len(target.axes) - len(axes)
         if skipped < 0:
             raise self._program.source.error(
                 node,
-                f"This has {len(region.axes)} dimensions, and what it is assigned to has {len(target.axes)}.",
+                f"This has {len(axes)} dimensions, and what it is assigned to has {len(target.axes)}.",
                 hint="Write the loops, with one subscript per dimension.",
             )
-        pairs = list(zip(region.axes, target.axes[skipped:], names[skipped:], strict=True))
+        pairs = list(zip(axes, target.axes[skipped:], names[skipped:], strict=True))
         for axis, other, _ in pairs:
             self._regions.check_length(node, axis, other)
-        return region.at([matching_position(axis, other, name) for axis, other, name in pairs], ast.Load())
+        return [matching_position(axis, other, name) for axis, other, name in pairs]
 
     def _note(self, node: ast.stmt) -> None:
         """Say once what is taken for granted, for all lines so far."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from polyviz.frontend.expressions import ExpressionReader
+    from polyviz.frontend.generated import Generated
     from polyviz.frontend.program import Program
 
 _PRODUCTS = ("numpy.dot", "numpy.matmul", "numpy.vdot", "numpy.inner")
@@ -37,12 +38,13 @@ class Places:
 @dataclass(frozen=True, slots=True)
 class Shapes:
     """What the reader of slices knows: which region a node means, whether two axes are equally long (raises if not),
-    one element of an expression, and what a computation by elements computes with."""
+    one element of an expression, what a computation by elements computes with, and which positions a call fills."""
 
     region: Callable[[ast.expr], Region | None]
     same_length: Callable[[ast.expr, Axis, Axis], None]
     element: Callable[[ast.expr, Region, Sequence[str]], ast.expr]
     operands: Callable[[ast.expr], list[ast.expr]]
+    generated: Callable[[ast.expr], Generated | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,8 @@ class SumReader:
         region = self._shapes.region(node) if isinstance(node, ast.Name | ast.Subscript) else None
         if region is not None:
             return [axis.length for axis in region.axes]
+        if (made := self._shapes.generated(node)) is not None:
+            return [axis.length for axis in made.axes]
         if (factors := self._factors(node)) is not None:
             free = [] if self._is_called(node, "vdot", "inner") else [*factors[0].axes[:-1], *factors[1].axes[1:]]
             return [axis.length for axis in free]

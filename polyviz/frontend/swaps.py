@@ -164,20 +164,37 @@ def _found(node: ast.For, names: GlobalNames) -> _Swap | None:
 
 
 def _exchanged(body: list[ast.stmt]) -> tuple[list[ast.stmt], tuple[str, ...], tuple[str, ...]] | None:
-    """What stands before the exchange at the end of ``body``, the names, and what each of them is given."""
+    """What stands before the exchanges at the end of ``body``, the names, and what each of them is given by all."""
+    exchanges, kept_names = [], set()
+    while (last := _last_exchange(body)) is not None:
+        body, targets, values, kept = last
+        exchanges.append((targets, values))
+        kept_names |= kept
+    if kept_names & _names(body):
+        return None
+    given: dict[str, str] = {}
+    for targets, values in reversed(exchanges):
+        given |= {target: given.get(value, value) for target, value in zip(targets, values, strict=True)}
+    return (body, tuple(given), tuple(given.values())) if given else None
+
+
+def _last_exchange(
+    body: list[ast.stmt],
+) -> tuple[list[ast.stmt], tuple[str, ...], tuple[str, ...], set[str]] | None:
+    """The same for one exchange, the last statement of ``body`` or the last three, and the name that it needs."""
     match body:
         case [*before, ast.Assign(targets=[ast.Tuple(elts=left)], value=ast.Tuple(elts=right))]:
             targets = tuple(one.id for one in left if isinstance(one, ast.Name))
             values = tuple(one.id for one in right if isinstance(one, ast.Name))
             fits = len(targets) == len(left) == len(set(targets)) and sorted(targets) == sorted(values)
-            return (before, targets, values) if fits and len(targets) > 1 else None
+            return (before, targets, values, set()) if fits and len(targets) > 1 else None
         case [
             *before,
             ast.Assign(targets=[ast.Name(id=kept)], value=ast.Name(id=first)),
             ast.Assign(targets=[ast.Name(id=one)], value=ast.Name(id=second)),
             ast.Assign(targets=[ast.Name(id=other)], value=ast.Name(id=last)),
-        ] if one == first and second == other and last == kept and kept not in _names(before):
-            return (before, (first, second), (second, first)) if first != second else None
+        ] if one == first and second == other and last == kept:
+            return (before, (first, second), (second, first), {kept}) if first != second else None
     return None
 
 

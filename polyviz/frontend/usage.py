@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
+from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, counts_of
 from polyviz.frontend.temporaries import INTEGER_CALLS, temporaries_of_data
 
 if TYPE_CHECKING:
@@ -229,6 +229,9 @@ class _Visitor(ast.NodeVisitor):
         if name in CREATORS and first is not None:
             self._visit_at("affine", first)
             arguments = arguments[1:]
+        counts = counts_of(name, node)
+        self._visit_at("affine", *counts)
+        arguments = [one for one in arguments if one not in counts]
         keeps = isinstance(node.func, ast.Name) and node.func.id in INTEGER_CALLS
         inside = "rounded" if name == "int" and self._position == "affine" else self._position
         self._visit_at(inside if keeps else "data", *arguments)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,7 +82,8 @@ class Failure:
 class LocalArray:
     """An array that the caller of the generated function makes: its extents over parameters, its initial content.
 
-    ``function`` is NumPy's creator (``empty``, ``zeros``, ``ones`` or ``full``); ``fill`` the value for ``full``.
+    ``function`` is NumPy's creator (``empty``, ``zeros``, ``ones``, ``full`` or ``array``); ``fill`` the value for
+    ``full``, ``values`` the nested tuple of numbers for ``array``.
     """
 
     name: str
@@ -90,6 +91,7 @@ class LocalArray:
     function: str
     extents: tuple[Expression, ...]
     fill: Expression | None = None
+    values: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

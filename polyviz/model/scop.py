@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 AccessKind = Literal["read", "write"]
 Strides = tuple[tuple[isl.Set, ...], ...]
-Creator = Literal["empty", "zeros", "ones", "full"]
+Creator = Literal["empty", "zeros", "ones", "full", "array"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class Creation:
     """An array made inside the function before its loops: ``np.zeros((n, m), dtype=np.float32)``.
 
     ``dtype`` is a NumPy name, or ``None`` for NumPy's default; ``like`` names the array whose dtype is taken
-    (``np.zeros_like(A)``, ``dtype=A.dtype``); ``fill`` is the value for ``full``. ``of_values``: the dtype is that of
-    the value which the first statement stores (``B = A + 1.0``).
+    (``np.zeros_like(A)``, ``dtype=A.dtype``); ``fill`` is the value for ``full``, ``values`` the numbers, as nested
+    tuples, for ``array``. ``of_values``: the dtype is that of the value which is stored first (``B = A + 1.0``).
     """
 
     function: Creator
@@ -61,6 +61,7 @@ class Creation:
     fill: Expression | None
     span: Span
     of_values: bool = False
+    values: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

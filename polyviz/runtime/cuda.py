@@ -288,6 +288,8 @@ def _made(local: LocalArray, values: Mapping[str, Any]) -> Any:
     import cupy
 
     shape = tuple(int(evaluate(extent, values)) for extent in local.extents)
+    if local.values is not None:
+        return cupy.array(local.values, dtype=local.dtype)
     if local.function == "full" and local.fill is not None:
         return cupy.full(shape, evaluate(local.fill, values), dtype=local.dtype)
     return getattr(cupy, local.function)(shape, dtype=local.dtype)

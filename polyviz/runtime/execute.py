@@ -299,7 +299,9 @@ def make_locals(locals_: tuple[LocalArray, ...], values: Values) -> dict[str, ND
     made = {}
     for local in locals_:
         shape = tuple(int(evaluate(extent, values)) for extent in local.extents)
-        if local.function == "full" and local.fill is not None:
+        if local.values is not None:
+            made[local.name] = np.array(local.values, dtype=local.dtype)
+        elif local.function == "full" and local.fill is not None:
             made[local.name] = np.full(shape, evaluate(local.fill, values), dtype=local.dtype)
         else:
             made[local.name] = getattr(np, local.function)(shape, dtype=local.dtype)

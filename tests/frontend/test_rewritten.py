@@ -77,10 +77,35 @@ def f(A, B, n):
     agree(text, A=np.arange(4.0), B=np.zeros(4), n=steps)
 
 
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 4, 5])
+@pytest.mark.parametrize(
+    "exchanges",
+    [
+        "A, B = B, A\n        C, D = D, C",
+        "k = A; A = B; B = k\n        k = C\n        C = D\n        D = k",
+        "A, B = B, A\n        B, C = C, B",
+        "A, B = B, A\n        B, A = A, B\n        C, D = D, C",
+    ],
+    ids=["two", "in three lines each", "one after the other", "forth and back"],
+)
+def test_several_exchanges_at_the_end_of_a_loop(exchanges: str, steps: int) -> None:
+    text = f"""
+def f(A, B, C, D, n):
+    for t in range(n):
+        for i in range(1, len(A) - 1):
+            B[i] = A[i - 1] + C[i]
+            D[i] = C[i + 1] - 2 * A[i]
+        {exchanges}
+    A[0] = B[1] + C[2]
+"""
+    agree(text, A=np.arange(5.0), B=np.ones(5), C=np.arange(5.0) ** 2, D=np.zeros(5), n=steps)
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "def f(A, B, n):\n for t in range(n):\n  B[0] = A[0]\n  A, B = B, A\n return A",
+        "def f(A, B, n):\n for t in range(n):\n  k = 1\n  B[0] = A[0]\n  k = A\n  A = B\n  B = k",
         "def f(A, B, n):\n for s in range(n):\n  for t in range(n):\n   B[0] = A[0]\n   A, B = B, A",
         "for t in range(n):\n if t > 2:\n  continue\n B[0] = A[0]\n A, B = B, A",
         "B = np.zeros(4)\nfor t in range(n):\n B[0] = A[0]\n A, B = B, A",

@@ -1,0 +1,98 @@
+"""Arrays whose elements follow from their positions: ``np.arange``, ``np.linspace``, ``np.eye`` and ``np.identity``."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from polyviz.frontend.functions import GENERATORS, PURE, arguments_of
+from polyviz.frontend.integers import is_integral
+from polyviz.frontend.regions import Axis, call_of, constant_of, difference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from polyviz.frontend.expressions import ExpressionReader
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """``axes`` count the positions; ``value`` gives the element at some of them."""
+
+    axes: tuple[Axis, ...]
+    value: Callable[[Sequence[ast.expr]], ast.expr]
+
+
+def generated(node: ast.expr, expressions: ExpressionReader) -> Generated | None:
+    """What ``node`` generates; None for anything else, and where the arguments are beyond what is read here.
+
+    >>> import polyviz as pv
+    >>> print(pv.extract("def f(n):\\n    x = np.linspace(0, 1, n)\\n    return x").statements[0].source)
+    x = np.linspace(0, 1, n)
+    """
+    name = expressions.canonical(node.func) or "" if isinstance(node, ast.Call) else ""
+    if not isinstance(node, ast.Call) or name not in GENERATORS:
+        return None
+    given = arguments_of(name, node)
+    if not given.keys() <= set(GENERATORS[name]) or len(node.args) > len(GENERATORS[name]):
+        return None
+    dtype = given.pop("dtype", None)
+    makers = {"numpy.arange": _arange, "numpy.linspace": _linspace, "numpy.eye": _eye, "numpy.identity": _eye}
+    made = makers[name](given, expressions)
+    if made is None or dtype is None:
+        return made
+    is_cast = 1 in PURE.get(expressions.canonical(dtype) or "", ())
+    return Generated(made.axes, lambda places: ast.Call(dtype, [made.value(places)], [])) if is_cast else None
+
+
+def _arange(given: dict[str, ast.expr], expressions: ExpressionReader) -> Generated | None:
+    """``start + i * step``; how many there are is known for whole numbers only."""
+    start, stop = given.get("start", ast.Constant(0)), given.get("stop")
+    step = constant_of(given.get("step", ast.Constant(1)))
+    if stop is None or not step or not all(is_integral(expressions.read(one)) for one in (start, stop)):
+        return None
+    return Generated((_positions(Axis(start, stop, step).length),), lambda places: _line(places[0], step, start))
+
+
+def _line(place: ast.expr, step: int, start: ast.expr) -> ast.expr:
+    scaled = place if step == 1 else ast.BinOp(place, ast.Mult(), ast.Constant(step))
+    return scaled if constant_of(start) == 0 else ast.BinOp(scaled, ast.Add(), start)
+
+
+def _linspace(given: dict[str, ast.expr], expressions: ExpressionReader) -> Generated | None:
+    """NumPy's own arithmetic: ``i * ((stop - start) / (num - 1)) + start``, and exactly ``stop`` at the end."""
+    number = given.get("num", ast.Constant(50))
+    endpoint = given.get("endpoint", ast.Constant(value=True))
+    if not {"start", "stop"} <= given.keys() or "retstep" in given or not isinstance(endpoint, ast.Constant):
+        return None
+    if not is_integral(expressions.read(number)):
+        return None
+    start, stop = (ast.BinOp(ast.Constant(1.0), ast.Mult(), given[name]) for name in ("start", "stop"))
+    last = call_of("max", difference(number, ast.Constant(1)), ast.Constant(1))
+    steps = last if endpoint.value else number
+
+    def value(places: Sequence[ast.expr]) -> ast.expr:
+        step = ast.BinOp(ast.BinOp(stop, ast.Sub(), start), ast.Div(), steps)
+        line = ast.BinOp(ast.BinOp(places[0], ast.Mult(), step), ast.Add(), start)
+        at_end = ast.Compare(places[0], [ast.Eq()], [last])
+        return ast.IfExp(at_end, stop, line) if endpoint.value else line
+
+    return Generated((_positions(number),), value)
+
+
+def _eye(given: dict[str, ast.expr], expressions: ExpressionReader) -> Generated | None:
+    """Ones where both positions are equal."""
+    rows = given.get("N", given.get("n"))
+    if rows is None or "k" in given or not is_integral(expressions.read(rows)):
+        return None
+
+    def value(places: Sequence[ast.expr]) -> ast.expr:
+        on_diagonal = ast.Compare(places[0], [ast.Eq()], [places[1]])
+        return ast.IfExp(on_diagonal, ast.Constant(1.0), ast.Constant(0.0))
+
+    return Generated((_positions(rows), _positions(given.get("M", rows))), value)
+
+
+def _positions(length: ast.expr) -> Axis:
+    return Axis(ast.Constant(0), length, 1)
