@@ -9,6 +9,7 @@ from polyviz.codegen.block_place import ShapedBlock
 from polyviz.codegen.block_shape import block_shape
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.register_tile_c import TileSize, tile_size
+from polyviz.codegen.register_tiles import part_type
 from polyviz.model.expression import Element, walk
 
 if TYPE_CHECKING:
@@ -56,6 +57,16 @@ class BlockText(ShapedBlock):
         return C_TYPE_NAMES[self.dtype]
 
     @property
+    def part(self) -> str:
+        """The C type of what is packed: of the real and imaginary parts of complex cells."""
+        return C_TYPE_NAMES[part_type(self.dtype)]
+
+    @property
+    def parts(self) -> int:
+        """How many numbers a packed value becomes: complex ones are taken apart."""
+        return 1 if part_type(self.dtype) == self.dtype else 2
+
+    @property
     def buffers(self) -> str:
         """The condition that all buffers are there."""
         return " && ".join(operand.buffer for operand in self.operands)
@@ -69,7 +80,7 @@ class BlockText(ShapedBlock):
         rows, columns, depth = self.tile.sizes
         panel = self.panel(operand)
         matrices = 1 if operand.is_row else self.tile.turns
-        return matrices * -(-(rows if operand.is_row else columns) // panel) * panel * depth
+        return self.parts * matrices * -(-(rows if operand.is_row else columns) // panel) * panel * depth
 
     def is_kept(self, operand: Operand) -> bool:
         """Whether a thread keeps its buffer for ``operand`` from call to call: those of its own that are not large."""

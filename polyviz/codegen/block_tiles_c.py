@@ -68,7 +68,7 @@ class TilePrinter(BlockWalk["BlockText"]):
         share = f"({row}_first - {row}_start)" + ("" if size.rows == size.lanes else f" / {size.rows} * {size.lanes}")
         for operand in self._read_ahead():
             panel = f"{place.panel(operand, f'{place.column}_first + {size.columns}')} * {count}"
-            line = f"const {self.block.kind} *{operand.ahead} = {panel} + {share} * {count};"
+            line = f"const {self.block.part} *{operand.ahead} = {panel} + {share} * {count};"
             self._line(indent, f"{line}  // in the next panel")
 
     def _read_ahead(self) -> list[Operand]:
@@ -140,7 +140,7 @@ class TilePrinter(BlockWalk["BlockText"]):
         for operand in self.block.operands:
             name = place.row if operand.is_row else place.column
             begin = f"{place.depth}_start"
-            shift = "" if start == begin else f" + {self.block.panel(operand)} * ({start} - {begin})"
+            shift = "" if start == begin else f" + {self.block.parts * self.block.panel(operand)} * ({start} - {begin})"
             texts.append(f"{place.panel(operand, f'{name}_first')} * {place.depth}_count{shift}")
         return texts + [operand.ahead for operand in self._read_ahead()]
 

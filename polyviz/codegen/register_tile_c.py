@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.expressions_c import CExpressionPrinter
-from polyviz.codegen.register_tiles import named_operands, operand_names, reads_ahead
+from polyviz.codegen.register_tiles import named_operands, operand_names, part_type, reads_ahead
 from polyviz.model.expression import Binary, Element, Name
 from polyviz.model.plan import COLUMNS, ROWS, SCALARS, SUM
 
@@ -36,11 +36,14 @@ class TileSize:
 
 def tile_size(tile: RegisterTile, dtype: str) -> TileSize:
     """The shape that was asked for, else the largest whose sums fit the registers together with a step's operands."""
+    part = part_type(dtype)
+    lanes = tile.processor.lanes(_bytes(part))
     if tile.shape is not None:
-        return TileSize(*tile.shape, tile.processor.lanes(_bytes(dtype)))
+        return TileSize(*tile.shape, lanes)
     registers = tile.processor.vector_registers
-    lanes = tile.processor.lanes(_bytes(dtype))
     vectors = 3 if registers >= 32 else 2
+    if part != dtype:
+        registers //= 2  # one for real parts goes with one for imaginary parts
     operands = vectors * len(tile.operands.columns) + len(tile.operands.rows)
     rows = (registers - operands) // vectors
     return TileSize(max(1, min(rows, _MOST_ROWS)), vectors, lanes)
