@@ -42,12 +42,14 @@ class Operand:
 class BlockText(ShapedBlock):
     """One register tile on its way to C.
 
-    ``dtype`` is the type of its cells, ``function`` updates one tile, ``edge`` is a tile in memory.
+    ``dtype`` is the type of its cells, ``function`` updates one tile, ``narrower`` are the functions for tiles of fewer
+    vectors, from one on, ``edge`` is a tile in memory.
     """
 
     dtype: str
     size: TileSize
     function: str
+    narrower: tuple[str, ...]
     edge: str
     operands: tuple[Operand, ...]
 
@@ -70,6 +72,11 @@ class BlockText(ShapedBlock):
     def buffers(self) -> str:
         """The condition that all buffers are there."""
         return " && ".join(operand.buffer for operand in self.operands)
+
+    @property
+    def functions(self) -> tuple[tuple[str, TileSize], ...]:
+        """The functions and the tiles that they update, the narrowest first."""
+        return (*zip(self.narrower, self.size.narrower(), strict=False), (self.function, self.size))
 
     def panel(self, operand: Operand) -> int:
         """How many values of ``operand`` one step of a tile reads."""
@@ -103,13 +110,16 @@ def block_text(scop: Scop, tile: RegisterTile, dtype: str, arrays: ArrayPrinter)
     parts = [(value, True) for value in tile.operands.rows] + [
         (value, False) for value in tile.operands.columns
     ]
+    size = tile_size(tile, dtype)
+    narrower = size.narrower() if tile.packed else ()
     return BlockText(
         tile,
         statement,
         block_shape(scop, statement, tile),
         dtype,
-        tile_size(tile, dtype),
+        size,
         arrays.added(f"update_{tile.statement}"),
+        tuple(arrays.added(f"update_{tile.statement}_{one.columns}_columns") for one in narrower),
         arrays.added("edge"),
         tuple(_operand(value, is_row, arrays) for value, is_row in parts),
     )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.block_text import BlockText, Operand
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.loops import LoopNode
+    from polyviz.codegen.register_tile_c import TileSize
     from polyviz.model.expression import Expression
     from polyviz.model.plan import Plan, RegisterTile
     from polyviz.model.program import ArrayType, FloatingPoint
@@ -109,11 +110,17 @@ class BlockPrinter:
                 name = f"{operand.kept}[{block.capacity(operand)}] __attribute__((aligned({ALIGNMENT})))"
                 text.add(0, f"static _Thread_local {block.part} {name};  // each thread's own, call after call")
             text.add(0, "")
-            if block.parts > 1:
-                print_split_tile(block.tile, block.statement, block.dtype, block.function, text, fused=self.fused)
-            else:
-                print_tile_function(block.tile, block.statement, block.dtype, block.function, text)
+            for name, size in reversed(block.functions):
+                self._function(block, size, name, text)
         return text
+
+    def _function(self, block: BlockText, size: TileSize, name: str, text: TextBuilder) -> None:
+        if size.beside:
+            text.add(0, "")
+        if block.parts > 1:
+            print_split_tile(block.tile, block.statement, block.dtype, size, name, text, fused=self.fused)
+        else:
+            print_tile_function(block.tile, block.statement, block.dtype, size, name, text)
 
     def allocate(self, marks: Sequence[str], indent: int, *, shared: bool | None = None) -> None:
         """Buffers for the blocks ``marks``, none for little work; all, or only those that are ``shared`` or not."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.dtypes import C_TYPE_NAMES
-from polyviz.codegen.register_tile_c import TileSize, tile_size
 from polyviz.codegen.register_tiles import named_operands, part_type, reads_ahead
 from polyviz.model.expression import Binary, Name
 from polyviz.model.plan import COLUMNS, ROWS, SCALARS
 
 if TYPE_CHECKING:
+    from polyviz.codegen.register_tile_c import TileSize
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.expression import Expression
     from polyviz.model.plan import RegisterTile
@@ -26,18 +26,25 @@ _SUMS = ("sum[r][c]", "imaginary[r][c]")
 
 
 def print_split_tile(
-    tile: RegisterTile, statement: Statement, dtype: str, name: str, text: TextBuilder, *, fused: bool
+    tile: RegisterTile,
+    statement: Statement,
+    dtype: str,
+    size: TileSize,
+    name: str,
+    text: TextBuilder,
+    *,
+    fused: bool,
 ) -> None:
     """The function called ``name``: it takes packed operands, the cells and the stride of their rows.
 
     ``fused``: the two products of a part may be added one after the other, in half as many instructions.
     """
-    size, kind, part = tile_size(tile, dtype), C_TYPE_NAMES[dtype], part_type(dtype)
+    kind, part = C_TYPE_NAMES[dtype], part_type(dtype)
     number = C_TYPE_NAMES[part]
     text.add(0, f"/* A tile of {size.rows} x {size.columns} cells of {tile.operands.target.array}, kept in")
     text.add(0, f"   {2 * size.rows * size.vectors} vector registers: half of them hold imaginary parts. */")
     text.add(0, f"static void {name}(")
-    for parameter in _parameters(tile, kind, number):
+    for parameter in _parameters(tile, kind, number, ahead=reads_ahead(tile) and not size.beside):
         text.add(1, f"{parameter},")
     text.add(1, f"{kind} *restrict cells, int64_t stride)")
     text.add(0, "{")
@@ -52,12 +59,12 @@ def print_split_tile(
     text.add(0, "}")
 
 
-def _parameters(tile: RegisterTile, kind: str, number: str) -> list[str]:
+def _parameters(tile: RegisterTile, kind: str, number: str, *, ahead: bool) -> list[str]:
     rows, columns = named_operands(tile, ROWS), named_operands(tile, COLUMNS)
-    ahead = [f"const {number} *ahead_{name}" for name in columns] if reads_ahead(tile) else []
+    soon = [f"const {number} *ahead_{name}" for name in columns] if ahead else []
     packed = [f"const {number} *restrict packed_{name}" for name in (*rows, *columns)]
     scalars = [f"const {kind} {name}" for name in named_operands(tile, SCALARS)]
-    return ["int64_t count", *packed, *ahead, *scalars]
+    return ["int64_t count", *packed, *soon, *scalars]
 
 
 def _print_cells(size: TileSize, part: str, text: TextBuilder, *, store: bool) -> None:
@@ -99,10 +106,10 @@ def _print_step(
     vector, number = f"const vector_{part} *", C_TYPE_NAMES[part]
     names: dict[str, Parts] = {}
     for name in named_operands(tile, COLUMNS):
-        text.add(2, f"{vector}{name} = ({vector})(packed_{name} + {2 * size.columns} * k);")
-        if reads_ahead(tile):
+        text.add(2, f"{vector}{name} = ({vector})(packed_{name} + {2 * size.panel} * k);")
+        if reads_ahead(tile) and not size.beside:
             text.add(2, f"__builtin_prefetch(ahead_{name} + {size.lanes} * k, 0, 2);")
-        names[name] = (f"{name}[c]", f"{name}[{size.vectors} + c]")
+        names[name] = (f"{name}[c]", f"{name}[{size.vectors + size.beside} + c]")
     text.add(2, f"#pragma GCC unroll {size.rows}")
     text.add(2, f"for (int r = 0; r < {size.rows}; r++) {{")
     for name in named_operands(tile, ROWS):

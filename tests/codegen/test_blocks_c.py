@@ -142,6 +142,18 @@ def test_empty_arrays() -> None:
 
 
 @needs_compiler
+@pytest.mark.parametrize("columns", [7, 8, 9, 16, 17, 32, 40])
+def test_last_columns_take_no_more_vectors_than_they_fill(columns: int) -> None:
+    kernel = kernel_in_blocks("gemm", "automatic")
+    for rows in (16, 19):
+        assert_equal("gemm", kernel, arguments("gemm", (rows, columns, 200)))
+    lines = [line.strip() for line in kernel.source.splitlines()]
+    one, two = (next(i for i, line in enumerate(lines) if line.endswith(f"== {last}) {{")) for last in (7, 15))
+    assert "update_S1_8_columns(" in lines[one + 1]
+    assert "update_S1_16_columns(" in lines[two + 1]
+
+
+@needs_compiler
 def test_infinities_stay_in_their_cells() -> None:
     given = arguments("trmm", (67, 101, 53))
     given[0][3, 60] = np.inf
