@@ -328,6 +328,17 @@ static inline int64_t {name}(int64_t index, int64_t extent, int64_t *failure, in
 }
 """
     ),
+    ("noted_index", ""): Helper(
+        """\
+static inline int64_t {name}(int64_t index, int64_t extent, int64_t *outside, int64_t code)
+{
+    const int64_t place = index < 0 ? index + extent : index;
+    const int64_t found = (uint64_t)place < (uint64_t)extent ? 0 : code;
+    *outside = found > *outside ? found : *outside;
+    return found ? 0 : place;
+}
+"""
+    ),
     ("checked_step", ""): Helper(
         """\
 static inline int64_t {name}(int64_t step, int64_t *failure, int64_t code)
