@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import placed_body
+from polyviz.codegen.calling import is_checked
 from polyviz.codegen.dtypes import C_TYPE_NAMES, type_named
 from polyviz.codegen.index import simplify_subscripts
 from polyviz.codegen.loops import Block, For, Instance
@@ -80,6 +81,7 @@ class AccumulationPrinter:
         self.accumulations = {found.statement: found for found in plan.accumulations}
         # All names are asked for now, so that no loop variable gets them.
         self.lane = arrays.added("lane") if any(found.lanes for found in plan.accumulations) else ""
+        self.outside = arrays.added("outside") if plan.accumulations else ""
         for found in plan.accumulations:
             assign = bodies[found.statement][0]
             if isinstance(assign, Assign):
@@ -112,13 +114,30 @@ class AccumulationPrinter:
         for update, cell in zip(kept, cells, strict=True):
             self._line(indent + 1, f"{self._kind(update)} {self.variable(update)} = {cell};")
         updates = tuple(self._in_variable(update) for update in fold.updates)
+        tested = self.reorders and not _jumps(updates) and self._is_tested(fold)
+        if tested:
+            self._line(indent + 1, f"int64_t {self.outside} = 0;  // lanes go on, and say so behind the loop")
+            self.arrays.noted_in = self.outside
         if lanes:
             self._in_lanes(fold, updates, lanes, indent + 1)
         else:
             self._loop(fold, updates, indent + 1)
+        self.arrays.noted_in = ""
+        if tested:
+            self._line(indent + 1, f"if ({self.outside} && !failure)")
+            self._line(indent + 2, f"failure = {self.outside};")
         for update, cell in zip(kept, cells, strict=True):
             self._line(indent + 1, f"{cell} = {self.variable(update)};")
         self._line(indent, "}")
+
+    def _is_tested(self, fold: Fold) -> bool:
+        """Whether the values that ``fold`` adds up stand at subscripts that only tests as they come can tell of."""
+        asked = self.arrays.untested or self.arrays.in_range is not None
+        return not asked and any(
+            isinstance(node, Element) and is_checked(self.scop, node, update.statement)
+            for update in fold.updates
+            for node in walk(update.assign.value)
+        )
 
     def update_of(
         self, instance: Instance, iterator: str, bodies: Mapping[str, Sequence[Instruction]]
@@ -201,7 +220,7 @@ class AccumulationPrinter:
 
     def _loop(self, fold: Fold, updates: Sequence[Update], indent: int) -> None:
         loop = fold.loop
-        if self.reorders and any(update.accumulation.stride == "strided" for update in updates):
+        if self.reorders and _jumps(updates):
             # Left alone, compilers gather the jumping elements into vectors, which is slower than to load them singly.
             self._line(indent, "#pragma omp simd safelen(1)")
         advance = f"{loop.iterator}++" if loop.step == 1 else f"{loop.iterator} += {loop.step}"
@@ -236,6 +255,11 @@ class AccumulationPrinter:
 
     def _line(self, indent: int, line: str) -> None:
         self.text.add(indent, line)
+
+
+def _jumps(updates: Sequence[Update]) -> bool:
+    """Whether what is added up lies far apart, so that it is loaded singly."""
+    return any(update.accumulation.stride == "strided" for update in updates)
 
 
 def _instances_only(node: LoopNode) -> list[Instance]:

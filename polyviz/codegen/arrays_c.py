@@ -41,7 +41,8 @@ class ArrayPrinter:
     C-contiguous arrays become C99 arrays with run-time extents and are written ``A[i][j]``; others are addressed by
     their strides. Subscripts that the analysis could not bound go through ``checked_index``, which also gives
     negative ones Python's meaning. ``stands_for`` tells which array each copy of a thread stands for;
-    ``in_range`` whether all subscripts were found to be so beforehand, None where nobody asked; ``untested``: the
+    ``in_range`` whether all subscripts were found to be so beforehand, None where nobody asked; ``noted_in`` the
+    variable of a loop that goes on in vector lanes past a subscript out of range, empty elsewhere; ``untested``: the
     caller has found out, and none is negative.
     """
 
@@ -67,6 +68,7 @@ class ArrayPrinter:
         self._steps: Mapping[str, Failure] = {}
         self.stands_for: dict[str, str] = {}
         self.in_range: bool | None = None
+        self.noted_in = ""
         self._tested_extents: set[tuple[str, int]] = set()
         for array in scop.arrays:
             self._cell_name(array)
@@ -172,9 +174,10 @@ class ArrayPrinter:
         known = self.untested or self.in_range
         if self.statement is not None and not known and is_checked(self.scop, element, self.statement):
             code = self.failure(out_of_range(element))
-            self.helpers.add("checked_index")
+            test, variable = ("noted_index", self.noted_in) if self.noted_in else ("checked_index", "failure")
+            self.helpers.add(test)
             self._tested_extents.add((array.name, axis))
-            return f"checked_index({text}, {extent}, &failure, {code})"
+            return f"{test}({text}, {extent}, &{variable}, {code})"
         if counts_from_end(subscript):
             self._tested_extents.add((array.name, axis))
             return f"{extent} - {text.removeprefix('-')}"

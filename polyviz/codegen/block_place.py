@@ -32,6 +32,11 @@ class ShapedBlock:
     statement: Statement
     shape: BlockShape
 
+    @property
+    def parts(self) -> int:
+        """How many numbers a packed value becomes."""
+        return 1
+
 
 Shaped = TypeVar("Shaped", bound=ShapedBlock)
 
@@ -97,6 +102,8 @@ class BlockPlace(Generic[Shaped]):
         place = f"({first} - {name}_start)"
         if self.around and not operand.is_row:
             place = f"(({self.around} - {self.around}_start) * {name}_padded + {first} - {name}_start)"
+        if self.block.parts > 1:
+            place = f"{self.block.parts} * {place}"
         return f"{operand.buffer} + {place}"
 
     def expression(self, node: Expression) -> Expression:

@@ -9,6 +9,7 @@ from polyviz.codegen.block_place import ShapedBlock
 from polyviz.codegen.block_shape import block_shape
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.register_tile_c import TileSize, tile_size
+from polyviz.codegen.register_tiles import part_type
 from polyviz.model.expression import Element, walk
 
 if TYPE_CHECKING:
@@ -41,12 +42,14 @@ class Operand:
 class BlockText(ShapedBlock):
     """One register tile on its way to C.
 
-    ``dtype`` is the type of its cells, ``function`` updates one tile, ``edge`` is a tile in memory.
+    ``dtype`` is the type of its cells, ``function`` updates one tile, ``narrower`` are the functions for tiles of fewer
+    vectors, from one on, ``edge`` is a tile in memory.
     """
 
     dtype: str
     size: TileSize
     function: str
+    narrower: tuple[str, ...]
     edge: str
     operands: tuple[Operand, ...]
 
@@ -56,9 +59,24 @@ class BlockText(ShapedBlock):
         return C_TYPE_NAMES[self.dtype]
 
     @property
+    def part(self) -> str:
+        """The C type of what is packed: of the real and imaginary parts of complex cells."""
+        return C_TYPE_NAMES[part_type(self.dtype)]
+
+    @property
+    def parts(self) -> int:
+        """How many numbers a packed value becomes: complex ones are taken apart."""
+        return 1 if part_type(self.dtype) == self.dtype else 2
+
+    @property
     def buffers(self) -> str:
         """The condition that all buffers are there."""
         return " && ".join(operand.buffer for operand in self.operands)
+
+    @property
+    def functions(self) -> tuple[tuple[str, TileSize], ...]:
+        """The functions and the tiles that they update, the narrowest first."""
+        return (*zip(self.narrower, self.size.narrower(), strict=False), (self.function, self.size))
 
     def panel(self, operand: Operand) -> int:
         """How many values of ``operand`` one step of a tile reads."""
@@ -69,7 +87,7 @@ class BlockText(ShapedBlock):
         rows, columns, depth = self.tile.sizes
         panel = self.panel(operand)
         matrices = 1 if operand.is_row else self.tile.turns
-        return matrices * -(-(rows if operand.is_row else columns) // panel) * panel * depth
+        return self.parts * matrices * -(-(rows if operand.is_row else columns) // panel) * panel * depth
 
     def is_kept(self, operand: Operand) -> bool:
         """Whether a thread keeps its buffer for ``operand`` from call to call: those of its own that are not large."""
@@ -92,13 +110,16 @@ def block_text(scop: Scop, tile: RegisterTile, dtype: str, arrays: ArrayPrinter)
     parts = [(value, True) for value in tile.operands.rows] + [
         (value, False) for value in tile.operands.columns
     ]
+    size = tile_size(tile, dtype)
+    narrower = size.narrower() if tile.packed else ()
     return BlockText(
         tile,
         statement,
         block_shape(scop, statement, tile),
         dtype,
-        tile_size(tile, dtype),
+        size,
         arrays.added(f"update_{tile.statement}"),
+        tuple(arrays.added(f"update_{tile.statement}_{one.columns}_columns") for one in narrower),
         arrays.added("edge"),
         tuple(_operand(value, is_row, arrays) for value, is_row in parts),
     )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.block_text import BlockText, Operand
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.loops import LoopNode
+    from polyviz.codegen.register_tile_c import TileSize
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.program import ArrayType
 
@@ -68,7 +69,7 @@ class TilePrinter(BlockWalk["BlockText"]):
         share = f"({row}_first - {row}_start)" + ("" if size.rows == size.lanes else f" / {size.rows} * {size.lanes}")
         for operand in self._read_ahead():
             panel = f"{place.panel(operand, f'{place.column}_first + {size.columns}')} * {count}"
-            line = f"const {self.block.kind} *{operand.ahead} = {panel} + {share} * {count};"
+            line = f"const {self.block.part} *{operand.ahead} = {panel} + {share} * {count};"
             self._line(indent, f"{line}  // in the next panel")
 
     def _read_ahead(self) -> list[Operand]:
@@ -111,14 +112,16 @@ class TilePrinter(BlockWalk["BlockText"]):
         place, packed = self.place, self.block.tile.packed
         operands = self._packed(start) if packed else self._in_place(start)
         arguments = [count, *operands, *map(place.value, self.block.tile.operands.scalars)]
-        whole = self._whole()
-        if whole is None:
+        if self.types[self.block.tile.operands.target.array].layout != "C":
             self._edge(indent, arguments)
             return
         row, column = Name(f"{place.row}_first"), Name(f"{place.column}_first")
         cell, below = place.cell(row, column), place.cell(Binary("+", row, Constant(1)), column)
-        self._line(indent, f"if ({whole}) {{")
-        self._call(indent + 1, [*arguments, f"&{cell}", f"&{below} - &{cell}"])
+        opening = "if"
+        for name, size in reversed(self.block.functions):
+            self._line(indent, f"{opening} ({self._whole(size)}) {{")
+            self._call(indent + 1, name, size, [*arguments, f"&{cell}", f"&{below} - &{cell}"])
+            opening = "} else if"
         self._line(indent, "} else {")
         if packed:
             self._edge(indent + 1, arguments)
@@ -140,7 +143,7 @@ class TilePrinter(BlockWalk["BlockText"]):
         for operand in self.block.operands:
             name = place.row if operand.is_row else place.column
             begin = f"{place.depth}_start"
-            shift = "" if start == begin else f" + {self.block.panel(operand)} * ({start} - {begin})"
+            shift = "" if start == begin else f" + {self.block.parts * self.block.panel(operand)} * ({start} - {begin})"
             texts.append(f"{place.panel(operand, f'{name}_first')} * {place.depth}_count{shift}")
         return texts + [operand.ahead for operand in self._read_ahead()]
 
@@ -158,14 +161,15 @@ class TilePrinter(BlockWalk["BlockText"]):
             texts.append(f"&{following} - &{first}")
         return texts
 
-    def _call(self, indent: int, arguments: Sequence[str]) -> None:
-        self.text.add(indent, f"{self.block.function}({', '.join(arguments)});", self.block.statement)
+    def _call(self, indent: int, name: str, size: TileSize, arguments: Sequence[str]) -> None:
+        """The function called ``name``; one for the last columns of a block has nothing to ask for ahead."""
+        soon = [operand.ahead for operand in self._read_ahead()] if size.beside else []
+        given = [argument for argument in arguments if argument not in soon]
+        self.text.add(indent, f"{name}({', '.join(given)});", self.block.statement)
 
-    def _whole(self) -> str | None:
-        """When every cell of the tile is updated; None where rows of cells are never contiguous."""
-        place, size, target = self.place, self.block.size, self.block.tile.operands.target
-        if self.types[target.array].layout != "C":
-            return None
+    def _whole(self, size: TileSize) -> str:
+        """When every cell of a tile of this ``size`` is updated."""
+        place = self.place
         inside = [f"{place.corner(mask, best=False)} >= 0" for mask in self.block.shape.masks]
         extents = ((place.row, size.rows), (place.column, size.columns))
         return " && ".join(
@@ -183,7 +187,16 @@ class TilePrinter(BlockWalk["BlockText"]):
         edge = f"{self.block.edge}[{place.row} - {place.row}_first][{place.column} - {place.column}_first]"
         cell = place.cell(Name(place.row), Name(place.column))
         self._cells(indent, inside, f"{edge} = {cell};")
-        self._call(indent, [*arguments, f"&{self.block.edge}[0][0]", str(size.columns)])
+        *narrower, (whole, _) = self.block.functions
+        opening, last = "if", f"{place.column}_last - {place.column}_first"
+        cells = [*arguments, f"&{self.block.edge}[0][0]", str(size.columns)]
+        for name, narrow in narrower:
+            self._line(indent, f"{opening} ({last} < {narrow.columns})")
+            self._call(indent + 1, name, narrow, cells)
+            opening = "else if"
+        if narrower:
+            self._line(indent, "else")
+        self._call(indent + bool(narrower), whole, size, cells)
         self._cells(indent, inside, f"{cell} = {edge};")
 
     def _cells(self, indent: int, condition: str, line: str) -> None:

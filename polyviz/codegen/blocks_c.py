@@ -12,7 +12,8 @@ from polyviz.codegen.bodies import bound_expression
 from polyviz.codegen.loops import Block, For, Instance, descendants, instances
 from polyviz.codegen.pack_c import print_bounds, print_packing
 from polyviz.codegen.register_tile_c import print_tile_function, vector_types
-from polyviz.codegen.register_tiles import is_widened, refusal
+from polyviz.codegen.register_tiles import is_widened, part_type, refusal
+from polyviz.codegen.split_tile_c import print_split_tile
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.values_c import SUM
 from polyviz.model.expression import Binary
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.block_text import BlockText, Operand
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.loops import LoopNode
+    from polyviz.codegen.register_tile_c import TileSize
     from polyviz.model.expression import Expression
     from polyviz.model.plan import Plan, RegisterTile
     from polyviz.model.program import ArrayType, FloatingPoint
@@ -65,12 +67,12 @@ class BlockPrinter:
         self.printer = printer
         self.text = text
         self.print_loops = print_loops
+        self.fused = floating_point == "reassociate"
         self.notes: list[str] = []
         self.packed: set[str] = set()
         self.blocks: dict[str, BlockText] = {}
         for tile in plan.register_tiles:
-            widens = floating_point == "reassociate"
-            reason = refusal(tile, types, printer.environment, widens=widens)
+            reason = refusal(tile, types, printer.environment, widens=self.fused, splits=True)
             if reason is None:
                 target = tile.operands.target.array
                 block = block_text(scop, tile, types[target].dtype, arrays)
@@ -83,39 +85,52 @@ class BlockPrinter:
     def _memory_apart(self, block: BlockText) -> dict[str, str]:
         """New names for what threads keep, where another block has the name for memory of another type or size."""
         known = {
-            operand.kept: (other.kind, other.capacity(operand))
+            operand.kept: (other.part, other.capacity(operand))
             for other in self.blocks.values()
             for operand in filter(other.is_kept, other.operands)
         }
         return {
             operand.kept: self.arrays.added(f"{operand.kept}_{block.tile.statement}")
             for operand in filter(block.is_kept, block.operands)
-            if known.get(operand.kept, (block.kind, block.capacity(operand))) != (block.kind, block.capacity(operand))
+            if known.get(operand.kept, (block.part, block.capacity(operand))) != (block.part, block.capacity(operand))
         }
 
     def functions(self) -> TextBuilder:
         """The types and functions that stand before the kernel."""
         text = TextBuilder()
-        types = [line for block in self.blocks.values() for line in vector_types(block.dtype, block.tile.processor)]
+        types = [
+            line
+            for block in self.blocks.values()
+            for line in vector_types(part_type(block.dtype), block.tile.processor)
+        ]
         for line in dict.fromkeys(types):
             text.add(0, line)
         for block in self.blocks.values():
             for operand in filter(block.is_kept, _buffered(block, None)):
                 name = f"{operand.kept}[{block.capacity(operand)}] __attribute__((aligned({ALIGNMENT})))"
-                text.add(0, f"static _Thread_local {block.kind} {name};  // each thread's own, call after call")
+                text.add(0, f"static _Thread_local {block.part} {name};  // each thread's own, call after call")
             text.add(0, "")
-            print_tile_function(block.tile, block.statement, block.dtype, block.function, text)
+            for name, size in reversed(block.functions):
+                self._function(block, size, name, text)
         return text
+
+    def _function(self, block: BlockText, size: TileSize, name: str, text: TextBuilder) -> None:
+        if size.beside:
+            text.add(0, "")
+        if block.parts > 1:
+            print_split_tile(block.tile, block.statement, block.dtype, size, name, text, fused=self.fused)
+        else:
+            print_tile_function(block.tile, block.statement, block.dtype, size, name, text)
 
     def allocate(self, marks: Sequence[str], indent: int, *, shared: bool | None = None) -> None:
         """Buffers for the blocks ``marks``, none for little work; all, or only those that are ``shared`` or not."""
         for block in map(self.blocks.__getitem__, marks):
             size = self.work(block)
             for operand in _buffered(block, shared):
-                size_text = f"sizeof({block.kind}[{block.capacity(operand)}])"
+                size_text = f"sizeof({block.part}[{block.capacity(operand)}])"
                 memory = operand.kept if block.is_kept(operand) else f"aligned_alloc({ALIGNMENT}, {size_text})"
                 enough = " && ".join([f"{size} > {SMALLEST_PACKED_WORK}", *self._one_product(block)])
-                line = f"{block.kind} *restrict {operand.buffer} = {enough} ? {memory} : NULL;"
+                line = f"{block.part} *restrict {operand.buffer} = {enough} ? {memory} : NULL;"
                 self.text.add(indent, line)
 
     def release(self, marks: Sequence[str], indent: int, *, shared: bool | None = None) -> None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from polyviz.model.expression import Node
 
 LINEAR = ("+", "-", "*")
+PARTS = ("__real__ ", "__imag__ ")
+"""What takes complex values apart: panels hold all real parts of a step, then all imaginary ones."""
 
 
 def print_bounds(
@@ -74,7 +76,8 @@ class _Packing:
         shape = place.block.shape
         self.text = text
         self.statement = place.block.statement
-        self.kind = place.block.kind
+        self.kind = place.block.part
+        self.parts = ("",) if place.block.parts == 1 else PARTS
         self.buffer = operand.buffer
         self.next = operand.next
         self.name = place.row if operand.is_row else place.column
@@ -118,13 +121,18 @@ class _Packing:
         steps = f"({self.depth}_stop - {self.depth}_start)"
         self.text.add(indent + 1, f"{self.kind} *restrict {self.next} = {self.begin} * {steps};")
         self.text.add(indent + 1, f"if ({end} <= {name}_stop) {{")
-        self._steps(indent + 2, "")
-        self._copy_panel(indent + 3, end)
+        several = len(self.parts) > 1
+        self._steps(indent + 2, " {" if several else "")
+        for part in self.parts:
+            self._copy_panel(indent + 3, end, part)
+        if several:
+            self.text.add(indent + 2, "}")
         self.text.add(indent + 1, "} else {")
         self._steps(indent + 2, " {")
-        self._copy(indent + 3, f"{name}_stop", self.value)
-        self.text.add(indent + 3, f"for (int64_t {name} = {name}_stop; {name} < {end}; {name}++)")
-        self.text.add(indent + 4, f"*{self.next}++ = 0;")
+        for part in self.parts:
+            self._copy(indent + 3, f"{name}_stop", self.value, part)
+            self.text.add(indent + 3, f"for (int64_t {name} = {name}_stop; {name} < {end}; {name}++)")
+            self.text.add(indent + 4, f"*{self.next}++ = 0;")
         self.text.add(indent + 2, "}")
         self.text.add(indent + 1, "}")
         self.text.add(indent, "}")
@@ -134,18 +142,18 @@ class _Packing:
         header = f"for (int64_t {depth} = {depth}_start; {depth} < {depth}_stop; {depth}++)"
         self.text.add(indent, header + opening)
 
-    def _copy_panel(self, indent: int, stop: str) -> None:
+    def _copy_panel(self, indent: int, stop: str, part: str) -> None:
         """One step of a panel without an edge."""
         if not self.whole:
-            self._copy(indent, stop, self.value)
+            self._copy(indent, stop, self.value, part)
             return
         self.text.add(indent, f"if ({self.whole})")
-        self._copy(indent + 1, stop, self.whole_value)
+        self._copy(indent + 1, stop, self.whole_value, part)
         self.text.add(indent, "else")
-        self._copy(indent + 1, stop, self.value)
+        self._copy(indent + 1, stop, self.value, part)
 
-    def _copy(self, indent: int, stop: str, value: str) -> None:
-        name = self.name
+    def _copy(self, indent: int, stop: str, value: str, part: str) -> None:
+        name, value = self.name, f"{part}({value})" if part else value
         self.text.add(indent, f"for (int64_t {name} = {name}_panel; {name} < {stop}; {name}++)")
         self.text.add(indent + 1, f"*{self.next}++ = {value};", self.statement)
 

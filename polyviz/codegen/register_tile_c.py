@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.expressions_c import CExpressionPrinter
-from polyviz.codegen.register_tiles import named_operands, operand_names, reads_ahead
+from polyviz.codegen.register_tiles import named_operands, operand_names, part_type, reads_ahead
 from polyviz.model.expression import Binary, Element, Name
 from polyviz.model.plan import COLUMNS, ROWS, SCALARS, SUM
 
@@ -22,25 +22,42 @@ _MOST_ROWS = 8
 
 @dataclass(frozen=True, slots=True)
 class TileSize:
-    """A register tile: ``rows`` times ``vectors`` registers of ``lanes`` elements each."""
+    """A register tile: ``rows`` times ``vectors`` registers of ``lanes`` elements each.
+
+    One for the last columns of a block is narrower than the panels it reads: these hold ``beside`` vectors more.
+    """
 
     rows: int
     vectors: int
     lanes: int
+    beside: int = 0
 
     @property
     def columns(self) -> int:
         """Cells in one row of the tile."""
         return self.vectors * self.lanes
 
+    @property
+    def panel(self) -> int:
+        """Columns in one step of a packed panel."""
+        return (self.vectors + self.beside) * self.lanes
+
+    def narrower(self) -> tuple[TileSize, ...]:
+        """The same tile with fewer vectors, from one on: what the last columns of a block fill."""
+        whole = self.vectors
+        return tuple(replace(self, vectors=count, beside=whole - count) for count in range(1, whole))
+
 
 def tile_size(tile: RegisterTile, dtype: str) -> TileSize:
     """The shape that was asked for, else the largest whose sums fit the registers together with a step's operands."""
+    part = part_type(dtype)
+    lanes = tile.processor.lanes(_bytes(part))
     if tile.shape is not None:
-        return TileSize(*tile.shape, tile.processor.lanes(_bytes(dtype)))
+        return TileSize(*tile.shape, lanes)
     registers = tile.processor.vector_registers
-    lanes = tile.processor.lanes(_bytes(dtype))
     vectors = 3 if registers >= 32 else 2
+    if part != dtype:
+        registers //= 2  # one for real parts goes with one for imaginary parts
     operands = vectors * len(tile.operands.columns) + len(tile.operands.rows)
     rows = (registers - operands) // vectors
     return TileSize(max(1, min(rows, _MOST_ROWS)), vectors, lanes)
@@ -61,26 +78,27 @@ def vector_types(dtype: str, processor: Processor) -> list[str]:
 
 
 def print_tile_function(
-    tile: RegisterTile, statement: Statement, dtype: str, name: str, text: TextBuilder
+    tile: RegisterTile, statement: Statement, dtype: str, size: TileSize, name: str, text: TextBuilder
 ) -> None:
     """The function called ``name``: it takes the operands, the cells and the stride of their rows."""
-    size, kind = tile_size(tile, dtype), C_TYPE_NAMES[dtype]
+    kind = C_TYPE_NAMES[dtype]
     registers, array = size.rows * size.vectors, tile.operands.target.array
     text.add(
         0,
         f"/* A tile of {size.rows} x {size.columns} cells of {array}, kept in {registers} vector registers. */",
     )
     text.add(0, f"static void {name}(")
-    for parameter in _parameters(tile, kind):
+    for parameter in _parameters(tile, kind, ahead=reads_ahead(tile) and not size.beside):
         text.add(1, f"{parameter},")
     text.add(1, f"{kind} *restrict cells, int64_t stride)")
     text.add(0, "{")
     text.add(1, f"vector_{dtype} sum[{size.rows}][{size.vectors}];")
     cell = f"(cells + r * stride + {size.lanes} * c)"
     _print_every(size, text, f"sum[r][c] = *(const loose_{dtype} *){cell};")
-    _print_prefetch(size, text)
+    if not size.beside:
+        _print_prefetch(size, text)
     text.add(1, "for (int64_t k = 0; k < count; k++) {")
-    _print_step(tile, statement, dtype, text)
+    _print_step(tile, statement, dtype, size, text)
     text.add(1, "}")
     _print_every(size, text, f"*(loose_{dtype} *){cell} = sum[r][c];")
     text.add(0, "}")
@@ -102,14 +120,16 @@ def _print_prefetch(size: TileSize, text: TextBuilder) -> None:
     text.add(3, f"__builtin_prefetch(cells + r * stride + {size.columns - 1} + {size.lanes} * c, 1);")
 
 
-def _print_step(tile: RegisterTile, statement: Statement, dtype: str, text: TextBuilder) -> None:
+def _print_step(
+    tile: RegisterTile, statement: Statement, dtype: str, size: TileSize, text: TextBuilder
+) -> None:
     """One step of the sum: registers of columns are loaded once, each value of a row meets all of them."""
-    size, kind = tile_size(tile, dtype), C_TYPE_NAMES[dtype]
+    kind = C_TYPE_NAMES[dtype]
     vector = f"const {'vector' if tile.packed else 'loose'}_{dtype} *"
     for part in named_operands(tile, COLUMNS):
-        start = f"packed_{part} + {size.columns} * k" if tile.packed else f"{part}_start + k * {part}_step"
+        start = f"packed_{part} + {size.panel} * k" if tile.packed else f"{part}_start + k * {part}_step"
         text.add(2, f"{vector}{part} = ({vector})({start});")
-        if reads_ahead(tile):
+        if reads_ahead(tile) and not size.beside:
             text.add(2, f"__builtin_prefetch(ahead_{part} + {size.lanes} * k, 0, 2);")
     text.add(2, f"#pragma GCC unroll {size.rows}")
     text.add(2, f"for (int r = 0; r < {size.rows}; r++) {{")
@@ -126,7 +146,7 @@ def _print_step(tile: RegisterTile, statement: Statement, dtype: str, text: Text
     text.add(2, "}")
 
 
-def _parameters(tile: RegisterTile, kind: str) -> list[str]:
+def _parameters(tile: RegisterTile, kind: str, *, ahead: bool) -> list[str]:
     """Of operands in place: the first element, the distances from row to row and from step to step."""
     rows, columns = named_operands(tile, ROWS), named_operands(tile, COLUMNS)
     pointer, scalars = (
@@ -134,8 +154,8 @@ def _parameters(tile: RegisterTile, kind: str) -> list[str]:
         [f"const {kind} {name}" for name in named_operands(tile, SCALARS)],
     )
     if tile.packed:
-        ahead = [f"const {kind} *ahead_{name}" for name in columns] if reads_ahead(tile) else []
-        return ["int64_t count", *(f"{pointer} packed_{name}" for name in (*rows, *columns)), *ahead, *scalars]
+        soon = [f"const {kind} *ahead_{name}" for name in columns] if ahead else []
+        return ["int64_t count", *(f"{pointer} packed_{name}" for name in (*rows, *columns)), *soon, *scalars]
     placed = [f"{pointer} {name}_start, int64_t {name}_next, int64_t {name}_step" for name in rows]
     placed += [f"{pointer} {name}_start, int64_t {name}_step" for name in columns]
     return ["int64_t count", *placed, *scalars]

@@ -15,19 +15,29 @@ if TYPE_CHECKING:
     from polyviz.model.program import ArrayType
 
 _VECTOR_DTYPES = ("float64", "float32")
+_PARTS = {"complex64": "float32", "complex128": "float64"}
 _LARGEST_ELEMENT = 8
 
 
 def refusal(
-    tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment, *, widens: bool = False
+    tile: RegisterTile,
+    types: Mapping[str, ArrayType],
+    environment: Environment,
+    *,
+    widens: bool = False,
+    splits: bool = False,
 ) -> str | None:
     """Why the types of this call rule the register tile out; None when they do not.
 
-    ``widens`` tells that operands in single precision may be packed in double precision for sums in it.
+    ``widens`` tells that operands in single precision may be packed in double precision for sums in it, ``splits`` that
+    complex ones may be packed as their real and imaginary parts.
     """
     operands = tile.operands
     dtype = types[operands.target.array].dtype
-    if dtype not in _VECTOR_DTYPES:
+    if splits and dtype in _PARTS:
+        if not (tile.packed and _is_sum_of_products(tile)):
+            return f"{dtype} takes sums of products whose operands are packed"
+    elif dtype not in _VECTOR_DTYPES:
         return f"{operands.target.array} holds {dtype}, not floating point numbers"
     values = (*operands.rows, *operands.columns, *operands.scalars)
     parts = [part for part in walk(operands.update) if isinstance(part, Expression)]
@@ -38,6 +48,24 @@ def refusal(
     if other is not None:
         return f"{other} and {dtype} meet in one value"
     return None if tile.packed else _scattered((operands.target, *values), types)
+
+
+def part_type(dtype: str) -> str:
+    """The type of the real and imaginary parts of ``dtype``; itself where it is not complex."""
+    return _PARTS.get(dtype, dtype)
+
+
+def _is_sum_of_products(tile: RegisterTile) -> bool:
+    """Whether the tile adds or subtracts products, sums and differences of its operands."""
+    match tile.operands.update:
+        case Binary("+" | "-", Name(name), value) if name == SUM:
+            parts = [part for part in walk(value) if isinstance(part, Expression)]
+            return all(isinstance(part, Name) or _is_ring(part) for part in parts) and Name(SUM) not in parts
+    return False
+
+
+def _is_ring(part: Expression) -> bool:
+    return isinstance(part, Binary) and part.operator in ("+", "-", "*")
 
 
 def is_widened(tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment) -> bool:

@@ -102,4 +102,5 @@ class TemporaryPrinter:
         sizes = "".join(f"[{extent}]" for extent in extents)
         inner = "".join(f"[{extent}]" for extent in extents[1:])
         declared = f"(*restrict {name}){inner}" if inner else f"*restrict {name}"
-        return [*lines, f"{kind} {declared} = malloc(sizeof({kind}{sizes}));  // one copy per iteration"]
+        self.printer.helpers.add("memory_for")
+        return [*lines, f"{kind} {declared} = memory_for(sizeof({kind}{sizes}));  // one copy per iteration"]

@@ -128,8 +128,8 @@ class NativeRunner:
 
     @property
     def is_plain(self) -> bool:
-        """Whether a call needs no arrays made for it and nothing to take back."""
-        return not (self.program.locals or self.program.checked)
+        """Whether a call needs no arrays made for it."""
+        return not self.program.locals
 
     def run_native(self, values: Sequence[int | float]) -> int:
         """Call the function with one number per argument; 0, or the 1-based number of the test that failed.

@@ -3,9 +3,9 @@
 Argument types, ranks, bounds of affine subscripts and what the loops assume of sizes follow from the dtypes and shapes
 of the arrays and from the integers among the arguments. A call that has these of an earlier one needs none of the tests
 again. Where arrays are, whether they may be written and whether they share memory is different every time, and is
-checked, as are the elements that lead to subscripts: they must be between those of the earlier call. Numbers that are
-handed back are written to cells of the call's own. Whatever is unusual in any way is left to the usual way, which says
-what is wrong with it.
+checked, as are the elements that lead to subscripts: they must be between those of the earlier call. Where the loops
+themselves test subscripts, arrays are kept to be restored, as in every call. Numbers that are handed back are written
+to cells of the call's own. Whatever is unusual in any way is left to the usual way, which says what is wrong with it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from polyviz.runtime.arguments import address, getter, number_type
 from polyviz.runtime.data_bounds import values_in
 from polyviz.runtime.execute import NativeRunner
+from polyviz.runtime.failures import failed_test
 from polyviz.runtime.residency import device
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class _Prepared:
     """One kind of call: the values that the function is called with, but for addresses and floating-point numbers.
 
     It is for arrays whose elements are between the two numbers that ``elements`` has for their positions: those lead to
-    no subscript out of range.
+    no subscript out of range. The arrays at the positions ``restored`` are as before where a test fails all the same.
     """
 
     runner: NativeRunner
@@ -85,19 +86,28 @@ class _Prepared:
     process: int
     elements: tuple[tuple[int, int, int], ...]
     results: _Results | None
+    restored: tuple[int, ...]
 
     def run(self, values: list[Any], arguments: _Arguments) -> Any:
         """Call the function with ``values``; what a call with ``arguments`` hands back."""
         results = self.results
         if results is None:
-            self.runner.run_native(values)
+            self._call(values, arguments)
             return None
         # Cells of its own for every call: another thread may be in the same kernel.
         written = [kind(0) for _, kind in results.cells]
         for (slot, _), cell in zip(results.cells, written, strict=True):
             values[slot] = ctypes.addressof(cell)
-        self.runner.run_native(values)
+        self._call(values, arguments)
         return results.of(written, arguments)
+
+    def _call(self, values: list[Any], arguments: _Arguments) -> None:
+        kept = [(arguments[position], arguments[position].copy()) for position in self.restored]
+        status = self.runner.run_native(values)
+        if status:
+            for array, before in kept:
+                array[...] = before
+            raise failed_test(self.runner.program.failures[status - 1])
 
     def native(self, arguments: _Arguments) -> list[Any] | None:
         """The values to call the function with; None where something is not as it was."""
@@ -197,11 +207,14 @@ class QuickCalls:
         has_cells = any(argument.kind == "cell" for argument in program.arguments)
         if results is None and (has_cells or program.results or program.result_is_tuple):
             return None
+        ranked = [self.names[position] for position in self.arrays]
+        changed = program.written if program.checked else ()
+        if not set(ranked).issuperset(changed):
+            return None
         values = [
             0 if argument.kind == "cell" else getter(argument)(bound.given, {}, bound.parameters)
             for argument in program.arguments
         ]
-        ranked = [self.names[position] for position in self.arrays]
         arrays = [self._array(position, arguments[position], program.arguments) for position in self.arrays]
         conflicts = [
             (first, second)
@@ -216,7 +229,15 @@ class QuickCalls:
         ]
         looked_at = tuple((self.names.index(name), low, high) for name, low, high in bound.standing.values)
         return _Prepared(
-            runner, tuple(values), tuple(arrays), tuple(conflicts), tuple(numbers), os.getpid(), looked_at, results
+            runner,
+            tuple(values),
+            tuple(arrays),
+            tuple(conflicts),
+            tuple(numbers),
+            os.getpid(),
+            looked_at,
+            results,
+            tuple(self.names.index(name) for name in changed),
         )
 
     def _results(self, program: Program) -> _Results | None:

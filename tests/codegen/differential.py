@@ -38,7 +38,7 @@ TYPES = {
     "zz": "complex128",
 }  # fmt: skip
 COUNT = 97
-HEADERS = "#include <complex.h>\n#undef I\n#include <math.h>\n#include <stdint.h>\n"
+HEADERS = "#include <complex.h>\n#undef I\n#include <math.h>\n#include <stdint.h>\n#include <stdlib.h>\n"
 SERIAL = itertools.count()
 FLAGS = ["-O2", "-fwrapv", "-ffp-contract=off", "-fPIC", "-shared", "-Wparentheses", "-Werror"]
 FLOATS = [

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.running import TARGETS, agree
+import polyviz as pv
+from polyviz.runtime.toolchain import find_toolchain
+from tests.running import TARGETS, agree, function_of
+
+needs_compiler = pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
 
 READ_ON_THE_WAY = {
     "one cell": """
@@ -131,3 +135,36 @@ def test_the_greatest_in_lanes_is_the_greatest_also_among_values_that_are_none(n
 def test_the_greatest_of_other_types_runs_in_lanes(dtype: str) -> None:
     A = np.random.default_rng(1).integers(0, 200, (3, 150)).astype(dtype)
     agree(EXTREMES["max"], A, np.zeros(3, dtype), target="c")
+
+
+ROWS_OF_EIGHT = """
+    def rows_of_eight(values, column, x, y):
+        for i in range(values.shape[0]):
+            for s in range(values.shape[1]):
+                y[i] += values[i, s] * x[column[i, s]]
+    """
+
+
+@needs_compiler
+def test_lanes_go_past_a_subscript_out_of_range_and_say_so() -> None:
+    kernel = pv.compile(function_of(ROWS_OF_EIGHT), target="c")
+    random = np.random.default_rng(4)
+    values, x = random.random((9, 19)), random.random(30)
+    for _ in range(3):
+        column, y = random.integers(-30, 30, (9, 19)), random.random(9)
+        expected = y + (values * x[column]).sum(axis=1)
+        kernel(values, column, x, y)
+        np.testing.assert_allclose(y, expected)
+    assert "noted_index(column[i][s]" in kernel.source
+    for wrong in (30, -31):
+        column[7, 3] = wrong
+        before = y.copy()
+        with pytest.raises(pv.OutOfBoundsError, match="A subscript of x"):
+            kernel(values, column, x, y)
+        np.testing.assert_array_equal(y, before)
+
+
+def test_a_sum_in_order_stops_at_the_test() -> None:
+    kernel = pv.compile(function_of(ROWS_OF_EIGHT), target="c", contract="strict")
+    assert "noted_index" not in kernel.source
+    assert "checked_index(column[i][s]" in kernel.source

@@ -142,6 +142,18 @@ def test_empty_arrays() -> None:
 
 
 @needs_compiler
+@pytest.mark.parametrize("columns", [7, 8, 9, 16, 17, 32, 40])
+def test_last_columns_take_no_more_vectors_than_they_fill(columns: int) -> None:
+    kernel = kernel_in_blocks("gemm", "automatic")
+    for rows in (16, 19):
+        assert_equal("gemm", kernel, arguments("gemm", (rows, columns, 200)))
+    lines = [line.strip() for line in kernel.source.splitlines()]
+    one, two = (next(i for i, line in enumerate(lines) if line.endswith(f"== {last}) {{")) for last in (7, 15))
+    assert "update_S1_8_columns(" in lines[one + 1]
+    assert "update_S1_16_columns(" in lines[two + 1]
+
+
+@needs_compiler
 def test_infinities_stay_in_their_cells() -> None:
     given = arguments("trmm", (67, 101, 53))
     given[0][3, 60] = np.inf
@@ -351,3 +363,59 @@ def test_one_product_is_packed_by_its_work_alone() -> None:
     run(kernel, arguments("gemm", (3, 4, 5)))
     assert "> 20000 ? " in kernel.source
     assert "> 4000" not in kernel.source
+
+
+def complex_arguments(name: str, sizes: tuple[int, int, int], dtype: str) -> list[Any]:
+    """The same with an imaginary part of its own for each number."""
+    scalar = np.dtype(dtype).type
+    return [
+        (value + 1j * np.flip(value)).astype(dtype) if isinstance(value, np.ndarray) else scalar(value + 0.25j)
+        for value in arguments(name, sizes)
+    ]
+
+
+@pytest.mark.thinned(4)
+@needs_compiler
+@pytest.mark.parametrize("processor", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("dtype", ["complex128", "complex64"])
+def test_every_bit_of_complex_numbers_is_the_same(dtype: str, processor: Any) -> None:
+    kernel = blocked_kernel(SUMS["gemm"], processor, tile=BLOCKS["small"])
+    given = complex_arguments("gemm", (19, 45, 33), dtype)
+    expected = [value.copy() if isinstance(value, np.ndarray) else value for value in given]
+    function_of(SUMS["gemm"])(*expected)
+    np.testing.assert_array_equal(run(kernel, given)[2], expected[2])
+
+
+@pytest.mark.thinned(7)
+@needs_compiler
+@pytest.mark.parametrize("processor", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("dtype", ["complex128", "complex64"])
+@pytest.mark.parametrize("name", SUMS)
+def test_complex_numbers_are_taken_apart(name: str, dtype: str, processor: Any) -> None:
+    given = complex_arguments(name, (67, 101, 53), dtype)
+    for tile in BLOCKS.values():
+        kernel = blocked_kernel(SUMS[name], processor, floating_point="reassociate", tile=tile)
+        widened = (name, dtype) == ("temporary", "complex64")  # it starts from a double
+        if any(tile.packed for tile in kernel.plan.register_tiles) and not widened:
+            assert "half of them hold imaginary parts" in kernel.program_for(kernel.bind(given, {})).text
+        near = 1e-3 if dtype == "complex64" else 1e-9
+        for expected, actual in zip(run(reference(name), given), run(kernel, given), strict=True):
+            np.testing.assert_allclose(expected, actual, rtol=near, atol=near)
+
+
+COMPLEX_TYPES = {
+    name: ArrayType("complex128", rank) for name, rank in {"C": 2, "A": 2, "B": 2, "alpha": 0, "beta": 0}.items()
+}
+
+
+def test_text_of_complex_numbers(golden: Callable[..., None]) -> None:
+    golden(blocked_kernel(SUMS["gemm"]).specialise(COMPLEX_TYPES).text, "strict")
+    golden(blocked_kernel(SUMS["gemm"], floating_point="reassociate").specialise(COMPLEX_TYPES).text, "fused")
+
+
+def test_complex_quotients_and_operands_in_place_take_no_tiles() -> None:
+    divided = SUMS["gemm"].replace("A[i, k] * B[k, j]", "A[i, k] / B[k, j]")
+    for kernel in (blocked_kernel(divided), blocked_kernel(SUMS["gemm"], pack=False)):
+        program = kernel.specialise(COMPLEX_TYPES)
+        assert any("complex128 takes sums of products whose operands are packed" in note for note in program.notes)
+        assert "update_S1" not in program.text

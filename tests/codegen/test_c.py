@@ -212,3 +212,27 @@ def test_only_temporaries_that_are_used_are_declared():
 
     assert kernel(50) == 12586269025
     assert kernel.source.count("int64_t saved;") == 1
+
+
+def test_many_copies_of_a_temporary_are_on_large_pages() -> None:
+    text = """
+    def nearest(points, centres, label):
+        for i in range(points.shape[0]):
+            best = 1e300
+            for c in range(centres.shape[0]):
+                s = 0.0
+                for j in range(points.shape[1]):
+                    s += (points[i, j] - centres[c, j]) ** 2
+                if s < best:
+                    best = s
+                    label[i] = c
+    """
+    kernel = pv.compile(function_of(text), target="c")
+    random = np.random.default_rng(2)
+    centres = random.random((128, 3))
+    for count in (1000, 33000):  # the second needs more than 32 MiB
+        chosen = random.integers(0, 128, count)
+        label = np.zeros(count, dtype=np.int64)
+        kernel(centres[chosen] + 1e-9, centres, label)
+        np.testing.assert_array_equal(label, chosen)
+    assert "= memory_for(sizeof(double[s_extent0][s_extent1]))" in kernel.source

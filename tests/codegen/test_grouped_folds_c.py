@@ -89,5 +89,5 @@ def forces(x, y, m, ax, ay):
 def test_sums_in_variables_stay_in_variables() -> None:
     x, y, m = np.random.default_rng(1).random((3, 70))
     kernel = agree(SUMS_IN_VARIABLES, x, y, m, np.ones(70), np.zeros(70), target="c")
-    assert "malloc" not in kernel.source
+    assert "memory_for" not in kernel.source
     assert kernel.source.count("#pragma omp parallel for") == 1

@@ -72,7 +72,9 @@ def test_where_the_ends_do_not_tell_there_is_one_version() -> None:
     A, x, y = np.zeros(100), np.zeros(10), np.zeros(3)
     for text, tests in ((FLAT, 1), (BACKWARDS, 2), (SCATTERED, 2), (BY_A_SIZE, 1)):
         found = source(compiled(text), A, x, y, 5)
-        assert found.count("checked_index(") == tests + 1
+        noted = found.count("noted_index(")
+        assert found.count("checked_index(") + noted == tests + 1
+        assert bool(noted) == (text in (SCATTERED, BY_A_SIZE))
         assert ("if ((uint64_t)(" in found) == (text in (FLAT, BACKWARDS))
 
 

@@ -77,7 +77,7 @@ def test_the_variable_of_each_row_has_a_cell_in_its_block() -> None:
     lines = [line.partition("//")[0].strip() for line in kernel.source.splitlines()]
     first = lines.index("if (A_shape_1 >= 1 && A_shape_0 >= i_tile + 4) {")
     assert lines[first + 1 : first + 3] == ["double t[4];", "for (int64_t i = i_tile; i < i_tile + 4; i++) {"]
-    assert "malloc" not in kernel.source
+    assert "memory_for" not in kernel.source
     (said,) = [decision.text for decision in kernel.plan.decisions if decision.step == "storage"]
     assert said.startswith("t becomes an array of 4 cells where it is used")
 

@@ -217,6 +217,7 @@ def test_where_sizes_leave_it_open_the_arrays_are_restored() -> None:
     short = np.zeros(3)
     kernel(short, np.array([1, 1, 1, 0]), 4)
     assert kernel.program.checked, "whether A[3] is touched depends on the mask"
+    assert kernel._quick.run((short.copy(), np.array([1, 1, 1, 0]), 4)) == (kernel.program, None)
     with pytest.raises(pv.OutOfBoundsError, match="A subscript of A"):
         kernel(short, np.ones(4), 4)
     np.testing.assert_array_equal(short, 1.0)
