@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.block_walk import BlockWalk
 from polyviz.codegen.plain_block import Limit
+from polyviz.codegen.register_tile_c import steps_ahead
 from polyviz.codegen.register_tiles import reads_ahead
 from polyviz.model.expression import Binary, Constant, Name
 
@@ -65,10 +66,12 @@ class TilePrinter(BlockWalk["BlockText"]):
         """For each buffer of columns, the part of the next panels that one tile asks for while its own sums run."""
         place, size = self.place, self.block.size
         row, count = place.row, f"{place.depth}_count"
+        steps = steps_ahead(self.block.tile, size)
         share = f"({row}_first - {row}_start)" + ("" if size.rows == size.lanes else f" / {size.rows} * {size.lanes}")
+        shared = count if steps == 1 else f"({count} / {steps})"
         for operand in self._read_ahead():
             panel = f"{place.panel(operand, f'{place.column}_first + {size.columns}')} * {count}"
-            line = f"const {self.block.kind} *{operand.ahead} = {panel} + {share} * {count};"
+            line = f"const {self.block.kind} *{operand.ahead} = {panel} + {share} * {shared};"
             self._line(indent, f"{line}  // in the next panel")
 
     def _read_ahead(self) -> list[Operand]:

@@ -68,9 +68,9 @@ class BlockPrinter:
         self.notes: list[str] = []
         self.packed: set[str] = set()
         self.blocks: dict[str, BlockText] = {}
+        self.reorders = floating_point == "reassociate"
         for tile in plan.register_tiles:
-            widens = floating_point == "reassociate"
-            reason = refusal(tile, types, printer.environment, widens=widens)
+            reason = refusal(tile, types, printer.environment, widens=self.reorders)
             if reason is None:
                 target = tile.operands.target.array
                 block = block_text(scop, tile, types[target].dtype, arrays)
@@ -104,7 +104,9 @@ class BlockPrinter:
                 name = f"{operand.kept}[{block.capacity(operand)}] __attribute__((aligned({ALIGNMENT})))"
                 text.add(0, f"static _Thread_local {block.kind} {name};  // each thread's own, call after call")
             text.add(0, "")
-            print_tile_function(block.tile, block.statement, block.dtype, block.function, text)
+            print_tile_function(
+                block.tile, block.statement, block.dtype, block.function, text, reorders=self.reorders
+            )
         return text
 
     def allocate(self, marks: Sequence[str], indent: int, *, shared: bool | None = None) -> None:
