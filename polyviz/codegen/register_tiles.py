@@ -97,4 +97,4 @@ def reads_ahead(tile: RegisterTile) -> bool:
     """Whether the packed columns of a block are too many for the second cache, so that each panel comes from afar."""
     _, columns, depth = tile.sizes
     size = tile.turns * columns * depth * _LARGEST_ELEMENT * len(tile.operands.columns)
-    return tile.packed and 2 * size > tile.processor.l2
+    return tile.packed and not tile.shared_rows and 2 * size > tile.processor.l2
