@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.block_walk import BlockWalk
 from polyviz.codegen.plain_block import Limit
+from polyviz.codegen.register_tile_c import steps_ahead
 from polyviz.codegen.register_tiles import reads_ahead
 from polyviz.model.expression import Binary, Constant, Name
 
@@ -38,24 +39,26 @@ class TilePrinter(BlockWalk["BlockText"]):
         self.text = text
 
     def write(self, indent: int) -> None:
-        """Loops over tiles: the panels of columns outside, since they take more of the first cache."""
+        """Loops over tiles: the panels of columns outside, since they take more of the first cache; those of rows where
+        these come from farther away, since threads share them."""
         place, size = self.place, self.block.size
         self.printer.helpers.add("min_i64")
         if self.block.tile.packed or not self.block.shape.cuts:
             count = f"{place.depth}_stop - {place.depth}_start"
             self._line(indent, f"const int64_t {place.depth}_count = {count};")
-        sides = ((place.column, size.columns, ""), (place.row, size.rows, " {"))
+        sides = ((place.column, size.columns), (place.row, size.rows))
         around = place.around
         if around:
             header = f"for (int64_t {around} = {around}_start; {around} < {around}_stop; {around}++)"
             self._line(indent, header)
             indent += 1
-        for name, step, opening in sides:
+        loops = reversed(sides) if self.block.tile.shared_rows else sides
+        for opening, (name, step) in zip(("", " {"), loops, strict=True):
             first = f"{name}_first"
             header = f"for (int64_t {first} = {name}_start; {first} < {name}_stop; {first} += {step})"
             self._line(indent, header + opening)
             indent += 1
-        for name, step, _ in sides:
+        for name, step in sides:
             last = f"min_i64({name}_first + {step}, {name}_stop) - 1"
             self._line(indent, f"const int64_t {name}_last = {last};")
         self._pointers_ahead(indent)
@@ -66,10 +69,12 @@ class TilePrinter(BlockWalk["BlockText"]):
         """For each buffer of columns, the part of the next panels that one tile asks for while its own sums run."""
         place, size = self.place, self.block.size
         row, count = place.row, f"{place.depth}_count"
+        steps = 1 if self.block.parts > 1 else steps_ahead(self.block.tile, size)
         share = f"({row}_first - {row}_start)" + ("" if size.rows == size.lanes else f" / {size.rows} * {size.lanes}")
+        shared = count if steps == 1 else f"({count} / {steps})"
         for operand in self._read_ahead():
             panel = f"{place.panel(operand, f'{place.column}_first + {size.columns}')} * {count}"
-            line = f"const {self.block.part} *{operand.ahead} = {panel} + {share} * {count};"
+            line = f"const {self.block.part} *{operand.ahead} = {panel} + {share} * {shared};"
             self._line(indent, f"{line}  // in the next panel")
 
     def _read_ahead(self) -> list[Operand]:

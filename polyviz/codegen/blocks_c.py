@@ -9,6 +9,7 @@ from polyviz.codegen.block_place import BlockPlace, names_in
 from polyviz.codegen.block_text import block_text
 from polyviz.codegen.block_tiles_c import TilePrinter
 from polyviz.codegen.bodies import bound_expression
+from polyviz.codegen.held_panels import BOUNDS, bounds_of, outlasts
 from polyviz.codegen.loops import Block, For, Instance, descendants, instances
 from polyviz.codegen.pack_c import print_bounds, print_packing
 from polyviz.codegen.register_tile_c import print_tile_function, vector_types
@@ -46,7 +47,8 @@ class BlockPrinter:
     """Prints the blocks of a plan's register tiles; ``blocks`` holds those that the types allow, by mark.
 
     ``packed`` are the marks of those whose shared operands are in their buffers by now. ``notes`` says why others are
-    left out. ``print_loops`` prints loop IR at an indentation.
+    left out. ``print_loops`` prints loop IR at an indentation. ``held`` names the bounds of the panels that are packed,
+    where these outlast a product; ``lasting`` are the blocks whose shared buffers then outlast a team of threads.
     """
 
     def __init__(
@@ -67,16 +69,20 @@ class BlockPrinter:
         self.printer = printer
         self.text = text
         self.print_loops = print_loops
-        self.fused = floating_point == "reassociate"
         self.notes: list[str] = []
         self.packed: set[str] = set()
         self.blocks: dict[str, BlockText] = {}
+        self.held: dict[str, str] = {}
+        self.lasting: list[str] = []
+        self.reorders = floating_point == "reassociate"
         for tile in plan.register_tiles:
-            reason = refusal(tile, types, printer.environment, widens=self.fused, splits=True)
+            reason = refusal(tile, types, printer.environment, widens=self.reorders, splits=True)
             if reason is None:
                 target = tile.operands.target.array
                 block = block_text(scop, tile, types[target].dtype, arrays)
                 self.blocks[tile.mark] = block.keeping(self._memory_apart(block))
+                if outlasts(scop, block):
+                    self.held[tile.mark] = arrays.added("held")
                 self.notes += _slower(tile, target, types)
                 self.notes += _widened(tile) if is_widened(tile, types, printer.environment) else []
             else:
@@ -118,9 +124,11 @@ class BlockPrinter:
         if size.beside:
             text.add(0, "")
         if block.parts > 1:
-            print_split_tile(block.tile, block.statement, block.dtype, size, name, text, fused=self.fused)
+            print_split_tile(block.tile, block.statement, block.dtype, size, name, text, fused=self.reorders)
         else:
-            print_tile_function(block.tile, block.statement, block.dtype, size, name, text)
+            print_tile_function(
+                block.tile, block.statement, block.dtype, size, name, text, reorders=self.reorders
+            )
 
     def allocate(self, marks: Sequence[str], indent: int, *, shared: bool | None = None) -> None:
         """Buffers for the blocks ``marks``, none for little work; all, or only those that are ``shared`` or not."""
@@ -132,6 +140,15 @@ class BlockPrinter:
                 enough = " && ".join([f"{size} > {SMALLEST_PACKED_WORK}", *self._one_product(block)])
                 line = f"{block.part} *restrict {operand.buffer} = {enough} ? {memory} : NULL;"
                 self.text.add(indent, line)
+            if block.tile.mark in self.held and shared is not False:
+                held = f"int64_t {self.held[block.tile.mark]}[{BOUNDS}] = {{0}};"
+                self.text.add(indent, f"{held}  // the bounds of what is packed")
+
+    def allocate_lasting(self, node: LoopNode, indent: int) -> None:
+        """Buffers that a team of threads in ``node`` finds as it left them when a loop around it starts it again."""
+        teams = {self.team(part) for part in (node, *descendants(node))}
+        self.lasting = [mark for mark in self.held if mark in teams]
+        self.allocate(self.lasting, indent, shared=True)
 
     def release(self, marks: Sequence[str], indent: int, *, shared: bool | None = None) -> None:
         """Give back the buffers that threads do not keep."""
@@ -246,10 +263,31 @@ class BlockPrinter:
         self.text.add(indent, f"if ({buffers} && {start} < {stop}) {{")
         bounds = (place.depth, place.row if shared[0].is_row else place.column)
         print_bounds(place, bounds, self.text, indent + 1)
-        print_packing(place, shared, self.text, indent + 1, team=team)
+        if mark in self.held:
+            self._pack_other_panels(place, shared, indent + 1, team=team)
+        else:
+            print_packing(place, shared, self.text, indent + 1, team=team)
         self.text.add(indent, "}")
         self.packed.add(mark)
         return True
+
+    def _pack_other_panels(
+        self, place: BlockPlace[BlockText], shared: Sequence[Operand], indent: int, *, team: bool
+    ) -> None:
+        """Packing that is left out where the buffers hold the same panels already.
+
+        Threads of a ``team`` agree on that: bounds change only after all have packed, and before any goes on.
+        """
+        held, bounds = self.held[place.block.tile.mark], bounds_of(place, is_row=shared[0].is_row)
+        cells = [f"{held}[{number}]" for number in range(BOUNDS)]
+        others = " || ".join(f"{cell} != {bound}" for cell, bound in zip(cells, bounds, strict=True))
+        self.text.add(indent, f"if ({others}) {{")
+        print_packing(place, shared, self.text, indent + 1, team=team)
+        if team:
+            self.text.add(indent + 1, "#pragma omp single")
+        pairs = zip(cells, bounds, strict=True)
+        self.text.add(indent + 1, f"{{ {' '.join(f'{cell} = {bound};' for cell, bound in pairs)} }}")
+        self.text.add(indent, "}")
 
     def _place(self, mark: str, arguments: Sequence[Expression]) -> BlockPlace[BlockText]:
         return BlockPlace(self.scop, self.plan, self.arrays, self.printer, self.blocks[mark], arguments)

@@ -155,8 +155,10 @@ class _CProgram:
         """The loops of the whole function; buffers for blocks that no parallel loop surrounds live as long as these."""
         marks = self._blocks_in(node, outside_parallel=True)
         self.blocks.allocate(marks, 1)
+        self.blocks.allocate_lasting(node, 1)
         self._node(node, 1)
         self.blocks.release(marks, 1)
+        self.blocks.release(self.blocks.lasting, 1, shared=True)
 
     def _blocks_in(self, node: LoopNode, *, outside_parallel: bool) -> list[str]:
         """The marks of the blocks below ``node``; those in parallel loops only where asked."""
@@ -330,8 +332,9 @@ class _CProgram:
         mark = self.blocks.team(node)
         assert mark is not None
         condition = self.blocks.team_condition(mark, SMALLEST_SHARED_WORK)
+        own = [] if mark in self.blocks.lasting else [mark]
         self.text.add(indent, "{")
-        self.blocks.allocate([mark], indent + 1, shared=True)
+        self.blocks.allocate(own, indent + 1, shared=True)
         self.text.add(indent + 1, "/* All threads run these loops: they pack together what all blocks read. */")
         for line in (f"#pragma omp parallel if ({condition})", "{"):
             self.text.add(indent + 1, line)
@@ -342,7 +345,7 @@ class _CProgram:
         self.sharing = False
         self.blocks.release([mark], indent + 2, shared=False)
         self.text.add(indent + 1, "}")
-        self.blocks.release([mark], indent + 1, shared=True)
+        self.blocks.release(own, indent + 1, shared=True)
         self.text.add(indent, "}")
 
     def _team_with_copies(self, node: For, indent: int) -> None:

@@ -5,19 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from polyviz.codegen.block_place import names_in
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.expressions_c import CExpressionPrinter
-from polyviz.codegen.register_tiles import named_operands, operand_names, part_type, reads_ahead
+from polyviz.codegen.register_tiles import (
+    added_products,
+    named_operands,
+    operand_names,
+    part_type,
+    reads_ahead,
+)
 from polyviz.model.expression import Binary, Element, Name
 from polyviz.model.plan import COLUMNS, ROWS, SCALARS, SUM
 
 if TYPE_CHECKING:
     from polyviz.codegen.text import TextBuilder
+    from polyviz.model.expression import Expression
     from polyviz.model.plan import RegisterTile
     from polyviz.model.processor import Processor
     from polyviz.model.scop import Statement
 
 _MOST_ROWS = 8
+STEPS = 4
+"""Steps of the sum that one pass through the loop takes: its count and its tests compete with the multiply-adds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +73,17 @@ def tile_size(tile: RegisterTile, dtype: str) -> TileSize:
     return TileSize(max(1, min(rows, _MOST_ROWS)), vectors, lanes)
 
 
+def steps_ahead(tile: RegisterTile, size: TileSize) -> int:
+    """In how many steps one tile asks for one vector of the next panel, where all tiles beside the panel share it.
+
+    What is asked for twice takes as much of the second cache's time as what is used.
+    """
+    tiles, steps = tile.sizes[0] // size.rows, 1
+    while 2 * steps <= min(STEPS, size.lanes, tiles // size.vectors):
+        steps *= 2
+    return steps
+
+
 def _bytes(dtype: str) -> int:
     return 8 if dtype == "float64" else 4
 
@@ -78,9 +99,20 @@ def vector_types(dtype: str, processor: Processor) -> list[str]:
 
 
 def print_tile_function(
-    tile: RegisterTile, statement: Statement, dtype: str, size: TileSize, name: str, text: TextBuilder
+    tile: RegisterTile,
+    statement: Statement,
+    dtype: str,
+    size: TileSize,
+    name: str,
+    text: TextBuilder,
+    *,
+    reorders: bool,
 ) -> None:
-    """The function called ``name``: it takes the operands, the cells and the stride of their rows."""
+    """The function called ``name``: it takes the operands, the cells and the stride of their rows.
+
+    Where it ``reorders`` sums, each product of a step has a loop of its own: compilers that see two products of a step
+    add these first, which takes an instruction and a register more than two multiply-adds.
+    """
     kind = C_TYPE_NAMES[dtype]
     registers, array = size.rows * size.vectors, tile.operands.target.array
     text.add(
@@ -97,9 +129,11 @@ def print_tile_function(
     _print_every(size, text, f"sum[r][c] = *(const loose_{dtype} *){cell};")
     if not size.beside:
         _print_prefetch(size, text)
-    text.add(1, "for (int64_t k = 0; k < count; k++) {")
-    _print_step(tile, statement, dtype, size, text)
-    text.add(1, "}")
+    for update in added_products(tile.operands.update) if reorders else [tile.operands.update]:
+        text.add(1, f"#pragma GCC unroll {STEPS}")
+        text.add(1, "for (int64_t k = 0; k < count; k++) {")
+        _print_step(tile, update, statement, dtype, size, text)
+        text.add(1, "}")
     _print_every(size, text, f"*(loose_{dtype} *){cell} = sum[r][c];")
     text.add(0, "}")
 
@@ -121,19 +155,25 @@ def _print_prefetch(size: TileSize, text: TextBuilder) -> None:
 
 
 def _print_step(
-    tile: RegisterTile, statement: Statement, dtype: str, size: TileSize, text: TextBuilder
+    tile: RegisterTile,
+    update: Expression,
+    statement: Statement,
+    dtype: str,
+    size: TileSize,
+    text: TextBuilder,
 ) -> None:
     """One step of the sum: registers of columns are loaded once, each value of a row meets all of them."""
     kind = C_TYPE_NAMES[dtype]
     vector = f"const {'vector' if tile.packed else 'loose'}_{dtype} *"
-    for part in named_operands(tile, COLUMNS):
+    used = names_in(update)
+    for part in filter(used.__contains__, named_operands(tile, COLUMNS)):
         start = f"packed_{part} + {size.panel} * k" if tile.packed else f"{part}_start + k * {part}_step"
         text.add(2, f"{vector}{part} = ({vector})({start});")
         if reads_ahead(tile) and not size.beside:
-            text.add(2, f"__builtin_prefetch(ahead_{part} + {size.lanes} * k, 0, 2);")
+            _print_ahead(part, steps_ahead(tile, size), size, text)
     text.add(2, f"#pragma GCC unroll {size.rows}")
     text.add(2, f"for (int r = 0; r < {size.rows}; r++) {{")
-    for part in named_operands(tile, ROWS):
+    for part in filter(used.__contains__, named_operands(tile, ROWS)):
         packed, placed = (
             f"packed_{part}[{size.rows} * k + r]",
             f"{part}_start[r * {part}_next + k * {part}_step]",
@@ -142,8 +182,18 @@ def _print_step(
     text.add(3, f"#pragma GCC unroll {size.vectors}")
     text.add(3, f"for (int c = 0; c < {size.vectors}; c++)")
     source = statement.headline
-    text.add(4, f"{_update(tile, dtype)}  // line {statement.span.line}: {source}", statement)
+    text.add(4, f"{_update(tile, update, dtype)}  // line {statement.span.line}: {source}", statement)
     text.add(2, "}")
+
+
+def _print_ahead(part: str, steps: int, size: TileSize, text: TextBuilder) -> None:
+    """Ask for one vector of the next panel of ``part``, once in ``steps``."""
+    line = f"__builtin_prefetch(ahead_{part} + {size.lanes // steps} * k, 0, 2);"
+    if steps == 1:
+        text.add(2, line)
+        return
+    text.add(2, f"if (k % {steps} == 0)")
+    text.add(3, line)
 
 
 def _parameters(tile: RegisterTile, kind: str, *, ahead: bool) -> list[str]:
@@ -161,14 +211,14 @@ def _parameters(tile: RegisterTile, kind: str, *, ahead: bool) -> list[str]:
     return ["int64_t count", *placed, *scalars]
 
 
-def _update(tile: RegisterTile, dtype: str) -> str:
+def _update(tile: RegisterTile, update: Expression, dtype: str) -> str:
     names = {SUM: "sum[r][c]", **{part: f"{part}[c]" for part in named_operands(tile, COLUMNS)}}
     types = {name: dtype for name in operand_names(tile)}
     printer = CExpressionPrinter(types, names, _no_element)
-    match tile.operands.update:
+    match update:
         case Binary("+" | "-" as operator, Name(name), value) if name == SUM:
             return f"sum[r][c] {operator}= {printer.expression(value)};"
-    return f"sum[r][c] = {printer.expression(tile.operands.update)};"
+    return f"sum[r][c] = {printer.expression(update)};"
 
 
 def _no_element(element: Element, printer: CExpressionPrinter) -> str:

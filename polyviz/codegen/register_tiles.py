@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from polyviz.codegen.block_place import names_in
 from polyviz.codegen.typing import Environment, infer
 from polyviz.model.expression import Binary, Element, Expression, Name, walk
 from polyviz.model.plan import COLUMNS, ROWS, SCALARS, SUM
@@ -102,8 +103,26 @@ def named_operands(tile: RegisterTile, stem: str) -> list[str]:
     return [name for name in operand_names(tile) if name.startswith(stem)]
 
 
+def added_products(update: Expression) -> list[Expression]:
+    """``update`` of a sum as several, one for each value that it adds or subtracts; itself where it does other things.
+
+    >>> from polyviz.model.expression import Binary, Name
+    >>> two = Binary("-", Name("row0"), Name("row1"))
+    >>> [part.operator for part in added_products(Binary("-", Name("sum"), two))]
+    ['-', '+']
+    """
+    match update:
+        case Binary("+" | "-" as operator, Name(name), Binary("+" | "-" as inner, first, second) as value) if (
+            name == SUM and SUM not in names_in(value)
+        ):
+            other = "+" if operator == inner else "-"
+            parts = [Binary(operator, Name(SUM), first), Binary(other, Name(SUM), second)]
+            return [single for part in parts for single in added_products(part)]
+    return [update]
+
+
 def reads_ahead(tile: RegisterTile) -> bool:
     """Whether the packed columns of a block are too many for the second cache, so that each panel comes from afar."""
     _, columns, depth = tile.sizes
     size = tile.turns * columns * depth * _LARGEST_ELEMENT * len(tile.operands.columns)
-    return tile.packed and 2 * size > tile.processor.l2
+    return tile.packed and not tile.shared_rows and 2 * size > tile.processor.l2

@@ -34,7 +34,8 @@ _LARGEST_BLOCK = 240
 _MATRICES = 8
 """Matrices of columns packed at once, where several meet the same rows: rows are packed again for each such group."""
 _WIDEST_BLOCK = 2304
-"""Columns packed at once: rows are packed again for each such block, so few matrices should need a second one."""
+"""Columns packed at once: rows are packed again for each such block, so few matrices should need a second one. The same
+holds of rows where threads share these."""
 
 SMALLEST_SHARED_WORK = 2_000_000
 """Updates of packed tiles below which one thread does them all: some 40 microseconds, as long as it takes to wake
@@ -60,24 +61,30 @@ def choose_blocks(
     pack: bool,
     ragged: bool,
     may_be_parallel: bool,
+    share_rows: bool,
     sizes: Sequence[int] | None = None,
 ) -> Blocks:
     """The blocks of a nest with these ``roles``; ``sizes`` per member are the user's. ``ragged``: cells differ in the
     steps of their sums.
 
     Packed columns are shared where the rows are parallel, or where one thread does all; else each thread has blocks of
-    columns of its own.
+    columns of its own, all of which meet the same packed rows where the threads can ``share_rows``.
     """
     if roles.matrices:
         return _blocks_of_several(found, roles, processor, roles.matrices, may_be_parallel=may_be_parallel, sizes=sizes)
     parallel = _parallel_member(found, roles) if may_be_parallel else None
     shared = pack and parallel in (roles.row, None)
+    wide_rows = share_rows and parallel == roles.column
     order = (roles.column, roles.depth, roles.row) if shared else _order_apart(roles, parallel)
+    if wide_rows:
+        order = (roles.row, roles.depth, roles.column)
     longest = _LONGEST_RAGGED_SUM if ragged else _LONGEST_SUM
     own = _sizes(roles, processor, parallel, longest, pack=pack, shared=shared)
+    if wide_rows:
+        own[roles.row] = _widest(processor, own[roles.depth])
     chosen = tuple(sizes) if sizes else tuple(own[member] for member in sorted(own))
     position = None if parallel is None else order.index(parallel)
-    return Blocks(order, chosen, position, shared and parallel is not None)
+    return Blocks(order, chosen, position, wide_rows or (shared and parallel is not None))
 
 
 def _blocks_of_several(
@@ -130,8 +137,13 @@ def _sizes(
     if parallel is not None:
         sizes[parallel] = min(sizes[parallel], _PARALLEL_ROWS if shared else _PARALLEL_BLOCK)
     if shared:
-        sizes[roles.column] = _rounded(processor.l3 // 3 // (depth * _DOUBLE), 48, _WIDEST_BLOCK)
+        sizes[roles.column] = _widest(processor, depth)
     return sizes
+
+
+def _widest(processor: Processor, depth: int) -> int:
+    """Rows or columns of a packed block that threads share."""
+    return _rounded(processor.l3 // 3 // (depth * _DOUBLE), 48, _WIDEST_BLOCK)
 
 
 def _rounded(size: int, multiple: int, largest: int) -> int:

@@ -8,8 +8,9 @@ which a register tile reads them, and each tile of cells stays in registers whil
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import islpy as isl
 
@@ -33,9 +34,10 @@ from polyviz.transform.tile import split_into_tiles
 from polyviz.transform.tree import Path, band_at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from polyviz.analysis import BandProperties
+    from polyviz.mapping.blocks import Blocks
     from polyviz.model.dependences import Dependences
     from polyviz.model.expression import Expression
     from polyviz.model.processor import Processor
@@ -82,8 +84,8 @@ class BlockedBand:
             f"tiles of {operands.target.array} stay in registers while the sum runs, in blocks of {rows} rows, "
             f"{columns} columns and {depth} steps; {placed}"
         )
-        if self.tile.team and self.tile.shared_columns:
-            text += "; the packed columns are shared between threads"
+        if self.tile.team and (self.tile.shared_columns or self.tile.shared_rows):
+            text += f"; the packed {'columns' if self.tile.shared_columns else 'rows'} are shared between threads"
         if self.tile.around is not None:
             text += f"; up to {self.tile.turns} matrices of columns are packed at once, and serve all those of rows"
         if self.tile.packed and self.parallel is not None:
@@ -114,20 +116,27 @@ def find_register_tile(
     statement = _only_statement(scop, dependences, found)
     roles = roles_of(tree, path, statement, copies_of(dependences))
     operands = operands_of(statement, roles, pack=pack)
-    blocks = choose_blocks(
-        found,
-        roles,
-        processor,
-        pack=pack,
-        ragged=_is_ragged(statement, roles),
-        may_be_parallel=may_be_parallel,
-        sizes=sizes,
-    )
-    order, chosen = blocks.order, blocks.sizes
-    changed, _ = permute_members(split_into_tiles(tree, path, chosen, scaled=True), path, order)
-    instances = _safe_instances(scop, changed, (*path, 0), statement)
     inner = 2 if roles.matrices else 1
-    shareable = pack and _is_shareable(scop, statement, instances, inner)
+
+    def choose(share_rows: bool) -> Blocks:
+        return choose_blocks(
+            found,
+            roles,
+            processor,
+            pack=pack,
+            ragged=_is_ragged(statement, roles),
+            may_be_parallel=may_be_parallel,
+            share_rows=share_rows,
+            sizes=sizes,
+        )
+
+    def cut(blocks: Blocks) -> _Cut:
+        changed, _ = permute_members(split_into_tiles(tree, path, blocks.sizes, scaled=True), path, blocks.order)
+        instances = _safe_instances(scop, changed, (*path, 0), statement)
+        return _Cut(blocks, instances, pack and _is_shareable(scop, statement, instances, inner))
+
+    blocks, instances, shareable = _best_cut(cut, tuple(dict.fromkeys(map(choose, (pack and pack_rows, False)))))
+    order, chosen = blocks.order, blocks.sizes
     if roles.matrices and not shareable:
         raise RefusedError("its operands change while blocks share them")
     points = (roles.row, roles.depth, roles.column)
@@ -159,6 +168,24 @@ def find_register_tile(
         inner=inner,
     )
     return BlockedBand(order, (*(roles.matrices or ()), *points), chosen, blocks.parallel, tile, pack_rows)
+
+
+class _Cut(NamedTuple):
+    """Blocks, the instances in each of them, and whether one copy of an operand serves the innermost of their loops."""
+
+    blocks: Blocks
+    instances: isl.Map
+    shareable: bool
+
+
+def _best_cut(cut: Callable[[Blocks], _Cut], choices: Sequence[Blocks]) -> _Cut:
+    """That of the first of ``choices`` whose blocks can share a copy, else that of the last."""
+    for blocks in choices[:-1]:
+        with suppress(RefusedError):
+            found = cut(blocks)
+            if found.shareable:
+                return found
+    return cut(choices[-1])
 
 
 def _is_ragged(statement: Statement, roles: Roles) -> bool:

@@ -263,6 +263,20 @@ def test_columns_that_the_second_cache_holds_are_not_asked_for_ahead() -> None:
     assert "ahead" not in small
 
 
+def test_tiles_of_a_block_ask_for_each_vector_of_the_next_panel_once() -> None:
+    text = blocked_kernel(SUMS["gemm"]).source
+    assert "if (k % 2 == 0)\n            __builtin_prefetch(ahead_column0 + 4 * k, 0, 2);" in text  # 8 tiles, 3 vectors
+    assert "+ (i_first - i_start) * (k_count / 2);  // in the next panel" in text
+
+
+@pytest.mark.parametrize("contract", ["strict", "reassociate"])
+def test_products_of_one_step_run_one_after_the_other_where_sums_may_be_reordered(contract: str) -> None:
+    source = blocked_kernel(SUMS["syr2k"], floating_point=contract).source
+    separate = "sum[r][c] += column0[c] * row0;" in source and "sum[r][c] += column1[c] * row1;" in source
+    assert separate == (contract == "reassociate")
+    assert ("sum[r][c] += column0[c] * row0 + column1[c] * row1;" in source) == (contract == "strict")
+
+
 def test_a_slower_path_is_said() -> None:
     kernel = blocked_kernel(SUMS["gemm"])
     given = arguments("gemm", (9, 9, 9))

@@ -320,3 +320,16 @@ def test_an_operand_that_stands_twice_in_the_source_is_one() -> None:
     """
     [tile] = pv.compile(function_of(text), target="c").plan.register_tiles
     assert (len(tile.operands.rows), len(tile.operands.columns)) == (1, 1)
+
+
+def test_threads_that_divide_columns_share_the_packed_rows() -> None:
+    [tile] = blocked_plan(SUMS["trmm"])[1].register_tiles
+    assert tile.team
+    assert tile.shared_rows
+    assert not tile.shared_columns
+
+
+def test_threads_have_rows_of_their_own_where_these_are_not_packed() -> None:
+    [tile] = blocked_plan(SUMS["trmm"], target="numba")[1].register_tiles
+    assert not tile.team
+    assert not tile.shared_rows
