@@ -188,7 +188,7 @@ class Workbench:
         except PolyvizError:
             plan = None
         edit = start_edit(found.scop, schedule, {START: name}, found.dependences)
-        self._variants[name] = replace(self._variant(name, schedule), reasons=reasons_of(edit, plan))
+        self._variants[name] = replace(self._variant(name, schedule), reasons=reasons_of(edit, plan), plan=plan)
 
     def explain_rest(self, seconds: float) -> None:
         """Find out the same for the schedules of which nobody asked, beginning no other after ``seconds``."""

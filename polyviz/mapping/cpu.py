@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError
+from polyviz.mapping.as_scheduled import as_scheduled
 from polyviz.mapping.band_choice import plan_band
 from polyviz.mapping.band_plan import BandPlan, explain_band, mark_of, shared_work
 from polyviz.mapping.for_c import (
@@ -107,7 +108,8 @@ def make_plan(
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
-    ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off.
+    ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off;
+    plain Python, which is for reading, then has the order of the schedule as it is.
     Register tiles need a ``processor`` with vector registers and a target whose compiler uses them (``c``, ``numba``);
     ``register_tile`` switches them off or gives their rows and vector registers per row, ``pack`` the copies of their
     operands; ``interleave`` switches off that several iterations of a parallel loop run side by side, ``row_blocks``
@@ -129,8 +131,11 @@ def make_plan(
     vectors = processor if named else None
     blocks = vectors if row_blocks else None
     forms = LoopForms(interleave, pipeline, collapse, outer_vectors).for_target(target)
-    mapped = _mapped(scop, dependences, schedule, tile, registers, rules, blocks, forms)
     in_order = schedule.by_hand or schedule.scheduler == SOURCE_ORDER
+    if target not in COMPILED and tile is False and not in_order:
+        mapped = as_scheduled(scop, schedule.tree)
+    else:
+        mapped = _mapped(scop, dependences, schedule, tile, registers, rules, blocks, forms)
     if target == "c" and not (tile or in_order):
         mapped = rows_side_by_side(scop, dependences, mapped, panels=panels, jam=jam)
     if target == "numba" and not in_order:

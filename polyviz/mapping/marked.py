@@ -45,22 +45,23 @@ def keep_marks(scop: Scop, tree: isl.Schedule) -> Mapped:
 
     Threads serve the outermost of parallel loops inside one another; the decisions say what became of the others.
     """
-    threads = tuple(_outermost(path for path, name in _marks(tree) if name == PARALLEL))
+    threads = tuple(_outermost(path for path, name in marks_of(tree) if name == PARALLEL))
     shape = shape_of(tree)
     full_tiles = []
-    for number, path in enumerate(path for path, name in _marks(tree) if name == POINT):
+    for number, path in enumerate(path for path, name in marks_of(tree) if name == POINT):
         full = _full(scop, tree, (*path, 0))
         if full is not None:
             full_tiles.append(FullTiles(f"{POINTS}:{number}", full))
             point = part_at(shape, path)
             assert isinstance(point, Marked)
             shape = with_part(shape, path, Marked(point.child, f"{POINTS}:{number}"))
-    work = tuple(_work(scop, tree, number, path) for number, path in enumerate(threads))
+    work = tuple(work_below(scop, tree, number, path) for number, path in enumerate(threads))
     mapped = tree_of(tree.get_domain(), _ended(shape, (0,), threads))
     return Mapped(mapped, tuple(full_tiles), work, decisions=_decisions(tree, threads))
 
 
-def _marks(tree: isl.Schedule) -> Iterator[tuple[Path, str]]:
+def marks_of(tree: isl.Schedule) -> Iterator[tuple[Path, str]]:
+    """Every mark of ``tree`` with its path, in depth-first order."""
     for node in walk(tree):
         if kind_of(node) == "mark":
             yield path_of(node), node.mark_get_id().get_name()
@@ -113,7 +114,8 @@ def _all_rows(shape: Shape) -> tuple[list[isl.UnionPwAff], Shape]:
     return rows, shape
 
 
-def _work(scop: Scop, tree: isl.Schedule, number: int, path: Path) -> ParallelWork:
+def work_below(scop: Scop, tree: isl.Schedule, number: int, path: Path) -> ParallelWork:
+    """How much work the threads of the parallel loop ``number``, whose mark is at ``path``, share."""
     node = node_at(tree, path)
     prefix = node.get_prefix_schedule_multi_union_pw_aff()
     rows = [prefix.get_at(position) for position in range(node.get_schedule_depth())]
@@ -123,7 +125,7 @@ def _work(scop: Scop, tree: isl.Schedule, number: int, path: Path) -> ParallelWo
 def _decisions(tree: isl.Schedule, threads: tuple[Path, ...]) -> tuple[Decision, ...]:
     text = "The order is kept to the letter, as edited by hand: threads, vector lanes and copies only where marked."
     decisions = [Decision("by hand", text, statements_under(tree.get_root()))]
-    for path, name in _marks(tree):
+    for path, name in marks_of(tree):
         if name == PARALLEL and path not in threads:
             inner = "This loop is marked parallel inside another parallel loop: its iterations run on one thread each."
             decisions.append(Decision("parallel", inner, statements_under(node_at(tree, path))))

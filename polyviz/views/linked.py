@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependence, Dependences, LoopParallelism
     from polyviz.model.device_view import DeviceView
     from polyviz.model.measurement import ComparisonData
+    from polyviz.model.plan import Plan
     from polyviz.model.program import Program
     from polyviz.model.reason import Reason
     from polyviz.model.schedule import Schedule
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         LinkedProgramModel,
         LinkedRelationModel,
         LinkedStatementModel,
+        MappingModel,
         OrderingModel,
         VariantModel,
     )
@@ -67,7 +69,8 @@ _LEAST_PAIR = len("[0, 0], ")
 class Variant:
     """A schedule to show, its program, and the address of each of its loops in depth-first order.
 
-    ``device`` are its kernels and ``reasons`` what was found out about its loops and statements, where somebody asked.
+    ``device`` are its kernels and ``reasons`` what was found out about its loops and statements, where somebody asked;
+    ``plan`` is then that of the program that is compiled.
     """
 
     name: str
@@ -77,6 +80,7 @@ class Variant:
     notes: tuple[str, ...] = ()
     device: DeviceView | None = None
     reasons: tuple[Reason, ...] | None = None
+    plan: Plan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,11 +278,12 @@ class _Drawing:
             "tree": once((name, "tree"), schedule, lambda: _tree(schedule, variant.addresses)),
             "times": times_of(schedule.map, self.bound, drawn, once((name, "times"), schedule, dict)),
             "name": name,
-            "decisions": decision_models(schedule),
+            "decisions": decision_models(schedule.decisions),
             "loops": loop_reasons(schedule),
             "reasons": None if variant.reasons is None else reason_models(variant.reasons),
             "carried": once((name, "carried"), schedule, lambda: self._carried(schedule)),
             "program": _program(variant.program),
+            "mapping": _mapping(variant.plan),
             "superposition": _superposition(schedule),
             "device": None
             if device is None
@@ -339,6 +344,10 @@ def _program(program: Program | None) -> LinkedProgramModel | None:
         "lines": {str(line): origin.statement for line, origin in program.lines.items()},
         "notes": list(program.notes),
     }
+
+
+def _mapping(plan: Plan | None) -> MappingModel | None:
+    return None if plan is None else {"target": plan.target, "decisions": decision_models(plan.decisions)}
 
 
 def _superposition(schedule: Schedule) -> SuperpositionModel | None:

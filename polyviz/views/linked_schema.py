@@ -112,6 +112,13 @@ class LinkedProgramModel(TypedDict):
     notes: list[str]
 
 
+class MappingModel(TypedDict):
+    """What the program for ``target`` does with the order of a schedule beyond the schedule itself."""
+
+    target: str
+    decisions: list[DecisionModel]
+
+
 class LinkedPictureModel(TypedDict):
     """Who runs which iteration of one statement, in ``runs`` of neighbouring iterations of one block.
 
@@ -198,7 +205,8 @@ class ReasonModel(LoopReasonModel):
 class VariantModel(OrderingModel):
     """One schedule; for each relation the dimensions of time that carry it.
 
-    ``loops`` has one entry per loop, in depth-first order; ``reasons`` is null until somebody asked for more.
+    ``loops`` has one entry per loop, in depth-first order; ``reasons`` and ``mapping`` are null until somebody asked
+    for more. ``program`` has the order of the schedule to the letter.
     ``superposition`` holds the order of blocks and that of threads where they are two; ``device`` is null until
     somebody asked for the kernels.
     """
@@ -209,6 +217,7 @@ class VariantModel(OrderingModel):
     reasons: list[ReasonModel] | None
     carried: list[list[int]]
     program: LinkedProgramModel | None
+    mapping: MappingModel | None
     superposition: SuperpositionModel | None
     device: LinkedDeviceModel | None
     notes: list[str]

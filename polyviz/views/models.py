@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from polyviz.model.dependences import Dependences, Legality, LoopParallelism, Violation
     from polyviz.model.device_view import DeviceView
     from polyviz.model.program import Program
-    from polyviz.model.schedule import Schedule
+    from polyviz.model.schedule import Decision, Schedule
     from polyviz.model.scop import Array, Scop, Statement
     from polyviz.views.instances import Arrow, Pane
     from polyviz.views.nodes import Member, Node
@@ -188,16 +188,14 @@ def schedule_model(schedule: Schedule) -> Json:
         "shortened": [],
         "scheduler": schedule.scheduler,
         "tree": _node(root_of(schedule)),
-        "decisions": decision_models(schedule),
+        "decisions": decision_models(schedule.decisions),
     }
     return _small(model)
 
 
-def decision_models(schedule: Schedule) -> list[DecisionModel]:
-    """The log of a schedule."""
-    return [
-        {"step": one.step, "text": one.text, "statements": list(one.statements)} for one in schedule.decisions
-    ]
+def decision_models(decisions: Iterable[Decision]) -> list[DecisionModel]:
+    """The log of a schedule, or of a plan."""
+    return [{"step": one.step, "text": one.text, "statements": list(one.statements)} for one in decisions]
 
 
 def member_model(member: Member) -> MemberModel:

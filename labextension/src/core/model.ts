@@ -87,6 +87,12 @@ export interface Program {
   readonly notes: readonly string[];
 }
 
+/** What the program for `target` makes of a schedule. */
+export interface Mapping {
+  readonly target: string;
+  readonly decisions: readonly Decision[];
+}
+
 /** A tree with the time of every drawn instance. */
 export interface Ordering {
   readonly tree: TreeNode;
@@ -119,7 +125,10 @@ export interface Variant extends Ordering {
   /** Null until somebody asked. */
   readonly reasons: readonly Reason[] | null;
   readonly carried: readonly Point[];
+  /** The order to the letter, for reading. */
   readonly program: Program | null;
+  /** What the compiled program does beyond the schedule; null until somebody asked. */
+  readonly mapping: Mapping | null;
   readonly superposition: Superposition | null;
   /** The kernels of a device; null until somebody asked for them. */
   readonly device: Device | null;

@@ -8,7 +8,9 @@ import {
   type Access,
   type ArrayShape,
   type Choice,
+  type Decision,
   type Edit,
+  type Mapping,
   type Model,
   type Ordering,
   type Program,
@@ -187,18 +189,26 @@ function variantOf(value: unknown): Variant {
   return {
     ...orderingOf(fields),
     name: textOf(fields['name']),
-    decisions: listOf(fields['decisions'], item => {
-      const one = fieldsOf(item);
-      return { step: textOf(one['step']), text: textOf(one['text']), statements: texts(one['statements']) };
-    }),
+    decisions: listOf(fields['decisions'], decisionOf),
     loops: listOf(fields['loops'], item => ({ ...sentenceOf(item), isFree: fieldsOf(item)['parallel'] === true })),
     reasons: Array.isArray(fields['reasons']) ? listOf(fields['reasons'], reasonOf) : null,
     carried: listOf(fields['carried'], point),
     program: fields['program'] ? programOf(fields['program']) : null,
+    mapping: fields['mapping'] ? mappingOf(fields['mapping']) : null,
     superposition: fields['superposition'] ? superpositionOf(fields['superposition']) : null,
     device: fields['device'] ? deviceOf(fields['device']) : null,
     notes: texts(fields['notes'])
   };
+}
+
+function decisionOf(value: unknown): Decision {
+  const fields = fieldsOf(value);
+  return { step: textOf(fields['step']), text: textOf(fields['text']), statements: texts(fields['statements']) };
+}
+
+function mappingOf(value: unknown): Mapping {
+  const fields = fieldsOf(value);
+  return { target: textOf(fields['target']), decisions: listOf(fields['decisions'], decisionOf) };
 }
 
 function sentenceOf(value: unknown): Sentence {

@@ -60,6 +60,7 @@ function table(state: State): HTMLElement {
     ['steps in order', totals.map(one => `${one.steps} for ${one.instances} iterations`), 'when the iterations of parallel loops run at once'],
     ['cache misses', totals.map(one => `${one.first + one.again} of ${one.accesses}`), cacheText(cache)],
     ['bytes moved', totals.map(one => bytesText(one.bytes)), 'between this cache and memory, for the sizes drawn'],
+    ['compiled program', variants.map(mappingText), 'what it does beyond the schedule above; details are below the generated code'],
     ['median time', variants.map(one => timeOf(model, one)), 'measured, with the 95 % interval'],
     ['result', variants.map(one => verdictOf(model, one)), 'compared with the loops as written'],
     ['lines of code', variants.map(one => (one.program === null ? '–' : String(linesOf(one).length))), '']
@@ -83,6 +84,10 @@ function factRow(name: string, texts: readonly Child[], meaning: string): HTMLEl
 function parallelText(variant: Variant): string {
   const loops = loopsOf(variant);
   return `${loops.filter(loop => loop.member.coincident).length} of ${loops.length}`;
+}
+
+function mappingText({ mapping }: Variant): string {
+  return mapping === null ? '–' : `${mapping.target}: ${[...new Set(mapping.decisions.map(one => one.step))].join(', ') || 'the same loops'}`;
 }
 
 function measured(model: Model, variant: Variant): ComparisonRow | undefined {

@@ -1,10 +1,10 @@
 /** The loops as written, and the generated program: both light with the selection. */
 
 import { codeLoops } from './codeLoops';
-import { button, element, items } from './dom';
+import { button, element, items, prose } from './dom';
 import { lineList } from './lineList';
 import { NOTHING, statementNumber } from './selection';
-import type { Program } from './model';
+import type { Program, Variant } from './model';
 import type { Change, State } from './state';
 
 export function sourceView(state: State): HTMLElement {
@@ -18,11 +18,13 @@ export function sourceView(state: State): HTMLElement {
 
 export function codeView(state: State): HTMLElement {
   const root = element('div', {});
+  const more = element('div', {});
   let marker = (): void => undefined;
   let drawn: Program | null = null;
   const draw = (told: readonly Change[]): void => {
     const { variant } = state;
     const program = variant?.program ?? null;
+    more.replaceChildren(...(variant === undefined || program === null ? [] : beyond(variant)));
     if (!told.includes('order') && drawn !== null && isSame(drawn, program)) {
       // Only more is known of the same order: whoever reads or walks through the lines stays there.
       marker();
@@ -51,7 +53,7 @@ export function codeView(state: State): HTMLElement {
     const list = lineList(`Generated program for ${program.target}`, program.text, 1, pick);
     const copy = button('Copy', () => void navigator.clipboard?.writeText(program.text));
     root.replaceChildren(list.root, element('p', { class: 'polyviz-row' }, copy));
-    root.append(...[items(program.notes)].filter(one => one !== null));
+    root.append(...[items(program.notes)].filter(one => one !== null), more);
     marker = () => {
       const lit = [...program.lines].filter(([, name]) =>
         state.light.statements.has(statementNumber(state.model, name))
@@ -65,6 +67,20 @@ export function codeView(state: State): HTMLElement {
   state.on(['selection'], () => marker());
   draw(['order']);
   return root;
+}
+
+/** What the program that is compiled and timed makes of this order: it is another text than the one above. */
+function beyond(variant: Variant): readonly HTMLElement[] {
+  const lead = 'This is the order of the schedule, for reading. ';
+  const { mapping } = variant;
+  if (mapping === null) {
+    return [element('p', { class: 'polyviz-muted' }, `${lead}The program that is compiled and timed may tile, move and vectorise these loops further.`)];
+  }
+  if (mapping.decisions.length === 0) {
+    return [element('p', { class: 'polyviz-muted' }, `${lead}The program for ${mapping.target} that is compiled and timed has the same loops.`)];
+  }
+  const told = mapping.decisions.map(one => element('li', {}, element('code', {}, one.step), ' ', ...prose(one.text)));
+  return [element('p', { class: 'polyviz-muted' }, `${lead}The program for ${mapping.target} that is compiled and timed goes further:`), element('ul', {}, ...told)];
 }
 
 function isSame(one: Program, other: Program | null): boolean {

@@ -209,6 +209,7 @@ const EMPTY: Variant = {
   times: new Map(),
   carried: [],
   program: null,
+  mapping: null,
   superposition: null,
   device: null,
   notes: []

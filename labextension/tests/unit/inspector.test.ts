@@ -431,6 +431,20 @@ test('the cache shows lines, says what the step does, and totals for every sched
   expect(find('[aria-label=Cache] ul').textContent).toContain('direct mapped');
 });
 
+test('what the compiled program does beyond the schedule stands below the program for reading', () => {
+  const plain = sample();
+  const [original] = plain['variants'] as Record<string, unknown>[];
+  const view = draw(plain);
+  const code = (): string => find('[aria-label^=Generated]').closest('section')?.textContent ?? '';
+  expect(code()).toContain('This is the order of the schedule, for reading.');
+  expect(code()).toContain('may tile, move and vectorise');
+  const mapping = { target: 'c', decisions: [{ step: 'strip', text: 'threads share strips of `i`', statements: [] }] };
+  view.show({ ...plain, variants: [{ ...original, mapping }] });
+  expect(code()).toContain('The program for c that is compiled and timed goes further:strip threads share strips of i');
+  view.show({ ...plain, variants: [{ ...original, mapping: { target: 'c', decisions: [] } }] });
+  expect(code()).toContain('has the same loops');
+});
+
 test('schedules side by side: what differs, what it costs, and the difference of the programs', () => {
   const value = sample();
   const [original, skewed] = value['variants'] as Record<string, unknown>[];
@@ -438,12 +452,13 @@ test('schedules side by side: what differs, what it costs, and the difference of
   const row = { label: 'skewed/c', status: 'ok', verified: true, median: 0.002, interval: [0.001, 0.003], speedup: 2, note: '', is_baseline: false };
   draw({
     ...value,
-    variants: [original, { ...skewed, program }],
+    variants: [original, { ...skewed, program, mapping: { target: 'c', decisions: [{ step: 'tile', text: '', statements: [] }] } }],
     comparison: { rows: [row], baseline: '', best: '', verdict: '', machine: '', notes: [] }
   });
   const side = unfold('Side by side');
   expect(side.textContent).toContain('3 for 9 iterations');
   expect(side.textContent).toContain('2.00 ms 1.00 ms to 3.00 ms');
+  expect(side.textContent).toContain('c: tile');
   expect(side.querySelector('.polyviz-verified-yes')?.textContent).toBe('✓ verified');
   expect([...side.querySelectorAll('.polyviz-difference .polyviz-line')].map(line => line.textContent)).toEqual([
     '−for i in x:',
