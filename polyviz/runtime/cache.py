@@ -19,6 +19,7 @@ from polyviz.errors import ToolchainError
 from polyviz.runtime.machine import this_machine
 from polyviz.runtime.storage import cache_directory, process_directory, write_atomically
 from polyviz.runtime.toolchain import FLOATING_POINT_FLAGS, Toolchain, compile_shared
+from polyviz.runtime.unfused import NOTE, WITHOUT_VECTORS, fuses_in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -120,14 +121,18 @@ class BuildCache:
         draft = process_directory() / f"{key}.{uuid.uuid4().hex}.so"
         started = time.perf_counter()
         try:
-            compile_shared(toolchain, source, draft, flags=flags, source_path=self._keep_source(key, source))
+            text = self._keep_source(key, source)
+            compile_shared(toolchain, source, draft, flags=flags, source_path=text)
+            fused = "-ffp-contract=off" in flags and fuses_in_turn(draft, toolchain)
+            if fused:
+                compile_shared(toolchain, source, draft, flags=(*flags, *WITHOUT_VECTORS), source_path=text)
             content = draft.read_bytes()
         finally:
             draft.unlink(missing_ok=True)
         seconds = time.perf_counter() - started
         path, note = self._publish(f"{key}.so", content + hashlib.sha256(content).digest())
         self._prune(keep=key)
-        return BuiltLibrary(path, False, seconds, " ".join(filter(None, [damaged, note])))
+        return BuiltLibrary(path, False, seconds, " ".join(filter(None, [damaged, note, NOTE if fused else ""])))
 
     def _keep_source(self, key: str, source: str) -> Path:
         return self._publish(f"{key}.c", source.encode())[0]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
-from polyviz.errors import ArgumentError, OverlapError, PolyvizError
+from polyviz.errors import ArgumentError, OutOfBoundsError, OverlapError, PolyvizError
 from polyviz.runtime.arguments import address
 from polyviz.runtime.residency import device
 from polyviz.runtime.toolchain import find_toolchain
@@ -240,3 +240,20 @@ def test_a_subscript_that_is_data_is_never_trusted(dtype: type[Any]) -> None:
     if dtype is not np.uint8:
         kernel(counts, np.array([0, -1, -4, 1], dtype=dtype))
         np.testing.assert_array_equal(counts, [4, 3, 0, 5])
+
+
+def test_tested_subscripts_are_quick_and_a_failed_test_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "def f(A, x):\n    for i in range(len(x)):\n        A[i] = -1.0\n        A[int(x[i] * 4)] += 1.0"
+    kernel = pv.compile(function_of(text), target="c")
+    kernel(np.zeros(4), np.full(4, 0.5))
+    usual: list[object] = []
+    bind = kernel.bind
+    monkeypatch.setattr(kernel, "bind", lambda *given, **keywords: usual.append(given) or bind(*given, **keywords))
+    A = np.zeros(4)
+    kernel(A, np.array([0.9, 0.3, 0.0, 0.5]))
+    assert A.tolist() == [0.0, 0.0, 0.0, -1.0]
+    assert not usual
+    with pytest.raises(OutOfBoundsError, match="a subscript of A is out of range"):
+        kernel(A, np.array([0.9, 0.3, 1.5, 0.5]))
+    assert A.tolist() == [0.0, 0.0, 0.0, -1.0]
+    assert not usual
