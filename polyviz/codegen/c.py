@@ -107,8 +107,8 @@ class _CProgram:
         self.free_in_lanes = self.arrays.is_free if self.plan.selects is not None else never_free
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
         self.jams = JamPrinter(self.scop, *shown, self._node)
-        lanes = (self.types, self.private, self.vectors)
-        self.steps = TimeStepPrinter(self.scop, self.plan, *lanes, *shown, self._plain_loop)
+        lanes = (self.plan, self.types, self.private, self.vectors)
+        self.steps = TimeStepPrinter(self.scop, *lanes, *shown, self._plain_loop)
         self.panels = PanelPrinter(
             self.types, self.private, self.dtypes, *shown, self.floating_point, self.folds, self.vectors
         )

@@ -144,7 +144,7 @@ def _stage(
     if len(body) != 1 or not isinstance(body[0], Assign):
         return f"{statement.name} is more than one assignment"
     behind = lag + steps.skew * step
-    names = {
+    names: dict[str, Expression] = {
         time.iterator: Binary("+", Name(time.iterator), Constant(step)),
         loop.iterator: Binary("-", Name(column), Constant(behind)),
     }

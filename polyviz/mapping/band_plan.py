@@ -36,8 +36,9 @@ class BandPlan:
     ``rows`` is long in its vector loop, whose ends may be cut off. Chains run side by side in ``strips`` of the
     innermost loop, or along ``diagonals`` of the two innermost; ``chains``: the innermost loop of tiles waits for its
     own values, side by side or not; ``for_threads``: there are tiles only for the sake of threads. ``row_block`` rows
-    run in one vector loop, or ``row_by_row`` says why there are none; ``steps`` of the time may run together, too. Along a ``wavefront`` threads run front by front,
-    or in a ``pipeline``; ``collapse``: they share the first two loops as one."""
+    run in one vector loop, or ``row_by_row`` says why there are none; ``steps`` of the time may run together, too.
+    Along a ``wavefront`` threads run front by front, or in a ``pipeline``; ``collapse``: they share the first two loops
+    as one."""
 
     path: Path
     order: tuple[int, ...]
@@ -129,12 +130,7 @@ def explain_band(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
         decisions.append(Decision("wavefront", _front_text(plan), statements))
     if plan.strips or plan.diagonals:
         decisions.append(interleave_decision(statements, diagonals=plan.diagonals))
-    if plan.steps is not None:
-        decisions.append(time_steps_decision(plan.steps))
-    elif plan.row_block:
-        decisions.append(row_block_decision(statements, plan.row_block))
-    elif plan.row_by_row:
-        decisions.append(no_row_block_decision(statements, plan.row_by_row))
+    decisions.extend(_rows_together(plan, statements))
     if plan.sums:
         decisions.append(explain(plan.sums, statements))
     elif plan.parallel is not None and not plan.pipeline and not (plan.block and plan.block.team):
@@ -144,6 +140,15 @@ def explain_band(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
             text += ", together with the loop inside it if that is equally long for all, since the first may be short"
         decisions.append(Decision("parallel", text, statements))
     return decisions
+
+
+def _rows_together(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
+    """What is said of rows, or of steps over time, that run in one vector loop."""
+    if plan.steps is not None:
+        return [time_steps_decision(plan.steps)]
+    if plan.row_block:
+        return [row_block_decision(statements, plan.row_block)]
+    return [no_row_block_decision(statements, plan.row_by_row)] if plan.row_by_row else []
 
 
 def _front_text(plan: BandPlan) -> str:

@@ -71,7 +71,7 @@ def _skew(scop: Scop, tree: isl.Schedule, path: Path, name: str) -> tuple[int, i
     rows = band_at(tree, path).band_get_partial_schedule()
     time, column = (statement_row(rows.get_at(member), statement) for member in (0, 1))
     factor = int(column[0])
-    if tuple(time) != (1, 0) or tuple(column) != (factor, 1) or factor < 0:
+    if list(time) != [1, 0] or list(column) != [factor, 1] or factor < 0:
         return None
     lags = [_constant(rows.get_at(member), statement.domain) for member in (0, 1)]
     if None in lags:
