@@ -107,8 +107,7 @@ class _CProgram:
         self.free_in_lanes = self.arrays.is_free if self.plan.selects is not None else never_free
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
         self.jams = JamPrinter(self.scop, *shown, self._node)
-        lanes = (self.plan, self.types, self.private, self.vectors)
-        self.steps = TimeStepPrinter(self.scop, *lanes, *shown, self._plain_loop)
+        self.time = TimeStepPrinter(self.scop, self.plan, self.row_blocks.types, *shown, self._plain_loop, self.vectors)
         self.panels = PanelPrinter(
             self.types, self.private, self.dtypes, *shown, self.floating_point, self.folds, self.vectors
         )
@@ -151,7 +150,7 @@ class _CProgram:
 
     def _notes(self) -> tuple[str, ...]:
         """What could not be done as planned; complete when everything is printed."""
-        printers = (self.blocks, self.array_sums, self.lifted, self.panels, self.row_blocks, self.steps, self.pipelines)
+        printers = (self.blocks, self.array_sums, self.lifted, self.panels, self.row_blocks, self.time, self.pipelines)
         return tuple(note for printer in printers for note in printer.notes)
 
     def _top(self, node: LoopNode) -> None:
@@ -314,8 +313,8 @@ class _CProgram:
             self.jams.write(rows, self.bodies, indent)
         elif (block := self.row_blocks.block(node, self.bodies)) is not None:
             self.row_blocks.write(block, indent)
-        elif (stages := self.steps.stages(node, self.bodies)) is not None:
-            self.steps.write(stages, indent)
+        elif (stages := self.time.stages(node, self.bodies)) is not None:
+            self.time.write(stages, indent)
         else:
             return False
         return True

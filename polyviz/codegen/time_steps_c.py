@@ -19,7 +19,7 @@ from polyviz.codegen.index import simplified, written
 from polyviz.codegen.local_names import LocalNames
 from polyviz.codegen.loops import Block, For
 from polyviz.codegen.naming import substituted
-from polyviz.codegen.row_blocks import Types, is_along, moved_along
+from polyviz.codegen.row_blocks import is_along, moved_along
 from polyviz.codegen.time_steps import bound_in_stage, stages_of, sweeps_of
 from polyviz.model.expression import Binary, Call, Constant, Element, Expression, Name, rebuild
 from polyviz.model.linear import linear_terms
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.loops import LoopNode
+    from polyviz.codegen.row_blocks import Types
     from polyviz.codegen.text import TextBuilder
     from polyviz.codegen.time_steps import Stage, Stages
     from polyviz.codegen.vectors_c import VectorFunctions
     from polyviz.model.expression import Instruction, Node
     from polyviz.model.plan import Plan
-    from polyviz.model.program import ArrayType
     from polyviz.model.scop import Scop
 
 VECTORS = 4
@@ -51,17 +51,16 @@ class TimeStepPrinter:
         self,
         scop: Scop,
         plan: Plan,
-        types: Mapping[str, ArrayType],
-        private: frozenset[str],
-        vectors: VectorFunctions,
+        types: Types,
         arrays: ArrayPrinter,
         printer: CExpressionPrinter,
         text: TextBuilder,
         print_loop: Callable[[For, int], None],
+        vectors: VectorFunctions,
     ) -> None:
         self.scop = scop
         self.steps = {found.statements: found for found in plan.time_steps}
-        self.types = Types(types, private)
+        self.types = types
         self.arrays = arrays
         self.printer = printer
         self.text = text

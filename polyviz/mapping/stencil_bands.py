@@ -106,7 +106,7 @@ def _along_a_line(
     scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: BandPlan, tile: Tile
 ) -> BandPlan:
     """``plan`` with steps of the time together, in tiles of some more of them."""
-    steps = steps_together(scop, dependences, tree, plan.path, plan.order)
+    steps = steps_together(scop, dependences, tree, plan.path, plan.order, parallel=plan.vector)
     if isinstance(steps, str):
         return replace(plan, row_by_row=steps)
     sizes = plan.sizes if tile is not None else tuple(LINE_TILE[plan.order.index(member)] for member in (0, 1))

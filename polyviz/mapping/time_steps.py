@@ -32,17 +32,18 @@ STAGES = 4
 
 
 def steps_together(
-    scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path, order: Sequence[int]
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path, order: Sequence[int], *, parallel: bool
 ) -> TimeSteps | str:
-    """The steps of the permutable band at ``path`` that run together, its members in ``order``; else, why none do.
+    """The steps of the permutable band at ``path`` that run together, its members in ``order``, the last of which is
+    ``parallel`` as it is, or not; else, why none do.
 
     That takes a loop over the time, a parallel loop of its own for each statement inside it, and skewed rows.
     """
     tree, _ = permute_members(tree, path, order)
     band = band_at(tree, path)
     names = statements_under(band)
-    if len(order) != 2:
-        return "it takes a loop over columns in one over time"
+    if len(names) == 1 and not parallel:
+        return "columns wait for each other"
     if len(names) > 1 and distribute_innermost(scop, dependences, tree, path) is None:
         return "the statements have no parallel loops of their own"
     skews = [_skew(scop, tree, path, name) for name in names]
