@@ -47,16 +47,16 @@ FIXED = """
 def fixed(A, B, steps, n):
     for t in range(steps):
         for i in range(1, n - 1):
-            B[i] = A[i - 1] + A[i + 1] - A[0]
+            B[i] = A[0] * (A[i - 1] + A[i + 1])
         for i in range(1, n - 1):
-            A[i] = 0.25 * B[i] * B[n - 1]
+            A[i] = A[0] * (B[i] + B[i - 1]) - B[n - 1]
 """
 
 
 def case(source: str, n: int, steps: int, dtype: str) -> tuple[np.ndarray, np.ndarray, int, int]:
     random = np.random.default_rng(n)
     shape = (steps + 1, n) if "t, i" in source else (n,)
-    return random.random(shape).astype(dtype), random.random(n).astype(dtype), steps, n
+    return (0.4 * random.random(shape)).astype(dtype), random.random(n).astype(dtype), steps, n
 
 
 def text_of(source: str, dtype: str = "float64") -> str:
@@ -78,18 +78,15 @@ def test_the_results_are_those_of_the_loops_as_written(source: str, dtype: str) 
                 np.testing.assert_allclose(other, one, rtol=1e-3 if dtype == "float32" else 1e-9)
 
 
-@pytest.mark.parametrize("source", [TWO_ARRAYS, FAR, ROWS])
-def test_a_step_finds_what_the_one_before_computed_in_registers(source: str) -> None:
-    text = text_of(source)
-    assert "steps run together" in text
-    assert "_stage1_0 = " in text
-    assert "operand0_stage1_0 = shifted_" in text or "* A_stage0_0" in text or "B_stage0_0 + 0.5" in text
-
-
-def test_what_several_stages_wrote_is_read_from_memory() -> None:
-    """The first statement of the second step reads cells that two stages have written, and one has not."""
-    text = text_of(UNEVEN)
-    assert "steps run together" not in text or "operand0_stage2_0 = *(const loose" in text
+@pytest.mark.parametrize(
+    ("source", "dtype"), [(TWO_ARRAYS, "float64"), (FAR, "float64"), (ROWS, "float64"), (FIXED, "float32")]
+)
+def test_a_step_finds_what_the_one_before_computed_in_registers(source: str, dtype: str) -> None:
+    lines = text_of(source, dtype).splitlines()
+    assert any("steps run together" in line for line in lines)
+    shifted = [line for line in lines if "operand0_stage2_0 = " in line]
+    assert shifted
+    assert all("= shifted_" in line for line in shifted)
 
 
 def test_whole_numbers_run_step_by_step_and_say_so() -> None:
