@@ -32,6 +32,7 @@ from polyviz.codegen.select_c import Choice, SelectPrinter
 from polyviz.codegen.temporaries_c import TemporaryPrinter
 from polyviz.codegen.text import TextBuilder
 from polyviz.codegen.threads_c import PIPELINE, THREADS
+from polyviz.codegen.time_steps_c import TimeStepPrinter
 from polyviz.codegen.unroll import written_out
 from polyviz.codegen.vector_library_c import vector_declarations
 from polyviz.codegen.vectors_c import VectorFunctions
@@ -106,6 +107,7 @@ class _CProgram:
         self.free_in_lanes = self.arrays.is_free if self.plan.selects is not None else never_free
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
         self.jams = JamPrinter(self.scop, *shown, self._node)
+        self.time = TimeStepPrinter(self.scop, self.plan, self.row_blocks.types, *shown, self._plain_loop, self.vectors)
         self.panels = PanelPrinter(
             self.types, self.private, self.dtypes, *shown, self.floating_point, self.folds, self.vectors
         )
@@ -148,7 +150,7 @@ class _CProgram:
 
     def _notes(self) -> tuple[str, ...]:
         """What could not be done as planned; complete when everything is printed."""
-        printers = (self.blocks, self.array_sums, self.lifted, self.panels, self.row_blocks, self.pipelines)
+        printers = (self.blocks, self.array_sums, self.lifted, self.panels, self.row_blocks, self.time, self.pipelines)
         return tuple(note for printer in printers for note in printer.notes)
 
     def _top(self, node: LoopNode) -> None:
@@ -313,6 +315,8 @@ class _CProgram:
             self.jams.write(rows, self.bodies, indent)
         elif (block := self.row_blocks.block(node, self.bodies)) is not None:
             self.row_blocks.write(block, indent)
+        elif (stages := self.time.stages(node, self.bodies)) is not None:
+            self.time.write(stages, indent)
         else:
             return False
         return True

@@ -210,7 +210,7 @@ def _streams(
     for update in updates:
         for element in elements_of(update.value):
             if is_along(element, column):
-                line, offset = _line_and_offset(element)
+                line, offset = line_and_offset(element)
                 found.setdefault(line, {})[element] = offset
     streams, places = [], {}
     for number, (line, elements) in enumerate(found.items()):
@@ -221,7 +221,7 @@ def _streams(
     return tuple(streams), places
 
 
-def _line_and_offset(element: Element) -> tuple[Element, int]:
+def line_and_offset(element: Element) -> tuple[Element, int]:
     """``element`` without the constant of its last subscript, and that constant."""
     terms = linear_terms(element.subscripts[-1]) or {}
     rest = {name: value for name, value in terms.items() if name}

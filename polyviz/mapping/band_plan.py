@@ -10,6 +10,7 @@ import islpy as isl
 from polyviz.mapping.array_sums import explain
 from polyviz.mapping.interleave import interleave_decision
 from polyviz.mapping.row_blocks import no_row_block_decision, row_block_decision
+from polyviz.mapping.time_steps import time_steps_decision
 from polyviz.mapping.work import region_extents, rows_of, tile_row_extents
 from polyviz.model.plan import PARALLEL, PIPELINE, REDUCED, ParallelWork
 from polyviz.model.schedule import Decision
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from polyviz.mapping.block_tiles import Update
-    from polyviz.model.plan import ArraySum, RegisterTile
+    from polyviz.model.plan import ArraySum, RegisterTile, TimeSteps
     from polyviz.model.scop import Scop
 
 
@@ -35,8 +36,9 @@ class BandPlan:
     ``rows`` is long in its vector loop, whose ends may be cut off. Chains run side by side in ``strips`` of the
     innermost loop, or along ``diagonals`` of the two innermost; ``chains``: the innermost loop of tiles waits for its
     own values, side by side or not; ``for_threads``: there are tiles only for the sake of threads. ``row_block`` rows
-    run in one vector loop, or ``row_by_row`` says why there are none. Along a ``wavefront`` threads run front by front,
-    or in a ``pipeline``; ``collapse``: they share the first two loops as one."""
+    run in one vector loop, or ``row_by_row`` says why there are none; ``steps`` of the time may run together, too.
+    Along a ``wavefront`` threads run front by front, or in a ``pipeline``; ``collapse``: they share the first two loops
+    as one."""
 
     path: Path
     order: tuple[int, ...]
@@ -58,6 +60,7 @@ class BandPlan:
     for_threads: bool = False
     row_block: int = 0
     row_by_row: str = ""
+    steps: TimeSteps | None = None
     pipeline: bool = False
     collapse: bool = False
 
@@ -127,10 +130,7 @@ def explain_band(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
         decisions.append(Decision("wavefront", _front_text(plan), statements))
     if plan.strips or plan.diagonals:
         decisions.append(interleave_decision(statements, diagonals=plan.diagonals))
-    if plan.row_block:
-        decisions.append(row_block_decision(statements, plan.row_block))
-    elif plan.row_by_row:
-        decisions.append(no_row_block_decision(statements, plan.row_by_row))
+    decisions.extend(_rows_together(plan, statements))
     if plan.sums:
         decisions.append(explain(plan.sums, statements))
     elif plan.parallel is not None and not plan.pipeline and not (plan.block and plan.block.team):
@@ -140,6 +140,15 @@ def explain_band(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
             text += ", together with the loop inside it if that is equally long for all, since the first may be short"
         decisions.append(Decision("parallel", text, statements))
     return decisions
+
+
+def _rows_together(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
+    """What is said of rows, or of steps over time, that run in one vector loop."""
+    if plan.steps is not None:
+        return [time_steps_decision(plan.steps)]
+    if plan.row_block:
+        return [row_block_decision(statements, plan.row_block)]
+    return [no_row_block_decision(statements, plan.row_by_row)] if plan.row_by_row else []
 
 
 def _front_text(plan: BandPlan) -> str:

@@ -113,7 +113,7 @@ def make_plan(
     Register tiles need a ``processor`` with vector registers and a target whose compiler uses them (``c``, ``numba``);
     ``register_tile`` switches them off or gives their rows and vector registers per row, ``pack`` the copies of their
     operands; ``interleave`` switches off that several iterations of a parallel loop run side by side, ``row_blocks``
-    that rows of a stencil do, ``pipeline`` that tiles wait only for those they need, ``collapse`` that threads share
+    that rows of a stencil, or steps over time, do, ``pipeline`` that tiles wait only for those they need, ``collapse`` that threads share
     two loops as one, ``outer_vectors`` vector lanes around short loops, ``periodic`` that vector loops take remainders
     at their ends only, ``select`` that they choose instead of branching, ``versions`` that subscripts are tested at the
     ends of loops, ``factor`` that common factors are taken out of sums where ``contract`` lets these be reordered,
@@ -154,6 +154,7 @@ def make_plan(
         register_tiles=shaped(mapped.register_tiles, register_tile),
         block_tiles=mapped.block_tiles,
         array_sums=mapped.array_sums,
+        time_steps=mapped.time_steps,
         vectors=vectors,
         two_versions=versions and target == "c",
         decisions=(*mapped.decisions, *storage.decisions),
@@ -247,7 +248,9 @@ def _transform(
     for plan in plans:
         decisions.extend(explain_band(plan, statements_under(node_at(tree, plan.path))))
     sums = tuple(found for plan in plans for found in plan.sums)
-    mapped = Mapped(tree, work=shared_work(scop, tree, plans), array_sums=sums, decisions=tuple(decisions))
+    steps = tuple(plan.steps for plan in plans if plan.steps is not None)
+    work = shared_work(scop, tree, plans)
+    mapped = Mapped(tree, work=work, array_sums=sums, time_steps=steps, decisions=tuple(decisions))
     for number, plan in reversed(list(enumerate(plans))):
         mapped = _apply(scop, dependences, mapped, plan, number, registers)
     return mapped
@@ -316,7 +319,7 @@ def _apply(
             decisions=(*mapped.decisions, said),
         )
     steps = [1 if plan.wavefront else plan.sizes[member] for member in plan.tile_order] if plan.sizes else []
-    whole = plan.sizes and plan.block is None and not plan.row_block
+    whole = plan.sizes and plan.block is None and not plan.row_block and plan.steps is None
     full = _full_tiles(scop, tree, points, steps, plan) if whole else None
     tree = _innermost(scop, dependences, tree, points, plan)
     if full is not None:

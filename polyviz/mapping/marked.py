@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import islpy as isl
 
-    from polyviz.model.plan import ArraySum, BlockTiles, RegisterTile
+    from polyviz.model.plan import ArraySum, BlockTiles, RegisterTile, TimeSteps
     from polyviz.model.scop import Scop
 
 POINT = "point"
@@ -37,6 +37,7 @@ class Mapped:
     register_tiles: tuple[RegisterTile, ...] = ()
     block_tiles: tuple[BlockTiles, ...] = ()
     array_sums: tuple[ArraySum, ...] = ()
+    time_steps: tuple[TimeSteps, ...] = ()
     decisions: tuple[Decision, ...] = ()
 
 

@@ -15,7 +15,8 @@ from polyviz.mapping.interleave import (
     leaves_nothing_to_overlap,
 )
 from polyviz.mapping.row_blocks import rows_together
-from polyviz.mapping.tile_sizes import stencil_sizes
+from polyviz.mapping.tile_sizes import LINE_TILE, stencil_sizes
+from polyviz.mapping.time_steps import steps_together
 from polyviz.transform.tree import node_at, statements_under
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 LONG_ROWS = 4
 """Loops of a band from which on rows are taken whole: the arrays of three dimensions have short ones, which no tile of
 constant size would fit."""
+
+FEW_LOOPS = 2
+"""Loops of a band that has no rows: one over time and one over columns."""
 
 
 def with_chains_apart(
@@ -85,6 +89,8 @@ def as_stencil(
     names = statements_under(node_at(tree, plan.path))
     chains = interleave and plan.chains and not leaves_nothing_to_overlap(scop, names)
     rows = not chains and len(plan.order) >= LONG_ROWS
+    if vectors is not None and not plan.chains and len(plan.order) == FEW_LOOPS:
+        return _along_a_line(scop, dependences, tree, plan, tile)
     if vectors is not None and not chains:
         together = rows_together(scop, dependences, tree, plan.path, plan.order, vectors)
         plan = replace(plan, row_by_row=together) if isinstance(together, str) else replace(plan, row_block=together)
@@ -94,6 +100,17 @@ def as_stencil(
         stencil_sizes(plan.order, chains=chains, together=plan.row_block > 0) if tile is None else plan.sizes
     )
     return replace(plan, sizes=sizes, rows=rows, diagonals=chains)
+
+
+def _along_a_line(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: BandPlan, tile: Tile
+) -> BandPlan:
+    """``plan`` with steps of the time together, in tiles of some more of them."""
+    steps = steps_together(scop, dependences, tree, plan.path, plan.order, parallel=plan.vector)
+    if isinstance(steps, str):
+        return replace(plan, row_by_row=steps)
+    sizes = plan.sizes if tile is not None else tuple(LINE_TILE[plan.order.index(member)] for member in (0, 1))
+    return replace(plan, sizes=sizes, steps=steps)
 
 
 def with_strips(

@@ -26,6 +26,9 @@ BLOCK_TILE = (16, 32, 256)
 cache, so tiles may be small, which leaves more of them to each front and less waiting at its end."""
 BLOCK_ROW_TILE = (8, 16, 24, 1024)
 """The same in three dimensions: few steps of the time, since a front over a short dimension has few tiles."""
+LINE_TILE = (48, 256)
+"""The same for stencils along a line, several steps of which run together: the time, and columns. Higher tiles make
+fewer rows of them, which threads share less evenly; longer ones keep more threads waiting for the first."""
 CHAIN_TILE = (16, 64, 256)
 """The same where chains run side by side: shorter rows, since only full tiles of them have constant bounds."""
 

@@ -151,6 +151,21 @@ class Lifting:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeSteps:
+    """``count`` iterations of a loop over time that may run together: it holds one vector loop for each of
+    ``statements``, in this order.
+
+    Each iteration runs ``skew`` columns behind the one before it, each statement ``lags`` columns behind the first one.
+    Instances depend on such in no later column and no later iteration only.
+    """
+
+    statements: tuple[str, ...]
+    skew: int
+    lags: tuple[int, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class ParallelWork:
     """What one run of the loop under the mark called ``mark``, or a row of its tiles, has to do: the product of
     ``extents``."""
@@ -225,7 +240,8 @@ class Plan:
     that stays visible; ``full_tiles`` which tiles have constant trip counts; ``work`` how much each parallel loop has
     to do; ``register_tiles`` which nests may run by register tiles, ``block_tiles`` in which tiles only;
     ``array_sums`` which arrays the threads of a ``reduced`` loop copy, ``accumulations`` which cells stay in
-    registers; ``liftings`` which rows are kept in stretches side by side; ``periodic`` which statements have
+    registers; ``liftings`` which rows are kept in stretches side by side, ``time_steps`` which steps over
+    time run together; ``periodic`` which statements have
     subscripts that wrap around only at the ends of their vector loop; ``selects`` which choose between values there
     instead of branching (None: lanes branch as the user does); ``factored`` which have sums with a common factor that
     is taken out where these may be reordered, ``multiplied`` which have quotients that become products there;
@@ -249,6 +265,7 @@ class Plan:
     array_sums: tuple[ArraySum, ...] = ()
     accumulations: tuple[Accumulation, ...] = ()
     liftings: tuple[Lifting, ...] = ()
+    time_steps: tuple[TimeSteps, ...] = ()
     periodic: tuple[str, ...] = ()
     selects: tuple[str, ...] | None = None
     factored: tuple[str, ...] = ()

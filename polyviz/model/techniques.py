@@ -78,7 +78,7 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique("interleave", "run several chains of dependent iterations side by side (target c)"),
     Technique("lift", "keep a row that is swept again and again in stretches side by side (target c)"),
     Technique(
-        "row_blocks", "run several rows of a stencil together, neighbours in vector registers (target c)"
+        "row_blocks", "run several rows, or steps over time, of a stencil together, in vector registers (target c)"
     ),
     Technique(
         "panels", "run rows of a recurrence side by side as far as they do not need each other (target c)"

@@ -256,4 +256,3 @@ def test_tested_subscripts_are_quick_and_a_failed_test_leaves_no_trace(monkeypat
     with pytest.raises(OutOfBoundsError, match="a subscript of A is out of range"):
         kernel(A, np.array([0.9, 0.3, 1.5, 0.5]))
     assert A.tolist() == [0.0, 0.0, 0.0, -1.0]
-    assert not usual
