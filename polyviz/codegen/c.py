@@ -90,8 +90,7 @@ class _CProgram:
         self.dtypes = names | {private_name(self.scop, array): names[array] for array in self.private}
         shown_as = (self.arrays.variable_names, self.arrays.element, self.arrays.step, self.arrays.going_on)
         self.printer = CExpressionPrinter(self.dtypes, *shown_as)
-        shape = (self.scop, self.plan, self.printer.environment, self.floating_point)
-        self.bodies = planned_bodies(*shape)
+        self.bodies = planned_bodies(self.scop, self.plan, self.printer.environment, self.floating_point)
         self.printer.ranges = ranges_of_locals(self.scop, self.plan, self.dtypes, self.bodies)
         self.printer.steady = self.arrays.steady
         shown = (self.arrays, self.printer, self.text)
@@ -108,14 +107,12 @@ class _CProgram:
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
         self.jams = JamPrinter(self.scop, *shown, self._node)
         self.time = TimeStepPrinter(self.scop, self.plan, self.row_blocks.types, *shown, self._plain_loop, self.vectors)
-        self.panels = PanelPrinter(
-            self.types, self.private, self.dtypes, *shown, self.floating_point, self.folds, self.vectors
-        )
+        typed = (self.types, self.private, self.dtypes)
+        self.panels = PanelPrinter(*typed, *shown, self.floating_point, self.folds, self.vectors)
         self.temporaries = TemporaryPrinter(self.scop, self.plan, self.bodies, self.dtypes, self.arrays, self.printer)
         self.pipelines = PipelinePrinter(self.plan, *shown, self.blocks, self._node)
-        self.periodic = PeriodicPrinter(
-            self.scop, self.plan.periodic, lambda name: self.bodies[name], *shown, self._plain_loop, self._one_loop
-        )
+        wanted = (self.scop, self.plan.periodic, lambda name: self.bodies[name])
+        self.periodic = PeriodicPrinter(*wanted, *shown, self._plain_loop, self._one_loop)
         self.array_sums = ArraySumPrinter(
             self.plan, self.types, self.dtypes, *shown, self.floating_point, SMALLEST_PARALLEL_WORK, self.bodies
         )

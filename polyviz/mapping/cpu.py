@@ -113,12 +113,13 @@ def make_plan(
     Register tiles need a ``processor`` with vector registers and a target whose compiler uses them (``c``, ``numba``);
     ``register_tile`` switches them off or gives their rows and vector registers per row, ``pack`` the copies of their
     operands; ``interleave`` switches off that several iterations of a parallel loop run side by side, ``row_blocks``
-    that rows of a stencil, or steps over time, do, ``pipeline`` that tiles wait only for those they need, ``collapse`` that threads share
-    two loops as one, ``outer_vectors`` vector lanes around short loops, ``periodic`` that vector loops take remainders
-    at their ends only, ``select`` that they choose instead of branching, ``versions`` that subscripts are tested at the
-    ends of loops, ``factor`` that common factors are taken out of sums where ``contract`` lets these be reordered,
-    ``reciprocal`` that quotients by numbers become products there (all in ``c`` only). The rest switches off what is
-    done for loops whose time goes into reading memory (``MemoryRules``), where ``contract`` allows it at all.
+    that rows of a stencil, or steps over time, do, ``pipeline`` that tiles wait only for those they need, ``collapse``
+    that threads share two loops as one, ``outer_vectors`` vector lanes around short loops, ``periodic`` that vector
+    loops take remainders at their ends only, ``select`` that they choose instead of branching, ``versions`` that
+    subscripts are tested at the ends of loops, ``factor`` that common factors are taken out of sums where ``contract``
+    lets these be reordered, ``reciprocal`` that quotients by numbers become products there (all in ``c`` only). The
+    rest switches off what is done for loops whose time goes into reading memory (``MemoryRules``), where ``contract``
+    allows it at all.
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
