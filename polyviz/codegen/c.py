@@ -232,19 +232,20 @@ class _CProgram:
     def _block(self, node: Block, declarations: list[str], indent: int) -> None:
         for line in declarations:
             self.text.add(indent, line)
-        for child in node.children:
-            self._child(child, indent)
+        for place, child in enumerate(node.children, start=1):
+            self._child(child, indent, is_last=place == len(node.children))
 
-    def _child(self, node: LoopNode, indent: int) -> None:
-        """One of several nodes in a row, in a scope of its own if it declares: isl may write it again beside itself."""
+    def _child(self, node: LoopNode, indent: int, *, is_last: bool) -> None:
+        """One of several nodes in a row, in a scope of its own if it declares: isl may write it again behind itself."""
         if not isinstance(node, Block) or self.blocks.team(node) is not None:
             self._node(node, indent)
             return
         declarations = self.temporaries.declarations(node)
-        if declarations:
+        is_scope = bool(declarations) and not is_last
+        if is_scope:
             self.text.add(indent, "{")
-        self._block(node, declarations, indent + bool(declarations))
-        if declarations:
+        self._block(node, declarations, indent + is_scope)
+        if is_scope:
             self.text.add(indent, "}")
 
     def _loop(self, node: For, indent: int) -> None:
@@ -277,10 +278,9 @@ class _CProgram:
     def _one_loop(self, node: For, indent: int, *, regular: bool) -> None:
         """A loop by itself, below what tells the compiler how its iterations may run."""
         if node.parallel:
-            kind = "static" if regular else dynamic(node)
             together = " collapse(2)" if regular and is_collapsed(node) else ""
-            condition = self._if_it_pays(node.parallel)
-            self.text.add(indent, f"#pragma omp parallel for{together} schedule({kind}){condition}")
+            share = f"parallel for{together} schedule({'static' if regular else dynamic(node)})"
+            self.text.add(indent, f"#pragma omp {share}{self._if_it_pays(node.parallel)}")
         elif node.vector:
             self._vector_loop(node, indent)
             return

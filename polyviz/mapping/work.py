@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.strides import statement_row
-from polyviz.model.expression import Constant, Element, Loop, Name, While, children, walk
+from polyviz.model.expression import Call, Constant, Element, Loop, Name, While, children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,21 +24,39 @@ GUESSED_LENGTH = 10
 """Iterations of a loop inside a statement whose length depends on data: about the entries of a sparse matrix's row."""
 
 
+FUNCTION_COST = 10
+"""A call of ``exp``, ``erf`` and their like takes as long as so many instances of a statement without one."""
+_FUNCTIONS = (
+    "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan arcsin arccos arctan atan2 arctan2 sinh cosh "
+    "tanh asinh acosh atanh arcsinh arccosh arctanh hypot cbrt pow power erf erfc gamma lgamma"
+)
+_SLOW = frozenset(_FUNCTIONS.split())
+
+
 def region_extents(
     scop: Scop, names: Sequence[str], serial: Sequence[isl.UnionPwAff]
 ) -> tuple[isl.PwAff, ...]:
     """The lengths of the loops inside one iteration of the ``serial`` rows, for the deepest of the statements.
 
-    An iterator that the serial rows move does not count.
+    An iterator that the serial rows move does not count. Behind the lengths stands what the functions that these
+    statements call make of one instance, where they call any.
     """
-    best: tuple[isl.PwAff, ...] = ()
+    found: list[tuple[tuple[isl.PwAff, ...], int]] = []
     for name in names:
         statement = scop.statement(name)
         rows = [statement_row(row, statement) for row in serial]
-        extents = _extents(scop, statement, _moved(rows, len(statement.iterators)))
-        if len(extents) > len(best):
-            best = extents
-    return best
+        found.append((_extents(scop, statement, _moved(rows, len(statement.iterators))), _calls(statement)))
+    best = max((extents for extents, _ in found), key=len, default=())
+    calls = sum(count for extents, count in found if len(extents) == len(best))
+    if not best or not calls:
+        return best
+    return (*best, best[0].scale_val(isl.Val(0)).add_constant_val(isl.Val(FUNCTION_COST * calls)))
+
+
+def _calls(statement: Statement) -> int:
+    """How many functions one instance of ``statement`` calls that take long."""
+    parts = (part for node in statement.body for part in walk(node))
+    return sum(isinstance(part, Call) and part.function.rpartition(".")[2] in _SLOW for part in parts)
 
 
 def lengths_of(scop: Scop, statement: Statement, positions: Sequence[int]) -> tuple[isl.PwAff, ...]:

@@ -20,3 +20,9 @@ def test_a_loop_over_a_parameter_inside_one_over_data_counts_with_its_length() -
 
 def test_a_loop_of_unknown_length_does_not_count() -> None:
     assert "if (n * 10 > 50000)" in pv.compile(function_of(ROWS.format(stop="i + 1")), target="c").source
+
+
+def test_functions_that_take_long_count_as_several_instances() -> None:
+    text = "def f(A, B):\n    for i in range(len(A)):\n        s = math.exp(A[i])\n        B[i] = np.log(s) + s"
+    kernel = pv.compile(function_of(text), target="c")
+    assert "if (A_shape_0 * 20 > 50000)" in kernel.source
