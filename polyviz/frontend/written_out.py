@@ -1,5 +1,7 @@
 """Tuples and lists of constants: loops over them are written out, and their elements are the numbers they hold.
 
+So are loops over a few numbers that subscripts take remainders with.
+
 ``for d in (-1, 2): B[i] += w[d] * A[i + d]`` becomes two statements, in which every subscript is affine. Nothing is
 kept of a tuple that is assigned once and only looked up; one that is used otherwise stays, and is refused later.
 """
@@ -132,7 +134,7 @@ class _Writer(ast.NodeTransformer):
         values = None if node.orelse or ends_early(node.body) else self._iterations(node)
         if values is None or len(values) > MOST or _assigns(node.body, _targets(node)):
             return self._kept(node)
-        if isinstance(node.target, ast.Name) and (ends := _range_of(values)) and not self._looks_up(node):
+        if isinstance(node.target, ast.Name) and (ends := _range_of(values)) and not self._matters(node):
             node.iter = ast.copy_location(_call("range", ends, node.iter), node.iter)
             return self._kept(node)
         body = without_continue(node.body)
@@ -140,6 +142,7 @@ class _Writer(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
+        node.slice = _Tidy().visit(node.slice)
         value = self._looked_up(node)
         return node if value is None or isinstance(value, tuple) else _number(value, node)
 
@@ -170,7 +173,7 @@ class _Writer(ast.NodeTransformer):
         whole = [end for end in ends if type(end) is int]
         if len(whole) != len(ends) or not 1 <= len(ends) <= 3 or (len(ends) == 3 and not ends[2]):
             return None
-        return range(*whole) if range(*whole) and self._looks_up(node) else None
+        return range(*whole) if range(*whole) and self._matters(node) else None
 
     def _table(self, node: ast.expr) -> Table | None:
         value = self._looked_up(node) if isinstance(node, ast.Name | ast.Subscript) else literal_table(node)
@@ -185,6 +188,10 @@ class _Writer(ast.NodeTransformer):
         for index in indices:
             value = self._element(base, value, index)
         return value
+
+    def _matters(self, node: ast.For) -> bool:
+        """Whether more can be said of single iterations of ``node`` than of all of them together."""
+        return self._looks_up(node) or _wraps(node)
 
     def _looks_up(self, node: ast.For) -> bool:
         """Whether an element of a table is chosen by the variable of the loop."""
@@ -234,6 +241,38 @@ class _Writer(ast.NodeTransformer):
                 hint="Correct the subscript or the bounds of the loop.",
             )
         return value[place]
+
+
+def _wraps(node: ast.For) -> bool:
+    """Whether a subscript has a remainder by a size of what the loop over a few numbers moves: ``A[(i + d) % n]``.
+
+    With the number in it, it is ``A[i + 1]`` but where it wraps around.
+    """
+    wanted, indices = _targets(node), [part.slice for part in _parts(node.body) if isinstance(part, ast.Subscript)]
+    looked_up = {name for index in indices for name in _names(index)}
+    named = [part.value for part in _parts(node.body) if isinstance(part, ast.Assign) and _target(part) in looked_up]
+    remainders = (part for one in (*indices, *named) for part in ast.walk(one) if isinstance(part, ast.BinOp))
+    return any(
+        isinstance(part.op, ast.Mod) and literal_number(part.right, {}) is None and wanted & _names(part.left)
+        for part in remainders
+    )
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+class _Tidy(ast.NodeTransformer):
+    """Subscripts as a person would write them: ``i + -1`` is ``i - 1``, and ``i + 0`` is ``i``."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        match node:
+            case ast.BinOp(op=ast.Add() | ast.Sub(), right=ast.Constant(value=0)):
+                return node.left
+            case ast.BinOp(op=ast.Add(), right=ast.Constant(value=int() as value)) if value < 0:
+                return ast.copy_location(ast.BinOp(node.left, ast.Sub(), _number(-value, node.right)), node)
+        return node
 
 
 def _targets(node: ast.For) -> set[str]:

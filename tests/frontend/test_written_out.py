@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import polyviz as pv
 from polyviz.errors import ExtractionError
 from polyviz.frontend import extract
+from tests.frontend.agreement import agree
 from tests.running import function_of
 
 LOOKED_UP = """
@@ -53,3 +56,33 @@ def test_more_iterations_than_can_be_written_out_are_refused() -> None:
 def test_the_variable_after_a_loop_in_a_cell_has_its_last_value() -> None:
     scop = extract("for d in (1, 4, 2): A[d] = 0.0", namespace=None)
     assert "d" in scop.result.names or any(one.name == "d" for one in scop.arrays)
+
+
+PERIODIC = """
+def f(A, B, n):
+    for i in range(n):
+        for d in {values}:
+            {line}
+"""
+
+
+@pytest.mark.parametrize("values", ["range(-1, 2)", "(-1, 0, 1)"])
+@pytest.mark.parametrize("line", ["B[i] += A[(i + d) % n]", "k = (i + d) % n; B[i] += A[k]"])
+def test_loops_that_move_what_a_remainder_is_taken_of_are_written_out(values: str, line: str) -> None:
+    text = PERIODIC.format(values=values, line=line)
+    scop = agree(text, A=np.arange(5.0), B=np.zeros(5), n=5)
+    assert [statement.domain.n_dim() for statement in scop.statements] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("line", ["B[i] += A[(i + d) % 4]", "B[i] += (i + d) % n", "B[i] += A[i % n] * d"])
+def test_other_remainders_leave_the_loop(line: str) -> None:
+    scop = agree(PERIODIC.format(values="range(-1, 2)", line=line), A=np.arange(5.0), B=np.zeros(5), n=5)
+    assert [statement.domain.n_dim() for statement in scop.statements] == [2]
+
+
+def test_subscripts_with_numbers_put_in_are_written_as_by_hand() -> None:
+    text = "def f(A):\n    for d in (-2, 0, 1):\n        for i in range(2, 4):\n            A[i + d] = A[i - d]"
+    kernel = pv.compile(function_of(text), schedule="original", target="python")
+    assert [line.strip().partition(" =")[0] for line in kernel.source.splitlines() if "A[i" in line] == [
+        "A[i - 2]", "A[i]", "A[i + 1]"
+    ]  # fmt: skip
