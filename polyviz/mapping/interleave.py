@@ -63,8 +63,17 @@ def has_chains(scop: Scop, dependences: Dependences, tree: isl.Schedule, paths: 
     private = {found.array for found in dependences.privatizations}
     names = {name for path in paths for name in statements_under(node_at(tree, path))}
     touched = {access.array for name in names for access in scop.statement(name).accesses}
-    if private & touched:
-        return False
+    return not private & touched and _all_wait(scop, dependences, tree, paths)
+
+
+def waits_after(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path, order: Sequence[int]
+) -> bool:
+    """Whether the innermost loop of the band at ``path`` waits for its own values once its members run in ``order``."""
+    return _all_wait(scop, dependences, permute_members(tree, path, order)[0], (path,))
+
+
+def _all_wait(scop: Scop, dependences: Dependences, tree: isl.Schedule, paths: Sequence[Path]) -> bool:
     walk = zip(bands(tree), visits(scop, dependences, tree), strict=True)
     chained = {place for (place, _), visit in walk if place in paths and _is_chain(visit)}
     return len(chained) == len(paths) and all(

@@ -13,6 +13,7 @@ from polyviz.mapping.interleave import (
     has_short_dependences,
     is_chain_after,
     leaves_nothing_to_overlap,
+    waits_after,
 )
 from polyviz.mapping.row_blocks import rows_together
 from polyviz.mapping.tile_sizes import LINE_TILE, stencil_sizes
@@ -64,7 +65,7 @@ def needs_pipeline(
         return False
     if plan.vector or distribute_innermost(scop, dependences, tree, plan.path) is not None:
         return len(found.members) == 2
-    return is_chain_after(scop, dependences, tree, plan.path, plan.order)
+    return waits_after(scop, dependences, tree, plan.path, plan.order)
 
 
 def as_stencil(

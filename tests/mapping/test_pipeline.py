@@ -15,7 +15,7 @@ from polyviz.transform.tree import kind_of, walk
 from tests.mapping.pipelines import assert_pipelines_wait_enough
 from tests.mapping.test_lifting import JACOBI
 from tests.mapping.test_row_blocks import IN_PLACE, SWEEP, TWO_ARRAYS
-from tests.running import function_of
+from tests.running import agree, function_of
 
 if TYPE_CHECKING:
 
@@ -126,3 +126,18 @@ def test_rows_without_a_loop_over_their_tiles_run_on_one_thread() -> None:
     function_of(text)(expected)
     kernel(found)
     assert np.allclose(found, expected)
+
+
+def test_a_recurrence_with_a_private_number_is_shared_too() -> None:
+    text = """
+def align(a, b, H, match, mismatch, gap):
+    for i in range(1, H.shape[0]):
+        for j in range(1, H.shape[1]):
+            s = match if a[i - 1] == b[j - 1] else mismatch
+            H[i, j] = max(0.0, H[i - 1, j - 1] + s, H[i - 1, j] - gap, H[i, j - 1] - gap)
+"""
+    letters = np.random.default_rng(2).integers(0, 4, (2, 300))
+    kernel = agree(text, letters[0], letters[1], np.zeros((301, 301)), 2.0, -1.0, 1.0, target="c")
+    assert "wavefront" in [one.step for one in kernel.plan.decisions]
+    # Each of several diagonals in one vector loop would need a number of its own.
+    assert "interleave" not in [one.step for one in kernel.plan.decisions]
