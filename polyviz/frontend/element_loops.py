@@ -18,7 +18,7 @@ from polyviz.frontend.jumps import ends_early
 from polyviz.frontend.regions import constant_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
@@ -80,8 +80,16 @@ class _Writer(ast.NodeTransformer):
             values = [(name, _renamed(value, own, place.id)) for name, value in values[1:]]
         else:
             self.own.add(place.id)
+        rows = {
+            name.id: (value.value.id, _places_of(value))
+            for name, value in values
+            if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name) and _is_row(name.id, node.body)
+        }
+        node.body = [_Rows(rows).visit(one) for one in node.body]
+        values = [(name, value) for name, value in values if name.id not in rows]
         ends = lengths[0] if len(lengths) == 1 else _call("min", lengths)
-        return self._written(node, [(ast.Name(place.id, ast.Store()), ends)], values)
+        written = self._written(node, [(ast.Name(place.id, ast.Store()), ends)], values)
+        return self.generic_visit(written) if rows else written  # type: ignore[return-value]  # a loop stays one
 
     def _values(self, target: ast.expr, iterable: ast.expr, place: ast.Name) -> tuple[list[ast.expr], Values] | None:
         """The lengths, of which the shortest counts, and the values at ``place`` of what ``iterable`` runs over."""
@@ -89,6 +97,8 @@ class _Writer(ast.NodeTransformer):
         match iterable, target:
             case ast.Name(id=array), ast.Name() if self._is_array(array):
                 return [_extent(array, 0)], [(target, _element(array, [place]))]
+            case ast.Subscript(value=ast.Name(id=array)), ast.Name() if (places := _places_of(iterable)):
+                return [_extent(array, len(places))], [(target, _element(array, [*places, place]))]
             case ast.Subscript(value=ast.Name(id=array), slice=ast.Slice() as cut), ast.Name() if self._is_array(array):
                 ends = _ends(array, cut)
                 return None if ends is None else ([ends[1]], [(target, _element(array, [_moved(place, ends[0])]))])
@@ -171,6 +181,77 @@ class _Writer(ast.NodeTransformer):
         return name
 
 
+def _is_row(name: str, body: Sequence[ast.stmt]) -> bool:
+    """Whether ``body`` uses what a loop calls ``name`` as an array, and gives the name to nothing else."""
+    if name in _stored(*(part for one in body for part in ast.walk(one) if isinstance(part, ast.Assign | ast.For))):
+        return False
+    for part in (part for one in body for part in ast.walk(one)):
+        match part:
+            case ast.Subscript(value=ast.Name(id=used)) | ast.Attribute(value=ast.Name(id=used)) if used == name:
+                return True
+            case ast.For(iter=iterable) if name in _names(iterable):
+                return True
+            case ast.BinOp(op=ast.MatMult(), left=left, right=right) if name in _names(left) | _names(right):
+                return True
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=used)]) if used == name:
+                return True
+    return False
+
+
+def _places_of(node: ast.expr) -> list[ast.expr]:
+    """The names that ``node`` has as subscripts; none where there are others."""
+    index = node.slice if isinstance(node, ast.Subscript) else node
+    parts = list(index.elts) if isinstance(index, ast.Tuple) else [index]
+    return parts if all(isinstance(one, ast.Name) for one in parts) else []
+
+
+class _Rows(ast.NodeTransformer):
+    """Puts rows in the place of their names; ``is_iterated``: in what a loop runs over, where no slice is wanted."""
+
+    def __init__(self, rows: Mapping[str, tuple[str, list[ast.expr]]], *, is_iterated: bool = False) -> None:
+        self._rows = rows
+        self._is_iterated = is_iterated
+
+    def visit_For(self, node: ast.For) -> ast.For:
+        # The row of an inner loop is found when that loop is written over positions.
+        node.iter = _Rows(self._rows, is_iterated=True).visit(node.iter)
+        node.body = [self.visit(one) for one in node.body]
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """The whole row."""
+        if node.id not in self._rows:
+            return node
+        array, places = self._rows[node.id]
+        whole = _element(array, places if self._is_iterated else [*places, ast.Slice()])
+        whole.ctx = node.ctx
+        return _at(whole, node, node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        """A part of the row, or one of its extents."""
+        match node:
+            case ast.Subscript(value=ast.Name(id=name)) if name in self._rows:
+                array, places = self._rows[name]
+                node.value = _at(_element(array, places), node, node)
+                node.slice = self.visit(node.slice)
+                return node
+            case ast.Subscript(
+                value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=ast.Constant(value=int() as axis)
+            ) if name in self._rows:
+                return self._extent(name, axis, node)
+        return self.generic_visit(node)  # type: ignore[return-value]  # a subscript stays an expression
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        match node:
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]) if name in self._rows:
+                return self._extent(name, 0, node)
+        return self.generic_visit(node)  # type: ignore[return-value]  # a call stays an expression
+
+    def _extent(self, name: str, axis: int, node: ast.expr) -> ast.expr:
+        array, places = self._rows[name]
+        return _at(_extent(array, len(places) + axis), node, node)
+
+
 def _stored(*nodes: ast.AST) -> set[str]:
     parts = (part for node in nodes for part in ast.walk(node))
     return {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
@@ -210,7 +291,7 @@ def _extent(array: str, axis: int) -> ast.expr:
     return ast.Subscript(shape, ast.Constant(axis), ast.Load())
 
 
-def _element(array: str, places: Sequence[ast.expr]) -> ast.expr:
+def _element(array: str, places: Sequence[ast.expr]) -> ast.Subscript:
     index = places[0] if len(places) == 1 else ast.Tuple(list(places), ast.Load())
     return ast.Subscript(ast.Name(array, ast.Load()), index, ast.Load())
 

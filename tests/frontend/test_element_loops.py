@@ -28,6 +28,12 @@ LOOPS = {
     "all_but_the_first": "for i, a in enumerate(A[1:]):\n        B[i] = a",
     "neighbours": "for a, b in zip(A[:-1], A[1:]):\n        B[0] += a * b",
     "fewer_than_left_out": "for a in A[3:-3]:\n        B[0] += a",
+    "rows": "for row in C:\n        for c in row:\n            B[0] += c",
+    "rows_by_subscript": "for i, row in enumerate(C):\n        for j in range(len(row)):\n            row[j] += A[i]",
+    "rows_together": "for row, a in zip(C, A):\n        for c, b in zip(row, B):\n            B[1] += a * c * b",
+    "parts_of_rows": "for row in C:\n        row[1:] = row[:-1]\n        row *= 2",
+    "rows_added_up": "for i, row in enumerate(C):\n        B[i] = row.sum() / row.shape[0]",
+    "a_row": "for c in C[k]:\n        B[0] += c",
     "generated": "D = np.linspace(0, 1, 4)\n    for d in D:\n        A[0] += d",
     "made_before": "D = np.ones(4)\n    for d in D:\n        A[0] += d",
 }
@@ -37,10 +43,11 @@ LOOPS = {
 @pytest.mark.parametrize("shape", ["function", "cell"])
 def test_agrees_with_python(name: str, shape: str) -> None:
     given: dict[str, Any] = {
-        "A": RANDOM.standard_normal(5), "B": RANDOM.standard_normal(6), "C": RANDOM.standard_normal((3, 4))
+        "A": RANDOM.standard_normal(5), "B": RANDOM.standard_normal(6), "C": RANDOM.integers(-9, 9, (3, 4)).astype(float),
+        "k": 1,
     }  # fmt: skip
     if shape == "function":
-        agree(f"def f(A, B, C):\n    {LOOPS[name]}\n", **given)
+        agree(f"def f(A, B, C, k):\n    {LOOPS[name]}\n", **given)
     elif name not in ("made_before", "generated"):
         agree(LOOPS[name].replace("\n    ", "\n"), **given)
 
