@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import instance_counts, parallelism
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from polyviz.api.compiling import ScheduleChoice
+    from polyviz.api.workbench import Workbench
     from polyviz.editing import Edit
     from polyviz.model.dependences import Dependences, LoopParallelism
     from polyviz.model.device_view import DeviceView
@@ -25,14 +26,25 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
 
 
+class LostMoves(NamedTuple):
+    """The script of moves that cannot be made here, and why."""
+
+    script: str
+    problem: str
+
+
 @dataclass(slots=True)
 class Handiwork:
     """What a person has made of an inspector in its live view so far.
 
     ``emulated``: by the name of a schedule, the order that was run in the emulator and its kernels with the counts.
+    ``lost``: moves that were made in an earlier kernel and could not be made again. ``workbench``: what all live views
+    of the inspector show, so that what is asked for in one of them is seen in the others.
     """
 
     edit: Edit | None = None
+    lost: LostMoves | None = None
+    workbench: Workbench | None = None
     emulated: dict[str, tuple[Schedule, DeviceView]] = field(default_factory=dict)
 
 

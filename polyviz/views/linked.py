@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from polyviz.views.linked_schema import (
         BoundParameterModel,
         EditModel,
+        LostModel,
         LinkedNodeModel,
         LinkedProgramModel,
         LinkedRelationModel,
@@ -94,6 +95,7 @@ class Subject:
     sizes: Mapping[str, int] = field(default_factory=dict)
     comparison: ComparisonData | None = None
     edit: EditModel | None = None
+    lost: LostModel | None = None
     element_bytes: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -189,6 +191,7 @@ class _Drawing:
             "loops": [loop_model(loop) for loop in subject.loops],
             "comparison": _comparison(subject.comparison),
             "edit": subject.edit,
+            "lost": subject.lost,
             "notes": [*subject.scop.notes, *left_out(subject.dependences), *subject.dependences.notes],
         }
         return cast("Json", model)

@@ -239,6 +239,13 @@ class EditModel(TypedDict):
     python: str
 
 
+class LostModel(TypedDict):
+    """Moves of an earlier kernel that could not be made again: their script, and why."""
+
+    script: str
+    problem: str
+
+
 class ChoiceModel(TypedDict):
     """A move at one place: what it would change, or with ``reason`` and ``violation`` why it cannot be made.
 
@@ -274,4 +281,5 @@ class InspectorModel(Model):
     loops: list[LoopModel]
     comparison: ComparisonModel | None
     edit: EditModel | None
+    lost: LostModel | None
     notes: list[str]

@@ -254,6 +254,12 @@ export interface Edit {
   readonly python: string;
 }
 
+/** Moves of an earlier kernel that could not be made again. */
+export interface Lost {
+  readonly script: string;
+  readonly problem: string;
+}
+
 /** A move at one place of the tree; `legal` or not, with the reason. */
 export interface Choice {
   /** Which move of its menu it is, where the kernel tells it: one that comes later stands for the one before. */
@@ -289,6 +295,7 @@ export interface Model {
   readonly loops: readonly SourceLoop[];
   readonly comparison: Comparison | null;
   readonly edit: Edit | null;
+  readonly lost: Lost | null;
   readonly notes: readonly string[];
   readonly shortened: boolean;
 }

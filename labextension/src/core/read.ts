@@ -9,6 +9,7 @@ import {
   type ArrayShape,
   type Choice,
   type Edit,
+  type Lost,
   type Model,
   type Ordering,
   type Program,
@@ -126,6 +127,7 @@ function modelOf(fields: Fields): Model {
     loops: listOf(fields['loops'], loopOf),
     comparison: fields['comparison'] ? comparisonOf(fields['comparison']) : null,
     edit: fields['edit'] ? editOf(fields['edit']) : null,
+    lost: fields['lost'] ? lostOf(fields['lost']) : null,
     notes: texts(fields['notes']),
     shortened: Array.isArray(fields['shortened']) && fields['shortened'].length > 0
   };
@@ -276,6 +278,11 @@ function violationOf(value: unknown): Violation {
     sinkInstance: point(fields['sink_instance']),
     explanation: textOf(fields['explanation'])
   };
+}
+
+function lostOf(value: unknown): Lost {
+  const fields = fieldsOf(value);
+  return { script: textOf(fields['script']), problem: textOf(fields['problem']) };
 }
 
 function editOf(value: unknown): Edit {

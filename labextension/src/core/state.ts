@@ -28,6 +28,7 @@ export type Question =
       readonly arguments: Readonly<Record<string, unknown>>;
     }
   | { readonly ask: 'moves'; readonly variant: string }
+  | { readonly ask: 'replay'; readonly script: string; readonly undone: number }
   | { readonly ask: 'history'; readonly position: number }
   | { readonly ask: 'why'; readonly variant: string }
   | { readonly ask: 'measure' }
@@ -64,6 +65,8 @@ export class State {
   canRun = false;
   busy = '';
   problem = '';
+  /** What the kernel has done that nobody pressed a button for. */
+  said = '';
   private menus = 0;
   private askedDevice = '';
   private chosenCache: CacheShape | null = null;
@@ -145,7 +148,7 @@ export class State {
 
   ask(question: Question, busy: string): void {
     this.busy = busy;
-    this.problem = '';
+    this.problem = this.said = '';
     this.tell('busy');
     this.host?.ask(question);
   }
@@ -155,9 +158,10 @@ export class State {
     this.tell('busy');
   }
 
-  answered(problem = ''): void {
+  answered(problem = '', said = ''): void {
     this.busy = '';
     this.problem = problem;
+    this.said = said;
     this.tell('busy');
   }
 

@@ -11,7 +11,8 @@ import { PanelLayout, Widget } from '@lumino/widgets';
 
 import { carryOver } from '../core/carryOver';
 import { button, element } from '../core/dom';
-import { Inspector, PAGE, SHOWN } from '../core/inspector';
+import { Inspector, PAGE, REPLAY, SHOWN } from '../core/inspector';
+import type { Moves } from '../core/moves';
 import { valueOf } from '../core/read';
 import { fieldsOf, textOf } from '../core/values';
 import { livePictures } from './livePictures';
@@ -50,6 +51,8 @@ export interface Home {
   /** Whether its kernel runs a cell now: an output that comes then is new, and its widget is there already. */
   isRunning(): boolean;
   again(node: HTMLElement): Promise<void>;
+  /** Moves made before the kernel ended on the loops with this `text`, which the output around `node` shows; given once. */
+  moves(node: HTMLElement, text: string): Moves | null;
 }
 
 export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
@@ -232,6 +235,13 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     return textOf(fieldsOf(this.data[WIDGET_VIEW])['model_id']);
   }
 
+  private makeMovesAgain(live: HTMLElement): void {
+    const moves = this.home?.moves(this.node, textOf(fieldsOf(this.data[MIME])['text'])) ?? null;
+    if (moves !== null) {
+      live.querySelector('.polyviz')?.dispatchEvent(new CustomEvent(REPLAY, { detail: moves }));
+    }
+  }
+
   private stop(): void {
     this.timers.forEach(timer => window.clearTimeout(timer));
     this.timers = [];
@@ -285,6 +295,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
       carryOver(this.place, live.node);
       this.place.replaceChildren();
       live.node.style.display = '';
+      this.makeMovesAgain(live.node);
     } else {
       live.dispose();
       this.drawAwaiting();

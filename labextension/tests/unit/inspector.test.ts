@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 
 import { carryOver } from '../../src/core/carryOver';
-import { Inspector } from '../../src/core/inspector';
+import { Inspector, REPLAY } from '../../src/core/inspector';
 import type { Question } from '../../src/core/state';
 import { pageOf } from '../../src/core/values';
 import { sample, unfold } from './sample';
@@ -49,6 +49,27 @@ test('a point lights its line, its loops, its dependence and its program', () =>
   expect(all('[aria-label="Dependences"] tr[aria-selected=true]')).toHaveLength(1);
   expect(all('[aria-label^="Generated"] [aria-selected=true]')).toHaveLength(1);
   expect(all('.polyviz-point.polyviz-lit')).toHaveLength(3);
+});
+
+test('moves of a kernel that is gone are asked for again, and what comes of it is said', () => {
+  const asked: Question[] = [];
+  const view = draw(sample(), asked);
+  view.root.dispatchEvent(new CustomEvent(REPLAY, { detail: { script: 'schedule("original")', undone: 1 } }));
+  expect(asked.at(-1)).toEqual({ ask: 'replay', script: 'schedule("original")', undone: 1 });
+  view.answered('', 'Made again.');
+  expect(find('.polyviz-status').textContent).toContain('Made again.');
+  view.show({ ...sample(), lost: { script: 'fly(at="i")', problem: 'Line 1: nobody can.' } });
+  expect(find('[aria-label="Script of the moves before"]').textContent).toBe('fly(at="i")');
+  expect(find('.polyviz-reason').textContent).toMatch(/could not be made again\. Line 1: nobody can\./);
+  expect(find('[aria-label="Script of the moves before"]').closest('details')?.open).toBe(true);
+});
+
+test('a saved view begins with the schedule that was made by hand', () => {
+  const plain = sample();
+  const [original] = plain['variants'] as Record<string, unknown>[];
+  const edit = { variant: 'by hand', start: 'original', steps: [{ text: 'reversal(at="i")', decision: '' }], undone: 0, script: '', python: '' };
+  draw({ ...plain, variants: [original, { ...original, name: 'by hand' }], edit });
+  expect(find('input[aria-label="Schedule by hand"]').matches(':checked')).toBe(true);
 });
 
 test('a dependence whose pairs lie in other slices brings one of them into the picture', () => {
