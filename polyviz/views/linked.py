@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from polyviz.views.linked_schema import (
         BoundParameterModel,
         EditModel,
-        LostModel,
         LinkedNodeModel,
         LinkedProgramModel,
         LinkedRelationModel,
         LinkedStatementModel,
+        LostModel,
         OrderingModel,
         VariantModel,
     )
