@@ -35,13 +35,15 @@ class LinkedAccessModel(TypedDict):
     """A reference to an array, in the order in which an instance makes them.
 
     ``subscripts`` has one row per dimension of the array: the coefficient of every iterator, then the constant, for
-    the drawn values; null where the cells are no such function or not exactly known.
+    the drawn values; null where the cells are no such function or not exactly known. ``conditional``: the cells are
+    known, but only data decide whether the access happens.
     """
 
     array: str
     kind: str
     text: str
     subscripts: list[list[int]] | None
+    conditional: bool
 
 
 class LinkedArrayModel(TypedDict):

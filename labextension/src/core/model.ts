@@ -22,6 +22,8 @@ export interface Access {
   readonly kind: string;
   readonly text: string;
   readonly subscripts: readonly Point[] | null;
+  /** The cells are known, but only data decide whether it happens. */
+  readonly isConditional: boolean;
 }
 
 export interface ArrayShape {

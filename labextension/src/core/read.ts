@@ -156,7 +156,7 @@ function accessOf(value: unknown, iterators: number): Access {
   const fields = fieldsOf(value);
   const rows = listOf(fields['subscripts'], point);
   const isWhole = Array.isArray(fields['subscripts']) && rows.every(row => row.length === iterators + 1);
-  return { array: textOf(fields['array']), kind: textOf(fields['kind']), text: textOf(fields['text']), subscripts: isWhole ? rows : null };
+  return { array: textOf(fields['array']), kind: textOf(fields['kind']), text: textOf(fields['text']), subscripts: isWhole ? rows : null, isConditional: fields['conditional'] === true };
 }
 
 function arrayOf(value: unknown): ArrayShape {
