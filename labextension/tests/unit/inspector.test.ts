@@ -434,7 +434,7 @@ test('legal moves say what they would cost', () => {
     { ...legal, label: 'Nothing', after: { tree: original!['tree'], times: original!['times'] } }
   ], true);
   const [skew, nothing] = all('.polyviz-move');
-  expect(skew!.textContent).toContain('▲ 9 steps');
+  expect(skew!.textContent).toContain('▲ 3 → 9 steps');
   expect(nothing!.textContent).toContain('same steps and bytes');
   expect(find('.polyviz-menu').textContent).toMatch(/Now 3 steps for 9 iterations .* 224 B moved through a cache of 128 B/);
 });
