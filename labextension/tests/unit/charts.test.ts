@@ -36,7 +36,7 @@ test('a wide spread of times has a logarithmic axis', () => {
   expect(axis(timesFigure(near, COLOURS)!.layout)).toBe('linear');
   const { range, tickvals, title } = (timesFigure(wide, COLOURS)!.layout as { xaxis: { range: number[]; tickvals: number[]; title: { text: string } } }).xaxis;
   expect(range[0]).toBe(-1);
-  expect(tickvals.slice(0, 4)).toEqual([0.1, 0.2, 0.5, 1]);
+  expect(tickvals.slice(0, 4)).toEqual([0.1, 1, 10, 100]);
   expect(title.text).toContain('logarithmic axis');
 });
 
