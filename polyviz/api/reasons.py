@@ -56,7 +56,7 @@ def _tiles(edit: Edit, places: Places, plan: Plan | None) -> Iterator[Reason]:
 
 
 def _over_and_inside(nest: list[Loop]) -> tuple[list[Loop], list[Loop]]:
-    """The loops of ``nest`` down to its last over tiles, and those that run inside a tile; all, and none, without tiles."""
+    """The loops of ``nest`` down to the last one over tiles, and those inside a tile; without tiles all, and none."""
     last = max((place for place, loop in enumerate(nest) if loop.over_tiles), default=-1)
     return (nest[: last + 1], nest[last + 1 :]) if -1 < last < len(nest) - 1 else (nest, [])
 

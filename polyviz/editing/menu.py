@@ -82,7 +82,7 @@ def _proposals(name: str, places: Places, loop: Loop) -> Iterator[tuple[str | No
         around = [other for other in places.loops if other.key in loop.around]
         yield from ((at, {"by": places.address(outer)}) for outer in around)
     elif name == "tile":
-        # Loops over tiles and loops inside a tile are not of one kind: together they would make tiles of tiles and points.
+        # Loops over tiles and those inside a tile are not of one kind: together they would make tiles of tiles.
         alike = len(list(takewhile(lambda inner: inner.over_tiles == loop.over_tiles, _nest(places, loop))))
         yield from ((at, {"sizes": (size,) * alike}) for size in (SIZE, SMALL_SIZE))
     elif name == "shift" and len(loop.names) > 1:

@@ -20,7 +20,7 @@ def verified_mark(row: VariantRow) -> str:
 def median_text(row: VariantRow) -> str:
     """The median with its interval, where there is one: ``12.3 ms (12.1–12.9 ms)``; it need not lie in the middle.
 
-    On a device that is the time with transfers, and the kernels alone follow: ``12.3 ms (12.1–12.9 ms), kernels 1.5 ms``.
+    On a device that is the time with transfers, and the kernels alone follow: ``12.3 ms, kernels 1.5 ms``.
     """
     if row.median is None or row.measurement is None:
         return "–"
