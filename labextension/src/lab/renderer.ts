@@ -34,6 +34,7 @@ const DRAWN_WITHIN = 1000;
 /** After this time a person is told that the views are saved ones, while the widget may still come. */
 const PATIENCE = 7000;
 const SAVED = 'Saved views: everything but moves and timing works without the kernel.';
+const CONNECTING = 'Connecting to the kernel …';
 const GONE = 'The kernel is gone; this is the last state.';
 const RECONNECT =
   'Takes up the live view where the kernel still has it. Else runs this cell again, and in a new kernel the cells above it first.';
@@ -146,6 +147,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     }
     this.stop();
     this.timers = ATTEMPTS.map(delay => window.setTimeout(() => void this.revive(model), delay));
+    this.timers.push(window.setTimeout(() => this.tellConnecting(), GRACE));
     this.timers.push(window.setTimeout(() => this.drawAwaiting(), GRACE), window.setTimeout(() => this.offerAgain(SAVED), PATIENCE));
   }
 
@@ -181,12 +183,21 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     }
   }
 
+  /** While a kernel may still answer, nobody should wonder where moves and timing are. */
+  private tellConnecting(): void {
+    if (this.live === null && this.mayLive()) {
+      const told = element('p', { class: 'polyviz-connecting polyviz-muted', role: 'status' }, CONNECTING);
+      this.place.querySelector('.polyviz')?.prepend(told);
+    }
+  }
+
   /** A bar above the drawing: what it is, and how it comes to life again. */
   private offerAgain(what: string): void {
     const { model, home, place } = this;
     if (model === null || home === null || this.live !== null || place.querySelector('.polyviz-reconnect') !== null) {
       return;
     }
+    place.querySelector('.polyviz-connecting')?.remove();
     const reconnect = async (): Promise<void> => {
       bar.remove();
       if (!home.gone.has(this.widgetId)) {
