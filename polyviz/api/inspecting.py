@@ -9,6 +9,7 @@ from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import instance_counts, parallelism
 from polyviz.api.compiling import choose_schedule, named_schedules, signature_of
 from polyviz.api.extracting import part_of
+from polyviz.api.reach import out_of_range
 from polyviz.errors import PolyvizError
 from polyviz.model.display import Displayable
 from polyviz.model.exclusion import exclusive
@@ -55,6 +56,7 @@ class Inspector(Displayable):
     ``loops`` judges every source loop; ``schedules`` holds one value per scheduler that succeeded, ``refusals`` the
     reason of each that did not. ``sizes`` are the parameter values of the arguments, and ``counts`` how often each
     statement runs for them; both are empty without arguments. ``arguments`` and ``namespace`` are those given.
+    ``warnings`` say what would go wrong if the loops ran on these arguments.
     ``edit`` and ``schedule`` are what was made by hand in the live view, to go on with in Python.
     """
 
@@ -67,6 +69,7 @@ class Inspector(Displayable):
     counts: Mapping[str, int] = field(default_factory=dict)
     arguments: tuple[Any, ...] = ()
     namespace: Mapping[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
     handiwork: Handiwork = field(default_factory=Handiwork, compare=False)
 
     @property
@@ -119,4 +122,5 @@ def inspect(
             refusals[name] = error.message
     counts = instance_counts(scop, sizes) if arguments else {}
     loops = parallelism(scop, found, scop.schedule)
-    return Inspector(scop, found, loops, results, refusals, sizes, counts, arguments, namespace)
+    warnings = out_of_range(scop, arguments, sizes) if arguments else ()
+    return Inspector(scop, found, loops, results, refusals, sizes, counts, arguments, namespace, warnings)

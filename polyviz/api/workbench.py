@@ -92,6 +92,7 @@ class Workbench:
             edit=self._edit_model(),
             lost=None if lost is None else {"script": lost.script, "problem": lost.problem},
             element_bytes=found.element_bytes,
+            warnings=found.warnings,
         )
         return inspector_model(subject, self.values, self._sketch)
 

@@ -96,6 +96,7 @@ class Subject:
     comparison: ComparisonData | None = None
     edit: EditModel | None = None
     lost: LostModel | None = None
+    warnings: tuple[str, ...] = ()
     element_bytes: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -192,6 +193,7 @@ class _Drawing:
             "comparison": _comparison(subject.comparison),
             "edit": subject.edit,
             "lost": subject.lost,
+            "warnings": list(subject.warnings),
             "notes": [*subject.scop.notes, *left_out(subject.dependences), *subject.dependences.notes],
         }
         return cast("Json", model)

@@ -269,7 +269,10 @@ class ChoiceModel(TypedDict):
 
 
 class InspectorModel(Model):
-    """``kind`` is ``inspector``: the model of the linked views. ``edit`` is null where nothing can be edited."""
+    """``kind`` is ``inspector``: the model of the linked views. ``edit`` is null where nothing can be edited.
+
+    ``warnings`` say what would go wrong if the loops ran on the arguments.
+    """
 
     name: str
     text: str
@@ -284,4 +287,5 @@ class InspectorModel(Model):
     comparison: ComparisonModel | None
     edit: EditModel | None
     lost: LostModel | None
+    warnings: list[str]
     notes: list[str]

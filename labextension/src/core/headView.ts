@@ -7,7 +7,7 @@ import type { State } from './state';
 
 export function headView(state: State): HTMLElement {
   const root = element('div', {});
-  const draw = (): void => root.replaceChildren(variantChoice(state), ...parameters(state));
+  const draw = (): void => root.replaceChildren(...state.model.warnings.map(one => element('p', { class: 'polyviz-problem' }, ...prose(one))), variantChoice(state), ...parameters(state));
   state.on(['model', 'variant'], () => keepingFocus(root, draw));
   draw();
   return root;

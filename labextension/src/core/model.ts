@@ -298,6 +298,7 @@ export interface Model {
   readonly comparison: Comparison | null;
   readonly edit: Edit | null;
   readonly lost: Lost | null;
+  readonly warnings: readonly string[];
   readonly notes: readonly string[];
   readonly shortened: boolean;
 }

@@ -128,6 +128,7 @@ function modelOf(fields: Fields): Model {
     comparison: fields['comparison'] ? comparisonOf(fields['comparison']) : null,
     edit: fields['edit'] ? editOf(fields['edit']) : null,
     lost: fields['lost'] ? lostOf(fields['lost']) : null,
+    warnings: texts(fields['warnings']),
     notes: texts(fields['notes']),
     shortened: Array.isArray(fields['shortened']) && fields['shortened'].length > 0
   };
