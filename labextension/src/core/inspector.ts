@@ -15,7 +15,7 @@ import type { Choice, Model } from './model';
 import { readChoices, readModel } from './read';
 import { NOTHING } from './selection';
 import { sideView } from './sideView';
-import { State, type Host } from './state';
+import { SELECTED, State, type Host, type Picked } from './state';
 import { STYLE } from './style';
 import { timeView } from './timeView';
 import { treeView } from './treeView';
@@ -82,6 +82,10 @@ export class Inspector {
     try {
       const views = layout(state);
       this.state = state;
+      state.on(['selection'], () => {
+        const detail: Picked = { text: model.text, variant: state.variant?.name ?? '', selection: state.selection };
+        this.root.dispatchEvent(new CustomEvent(SELECTED, { bubbles: true, detail }));
+      });
       return views;
     } catch (error) {
       console.error('A polyviz view cannot be drawn.', error);

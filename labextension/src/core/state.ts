@@ -8,6 +8,16 @@ import { instanceNumber, lightOf, NOTHING, type Light, type Selection } from './
 
 export type Space = 'source' | 'schedule';
 
+/** The event that tells what is selected in the views; its detail is `Picked`. */
+export const SELECTED = 'polyviz-selected';
+
+/** A selection in the schedule `variant` of the loops with this `text`. */
+export interface Picked {
+  readonly text: string;
+  readonly variant: string;
+  readonly selection: Selection;
+}
+
 /** Parts of the state a view may depend on; 'order' beside 'variant' where other instances run, or in another order, than before. */
 export type Change = 'model' | 'variant' | 'order' | 'selection' | 'filter' | 'space' | 'moment' | 'cache' | 'choices' | 'busy';
 

@@ -127,6 +127,8 @@ class Drawing {
   }
 
   private loop(node: TreeNode, member: Member, place: number, id: string, content: HTMLElement[]): HTMLElement {
+    const row = rowText(member);
+    const hasOwnName = member.address !== '' && member.address.replace(/^.*\./, '') !== row;
     const isNest = place === 0 && node.members.length > 1;
     const [kind, meaning] = node.permutable ? ['permutable ×', 'may change places and be tiled'] : ['band of ', 'come from one step of the scheduler, and may not change places'];
     const band = isNest ? [badge(`${kind}${node.members.length}`, 'band', `These ${node.members.length} loops ${meaning}.`)] : [];
@@ -135,7 +137,9 @@ class Drawing {
       'span',
       { class: 'polyviz-node' },
       element('span', { class: 'polyviz-word' }, 'loop '),
-      element('code', {}, rowText(member)),
+      // Moves, scripts and reasons call it so.
+      hasOwnName ? element('code', {}, member.address) : null,
+      element('code', { class: hasOwnName ? 'polyviz-muted' : null }, row),
       ...flags,
       ...band,
       this.opener(member.address)

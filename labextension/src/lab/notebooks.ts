@@ -24,6 +24,7 @@ export interface Cell {
 
 export interface NotebookPanel extends Widget {
   readonly content: {
+    readonly node: HTMLElement;
     readonly widgets: readonly Cell[];
     readonly activeCell: Cell | null;
     activeCellIndex: number;

@@ -2,7 +2,8 @@ import { afterEach, expect, test, vi } from 'vitest';
 
 import { carryOver } from '../../src/core/carryOver';
 import { Inspector, REPLAY } from '../../src/core/inspector';
-import type { Question } from '../../src/core/state';
+import { SELECTED, type Question } from '../../src/core/state';
+import { summary } from '../../src/core/summary';
 import { pageOf } from '../../src/core/values';
 import { sample, unfold } from './sample';
 
@@ -691,4 +692,16 @@ test('further reasons leave the focus on the sentence that somebody reads', () =
   view.show({ ...sample(), name: 'renamed' });
   expect(before.isConnected).toBe(false);
   expect(document.activeElement).toBe(shown());
+});
+
+test('what is picked in the views lights in the summary beside them', () => {
+  const beside = summary(sample());
+  const view = draw(sample());
+  document.body.append(beside);
+  view.root.addEventListener(SELECTED, event => beside.dispatchEvent(new CustomEvent(SELECTED, { detail: (event as CustomEvent<unknown>).detail })));
+  expect(beside.querySelectorAll('[aria-selected=true]')).toHaveLength(0);
+  view.root.querySelectorAll('.polyviz-point')[4]!.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  expect(beside.querySelectorAll('[role=treeitem][aria-selected=true]')).toHaveLength(2);
+  beside.dispatchEvent(new CustomEvent(SELECTED, { detail: { text: 'other loops', variant: 'original', selection: { what: 'nothing' } } }));
+  expect(beside.querySelectorAll('[role=treeitem][aria-selected=true]')).toHaveLength(2);
 });
