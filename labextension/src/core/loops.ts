@@ -96,9 +96,9 @@ export function carriersText(model: Model, variant: Variant, relation: number): 
   return [...rows, ...rest].join(', ') || '–';
 }
 
-/** Loops in words; the parts of a loop that was split have one name. */
+/** Loops in words, by the names of the tree; the parts of a loop that was split may have one name. */
 export function loopNames(loops: readonly Loop[]): readonly string[] {
-  return [...new Set(loops.map(loop => `loop ${rowText(loop.member)}`))];
+  return [...new Set(loops.map(({ member }) => `loop ${member.address || rowText(member)}`))];
 }
 
 /** What the analysis says of a loop, as a sentence; a name that begins one stays as the program has it. */

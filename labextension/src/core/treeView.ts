@@ -138,8 +138,8 @@ class Drawing {
       { class: 'polyviz-node' },
       element('span', { class: 'polyviz-word' }, 'loop '),
       // Moves, scripts and reasons call it so.
-      hasOwnName ? element('code', {}, member.address) : null,
-      element('code', { class: hasOwnName ? 'polyviz-muted' : null }, row),
+      hasOwnName ? element('code', {}, `${member.address}:`) : null,
+      element('code', { class: hasOwnName ? 'polyviz-kind' : null }, row),
       ...flags,
       ...band,
       this.opener(member.address)

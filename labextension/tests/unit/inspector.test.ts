@@ -705,3 +705,12 @@ test('what is picked in the views lights in the summary beside them', () => {
   beside.dispatchEvent(new CustomEvent(SELECTED, { detail: { text: 'other loops', variant: 'original', selection: { what: 'nothing' } } }));
   expect(beside.querySelectorAll('[role=treeitem][aria-selected=true]')).toHaveLength(2);
 });
+
+test('a loop with a row of its own has the name that moves and reasons use beside it', () => {
+  const plain = JSON.parse(JSON.stringify(sample())) as Record<string, unknown>;
+  const text = JSON.stringify(plain).replace(/"rows":\{"(\w+)":"j"\}/g, '"rows":{"$1":"-j"}');
+  draw(JSON.parse(text));
+  const names = all('[role=treeitem] > .polyviz-node').map(one => [...one.querySelectorAll('code')].map(code => code.textContent));
+  expect(names).toContainEqual(['j:', '-j']);
+  expect(names).toContainEqual(['i']);
+});
