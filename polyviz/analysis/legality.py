@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import islpy as isl
 
 from polyviz.analysis.dependences import dependences
+from polyviz.analysis.loop_names import row_text
 from polyviz.analysis.reductions import find_reductions, reduction_part
 from polyviz.analysis.schedule_input import schedule_times
 from polyviz.analysis.witness import (
@@ -25,7 +26,7 @@ from polyviz.model.dependences import Dependence, Dependences, Legality, Violati
 from polyviz.model.exclusion import exclusive
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from polyviz.analysis.schedule_input import Order
     from polyviz.model.scop import Scop
@@ -69,7 +70,8 @@ def _violation(
     pair = smallest_pair(reversed_pairs)
     source_time = image(source, pair.source, pair.parameters)
     sink_time = image(sink, pair.sink, pair.parameters)
-    return violation_of(dependence, pair, _explanation(scop, dependence, pair, source_time, sink_time))
+    names = _names(rows[dependence.source], rows[dependence.sink])
+    return violation_of(dependence, pair, _explanation(scop, dependence, pair, _when(source_time, sink_time, names)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +150,10 @@ def _some_are_timed(pairs: isl.Map, source: _Rows, sink: _Rows) -> bool:
     return not timed.is_empty()
 
 
-def _explanation(
-    scop: Scop, dependence: Dependence, pair: Pair, source_time: Instance, sink_time: Instance
-) -> str:
+def _explanation(scop: Scop, dependence: Dependence, pair: Pair, when: str) -> str:
     does, cell, then = conflict_words(scop, dependence, pair)
     source = instance_text(dependence.source, pair.source)
     sink = instance_text(dependence.sink, pair.sink)
-    when = _when(source_time, sink_time)
     sizes = parameters_text(pair.parameters)
     return (
         f"{source} {does} {cell}, which {sink} {then}: it must run first, but the schedule runs {when}{sizes}"
@@ -171,11 +170,19 @@ def _about_sums(scop: Scop, dependence: Dependence) -> str:
     return ""
 
 
-def _when(source_time: Instance, sink_time: Instance) -> str:
+def _names(source: _Rows, sink: _Rows) -> list[str]:
+    """What the numbers of a time mean where that is the same for both ends of a dependence; else nothing."""
+    found = [[row_text(one.alone(component)) for component in range(one.count)] for one in (source, sink)]
+    names = [name for name in found[0] if name is not None]
+    return names if found[0] == found[1] == names else []
+
+
+def _when(source_time: Instance, sink_time: Instance, names: Sequence[str]) -> str:
+    meaning = f"{_tuple_text(names)} = " if names else "time "
     if source_time == sink_time:
-        return f"both at the same time {_tuple_text(source_time)}"
-    return f"it at {_tuple_text(source_time)}, after {_tuple_text(sink_time)}"
+        return f"both at the same time, {meaning.removeprefix('time ')}{_tuple_text(source_time)}"
+    return f"it at {meaning}{_tuple_text(source_time)}, after {_tuple_text(sink_time)}"
 
 
-def _tuple_text(time: Instance) -> str:
+def _tuple_text(time: Sequence[object]) -> str:
     return f"({', '.join(map(str, time))})"

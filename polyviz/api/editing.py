@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from polyviz.api.compiling import ScheduleChoice
+    from polyviz.model.dependences import Dependences
+    from polyviz.model.scop import Scop
 
 
 @exclusive
@@ -44,8 +46,13 @@ def edit(
     >>> changed.loops
     ('j_tile', 'i_tile', 'j', 'i')
     """
-    scop = part_of(source, namespace=namespace)
-    known = find_dependences(scop)
+    return _begun(part_of(source, namespace=namespace), None, schedule, options)
+
+
+def _begun(
+    scop: Scop, found: Dependences | None, schedule: ScheduleChoice, options: Mapping[str, Any]
+) -> Edit:
+    known = found if found is not None else find_dependences(scop)
     start = choose_schedule(scop, known, schedule, options)
     return start_edit(scop, start, {START: _spoken(schedule), **options}, known)
 
@@ -64,10 +71,15 @@ def replay(source: object, script: str, *, namespace: Mapping[str, Any] | None =
 
     Raises ``OptionError`` for what is no script, and what a move raises, with the line.
     """
+    return replay_on(part_of(source, namespace=namespace), None, script)
+
+
+def replay_on(scop: Scop, known: Dependences | None, script: str) -> Edit:
+    """The same for a part with its dependences, where they are known."""
     calls = list(read_script(script))
     if not calls or calls[0].name != START or len(calls[0].positional) != 1:
         raise OptionError(f'A script begins with the schedule to start from, such as {START}("original").')
-    begun = edit(source, calls[0].positional[0], namespace=namespace, **calls[0].arguments)
+    begun = _begun(scop, known, calls[0].positional[0], calls[0].arguments)
     return replay_lines(begun, calls[1:])
 
 

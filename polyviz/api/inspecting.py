@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from polyviz.analysis import dependences as find_dependences
 from polyviz.analysis import instance_counts, parallelism
 from polyviz.api.compiling import choose_schedule, named_schedules, signature_of
 from polyviz.api.extracting import part_of
+from polyviz.api.reach import out_of_range
 from polyviz.errors import PolyvizError
 from polyviz.model.display import Displayable
 from polyviz.model.exclusion import exclusive
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from polyviz.api.compiling import ScheduleChoice
+    from polyviz.api.workbench import Workbench
     from polyviz.editing import Edit
     from polyviz.model.dependences import Dependences, LoopParallelism
     from polyviz.model.device_view import DeviceView
@@ -25,14 +27,25 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
 
 
+class LostMoves(NamedTuple):
+    """The script of moves that cannot be made here, and why."""
+
+    script: str
+    problem: str
+
+
 @dataclass(slots=True)
 class Handiwork:
     """What a person has made of an inspector in its live view so far.
 
     ``emulated``: by the name of a schedule, the order that was run in the emulator and its kernels with the counts.
+    ``lost``: moves that were made in an earlier kernel and could not be made again. ``workbench``: what all live views
+    of the inspector show, so that what is asked for in one of them is seen in the others.
     """
 
     edit: Edit | None = None
+    lost: LostMoves | None = None
+    workbench: Workbench | None = None
     emulated: dict[str, tuple[Schedule, DeviceView]] = field(default_factory=dict)
 
 
@@ -43,6 +56,7 @@ class Inspector(Displayable):
     ``loops`` judges every source loop; ``schedules`` holds one value per scheduler that succeeded, ``refusals`` the
     reason of each that did not. ``sizes`` are the parameter values of the arguments, and ``counts`` how often each
     statement runs for them; both are empty without arguments. ``arguments`` and ``namespace`` are those given.
+    ``warnings`` say what would go wrong if the loops ran on these arguments.
     ``edit`` and ``schedule`` are what was made by hand in the live view, to go on with in Python.
     """
 
@@ -55,6 +69,7 @@ class Inspector(Displayable):
     counts: Mapping[str, int] = field(default_factory=dict)
     arguments: tuple[Any, ...] = ()
     namespace: Mapping[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
     handiwork: Handiwork = field(default_factory=Handiwork, compare=False)
 
     @property
@@ -107,4 +122,5 @@ def inspect(
             refusals[name] = error.message
     counts = instance_counts(scop, sizes) if arguments else {}
     loops = parallelism(scop, found, scop.schedule)
-    return Inspector(scop, found, loops, results, refusals, sizes, counts, arguments, namespace)
+    warnings = out_of_range(scop, arguments, sizes) if arguments else ()
+    return Inspector(scop, found, loops, results, refusals, sizes, counts, arguments, namespace, warnings)

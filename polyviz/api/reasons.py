@@ -40,16 +40,44 @@ def reasons_of(edit: Edit, plan: Plan | None) -> tuple[Reason, ...]:
 
 
 def _tiles(edit: Edit, places: Places, plan: Plan | None) -> Iterator[Reason]:
-    for nest in _nests(places):
-        start = 0
-        while start < len(nest):
+    for whole in _nests(places):
+        nest, inside = _over_and_inside(whole)
+        if inside:
+            yield from _tiled_already(edit, places, whole, inside)
+        start, end = 0, len(nest) if not inside else sum(not loop.over_tiles for loop in nest)
+        while start < end:
             together, pair, refusal = _tiled_together(edit, places, nest[start:])
             names = [places.address(loop) for loop in nest[start:]]
             text = _tiles_text(names, together, refusal if pair is None else pair.explanation)
-            made = _made(edit, nest[start], plan) if together > 1 else ""
+            made = _made(edit, nest[start], plan) if together > 1 and not inside else ""
             for loop in nest[start : start + together]:
                 yield Reason("tiles", places.address(loop), tuple(sorted(loop.names)), text + made, pair)
             start += together
+
+
+def _over_and_inside(nest: list[Loop]) -> tuple[list[Loop], list[Loop]]:
+    """The loops of ``nest`` down to the last one over tiles, and those inside a tile; without tiles all, and none."""
+    last = max((place for place, loop in enumerate(nest) if loop.over_tiles), default=-1)
+    return (nest[: last + 1], nest[last + 1 :]) if -1 < last < len(nest) - 1 else (nest, [])
+
+
+def _tiled_already(edit: Edit, places: Places, nest: list[Loop], inside: list[Loop]) -> Iterator[Reason]:
+    """An order that has tiles: what is said of the loops over them and of those inside."""
+    over = [loop for loop in nest if loop.over_tiles]
+    names, points = ([places.address(loop) for loop in loops] for loops in (over, inside))
+    made = [
+        _plain(one)
+        for one in edit.schedule.decisions
+        if one.step in ("tile", "strip-mine") and set(one.statements) & set(nest[0].names)
+    ]
+    text = (
+        f"This order has tiles: {_subject(names)} {'go' if len(names) > 1 else 'goes'} from tile to tile, "
+        f"{_subject(points)} {'run' if len(points) > 1 else 'runs'} inside one."
+    )
+    for loop in (*over, *inside):
+        yield Reason(
+            "tiles", places.address(loop), tuple(sorted(loop.names)), " ".join((text, *(f"{one}." for one in made)))
+        )
 
 
 def _nests(places: Places) -> Iterator[list[Loop]]:
@@ -90,12 +118,15 @@ def _tiles_text(names: Sequence[str], together: int, against: str) -> str:
     """What is said of the loops ``names``: the first ``together`` may be tiled, ``against`` forbids one more."""
     if len(names) == 1:
         return f"No loop is directly inside {names[0]}, with which it could make tiles."
-    kept = listed(names[:together])
-    subject = f"Loops {kept}" if together > 1 else f"Loop {kept}"
+    subject = f"L{_subject(names[:together])[1:]}"
     text = f"{subject} may be tiled together: tiles of {TILE} keep every dependence. " if together > 1 else ""
     if against:
         text += f"{subject} may not be tiled together with {names[together]}: {against.removesuffix('.')}."
     return text.strip()
+
+
+def _subject(names: Sequence[str]) -> str:
+    return f"{'loops' if len(names) > 1 else 'loop'} {listed(names)}"
 
 
 def _made(edit: Edit, loop: Loop, plan: Plan | None) -> str:

@@ -67,6 +67,8 @@ def inspector_bundle(inspector: Inspector, model: Json | None = None) -> Bundle:
     ]
     if inspector.counts:
         sections.insert(0, Section("Sizes", note_bundle(_runs(inspector)), open=True))
+    if inspector.warnings:
+        sections.insert(0, Section("Warnings", note_bundle(" ".join(inspector.warnings)), open=True))
     for name, schedule in inspector.schedules.items():
         sections.append(Section(f"Schedule by {name}", schedule_bundle(schedule)))
     for name, reason in inspector.refusals.items():

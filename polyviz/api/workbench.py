@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyviz.api.compiling import build_kernel, choose_schedule
+from polyviz.api.editing import replay_on
 from polyviz.api.emulating import EMULATED, emulated_view
+from polyviz.api.inspecting import LostMoves
 from polyviz.api.menu import menu
 from polyviz.api.reasons import reasons_of
 from polyviz.api.rooflines import roofline_of
@@ -77,6 +79,7 @@ class Workbench:
     def model(self) -> Json:
         """The JSON of everything as it is now."""
         found = self.inspector
+        lost = found.handiwork.lost
         variants = [self._variant(name, schedule) for name, schedule in self.shown().items()]
         subject = Subject(
             scop=found.scop,
@@ -87,7 +90,9 @@ class Workbench:
             sizes=found.sizes,
             comparison=self.comparison,
             edit=self._edit_model(),
+            lost=None if lost is None else {"script": lost.script, "problem": lost.problem},
             element_bytes=found.element_bytes,
+            warnings=found.warnings,
         )
         return inspector_model(subject, self.values, self._sketch)
 
@@ -148,6 +153,19 @@ class Workbench:
             raise OptionError("There is nothing to undo: no move was made yet.")
         done = len(self.edit.done)
         self.edit = self.edit.undo(done - position) if position < done else self.edit.redo(position - done)
+
+    def replay(self, script: str, undone: int) -> None:
+        """Make the moves of ``script``, an edit of an earlier kernel, again, and undo the last ``undone`` of them.
+
+        Raises what the first move raises that cannot be made here; no move is made then, and the script is kept.
+        """
+        found = self.inspector
+        try:
+            self.edit = replay_on(found.scop, found.dependences, script).undo(undone)
+        except PolyvizError as error:
+            found.handiwork.lost = LostMoves(script, f"{error.message} {error.reason}".strip())
+            raise
+        found.handiwork.lost = None
 
     def draw_for(self, values: Mapping[str, int]) -> None:
         """Draw for other sizes; raises ``OptionError`` for a size that does not exist or cannot be."""

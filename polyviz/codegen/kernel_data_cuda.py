@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from polyviz.codegen.kernel_cuda import KernelBody
+    from polyviz.codegen.staged_tiles import StagedTile
     from polyviz.codegen.trees_cuda import TreeText
     from polyviz.model.device import GridEnds
     from polyviz.model.staging import StagedRun
@@ -56,7 +57,8 @@ def _promotions(body: KernelBody) -> Iterator[Promotion]:
         for tile in names.tiles:
             size = prod(tile.extents) * arrays.itemsize(tile.box.array) * names.buffers
             together = 1 if tile.dealt is None else tile.dealt.vector
-            yield Promotion(tile.box.array, "shared", tile.extents, size, tile.box.reason, together)
+            reason = "; ".join((tile.box.reason, *_more_cells(tile, names.buffers)))
+            yield Promotion(tile.box.array, "shared", tile.extents, size, reason, together)
         for statement, register in names.registers.items():
             cells = tuple(size for _, size in run.elements)
             array = next(a.array for a in body.owner.scop.statement(statement).accesses if a.kind == "write")
@@ -65,6 +67,14 @@ def _promotions(body: KernelBody) -> Iterator[Promotion]:
             yield Promotion(array, "register", cells, size, reason)
     for left in body.kernel.unstaged:
         yield Promotion(left.array, "global", (), 0, f"{', '.join(left.statements)}: {left.reason}")
+
+
+def _more_cells(tile: StagedTile, buffers: int) -> Iterator[str]:
+    """Why a tile takes more memory than its cells."""
+    if tile.padding:
+        yield f"every row ends with {plural(tile.padding, 'cell')} more, against bank conflicts"
+    if buffers > 1:
+        yield f"there are {buffers} of these tiles: one is copied while another is used"
 
 
 def _estimate(body: KernelBody, run: StagedRun) -> str:

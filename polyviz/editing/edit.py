@@ -15,7 +15,7 @@ from polyviz.model.display import Displayable
 from polyviz.model.exclusion import exclusive
 from polyviz.scheduling.described import described, flagged, outlined
 from polyviz.scheduling.problem import SchedulingProblem
-from polyviz.transform.nest import apart, gathered
+from polyviz.transform.nest import apart, gathered, loosened
 from polyviz.transform.proof import promises
 from polyviz.transform.registry import move_class, moves
 
@@ -173,7 +173,7 @@ class Edit(Displayable):
 
         @exclusive
         def made() -> Edit:
-            step = Step(bound.move.name, bound.at, bound.arguments, decision, self._refreshed(tree))
+            step = Step(bound.move.name, bound.at, bound.arguments, decision, self._settled(tree))
             return replace(self, done=(*self.done, step), undone=())
 
         return made
@@ -191,6 +191,12 @@ class Edit(Displayable):
 
     def _refreshed(self, tree: isl.Schedule) -> isl.Schedule:
         return flagged(self._problem, tree)
+
+    def _settled(self, tree: isl.Schedule) -> isl.Schedule:
+        """``tree`` after a move, which may have merged bands that only it needed as one."""
+        known = self._refreshed(tree)
+        changed = loosened(known)
+        return known if changed is known else self._refreshed(changed)
 
     def _insist_on_promises(self, name: str, tree: isl.Schedule) -> None:
         """After a move, loops marked before it must still be parallel."""

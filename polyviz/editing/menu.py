@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from polyviz.editing.script import call_text
@@ -81,7 +82,9 @@ def _proposals(name: str, places: Places, loop: Loop) -> Iterator[tuple[str | No
         around = [other for other in places.loops if other.key in loop.around]
         yield from ((at, {"by": places.address(outer)}) for outer in around)
     elif name == "tile":
-        yield from ((at, {"sizes": (size,) * len(nest)}) for size in (SIZE, SMALL_SIZE))
+        # Loops over tiles and those inside a tile are not of one kind: together they would make tiles of tiles.
+        alike = len(list(takewhile(lambda inner: inner.over_tiles == loop.over_tiles, _nest(places, loop))))
+        yield from ((at, {"sizes": (size,) * alike}) for size in (SIZE, SMALL_SIZE))
     elif name == "shift" and len(loop.names) > 1:
         # All statements alike would change no order.
         yield from ((at, {"amount": 1, "statements": (statement,)}) for statement in sorted(loop.names))

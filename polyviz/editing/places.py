@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from polyviz.transform.shape import Shape
     from polyviz.transform.tree import Path
 
+_FLOOR = "floor("
 TOP = "top"
 """The address of the outermost sequence."""
 
@@ -33,7 +34,7 @@ class Loop:
     """A loop of a tree: ``member`` of the band at ``path``, ``depth`` loops around it.
 
     ``names`` is what each statement calls it, ``name`` what most of them do; ``around`` are the loops around it, as
-    (path, member), outermost first.
+    (path, member), outermost first; ``over_tiles`` where its iterations are whole tiles or strips.
     """
 
     path: Path
@@ -41,6 +42,7 @@ class Loop:
     names: Mapping[str, str]
     name: str
     around: tuple[tuple[Path, int], ...]
+    over_tiles: bool = False
 
     @property
     def depth(self) -> int:
@@ -198,21 +200,24 @@ def _loop(
 ) -> Loop:
     functions = row.get_pw_aff_list()
     own = {}
+    tiled = []
     for place in range(functions.n_pw_aff()):
         function = functions.get_at(place)
         statement = function.get_space().get_tuple_name(isl.dim_type.in_)
         if statement in names:
             own[statement] = _carried(function, names[statement])
+            tiled.append(_FLOOR in str(function))
     found = Counter(name for _, name in sorted(own.items()) if name is not None)
     common = found.most_common(1)[0][0] if found else f"c{len(around)}"
     spoken = {name: _unused(own.get(name) or common, names[name]) for name in names}
-    return Loop(path, member, spoken, Counter(spoken.values()).most_common(1)[0][0], around)
+    name = Counter(spoken.values()).most_common(1)[0][0]
+    return Loop(path, member, spoken, name, around, over_tiles=bool(tiled) and all(tiled))
 
 
 def _carried(function: isl.PwAff, taken: tuple[str, ...]) -> str | None:
     """What a statement calls a loop with this row inside loops called ``taken``; None when it adds nothing new."""
     text = str(function)
-    ending = "_tile" if "floor(" in text else ""
+    ending = "_tile" if _FLOOR in text else ""
     space = function.get_domain_space()
     iterators = [
         space.get_dim_name(isl.dim_type.set, place)

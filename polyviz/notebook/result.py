@@ -85,7 +85,9 @@ class Part:
             return f"as written, since arrays overlap in memory: ran in place in {seconds(self.seconds)}"
         chosen = f", {self.choice.why}" if self.choice is not None else ""
         compiled = ", compilation included" if self.kernel.target == "numba" else _device_share(self.kernel)
-        return f"{variant}{chosen}: {self.verdict}, then ran in place in {seconds(self.seconds)}{compiled}"
+        # Who sees a table wonders why it says something else.
+        once = ", once: the table has medians of repeated runs" if self.comparison is not None else ""
+        return f"{variant}{chosen}: {self.verdict}, then ran in place in {seconds(self.seconds)}{compiled}{once}"
 
     @property
     def verdict(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import anywidget
 import traitlets
@@ -12,6 +13,7 @@ from polyviz.api.shown import inspector_bundle
 from polyviz.api.workbench import EDITED, Workbench
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.model.exclusion import exclusive
+from polyviz.model.words import plural
 from polyviz.notebook.idle import IDLENESS
 from polyviz.notebook.timing import Timing
 from polyviz.scheduling import scheduler_names
@@ -29,7 +31,7 @@ PAUSE = 0.005
 """Seconds between two steps of what nobody waits for, in which questions come in."""
 REASON_SECONDS = 1.0
 """How long reasons are looked for then: somebody may come back and ask for something else."""
-_CHANGES = frozenset({"schedule", "values", "apply", "moves", "history", "device", "why"})
+_CHANGES = frozenset({"schedule", "values", "apply", "moves", "replay", "history", "device", "why"})
 
 
 class InspectorWidget(anywidget.AnyWidget):
@@ -48,7 +50,7 @@ class InspectorWidget(anywidget.AnyWidget):
         script = widget_script()
         if script is None:
             raise OptionError(f"The live view is not built here: {ADVICE}.")
-        self.workbench = Workbench(inspector)
+        self.workbench = _workbench_of(inspector)
         self._timing = Timing(inspector, self._report, self._timed)
         self._page_due: asyncio.Task[None] | None = None
         self._effects: asyncio.Task[None] | None = None
@@ -58,6 +60,7 @@ class InspectorWidget(anywidget.AnyWidget):
             schedulers=scheduler_names(),
             can_run=bool(inspector.arguments),
         )
+        _WIDGETS.add(self)
         self.on_msg(self._asked)
         IDLENESS.listen()
         IDLENESS.asked()
@@ -86,7 +89,8 @@ class InspectorWidget(anywidget.AnyWidget):
         if reply is not None:
             self.send({"answer": kind, "problem": "", **reply})
             if kind in _CHANGES and not reply.get("problem"):
-                self._keep_page()
+                for one in self._same():
+                    one._keep_page()
 
     def _schedule(self, question: Mapping[str, Any]) -> dict[str, Any]:
         name = str(question["name"])
@@ -131,6 +135,17 @@ class InspectorWidget(anywidget.AnyWidget):
     def _moves(self, question: Mapping[str, Any]) -> dict[str, Any]:
         self.workbench.as_moves(str(question["variant"]))
         return self._redrawn(EDITED)
+
+    def _replay(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Moves that were made in a kernel that is gone; where they cannot be made here the script is shown instead."""
+        try:
+            self.workbench.replay(str(question["script"]), int(question["undone"]))
+        except PolyvizError as error:
+            self._redrawn()
+            return {"problem": f"The moves made by hand before are not here: {error.message} {error.reason}".strip()}
+        edit = self.workbench.edit
+        made = 0 if edit is None else len(edit.done) + len(edit.undone)
+        return {**self._redrawn(EDITED), "said": f"Made again in this kernel: {plural(made, 'move')} by hand."}
 
     def _history(self, question: Mapping[str, Any]) -> dict[str, Any]:
         self.workbench.go_to(int(question["position"]))
@@ -216,9 +231,28 @@ class InspectorWidget(anywidget.AnyWidget):
         self.send({"answer": "run", "problem": problem, "show": ""})
 
     def _redrawn(self, show: str = "") -> dict[str, Any]:
-        with self.hold_sync():
-            self.shown, self.model = show, self.workbench.model()
+        """Draw what is known now here and in the other views of the same inspector, which stay with their schedules."""
+        model = self.workbench.model()
+        for one in self._same():
+            with one.hold_sync():
+                one.shown, one.model = show if one is self else "", model
         return {"show": show}
+
+    def _same(self) -> list[InspectorWidget]:
+        """This view, and then the others of the same inspector."""
+        others = [one for one in list(_WIDGETS) if one.workbench is self.workbench and one is not self]
+        return [self, *others]
+
+
+_WIDGETS: WeakSet[InspectorWidget] = WeakSet()
+
+
+def _workbench_of(inspector: Inspector) -> Workbench:
+    """That of all views of ``inspector``."""
+    handiwork = inspector.handiwork
+    if handiwork.workbench is None:
+        handiwork.workbench = Workbench(inspector)
+    return handiwork.workbench
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
@@ -235,6 +269,7 @@ _ANSWERS: Mapping[str, Callable[[InspectorWidget, Mapping[str, Any]], dict[str, 
     "choices": InspectorWidget._choices,
     "apply": InspectorWidget._apply,
     "moves": InspectorWidget._moves,
+    "replay": InspectorWidget._replay,
     "history": InspectorWidget._history,
     "device": InspectorWidget._device,
     "emulate": InspectorWidget._emulate,

@@ -61,7 +61,7 @@ class Race:
             for chosen in [_chosen(row, entrant)]
             if chosen is not None and row.status == "ok" and _has_times(chosen)
         }
-        report("timing", total - 1, total)
+        report("warming up for the timing", total - 1, total)
         samples = self._time(worker, racing, rows, report)
         finished = tuple(_timed(row, samples.get(row.label)) for row in rows)
         return finished, samples, (*notes, *_batch_notes(samples.values()))
@@ -174,7 +174,7 @@ class Race:
         if not racing:
             return {}
         try:
-            return self.times(worker, racing, self.repeats, lambda state: report("timing", *state))
+            return self.times(worker, racing, self.repeats, lambda state: report("timing rounds", *state))
         except CancelledError:
             raise
         except PolyvizError as error:

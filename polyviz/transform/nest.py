@@ -108,11 +108,33 @@ def apart(tree: isl.Schedule) -> isl.Schedule:
 
 def _apart(shape: Shape) -> Shape:
     if isinstance(shape, Loops):
-        inner = _apart(shape.child)
-        for row in reversed(shape.rows):
-            inner = Loops(inner, (row,))
-        return inner
+        return _one_by_one(replace(shape, child=_apart(shape.child)))
     return shape.with_children([_apart(child) for child in shape.children])
+
+
+def loosened(tree: isl.Schedule) -> isl.Schedule:
+    """The tree, whose flags are known, with the loops of every band that is not permutable as bands of their own.
+
+    A band of several loops promises that they may change places. Where they may not, whether a loop is parallel is
+    judged inside the loops around it, which carry what they carry.
+    """
+    shape = shape_of(tree)
+    changed = _loosened(shape)
+    return tree if changed is shape else tree_of(tree.get_domain(), changed)
+
+
+def _loosened(shape: Shape) -> Shape:
+    children = [_loosened(child) for child in shape.children]
+    if any(new is not old for new, old in zip(children, shape.children, strict=True)):
+        shape = shape.with_children(children)
+    return _one_by_one(shape) if isinstance(shape, Loops) and len(shape.rows) > 1 and not shape.permutable else shape
+
+
+def _one_by_one(shape: Loops) -> Shape:
+    inner = shape.child
+    for row in reversed(shape.rows):
+        inner = Loops(inner, (row,))
+    return inner
 
 
 def nested_bands(tree: isl.Schedule) -> tuple[Path, ...]:

@@ -186,14 +186,15 @@ class _Cache:
         return sum(sum(held.values()) for held in self._sets)
 
 
-def unknown_accesses(model: InspectorModel) -> list[str]:
-    """The accesses that no cache can be asked about, as they are written."""
+def unknown_accesses(model: InspectorModel, *, conditional: bool = False) -> list[str]:
+    """The accesses that no cache can be asked about, as they are written; or only those which data decide about."""
     places = {region.array["name"]: region for region in regions_of(model)}
     found = [
         access["text"]
         for statement in model["statements"]
         for access in statement["accesses"]
         if access["array"] not in places or _function(access, places[access["array"]]) is None
+        if access["conditional"] is conditional
     ]
     return list(dict.fromkeys(found))
 

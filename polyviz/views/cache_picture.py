@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from polyviz.views.cache import CacheShape, Outcome, Region
     from polyviz.views.linked_schema import InspectorModel
 
-HEADINGS = ("schedule", "accesses", "hits", "misses", "of these evicted before", "moved")
+HEADINGS = ("schedule", "accesses", "hits", "misses", "of these evicted before", "written back", "moved")
 MOST_PICTURES = 4
 MOST_DRAWN = 1200
 """Accesses in one picture: more could not be told apart."""
@@ -57,19 +57,23 @@ def _runs(model: InspectorModel, shape: CacheShape) -> dict[str, Run]:
 def _totals(name: str, run: Run) -> tuple[str, ...]:
     hits, again = run.count("hit"), run.count("again")
     total = len(run.touches)
-    return name, str(total), str(hits), str(total - hits), str(again), size_text(run.moved)
+    return name, str(total), str(hits), str(total - hits), str(again), str(run.written_back), size_text(run.moved)
 
 
 def _notes(model: InspectorModel, runs: dict[str, Run], shape: CacheShape) -> list[str]:
     values = {one["name"]: one["value"] for one in model["parameters"]}
     sizes = f" for {values_text(values)}" if values else ""
-    notes = [f"Exact{sizes}, one access after the other, with an empty cache of {shape} at first."]
-    unknown = unknown_accesses(model)
+    notes = [
+        f"Exact{sizes}, one access after the other, with an empty cache of {shape} at first.",
+        "Moved: a line for every miss, and one for every changed line that goes back to memory.",
+    ]
+    unknown, perhaps = unknown_accesses(model), unknown_accesses(model, conditional=True)
     clipped = list(dict.fromkeys(note for statement in model["statements"] for note in statement["notes"]))
     notes += [f"Only a part of all instances is drawn and counted: {', '.join(clipped)}."] if clipped else []
     if any(len(run.touches) >= MOST_TOUCHES for run in runs.values()):
         notes.append(f"Only the first {MOST_TOUCHES:,} accesses are simulated.")
     notes += [f"Left out, since their cells are not known exactly: {', '.join(unknown)}."] if unknown else []
+    notes += [f"Left out, since only the data decide whether they happen: {', '.join(perhaps)}."] if perhaps else []
     left_out = len(runs) - MOST_PICTURES
     notes += [f"{left_out} more schedules are in the table only."] if left_out > 0 else []
     return notes

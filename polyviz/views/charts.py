@@ -199,7 +199,9 @@ def figure(data: ComparisonData) -> Figure:
             "text": f"Time per call of {data.name}",
             "subtitle": {"text": "; ".join([verdict(data), *untimed])},
         },
-        xaxis={"title": "seconds", "type": "log" if scale_for(rows, 0, 1).logarithmic else "linear"},
+        xaxis={"title": "seconds, logarithmic axis", "type": "log"}
+        if scale_for(rows, 0, 1).logarithmic
+        else {"title": "seconds", "type": "linear"},
         yaxis={"autorange": "reversed"},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",

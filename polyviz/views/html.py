@@ -37,7 +37,7 @@ def table(rows: Iterable[Sequence[object]], header: Sequence[str], code: Sequenc
 
     >>> table([["<x>", 1]], ["name", "count"], code=[0]).count("<code>&lt;x&gt;</code>")
     1
-    >>> table([["87.7 µs ± 2.32 µs", "a note that is longer than any figure"]], ["median", "note"]).count("nowrap")
+    >>> table([["87.7 µs (85.4–90.0 µs)", "a note that is longer than any figure"]], ["median", "note"]).count("nowrap")
     3
     """
     head = "".join(f'<th scope="col" {_style(name)}>{escape(name)}</th>' for name in header)

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         LinkedProgramModel,
         LinkedRelationModel,
         LinkedStatementModel,
+        LostModel,
         MappingModel,
         OrderingModel,
         VariantModel,
@@ -98,6 +99,8 @@ class Subject:
     sizes: Mapping[str, int] = field(default_factory=dict)
     comparison: ComparisonData | None = None
     edit: EditModel | None = None
+    lost: LostModel | None = None
+    warnings: tuple[str, ...] = ()
     element_bytes: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -193,6 +196,8 @@ class _Drawing:
             "loops": [loop_model(loop) for loop in subject.loops],
             "comparison": _comparison(subject.comparison),
             "edit": subject.edit,
+            "lost": subject.lost,
+            "warnings": list(subject.warnings),
             "notes": [*subject.scop.notes, *left_out(subject.dependences), *subject.dependences.notes],
         }
         return cast("Json", model)

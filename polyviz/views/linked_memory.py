@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import islpy as isl
 import numpy as np
 
+from polyviz.model.expression import Branch, walk
 from polyviz.views.sizes import SET, binding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from polyviz.model.scop import Access, Array, Scop, Statement
     from polyviz.views.linked_schema import LinkedAccessModel, LinkedArrayModel
@@ -23,23 +24,40 @@ _ELEMENT_BYTES = 8
 
 
 def accesses_model(statement: Statement, values: Mapping[str, int]) -> list[LinkedAccessModel]:
-    """The array references of ``statement`` as an instance makes them: it reads before it writes."""
+    """The array references of ``statement`` as an instance makes them: it reads before it writes.
+
+    What both branches of a condition on data do is done once, and what only one of them does perhaps.
+    """
     found = [access for access in statement.accesses if access.relation.dim(_OUTPUT) > 0]
-    ordered = sorted(found, key=lambda access: access.kind == "write")
-    return [
-        {
-            "array": access.array,
-            "kind": access.kind,
-            "text": access.text or access.array,
-            "subscripts": _subscripts(access, values),
-        }
-        for access in ordered
-    ]
+    if any(isinstance(node, Branch) for instruction in statement.body for node in walk(instruction)):
+        found = _once_each(found)
+    return [_access_model(one, values) for one in sorted(found, key=lambda access: access.kind == "write")]
+
+
+def _once_each(accesses: Sequence[Access]) -> list[Access]:
+    """Without those that do the same with the same cells as one before."""
+    found: list[Access] = []
+    for access in accesses:
+        same = (one for one in found if (one.array, one.kind) == (access.array, access.kind))
+        if not any(one.relation.is_equal(access.relation) for one in same):
+            found.append(access)
+    return found
+
+
+def _access_model(access: Access, values: Mapping[str, int]) -> LinkedAccessModel:
+    cells = _subscripts(access, values)
+    return {
+        "array": access.array,
+        "kind": access.kind,
+        "text": access.text or access.array,
+        "subscripts": cells if access.exact else None,
+        "conditional": cells is not None and not access.exact,
+    }
 
 
 def _subscripts(access: Access, values: Mapping[str, int]) -> list[list[int]] | None:
     """Per dimension the coefficients of the iterators and the constant; None where that is not all there is to say."""
-    if not access.exact or not access.relation.is_single_valued():
+    if not access.relation.is_single_valued():
         return None
     pieces: list[isl.MultiAff] = []
     isl.PwMultiAff.from_map(access.relation).foreach_piece(lambda _, piece: pieces.append(piece))

@@ -35,13 +35,15 @@ class LinkedAccessModel(TypedDict):
     """A reference to an array, in the order in which an instance makes them.
 
     ``subscripts`` has one row per dimension of the array: the coefficient of every iterator, then the constant, for
-    the drawn values; null where the cells are no such function or not exactly known.
+    the drawn values; null where the cells are no such function or not exactly known. ``conditional``: the cells are
+    known, but only data decide whether the access happens.
     """
 
     array: str
     kind: str
     text: str
     subscripts: list[list[int]] | None
+    conditional: bool
 
 
 class LinkedArrayModel(TypedDict):
@@ -248,6 +250,13 @@ class EditModel(TypedDict):
     python: str
 
 
+class LostModel(TypedDict):
+    """Moves of an earlier kernel that could not be made again: their script, and why."""
+
+    script: str
+    problem: str
+
+
 class ChoiceModel(TypedDict):
     """A move at one place: what it would change, or with ``reason`` and ``violation`` why it cannot be made.
 
@@ -269,7 +278,10 @@ class ChoiceModel(TypedDict):
 
 
 class InspectorModel(Model):
-    """``kind`` is ``inspector``: the model of the linked views. ``edit`` is null where nothing can be edited."""
+    """``kind`` is ``inspector``: the model of the linked views. ``edit`` is null where nothing can be edited.
+
+    ``warnings`` say what would go wrong if the loops ran on the arguments.
+    """
 
     name: str
     text: str
@@ -283,4 +295,6 @@ class InspectorModel(Model):
     loops: list[LoopModel]
     comparison: ComparisonModel | None
     edit: EditModel | None
+    lost: LostModel | None
+    warnings: list[str]
     notes: list[str]

@@ -45,6 +45,17 @@ def seconds(value: float) -> str:
     return f"{three_digits(value / 1e-9)} ns"
 
 
+def between(low: float, high: float) -> str:
+    """Two durations, with one unit where it is the same.
+
+    >>> between(0.0123, 0.0125), between(0.0009, 0.0011)
+    ('12.3–12.5 ms', '900 µs–1.10 ms')
+    """
+    first, last = seconds(low), seconds(high)
+    number, _, unit = first.partition(" ")
+    return f"{number if last.endswith(f' {unit}') else first}–{last}"
+
+
 def three_digits(value: float) -> str:
     """A positive number with three digits, a small one with two, without an exponent.
 

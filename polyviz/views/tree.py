@@ -63,7 +63,8 @@ def label(node: Node) -> str:
         return fixed[node.kind]
     if node.kind in ("domain", "filter"):
         names = ", ".join(node.statements) or "nothing"
-        return f"{names} where {node.text}" if node.text else names
+        # A condition says whose it is, which of one statement is clear.
+        return f"{names} where {node.text.removeprefix(f'{names}: ')}" if node.text else names
     return f"{node.kind} {node.text}".strip()
 
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from polyviz.views.drawing import values_text
-from polyviz.views.tables import columns, seconds, three_digits
+from polyviz.views.tables import between, columns, seconds, three_digits
 
 if TYPE_CHECKING:
     from polyviz.model.measurement import ComparisonData, VariantRow
@@ -18,15 +18,16 @@ def verified_mark(row: VariantRow) -> str:
 
 
 def median_text(row: VariantRow) -> str:
-    """The median with half the width of its interval, where there is one: ``12.3 ms ± 0.2 ms``.
+    """The median with its interval, where there is one: ``12.3 ms (12.1–12.9 ms)``; it need not lie in the middle.
 
-    On a device that is the time with transfers, and the kernels alone follow: ``12.3 ms ± 0.2 ms, kernels 1.5 ms``.
+    On a device that is the time with transfers, and the kernels alone follow: ``12.3 ms, kernels 1.5 ms``.
     """
     if row.median is None or row.measurement is None:
         return "–"
     low, high = row.interval or (-math.inf, math.inf)
-    half = max(high - row.median, row.median - low, 0.0)
-    text = f"{seconds(row.median)} ± {seconds(half)}" if math.isfinite(half) else seconds(row.median)
+    text = seconds(row.median)
+    if math.isfinite(low) and math.isfinite(high):
+        text += f" ({between(low, high)})"
     kernels = row.measurement.kernels
     return text if kernels is None else f"{text}, kernels {seconds(kernels)}"
 
@@ -49,7 +50,7 @@ def name_text(row: VariantRow, data: ComparisonData) -> str:
 
 
 def cells(row: VariantRow, data: ComparisonData) -> list[str]:
-    """One line of the table: name, status, verified, median ± interval, speedup, compile time, note."""
+    """One line of the table: name, status, verified, median and interval, speedup, compile time, note."""
     compiled = "–" if row.compile_seconds is None else seconds(row.compile_seconds)
     return [
         name_text(row, data),
@@ -62,7 +63,7 @@ def cells(row: VariantRow, data: ComparisonData) -> list[str]:
     ]
 
 
-HEADINGS = ("variant", "status", "verified", "median ± 95 %", "speedup", "compiled in", "note")
+HEADINGS = ("variant", "status", "verified", "median (95 %)", "speedup", "compiled in", "note")
 
 
 def verdict(data: ComparisonData) -> str:

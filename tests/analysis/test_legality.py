@@ -69,13 +69,13 @@ def test_reversed_loop_names_the_smallest_pair():
     assert (flow.source_instance, flow.sink_instance, flow.parameters) == ((0, 0, 0), (0, 0, 1), {"n": 2})
     assert flow.explanation == (
         "S1[0, 0, 0] writes C[0, 0], which S1[0, 0, 1] reads: "
-        "it must run first, but the schedule runs it at (1, 0, 0, 0), after (1, 0, 0, -1) [n = 2]"
+        "it must run first, but the schedule runs it at (1, i, j, -k) = (1, 0, 0, 0), after (1, 0, 0, -1) [n = 2]"
     )
 
 
 def test_equal_times_are_a_violation():
     violation = check(matmul(), "{ S0[i, j] -> [0, i, j]; S1[i, j, k] -> [1, i, j] }").violations[0]
-    assert "the schedule runs both at the same time (1, 0, 0)" in violation.explanation
+    assert "the schedule runs both at the same time, (1, i, j) = (1, 0, 0)" in violation.explanation
 
 
 def test_the_context_rules_out_small_sizes():

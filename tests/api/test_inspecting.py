@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.api.workbench import Workbench
 from polyviz.errors import ArgumentError
 
 TRIANGLE = """
@@ -49,3 +50,14 @@ def test_schedules_of_ones_own_and_refusals() -> None:
     inspector = pv.inspect(running, schedules={"same": "{ S0[i] -> [i] }", "backwards": "{ S0[i] -> [-i] }"})
     assert list(inspector.schedules) == ["same"]
     assert list(inspector.refusals) == ["backwards"]
+
+
+def test_a_subscript_beyond_the_array_is_told_before_anything_runs() -> None:
+    text = "def f(x, A, n):\n    for i in range(n + 1):\n        x[i] = A[0, i]"
+    found = pv.inspect(text, np.zeros(7), np.zeros((2, 9)), 7, schedules=("original",))
+    told = "For these sizes S0 goes beyond the end of `x`: its subscript reaches 7, and the last one is 6 (line 3)."
+    assert found.warnings == (told,)
+    assert Workbench(found).model()["warnings"] == [told]
+    assert told.replace("`", "") in str(found).replace("`", "")
+    fitting = pv.inspect(text, np.zeros(8), np.zeros((2, 9)), 7, schedules=("original",))
+    assert fitting.warnings == ()

@@ -56,6 +56,39 @@ def told(source, name):
     )
 
 
+def test_an_order_that_has_tiles_already_says_so():
+    bench = workbench(SWEEP, "original")
+    bench.apply("original", "skew", "S0.j", {"by": "S0.i"})
+    bench.apply("by hand", "tile", "S0.i", {"sizes": (32, 16)})
+    bench.explain("by hand")
+    found = {
+        one["address"]: one["text"]
+        for one in bench.model()["variants"][-1]["reasons"]
+        if one["topic"] == "tiles" and "S0" in one["statements"]
+    }
+    assert set(found) == {"i_tile", "j_tile", "S0.i", "S0.j"}
+    assert set(found.values()) == {
+        "This order has tiles: loops i_tile and j_tile go from tile to tile, loops S0.i and S0.j run inside one. "
+        "The loops i, i + j are tiled by 32 × 16."
+    }
+
+
+def test_loops_around_strips_are_still_judged():
+    bench = workbench(SWEEP, "original")
+    bench.apply("original", "skew", "S0.j", {"by": "S0.i"})
+    bench.apply("by hand", "strip-mine", "S0.j", {"size": 8})
+    bench.explain("by hand")
+    texts = [
+        (one["address"], one["text"])
+        for one in bench.model()["variants"][-1]["reasons"]
+        if one["topic"] == "tiles" and "S0" in one["statements"]
+    ]
+    strips = "This order has tiles: loop wave_tile goes from tile to tile, loop S0.j runs inside one."
+    assert [address for address, text in texts if text.startswith(strips)] == ["wave_tile", "S0.j"]
+    together = "Loops S0.i and wave_tile may be tiled together: tiles of 32 keep every dependence."
+    assert ("S0.i", together) in texts
+
+
 @pytest.mark.parametrize("name", ["original", "pluto"])
 def test_of_a_factorisation(name, golden):
     golden(told(KERNELS["lu"].function, name))

@@ -94,6 +94,29 @@ def test_moves_made_in_the_view_are_found_from_python(bench):
     assert [one["name"] for one in Workbench(inspector).model()["variants"]] == ["original", EDITED]
 
 
+def test_moves_of_an_earlier_kernel_are_made_again(bench):
+    bench.apply("original", "skew", "j", {"by": "i", "factor": 1})
+    bench.apply(EDITED, "strip-mine", "j", {"size": 4})
+    script = bench.edit.script()
+    later = Workbench(pv.inspect(SWEEP, schedules=("original",)))
+    later.replay(script, 1)
+    assert later.edit.history == bench.edit.history[:1]
+    later.go_to(2)
+    assert later.edit.script() == script
+
+
+def test_moves_that_cannot_be_made_again_are_kept_as_a_script(bench):
+    script = 'schedule("original")\nstrip_mine(at="i", size=4)\nfly(at="j")'
+    with pytest.raises(pv.OptionError, match="Line 3"):
+        bench.replay(script, 0)
+    assert bench.edit is None
+    lost = bench.model()["lost"]
+    assert lost["script"] == script
+    assert lost["problem"].startswith("Line 3 of the script: ")
+    bench.replay(script.rpartition("\n")[0], 0)
+    assert bench.model()["lost"] is None
+
+
 def test_arrays_have_the_elements_of_the_arguments():
     inspector = pv.inspect(SWEEP, np.zeros((8, 8), np.float32), np.zeros((8, 8)), schedules=("original",))
     arrays = Workbench(inspector).model()["arrays"]

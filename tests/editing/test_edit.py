@@ -294,3 +294,11 @@ def test_other_orders_are_the_same_order_or_not() -> None:
     start, tiled = edit(GEMM), edit(GEMM).apply("strip-mine", "k", size=3)
     assert same_order(start.schedule.map, tiled.schedule.map)
     assert not same_order(start.schedule.map, start.apply("reversal", "i").schedule.map)
+
+
+def test_a_move_on_one_loop_takes_nothing_from_the_loops_inside() -> None:
+    """The loops of the original order are bands of their own, in which those inside stay parallel."""
+    nest = "def f(A, n):\n for i in range(1, n):\n  for j in range(1, n - 1):\n   A[i, j] = A[i - 1, j + 1]"
+    peeled = pv.edit(nest).apply("peel", "i").schedule
+    found = [(band.members[0].coincident, len(band.members)) for band in peeled.bands]
+    assert found[1:] == [(False, 1), (True, 1)]

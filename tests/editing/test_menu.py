@@ -38,3 +38,11 @@ def test_the_magic_takes_an_edit_by_its_name() -> None:
     (found,) = read_schedules("tuned", {"tuned": tuned}).values()
     assert isinstance(found, pv.Schedule)
     assert found.by_hand
+
+
+def test_tiles_are_offered_for_loops_over_tiles_and_for_loops_inside_them_but_not_for_all_at_once() -> None:
+    """Six loops of two kinds are two nests of three."""
+    nest = "def f(A):\n    for i in range(9):\n        for j in range(9):\n            A[i, j] += 1"
+    tiled = pv.edit(nest).apply("tile", "i", sizes=(4, 4))
+    sizes = {at: [one.arguments["sizes"] for one in tiled.choices(at) if one.name == "tile"] for at in tiled.loops}
+    assert sizes == {"i_tile": [(32, 32), (4, 4)], "j_tile": [(32,), (4,)], "i": [(32, 32), (4, 4)], "j": [(32,), (4,)]}

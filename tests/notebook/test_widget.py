@@ -78,6 +78,34 @@ def test_questions_change_the_model(shown):
     assert shown.model["edit"]["undone"] == 1
 
 
+def test_two_views_of_one_inspector_stay_the_same(script):
+    inspector = pv.inspect(COPY, schedules=("original",))
+    first, second, other = (
+        widget.InspectorWidget(one) for one in (inspector, inspector, pv.inspect(COPY, schedules=("original",)))
+    )
+    ask_quietly(first, ask="schedule", name="isl")
+    ask_quietly(first, ask="apply", variant="original", at="i", move="reversal", arguments={})
+    assert [one["name"] for one in second.model["variants"]] == ["original", "isl", "by hand"]
+    assert (first.shown, second.shown) == ("by hand", "")
+    ask_quietly(second, ask="history", position=0)
+    assert first.model["edit"]["undone"] == 1
+    assert other.model["edit"] is None
+
+
+def ask_quietly(shown, **question):
+    shown._asked(None, question, [])
+
+
+def test_moves_of_a_kernel_that_is_gone_are_made_again_or_shown_as_a_script(shown):
+    good = 'schedule("original")\nreversal(at="i")'
+    told = ask(shown, ask="replay", script=good, undone=0)
+    assert (told["show"], told["said"]) == ("by hand", "Made again in this kernel: 1 move by hand.")
+    told = ask(shown, ask="replay", script='schedule("original")\nreversal(at="k")', undone=0)
+    assert told["problem"].startswith("The moves made by hand before are not here: Line 2 of the script: ")
+    assert shown.model["lost"]["script"].endswith('reversal(at="k")')
+    assert shown.model["edit"]["steps"][0]["text"] == 'reversal(at="i")'
+
+
 def test_a_new_schedule_comes_with_the_order_to_show_it(shown, monkeypatch):
     sent = []
     monkeypatch.setattr(shown, "send_state", lambda key=None: sent.append(set(key)))

@@ -167,7 +167,7 @@ def test_progress_is_reported_in_order(worker: Worker) -> None:
     race().run(worker, original(), [entrant("right", program())], lambda *state: seen.append(state))
     assert seen[0] == ("running the loop as written", 0, 3)
     assert seen[1] == ("verifying right/c", 1, 3)
-    assert seen[-1][0] == "timing"
+    assert seen[-1][0] == "timing rounds"
 
 
 def test_cancelling_ends_the_race(worker: Worker) -> None:

@@ -85,6 +85,26 @@ def test_accesses_that_cannot_be_followed_are_named():
     assert "Left out, since their cells are not known exactly: B[i // 2]." in order_forms(found)[1]
 
 
+def test_of_two_branches_each_cell_counts_once_and_what_only_one_does_is_left_out():
+    found = model(
+        "def f(A, B, C, n):\n    for i in range(n):\n        if A[i] > 0.5:\n            C[i] = A[i]\n"
+        "        else:\n            C[i] = -B[n - i]",
+        n=4,
+    )
+    [variant] = found["variants"]
+    assert len(simulate(found, variant, usual_cache(found)).touches) == 4 * 2
+    assert unknown_accesses(found) == []
+    assert unknown_accesses(found, conditional=True) == ["B[n - i]"]
+    assert "Left out, since only the data decide whether they happen: B[n - i]." in order_forms(found)[1]
+
+
+def test_what_is_moved_is_the_misses_and_what_is_written_back():
+    [row] = [line for line in order_forms(drawn_sweep())[1].splitlines() if line.strip().startswith("original ")]
+    _, _, _, misses, _, back, *moved = row.split()
+    assert moved == ["1.31", "KiB"]
+    assert (int(misses) + int(back)) * 32 == 1344
+
+
 def test_pictures_show_every_access_once():
     found = drawn_sweep()
     html, text = order_forms(found)

@@ -29,7 +29,8 @@ def test_flags():
 
 
 def test_labels():
-    assert label(Node("filter", ("S",), "S: i >= 5")) == "S where S: i >= 5"
+    assert label(Node("filter", ("S",), "S: i >= 5")) == "S where i >= 5"
+    assert label(Node("filter", ("S", "T"), "S: i >= 5; T: i >= 5")) == "S, T where S: i >= 5; T: i >= 5"
     assert label(Node("set", ("S",))) == "in any order"
     assert label(Node("context", ("S",), "n >= 5")) == "context n >= 5"
     assert label(Node("guard", ("S",))) == "guard"

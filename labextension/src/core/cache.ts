@@ -39,6 +39,8 @@ export interface Totals {
   readonly hits: number;
   readonly first: number;
   readonly again: number;
+  /** Lines that were changed, and go back to the memory when they leave, or in the end. */
+  readonly writtenBack: number;
   /** Bytes between the cache and the memory behind it, both ways. */
   readonly bytes: number;
   readonly instances: number;
@@ -169,6 +171,7 @@ function newTotals(model: Model, ordering: Ordering, cache: CacheShape): Totals 
     hits: hit,
     first,
     again,
+    writtenBack: run.writtenBack,
     bytes: (first + again + run.writtenBack) * cache.line,
     instances: moments.reduce((sum, moment) => sum + moment.length, 0),
     steps: momentsOf(model, ordering, true).length

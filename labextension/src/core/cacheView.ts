@@ -137,11 +137,11 @@ class CacheView {
 
   private totals(): HTMLElement {
     const { model, cache } = this.state;
-    const head = ['schedule', 'accesses', 'hits', 'misses', 'of these evicted before', 'moved'];
+    const head = ['schedule', 'accesses', 'hits', 'misses', 'of these evicted before', 'written back', 'moved'];
     const rows = model.variants.map((variant, number) => {
       const totals = totalsOf(model, variant, cache);
       const misses = totals.first + totals.again;
-      const cells = [totals.accesses, totals.hits, misses, totals.again, bytesText(totals.bytes)];
+      const cells = [totals.accesses, totals.hits, misses, totals.again, totals.writtenBack, bytesText(totals.bytes)];
       return element(
         'tr',
         { 'aria-current': number === this.state.variantNumber ? 'true' : null },
@@ -156,13 +156,14 @@ class CacheView {
 
   private notes(): readonly HTMLElement[] {
     const { model, cache } = this.state;
-    const unknown = isEmpty(model) ? [] : unknownAccesses(model);
+    const [unknown = [], perhaps = []] = isEmpty(model) ? [] : [false, true].map(one => unknownAccesses(model, one));
     const clipped = new Set(model.statements.flatMap(statement => statement.notes));
     const list = items([
-      `Exact for the instances that are drawn, one after the other, with an empty cache at first: ${cacheText(cache)}; the line used longest ago makes room.`,
+      `Exact for the instances that are drawn, one after the other, with an empty cache at first: ${cacheText(cache)}; the line used longest ago makes room. Moved: a line for every miss, and one for every changed line that is written back.`,
       ...(clipped.size > 0 ? [`Only a part of all instances is drawn and counted: ${[...clipped].join(', ')}.`] : []),
       ...(model.variants.some(variant => totalsOf(model, variant, cache).accesses >= MOST_TOUCHES) ? [`Only the first ${MOST_TOUCHES} accesses are simulated.`] : []),
-      ...(unknown.length > 0 ? [`Left out, since their cells are not known exactly: ${unknown.join(', ')}.`] : [])
+      ...(unknown.length > 0 ? [`Left out, since their cells are not known exactly: ${unknown.join(', ')}.`] : []),
+      ...(perhaps.length > 0 ? [`Left out, since only the data decide whether they happen: ${perhaps.join(', ')}.`] : [])
     ]);
     return list === null ? [] : [element('div', { class: 'polyviz-muted' }, list)];
   }

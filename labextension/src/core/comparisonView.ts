@@ -99,9 +99,9 @@ function shortRuns(comparison: Comparison): readonly HTMLElement[] {
 
 function table(comparison: Comparison): readonly HTMLElement[] {
   const longest = Math.max(...comparison.rows.map(row => row.interval?.[1] ?? row.median ?? 0), 0);
-  const head = ['variant', 'status', 'verified', 'median ± 95 %', '', 'speedup', ...(comparison.roofline === null ? [] : ['of the limit']), 'note'];
+  const head = ['variant', 'status', 'verified', 'median (95 %)', '', 'speedup', ...(comparison.roofline === null ? [] : ['of the limit']), 'note'];
   const rows = comparison.rows.map(row => rowOf(row, comparison, longest));
-  const header = element('tr', {}, ...head.map(name => element('th', { scope: 'col' }, name || 'time')));
+  const header = element('tr', {}, ...head.map(name => element('th', { scope: 'col' }, name || 'time, from 0')));
   const drawn = element('table', { class: 'polyviz-table' }, element('thead', {}, header), element('tbody', {}, ...rows));
   const notes = items(comparison.notes);
   return [
@@ -118,7 +118,7 @@ function rowOf(row: ComparisonRow, comparison: Comparison, longest: number): HTM
     `${row.label}${baseline}${row.label === comparison.best ? ' ★' : ''}`,
     row.status,
     verified,
-    row.median === null ? '–' : `${seconds(row.median)}${halfWidth(row)}`
+    row.median === null ? '–' : `${seconds(row.median)}${bounds(row)}`
   ];
   return element(
     'tr',
@@ -146,11 +146,10 @@ function speedup(row: ComparisonRow): string {
   return `${row.speedup?.toPrecision(3)}×${range}`;
 }
 
-function halfWidth(row: ComparisonRow): string {
+/** The interval of the median, which need not lie in its middle. */
+function bounds(row: ComparisonRow): string {
   const [low, high] = row.interval ?? [];
-  return low === undefined || high === undefined || row.median === null
-    ? ''
-    : ` ± ${seconds(Math.max(high - row.median, row.median - low, 0))}`;
+  return low === undefined || high === undefined ? '' : ` (${seconds(low)} to ${seconds(high)})`;
 }
 
 export function seconds(value: number): string {

@@ -26,7 +26,7 @@ function cardPart(card: Card, isCounted: boolean): HTMLElement {
     ...grid,
     ...(card.launches === '' ? [] : [`${card.launches[0]?.toUpperCase()}${card.launches.slice(1)}.`]),
     ...(card.threads.length > 0 ? [`Threads: ${card.threads.join(', ')}.`] : []),
-    ...card.phases.map((phase, number) => `Phase ${number}: ${phase}.`),
+    ...(card.phases.length > 1 ? card.phases.map((phase, number) => `Phase ${number}: ${phase}.`) : []),
     ...barriers
   ]);
   const layouts = items(card.layouts.map(one => `${one}.`));

@@ -9,6 +9,7 @@ import { keyOf, partsDrawn } from './domainNotes';
 import { arrowPaths, arrowShape, axisShapes, edgeShape, laneShape, outlineLabels, polygon, round } from './drawing';
 import type { Position } from './geometry';
 import type { Shading } from './groups';
+import { loopsOf } from './loops';
 import { markerOf, markerPath } from './palette';
 import { layOut, nearest, type PlacedMark, type Plot, type Sheet } from './plot';
 import { instanceKey, instanceText, NOTHING, pairOf, pairsOf } from './selection';
@@ -182,11 +183,12 @@ class DomainView {
     if (state.host === null && !state.model.variants.some(one => one.device?.blocks)) {
       return null;
     }
+    const hasTiles = state.variant !== undefined && loopsOf(state.variant).some(loop => loop.member.role === 'tile');
     const choose = (shading: Shading): void => {
       this.shading = shading;
       this.restart(true);
     };
-    return radios('Colours', this.shading, [['tiles', 'tiles'], ['blocks', 'blocks and threads']], value => keepingFocus(this.root, () => choose(value)));
+    return radios('Colours', this.shading, [['tiles', hasTiles ? 'tiles' : 'none'], ['blocks', 'blocks and threads']], value => keepingFocus(this.root, () => choose(value)));
   }
 
   /** The drawing, on top of a canvas where there are too many points for elements. */

@@ -25,6 +25,8 @@ export interface Figure {
 
 /** From this ratio of the longest to the shortest on, short bars could not be compared on a linear axis. */
 const LOGARITHMIC_FROM = 12;
+/** Over more decades than these only the powers of ten are ticks. */
+const MOST_DECADES = 4;
 const UNITS = [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']] as const;
 const CONFIG = { displayModeBar: false, responsive: true };
 const GIGA = 1e9;
@@ -92,7 +94,11 @@ export function timesFigure(comparison: Comparison, colours: Colours): Figure | 
     marker: { color: coloursOf(rows, comparison, colours) },
     error_x: whiskers(medians, ends, scale, colours)
   };
-  const x = { title: { text: `time per call in ${unit}, with the 95 % interval of the median` }, type: isLogarithmic ? 'log' : 'linear' };
+  const all = [...medians, ...ends.flat()].filter(value => value > 0).map(value => value / scale);
+  const x = {
+    title: { text: `time per call in ${unit}, with the 95 % interval of the median${isLogarithmic ? '; logarithmic axis' : ''}` },
+    ...(isLogarithmic ? logarithmic(Math.min(...all), Math.max(...all)) : { type: 'linear' })
+  };
   const words = rows.map((row, place) => `${row.label} ${((medians[place] ?? 0) / scale).toPrecision(3)} ${unit}`).join('; ');
   return {
     data: [bars],
@@ -100,6 +106,14 @@ export function timesFigure(comparison: Comparison, colours: Colours): Figure | 
     config: CONFIG,
     words: `Times per call: ${words}. ${comparison.verdict}.`
   };
+}
+
+/** An axis from the decade below the least to the largest value, with as many ticks as can be read, and only round ones. */
+function logarithmic(least: number, largest: number): object {
+  const from = Math.floor(Math.log10(least));
+  const decades = Array.from({ length: Math.ceil(Math.log10(largest)) - from + 1 }, (_, place) => 10 ** (from + place));
+  const ticks = decades.length > MOST_DECADES ? decades : decades.flatMap(decade => [decade, 2 * decade, 5 * decade]);
+  return { type: 'log', range: [from, Math.log10(largest * 1.15)], tickvals: ticks, ticktext: ticks.map(tick => String(Number(tick.toPrecision(1)))) };
 }
 
 function interval(ends: readonly number[] | undefined, scale: number, unit: string): string {
@@ -146,7 +160,7 @@ export function ratiosFigure(comparison: Comparison, colours: Colours): Figure |
     marker: { color: coloursOf(rows, comparison, colours), size: 11, symbol: 'diamond' },
     error_x: whiskers(ratios, rows.map(row => row.speedupInterval ?? []), 1, colours)
   };
-  const x = { title: { text: `speed against ${plain(comparison.baseline || 'the baseline')} = 1; to the right is faster` }, type: isLogarithmic ? 'log' : 'linear', ...(isLogarithmic ? {} : { rangemode: 'tozero' }) };
+  const x = { title: { text: `speed against ${plain(comparison.baseline || 'the baseline')} = 1; to the right is faster${isLogarithmic ? '; logarithmic axis' : ''}` }, ...(isLogarithmic ? logarithmic(Math.min(1, ...ratios), Math.max(1, ...ratios)) : { type: 'linear', rangemode: 'tozero' }) };
   const layout = layoutOf(colours, 80 + ROW_HEIGHT * rows.length, x, { autorange: 'reversed', type: 'category' });
   return {
     data: [points],

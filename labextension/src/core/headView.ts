@@ -7,7 +7,7 @@ import type { State } from './state';
 
 export function headView(state: State): HTMLElement {
   const root = element('div', {});
-  const draw = (): void => root.replaceChildren(variantChoice(state), ...parameters(state));
+  const draw = (): void => root.replaceChildren(...state.model.warnings.map(one => element('p', { class: 'polyviz-problem' }, ...prose(one))), variantChoice(state), ...parameters(state));
   state.on(['model', 'variant'], () => keepingFocus(root, draw));
   draw();
   return root;
@@ -85,15 +85,19 @@ function parameterControl(state: State, parameter: Parameter): HTMLElement {
 export function statusView(state: State): HTMLElement {
   const sentence = element('p', { class: 'polyviz-sentence', 'aria-live': 'polite' });
   const busy = element('p', { class: 'polyviz-busy', role: 'status' });
+  const said = element('p', { role: 'status', class: 'polyviz-muted' });
   const problem = element('p', { class: 'polyviz-problem', role: 'alert' });
+  said.hidden = true;
   const tell = (): void => {
     sentence.textContent = state.light.sentence;
   };
   state.on(['selection', 'variant', 'model'], tell);
   state.on(['busy'], () => {
     busy.textContent = state.busy === '' ? '' : `The kernel is ${state.busy} …`;
+    said.textContent = state.said;
+    said.hidden = state.said === '';
     problem.textContent = state.problem;
   });
   tell();
-  return element('div', { class: 'polyviz-status' }, sentence, busy, problem);
+  return element('div', { class: 'polyviz-status' }, sentence, busy, said, problem);
 }

@@ -10,7 +10,7 @@ export function historyView(state: State): HTMLElement {
     const edit = state.model.edit;
     const none = state.host === null ? 'Nothing was edited.' : 'Nothing edited yet: choose a move on a loop of the tree.';
     const history = edit === null ? [element('p', { class: 'polyviz-muted' }, none)] : drawn(state, edit);
-    root.replaceChildren(...replay(state), ...history);
+    root.replaceChildren(...replay(state), ...lost(state), ...history);
   };
   state.on(['model', 'variant'], () => keepingFocus(root, draw));
   draw();
@@ -27,6 +27,24 @@ function replay(state: State): readonly HTMLElement[] {
   return [element('p', {}, button(`Show ${variant} as moves from the original`, ask))];
 }
 
+/** Moves of an earlier kernel: what could not be made again is there to be copied. */
+function lost(state: State): readonly HTMLElement[] {
+  const found = state.model.lost;
+  if (found === null) {
+    return [];
+  }
+  return [
+    element('p', { class: 'polyviz-reason' }, 'These moves were made before the kernel ended, and could not be made again. ', ...prose(found.problem)),
+    ...scriptOf('Script of the moves before', found.script)
+  ];
+}
+
+/** A script and its copy button, and what else stands beside that. */
+function scriptOf(label: string, text: string, ...beside: readonly HTMLElement[]): readonly HTMLElement[] {
+  const copy = button('Copy script', () => void navigator.clipboard?.writeText(text));
+  return [element('pre', { class: 'polyviz-script', tabindex: 0, 'aria-label': label }, text), element('p', { class: 'polyviz-row' }, copy, ...beside)];
+}
+
 function drawn(state: State, edit: Edit): readonly HTMLElement[] {
   const steps = edit.steps.map((step, number) =>
     element(
@@ -37,14 +55,11 @@ function drawn(state: State, edit: Edit): readonly HTMLElement[] {
       ...prose(step.decision)
     )
   );
-  const script = element('pre', { class: 'polyviz-script', tabindex: 0, 'aria-label': 'Script of the moves' }, edit.python);
-  const copy = button('Copy script', () => void navigator.clipboard?.writeText(edit.python));
   return [
     ...(state.host === null ? [] : [controls(state, edit)]),
     element('p', {}, `Begins with ${edit.start}.`),
     element('ol', {}, ...steps),
-    script,
-    element('p', { class: 'polyviz-row' }, copy, element('span', { class: 'polyviz-muted' }, 'In Python the inspector has the moves too: .edit and .schedule of the result of this cell.'))
+    ...scriptOf('Script of the moves', edit.python, element('span', { class: 'polyviz-muted' }, 'In Python the inspector has the moves too: .edit and .schedule of the result of this cell.'))
   ];
 }
 

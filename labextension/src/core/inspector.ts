@@ -15,7 +15,7 @@ import type { Choice, Model } from './model';
 import { readChoices, readModel } from './read';
 import { NOTHING } from './selection';
 import { sideView } from './sideView';
-import { State, type Host } from './state';
+import { SELECTED, State, type Host, type Picked } from './state';
 import { STYLE } from './style';
 import { timeView } from './timeView';
 import { treeView } from './treeView';
@@ -33,6 +33,9 @@ const UNDRAWABLE = 'This polyviz view is damaged: its numbers do not fit togethe
 /** The event that tells whoever holds the views that another model is shown; its detail is the JSON. */
 export const SHOWN = 'polyviz-shown';
 
+/** The event by which they have moves of an earlier kernel made again; its detail has the `script` and how many are `undone`. */
+export const REPLAY = 'polyviz-replay';
+
 /** The event that tells them how the static page looks now; its detail has its `html` and its `text`. */
 export const PAGE = 'polyviz-page';
 
@@ -46,6 +49,10 @@ export class Inspector {
     for (const key of ['keydown', 'keyup'] as const) {
       this.root.addEventListener(key, event => keepKeys(event.target as Element, !event.ctrlKey && !event.metaKey), true);
     }
+    this.root.addEventListener(REPLAY, event => {
+      const { script, undone } = (event as CustomEvent<{ script: string; undone: number }>).detail;
+      this.state?.ask({ ask: 'replay', script, undone }, 'making the moves again');
+    });
     this.show(value);
   }
 
@@ -70,9 +77,15 @@ export class Inspector {
     const state = new State(model, this.live?.host ?? null);
     state.schedulers = this.live?.schedulers ?? [];
     state.canRun = this.live?.canRun ?? false;
+    // Whoever made moves wants to see where they have come to.
+    state.variantNumber = Math.max(0, model.variants.findIndex(one => one.name === model.edit?.variant));
     try {
       const views = layout(state);
       this.state = state;
+      state.on(['selection'], () => {
+        const detail: Picked = { text: model.text, variant: state.variant?.name ?? '', selection: state.selection };
+        this.root.dispatchEvent(new CustomEvent(SELECTED, { bubbles: true, detail }));
+      });
       return views;
     } catch (error) {
       console.error('A polyviz view cannot be drawn.', error);
@@ -106,8 +119,8 @@ export class Inspector {
   }
 
   /** The kernel finished what it was asked for; `problem` says what went wrong. */
-  answered(problem = ''): void {
-    this.state?.answered(problem);
+  answered(problem = '', said = ''): void {
+    this.state?.answered(problem, said);
   }
 
   /** Moves that the kernel found for the menu with this number; `isComplete` when there are no others. */
@@ -176,8 +189,9 @@ function title(state: State): HTMLElement {
 }
 
 function folded(state: State): readonly HTMLElement[] {
-  const history = folding('History and script', state.model.edit !== null, historyView(state));
-  state.on(['model'], () => (history.open ||= state.model.edit !== null));
+  const isEdited = (): boolean => state.model.edit !== null || state.model.lost !== null;
+  const history = folding('History and script', isEdited(), historyView(state));
+  state.on(['model'], () => (history.open ||= isEdited()));
   const timing = folding('Timing', state.model.comparison !== null, element('section', { 'aria-label': 'Timing of the schedules' }, comparisonView(state)));
   const why = unfolding('Why?', () => whyView(state));
   why.addEventListener('toggle', whyAsked(state, () => why.open));

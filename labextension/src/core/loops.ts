@@ -90,10 +90,15 @@ function isInside(loop: Loop, relation: Relation): boolean {
 export function carriersText(model: Model, variant: Variant, relation: number): string {
   const loops = loopsOf(variant).filter(loop => carries(loop, variant, model, relation));
   const dimensions = variant.carried[relation] ?? [];
-  const rows = loops.map(loop => rowText(loop.member));
+  const rows = loopNames(loops);
   const covered = new Set(loops.map(loop => loop.member.time));
   const rest = dimensions.some(dimension => !covered.has(dimension)) ? ['the order of statements'] : [];
-  return [...rows.map(row => `loop ${row}`), ...rest].join(', ') || '–';
+  return [...rows, ...rest].join(', ') || '–';
+}
+
+/** Loops in words, by the names of the tree; the parts of a loop that was split may have one name. */
+export function loopNames(loops: readonly Loop[]): readonly string[] {
+  return [...new Set(loops.map(({ member }) => `loop ${member.address || rowText(member)}`))];
 }
 
 /** What the analysis says of a loop, as a sentence; a name that begins one stays as the program has it. */

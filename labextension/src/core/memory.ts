@@ -69,12 +69,12 @@ export function byteOf(address: Address, iteration: Point): number {
   return byte;
 }
 
-/** The accesses that no cache can be asked about, as they are written. */
-export function unknownAccesses(model: Model): readonly string[] {
+/** The accesses that no cache can be asked about, as they are written; those which data decide about, or the others. */
+export function unknownAccesses(model: Model, areConditional: boolean): readonly string[] {
   const known = addressesOf(model, regionsOf(model));
   const unknown = model.statements.flatMap((statement, number) => {
     const placed = new Set(known[number]?.map(address => address.access));
-    return statement.accesses.filter((_, place) => !placed.has(place)).map(access => access.text);
+    return statement.accesses.filter((access, place) => !placed.has(place) && access.isConditional === areConditional).map(access => access.text);
   });
   return [...new Set(unknown)];
 }

@@ -59,7 +59,7 @@ function plotOf(region: Region, x: number, y: number): MemoryPlot {
   const rows = extents.at(-2) ?? 1;
   const blocks = extents.slice(0, -2).reduce((product, extent) => product * extent, 1);
   const cell = Math.max(1.5, Math.min(12, 300 / Math.max(1, columns), 190 / Math.max(1, rows), WIDEST / (columns * Math.min(blocks, 8) + 8)));
-  return { region, title: `${region.shape.name}[${extents.join(', ')}]`, x: x + 1, y, columns, rows, cell };
+  return { region, title: `${region.shape.name}: ${extents.join(' x ')}`, x: x + 1, y, columns, rows, cell };
 }
 
 function blocksOf(plot: MemoryPlot): number {

@@ -146,8 +146,8 @@ function effects(state: State, choice: Choice, now: Totals | null): readonly str
     return told;
   }
   const then = totalsOf(state.model, choice.after, state.cache);
-  const steps = then.steps === now.steps ? [] : [`${signOf(now.steps, then.steps)} ${then.steps} steps`];
-  const bytes = then.bytes === now.bytes ? [] : [`${signOf(now.bytes, then.bytes)} ${bytesText(then.bytes)}`];
+  const steps = then.steps === now.steps ? [] : [`${signOf(now.steps, then.steps)} ${now.steps} → ${then.steps} steps`];
+  const bytes = then.bytes === now.bytes ? [] : [`${signOf(now.bytes, then.bytes)} ${bytesText(now.bytes)} → ${bytesText(then.bytes)}`];
   const changed = [...told, ...steps, ...bytes];
   return changed.length > 0 ? changed : ['same steps and bytes'];
 }

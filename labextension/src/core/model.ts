@@ -22,6 +22,8 @@ export interface Access {
   readonly kind: string;
   readonly text: string;
   readonly subscripts: readonly Point[] | null;
+  /** The cells are known, but only data decide whether it happens. */
+  readonly isConditional: boolean;
 }
 
 export interface ArrayShape {
@@ -263,6 +265,12 @@ export interface Edit {
   readonly python: string;
 }
 
+/** Moves of an earlier kernel that could not be made again. */
+export interface Lost {
+  readonly script: string;
+  readonly problem: string;
+}
+
 /** A move at one place of the tree; `legal` or not, with the reason. */
 export interface Choice {
   /** Which move of its menu it is, where the kernel tells it: one that comes later stands for the one before. */
@@ -298,6 +306,8 @@ export interface Model {
   readonly loops: readonly SourceLoop[];
   readonly comparison: Comparison | null;
   readonly edit: Edit | null;
+  readonly lost: Lost | null;
+  readonly warnings: readonly string[];
   readonly notes: readonly string[];
   readonly shortened: boolean;
 }

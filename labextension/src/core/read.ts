@@ -10,6 +10,7 @@ import {
   type Choice,
   type Decision,
   type Edit,
+  type Lost,
   type Mapping,
   type Model,
   type Ordering,
@@ -128,6 +129,8 @@ function modelOf(fields: Fields): Model {
     loops: listOf(fields['loops'], loopOf),
     comparison: fields['comparison'] ? comparisonOf(fields['comparison']) : null,
     edit: fields['edit'] ? editOf(fields['edit']) : null,
+    lost: fields['lost'] ? lostOf(fields['lost']) : null,
+    warnings: texts(fields['warnings']),
     notes: texts(fields['notes']),
     shortened: Array.isArray(fields['shortened']) && fields['shortened'].length > 0
   };
@@ -156,7 +159,7 @@ function accessOf(value: unknown, iterators: number): Access {
   const fields = fieldsOf(value);
   const rows = listOf(fields['subscripts'], point);
   const isWhole = Array.isArray(fields['subscripts']) && rows.every(row => row.length === iterators + 1);
-  return { array: textOf(fields['array']), kind: textOf(fields['kind']), text: textOf(fields['text']), subscripts: isWhole ? rows : null };
+  return { array: textOf(fields['array']), kind: textOf(fields['kind']), text: textOf(fields['text']), subscripts: isWhole ? rows : null, isConditional: fields['conditional'] === true };
 }
 
 function arrayOf(value: unknown): ArrayShape {
@@ -286,6 +289,11 @@ function violationOf(value: unknown): Violation {
     sinkInstance: point(fields['sink_instance']),
     explanation: textOf(fields['explanation'])
   };
+}
+
+function lostOf(value: unknown): Lost {
+  const fields = fieldsOf(value);
+  return { script: textOf(fields['script']), problem: textOf(fields['problem']) };
 }
 
 function editOf(value: unknown): Edit {

@@ -1,6 +1,6 @@
 /** One selection, and all that it lights in every view. */
 
-import { capitalised, carries, decisionOf, loopsOf, rowText, whyOf, type Loop } from './loops';
+import { capitalised, carries, decisionOf, loopNames, loopsOf, whyOf, type Loop } from './loops';
 import type { Model, Relation, Variant, Violation } from './model';
 import { INPUT } from './palette';
 
@@ -219,7 +219,7 @@ function ofRelation(model: Model, variant: Variant, number: number): Light {
   const sink = statementNumber(model, relation.sink);
   const ends = relation.pairs.flatMap(([from = -1, to = -1]) => [instanceKey(source, from), instanceKey(sink, to)]);
   const carriers = loopsOf(variant).filter(loop => carries(loop, variant, model, number));
-  const by = carriers.length > 0 ? `Carried by ${carriers.map(one => `loop ${rowText(one.member)}`).join(', ')}.` : 'No loop carries it: the order of statements keeps it.';
+  const by = carriers.length > 0 ? `Carried by ${loopNames(carriers).join(', ')}.` : 'No loop carries it: the order of statements keeps it.';
   const hasDistances = relation.distances.length > 0;
   const distance = hasDistances ? ` Distance ${relation.distances.join(' or ')}.` : '';
   // A long condition says nothing that the distances do not say better.

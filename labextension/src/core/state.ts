@@ -8,6 +8,16 @@ import { instanceNumber, lightOf, NOTHING, type Light, type Selection } from './
 
 export type Space = 'source' | 'schedule';
 
+/** The event that tells what is selected in the views; its detail is `Picked`. */
+export const SELECTED = 'polyviz-selected';
+
+/** A selection in the schedule `variant` of the loops with this `text`. */
+export interface Picked {
+  readonly text: string;
+  readonly variant: string;
+  readonly selection: Selection;
+}
+
 /** Parts of the state a view may depend on; 'order' beside 'variant' where other instances run, or in another order, than before. */
 export type Change = 'model' | 'variant' | 'order' | 'selection' | 'filter' | 'space' | 'moment' | 'cache' | 'choices' | 'busy';
 
@@ -28,6 +38,7 @@ export type Question =
       readonly arguments: Readonly<Record<string, unknown>>;
     }
   | { readonly ask: 'moves'; readonly variant: string }
+  | { readonly ask: 'replay'; readonly script: string; readonly undone: number }
   | { readonly ask: 'history'; readonly position: number }
   | { readonly ask: 'why'; readonly variant: string }
   | { readonly ask: 'measure' }
@@ -64,6 +75,8 @@ export class State {
   canRun = false;
   busy = '';
   problem = '';
+  /** What the kernel has done that nobody pressed a button for. */
+  said = '';
   private menus = 0;
   private askedDevice = '';
   private chosenCache: CacheShape | null = null;
@@ -145,7 +158,7 @@ export class State {
 
   ask(question: Question, busy: string): void {
     this.busy = busy;
-    this.problem = '';
+    this.problem = this.said = '';
     this.tell('busy');
     this.host?.ask(question);
   }
@@ -155,9 +168,10 @@ export class State {
     this.tell('busy');
   }
 
-  answered(problem = ''): void {
+  answered(problem = '', said = ''): void {
     this.busy = '';
     this.problem = problem;
+    this.said = said;
     this.tell('busy');
   }
 

@@ -61,6 +61,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
   .polyviz-reconnect { position: sticky; top: 0; z-index: 4; }
   .polyviz-reconnect ~ .polyviz-status { top: 34px; }
   .polyviz-columns button, .polyviz-columns [tabindex], .polyviz-columns input { scroll-margin-top: 100px; }
+  .polyviz-folding, .polyviz-folding summary, .polyviz-folding section { scroll-margin-top: 60px; }
   /* A short left column would leave nothing beside the cache: the program comes along, and lights with its steps. */
   .polyviz-columns > :first-child > :last-child { position: sticky; top: 40px; }
   .jp-Cell:not(.jp-mod-outputsScrolled) :is(.jp-OutputArea, .jp-OutputArea-child, .jp-OutputArea-output):has(.polyviz-status) { overflow: clip; }
@@ -94,7 +95,14 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz button.polyviz-illegal { color: var(--pv-muted); text-decoration: line-through; border-style: dashed; }
 .polyviz-reason:empty { display: none; }
 .polyviz-reason { border-inline-start: 3px solid var(--pv-violation); padding-inline-start: 8px; }
-.polyviz-scroll { overflow-x: auto; max-height: 300px; overflow-y: auto; }
+.polyviz-scroll { overflow-x: auto; max-height: 460px; overflow-y: auto; }
+/* An edge behind which there is more is dark: not every system shows bars before somebody scrolls. */
+.polyviz :is(.polyviz-scroll, .polyviz-lines, .polyviz-tree, .polyviz-memory, pre.polyviz-script) {
+  background: linear-gradient(var(--pv-under, var(--pv-paper)) 60%, transparent) top / 100% 20px no-repeat local,
+    linear-gradient(transparent, var(--pv-under, var(--pv-paper)) 40%) bottom / 100% 20px no-repeat local,
+    linear-gradient(var(--pv-plain), transparent) top / 100% 7px no-repeat,
+    linear-gradient(transparent, var(--pv-plain)) bottom / 100% 7px no-repeat, var(--pv-under, var(--pv-paper));
+}
 .polyviz table.polyviz-table { border-collapse: collapse; font-size: 12px; width: auto; margin: 2px 0; color: inherit; table-layout: auto; }
 .polyviz-table th, .polyviz-table td { text-align: start; padding: 2px 10px 2px 4px; border-bottom: 1px solid var(--pv-border); vertical-align: top; max-width: none; white-space: normal; }
 .polyviz-filter input[type=range] { width: 84px; }
@@ -102,7 +110,9 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-whole, [aria-label=Dependences] td:first-child { white-space: nowrap; }
 .polyviz-table tbody tr { background: none; cursor: pointer; }
 .polyviz-table td svg { vertical-align: middle; }
-.polyviz pre.polyviz-script { background: var(--pv-raised); padding: 6px; overflow: auto; max-height: 240px; }
+.polyviz pre.polyviz-script { --pv-under: var(--pv-raised); padding: 6px; overflow: auto; max-height: 340px; }
+/* Begins at its end, where the last moves are. */
+.polyviz pre.polyviz-script { display: flex; flex-direction: column-reverse; }
 .polyviz-differs { color: var(--pv-anti); font-weight: 700; }
 .polyviz-row > .polyviz-full { flex-basis: 100%; }
 .polyviz-row > .polyviz-caption { min-width: 8em; }

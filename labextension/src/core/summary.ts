@@ -6,7 +6,7 @@ import { headView } from './headView';
 import type { Model } from './model';
 import { readModel } from './read';
 import { codeView } from './sourceView';
-import { State } from './state';
+import { SELECTED, State, type Picked } from './state';
 import { STYLE } from './style';
 import { treeView } from './treeView';
 import { whyView } from './whyView';
@@ -21,7 +21,9 @@ export function summary(value: unknown): HTMLElement {
     return root;
   }
   try {
-    root.append(style, ...parts(reading.model));
+    const state = stateOf(reading.model);
+    root.append(style, ...parts(state));
+    root.addEventListener(SELECTED, event => follow(state, (event as CustomEvent<Picked>).detail));
   } catch {
     // The output itself says that it is damaged.
     root.replaceChildren();
@@ -29,10 +31,27 @@ export function summary(value: unknown): HTMLElement {
   return root;
 }
 
-function parts(model: Model): readonly HTMLElement[] {
+/** Light what is picked in the views of the same loops. */
+function follow(state: State, { text, variant, selection }: Picked): void {
+  const number = state.model.variants.findIndex(one => one.name === variant);
+  if (text !== state.model.text || number < 0) {
+    return;
+  }
+  if (number !== state.variantNumber) {
+    state.choose(number);
+  }
+  state.select(selection);
+}
+
+function stateOf(model: Model): State {
   const state = new State(model, null);
   const shown = model.variants.findIndex(one => one.name === model.edit?.variant);
   state.variantNumber = Math.max(0, shown);
+  return state;
+}
+
+function parts(state: State): readonly HTMLElement[] {
+  const { model } = state;
   const script = model.edit?.python ?? '';
   return [
     element('p', { class: 'polyviz-name' }, model.name),

@@ -127,14 +127,19 @@ class Drawing {
   }
 
   private loop(node: TreeNode, member: Member, place: number, id: string, content: HTMLElement[]): HTMLElement {
+    const row = rowText(member);
+    const hasOwnName = member.address !== '' && member.address.replace(/^.*\./, '') !== row;
     const isNest = place === 0 && node.members.length > 1;
-    const band = isNest ? [badge(node.permutable ? `permutable ×${node.members.length}` : `band of ${node.members.length}`, 'band')] : [];
+    const [kind, meaning] = node.permutable ? ['permutable ×', 'may change places and be tiled'] : ['band of ', 'come from one step of the scheduler, and may not change places'];
+    const band = isNest ? [badge(`${kind}${node.members.length}`, 'band', `These ${node.members.length} loops ${meaning}.`)] : [];
     const flags = flagsOf(member, this.verdict(id)).map(flag => badge(flag, flag.replaceAll(' ', '-')));
     const label = element(
       'span',
       { class: 'polyviz-node' },
       element('span', { class: 'polyviz-word' }, 'loop '),
-      element('code', {}, rowText(member)),
+      // Moves, scripts and reasons call it so.
+      hasOwnName ? element('code', {}, `${member.address}:`) : null,
+      element('code', { class: hasOwnName ? 'polyviz-kind' : null }, row),
       ...flags,
       ...band,
       this.opener(member.address)
@@ -174,6 +179,6 @@ class Drawing {
   }
 }
 
-function badge(text: string, kind: string): HTMLElement {
-  return element('span', { class: `polyviz-badge polyviz-badge-${kind}` }, text);
+function badge(text: string, kind: string, title: string | null = null): HTMLElement {
+  return element('span', { class: `polyviz-badge polyviz-badge-${kind}`, title }, text);
 }

@@ -50,9 +50,13 @@ function word(text: string): HTMLElement {
 }
 
 function asWritten(state: State): readonly HTMLElement[] {
-  const loops = state.model.loops.map(({ loop, depth, explanation, witness }) =>
-    sentence(state, { text: explanation || `loop ${loop}`, violation: witness }, depth)
-  );
+  const loops = state.model.loops.map(({ loop, depth, statements, explanation, witness }) => {
+    const item = sentence(state, { text: explanation || `loop ${loop}`, violation: witness }, depth);
+    // Loops of one name are told apart by it.
+    const line = state.model.statements.find(one => statements.includes(one.name))?.loopLines[depth];
+    item.prepend(line === undefined ? '' : `Line ${line}, around ${statements.join(', ')}: `);
+    return item;
+  });
   return [element('ul', {}, ...loops)];
 }
 
@@ -116,7 +120,7 @@ function sentence(state: State, { text, violation }: Sentence, depth: number): H
   const full = capitalised(text);
   const item = element('li', {});
   item.style.marginInlineStart = `${depth}em`;
-  item.append(...prose(full));
+  item.append(...prose(/[.!?]$/.test(full) ? full : `${full}.`));
   if (violation !== null) {
     item.append(' ', small('Show the pair', `Show the pair of ${full}`, () => state.select({ what: 'violation', violation })));
   }

@@ -24,6 +24,7 @@ export interface Cell {
 
 export interface NotebookPanel extends Widget {
   readonly content: {
+    readonly node: HTMLElement;
     readonly widgets: readonly Cell[];
     readonly activeCell: Cell | null;
     activeCellIndex: number;
@@ -82,7 +83,7 @@ export function sessionsOf(cells: readonly Cell[]): readonly Session[] {
   return cells.flatMap((cell, number) => shownBy(cell).map(value => sessionOf(number, value)));
 }
 
-function shownBy(cell: Cell): readonly unknown[] {
+export function shownBy(cell: Cell): readonly unknown[] {
   const { outputs } = cell.model;
   const all = outputs === undefined ? [] : Array.from({ length: outputs.length }, (_, place) => outputs.get(place).data[MIME]);
   return all.filter(value => fieldsOf(value)['kind'] === 'inspector');

@@ -4,16 +4,17 @@
  */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { ICommandPalette } from '@jupyterlab/apputils';
+import { ICommandPalette, Notification } from '@jupyterlab/apputils';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { LabIcon } from '@jupyterlab/ui-components';
 import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import type { Widget } from '@lumino/widgets';
 
+import { movesOf, takeMoves, type Moves } from '../core/moves';
 import { fieldsOf, textOf } from '../core/values';
 import { hasMagic, inspected, MAGIC } from './inspectCell';
 import { RANK } from './mime';
-import { isNotebook, knowsMagic, type Cell, type NotebookPanel } from './notebooks';
+import { isNotebook, knowsMagic, shownBy, type Cell, type NotebookPanel } from './notebooks';
 import { MIME, PolyvizRenderer } from './renderer';
 import { SessionsPanel } from './sessionsPanel';
 
@@ -114,24 +115,42 @@ async function followSettings(registry: ISettingRegistry, sessions: SessionsPane
   read();
 }
 
+const LOST = 'A cell failed, and its views are gone. The moves made by hand there:';
+
+/** The script of moves whose cell failed stands nowhere else any more. */
+function tellOfLost({ script }: Moves): void {
+  const copy = { label: 'Copy script', callback: () => void navigator.clipboard?.writeText(script) };
+  Notification.warning(`${LOST}\n${script}`, { autoClose: false, actions: [copy] });
+}
+
 /** Renderers that know the notebook they are in: for its live widgets, and to run the cell again when its kernel is gone. */
 function addRenderers(app: JupyterFrontEnd, panel: NotebookPanel): void {
   const drawn = new Set<PolyvizRenderer>();
+  const moves = new Map<Cell, Moves[]>();
+  const remember = (cells: readonly Cell[]): void => cells.forEach(cell => moves.set(cell, shownBy(cell).flatMap(value => movesOf(value) ?? [])));
+  const cellOf = (node: HTMLElement): Cell | undefined => panel.content.widgets.find(cell => cell.node.contains(node));
   const again = async (node: HTMLElement): Promise<void> => {
     const place = panel.content.widgets.findIndex(cell => cell.node.contains(node));
     if (place < 0) {
       return;
     }
     const isLoaded = await knowsMagic(panel.sessionContext.session?.kernel ?? null);
+    remember(panel.content.widgets.slice(isLoaded ? place : 0, place + 1));
     panel.content.activeCellIndex = place;
     // Alone, this cell would lose the last state to an error.
     if (isLoaded || (await app.commands.execute('notebook:run-all-above')) !== false) {
       panel.content.activeCellIndex = place;
       await app.commands.execute('notebook:run-cell');
     }
+    // A cell that failed shows no views any more.
+    for (const [cell, left] of moves) {
+      if (left.length > 0 && shownBy(cell).length === 0) {
+        left.splice(0).forEach(tellOfLost);
+      }
+    }
   };
   const isRunning = (): boolean => panel.sessionContext.session?.kernel?.status === 'busy';
-  const home = { turn: { holder: null }, gone: new Set<string>(), isRunning, again };
+  const home = { turn: { holder: null }, gone: new Set<string>(), isRunning, again, moves: (node: HTMLElement, text: string) => takeMoves(moves.get(cellOf(node)!) ?? [], text) };
   const createRenderer = (): PolyvizRenderer => {
     const made = new PolyvizRenderer(panel.content.rendermime, null, home);
     drawn.add(made);
@@ -142,6 +161,7 @@ function addRenderers(app: JupyterFrontEnd, panel: NotebookPanel): void {
   panel.sessionContext.statusChanged.connect((_, status) => {
     if (GONE.has(status)) {
       drawn.forEach(one => one.fallBack());
+      remember(panel.content.widgets);
     }
   });
 }

@@ -11,7 +11,8 @@ import { PanelLayout, Widget } from '@lumino/widgets';
 
 import { carryOver } from '../core/carryOver';
 import { button, element } from '../core/dom';
-import { Inspector, PAGE, SHOWN } from '../core/inspector';
+import { Inspector, PAGE, REPLAY, SHOWN } from '../core/inspector';
+import type { Moves } from '../core/moves';
 import { valueOf } from '../core/read';
 import { fieldsOf, textOf } from '../core/values';
 import { livePictures } from './livePictures';
@@ -33,6 +34,7 @@ const DRAWN_WITHIN = 1000;
 /** After this time a person is told that the views are saved ones, while the widget may still come. */
 const PATIENCE = 7000;
 const SAVED = 'Saved views: everything but moves and timing works without the kernel.';
+const CONNECTING = 'Connecting to the kernel …';
 const GONE = 'The kernel is gone; this is the last state.';
 const RECONNECT =
   'Takes up the live view where the kernel still has it. Else runs this cell again, and in a new kernel the cells above it first.';
@@ -50,6 +52,8 @@ export interface Home {
   /** Whether its kernel runs a cell now: an output that comes then is new, and its widget is there already. */
   isRunning(): boolean;
   again(node: HTMLElement): Promise<void>;
+  /** Moves made before the kernel ended on the loops with this `text`, which the output around `node` shows; given once. */
+  moves(node: HTMLElement, text: string): Moves | null;
 }
 
 export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
@@ -143,6 +147,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     }
     this.stop();
     this.timers = ATTEMPTS.map(delay => window.setTimeout(() => void this.revive(model), delay));
+    this.timers.push(window.setTimeout(() => this.tellConnecting(), GRACE));
     this.timers.push(window.setTimeout(() => this.drawAwaiting(), GRACE), window.setTimeout(() => this.offerAgain(SAVED), PATIENCE));
   }
 
@@ -178,12 +183,21 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
     }
   }
 
+  /** While a kernel may still answer, nobody should wonder where moves and timing are. */
+  private tellConnecting(): void {
+    if (this.live === null && this.mayLive()) {
+      const told = element('p', { class: 'polyviz-connecting polyviz-muted', role: 'status' }, CONNECTING);
+      this.place.querySelector('.polyviz')?.prepend(told);
+    }
+  }
+
   /** A bar above the drawing: what it is, and how it comes to life again. */
   private offerAgain(what: string): void {
     const { model, home, place } = this;
     if (model === null || home === null || this.live !== null || place.querySelector('.polyviz-reconnect') !== null) {
       return;
     }
+    place.querySelector('.polyviz-connecting')?.remove();
     const reconnect = async (): Promise<void> => {
       bar.remove();
       if (!home.gone.has(this.widgetId)) {
@@ -230,6 +244,13 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
   /** The id of the live widget that the output names. */
   private get widgetId(): string {
     return textOf(fieldsOf(this.data[WIDGET_VIEW])['model_id']);
+  }
+
+  private makeMovesAgain(live: HTMLElement): void {
+    const moves = this.home?.moves(this.node, textOf(fieldsOf(this.data[MIME])['text'])) ?? null;
+    if (moves !== null) {
+      live.querySelector('.polyviz')?.dispatchEvent(new CustomEvent(REPLAY, { detail: moves }));
+    }
   }
 
   private stop(): void {
@@ -285,6 +306,7 @@ export class PolyvizRenderer extends Widget implements IRenderMime.IRenderer {
       carryOver(this.place, live.node);
       this.place.replaceChildren();
       live.node.style.display = '';
+      this.makeMovesAgain(live.node);
     } else {
       live.dispose();
       this.drawAwaiting();

@@ -3,6 +3,7 @@
 import { Widget } from '@lumino/widgets';
 
 import { button, element } from '../core/dom';
+import { SELECTED } from '../core/state';
 import { summary } from '../core/summary';
 import { isNotebook, sessionsOf, type NotebookPanel, type Session } from './notebooks';
 
@@ -45,6 +46,10 @@ export class SessionsPanel extends Widget {
     notebook.content.modelContentChanged.connect(() => {
       window.clearTimeout(timer);
       timer = window.setTimeout(() => this.refresh(), PAUSE);
+    });
+    notebook.content.node.addEventListener(SELECTED, event => {
+      const { detail } = event as CustomEvent<unknown>;
+      this.node.lastElementChild?.dispatchEvent(new CustomEvent(SELECTED, { detail }));
     });
     notebook.disposed.connect(() => {
       if (this.notebook === notebook) {

@@ -62,7 +62,7 @@ function render({ model, el }: Context): () => void {
     }
     // Where the model is the same as before, only this tells what to show.
     inspector.choose(textOf(answer['show']));
-    inspector.answered(problem);
+    inspector.answered(problem, textOf(answer['said']));
   };
   model.on('change:model', redraw);
   model.on('msg:custom', hear);

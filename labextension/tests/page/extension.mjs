@@ -146,6 +146,21 @@ await scenario('a kernel that dies while it times says so where one looks', asyn
   await answers();
 });
 
+await scenario('moves made by hand are made again in a new kernel', async () => {
+  await settled();
+  await view.locator('button:has-text("Moves")').first().click();
+  await view.locator('.polyviz-move:has-text("strip")').first().click();
+  await view.locator('input[aria-label="Schedule by hand"]:checked').waitFor();
+  await settled();
+  await page.evaluate(() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart());
+  await page.locator('.polyviz-reconnect').waitFor();
+  await kernelIsIdle(page);
+  await page.locator('.polyviz-reconnect button').click();
+  await says(view.locator('.polyviz-status'), /Made again in this kernel: 1 move by hand\./);
+  await view.locator('input[aria-label="Schedule by hand"]:checked').waitFor();
+  await answers();
+});
+
 await scenario('in a kernel that was prepared by hand only the cell itself runs again', async () => {
   await page.evaluate(() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart());
   await page.locator('.polyviz-reconnect').waitFor();

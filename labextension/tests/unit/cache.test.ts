@@ -86,7 +86,15 @@ test('accesses that are no functions of the loops are named', () => {
   const [statement] = value['statements'] as Record<string, unknown>[];
   const accesses = [{ array: 'A', kind: 'read', text: 'A[B[i]]', subscripts: null }];
   const reading = readModel({ ...value, statements: [{ ...statement, accesses }] });
-  expect(unknownAccesses((reading as { model: Model }).model)).toEqual(['A[B[i]]']);
+  expect(unknownAccesses((reading as { model: Model }).model, false)).toEqual(['A[B[i]]']);
+});
+
+test('what data decide about is told apart from what is not known', () => {
+  const value = sample();
+  const [statement] = value['statements'] as Record<string, unknown>[];
+  const accesses = [{ array: 'A', kind: 'read', text: 'A[i, j]', subscripts: null, conditional: true }];
+  const { model } = readModel({ ...value, statements: [{ ...statement, accesses }] }) as { model: Model };
+  expect([unknownAccesses(model, false), unknownAccesses(model, true)]).toEqual([[], ['A[i, j]']]);
 });
 
 test('a line that goes on in the next row is drawn in two pieces', () => {

@@ -34,6 +34,10 @@ test('a wide spread of times has a logarithmic axis', () => {
   const axis = (found: unknown): string => (found as { xaxis: { type: string } }).xaxis.type;
   expect(axis(timesFigure(wide, COLOURS)!.layout)).toBe('log');
   expect(axis(timesFigure(near, COLOURS)!.layout)).toBe('linear');
+  const { range, tickvals, title } = (timesFigure(wide, COLOURS)!.layout as { xaxis: { range: number[]; tickvals: number[]; title: { text: string } } }).xaxis;
+  expect(range[0]).toBe(-1);
+  expect(tickvals.slice(0, 4)).toEqual([0.1, 1, 10, 100]);
+  expect(title.text).toContain('logarithmic axis');
 });
 
 test('ratios leave the baseline out and have intervals of their own', () => {

@@ -1,8 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
 
 import { carryOver } from '../../src/core/carryOver';
-import { Inspector } from '../../src/core/inspector';
-import type { Question } from '../../src/core/state';
+import { Inspector, REPLAY } from '../../src/core/inspector';
+import { SELECTED, type Question } from '../../src/core/state';
+import { summary } from '../../src/core/summary';
 import { pageOf } from '../../src/core/values';
 import { sample, unfold } from './sample';
 
@@ -49,6 +50,27 @@ test('a point lights its line, its loops, its dependence and its program', () =>
   expect(all('[aria-label="Dependences"] tr[aria-selected=true]')).toHaveLength(1);
   expect(all('[aria-label^="Generated"] [aria-selected=true]')).toHaveLength(1);
   expect(all('.polyviz-point.polyviz-lit')).toHaveLength(3);
+});
+
+test('moves of a kernel that is gone are asked for again, and what comes of it is said', () => {
+  const asked: Question[] = [];
+  const view = draw(sample(), asked);
+  view.root.dispatchEvent(new CustomEvent(REPLAY, { detail: { script: 'schedule("original")', undone: 1 } }));
+  expect(asked.at(-1)).toEqual({ ask: 'replay', script: 'schedule("original")', undone: 1 });
+  view.answered('', 'Made again.');
+  expect(find('.polyviz-status').textContent).toContain('Made again.');
+  view.show({ ...sample(), lost: { script: 'fly(at="i")', problem: 'Line 1: nobody can.' } });
+  expect(find('[aria-label="Script of the moves before"]').textContent).toBe('fly(at="i")');
+  expect(find('.polyviz-reason').textContent).toMatch(/could not be made again\. Line 1: nobody can\./);
+  expect(find('[aria-label="Script of the moves before"]').closest('details')?.open).toBe(true);
+});
+
+test('a saved view begins with the schedule that was made by hand', () => {
+  const plain = sample();
+  const [original] = plain['variants'] as Record<string, unknown>[];
+  const edit = { variant: 'by hand', start: 'original', steps: [{ text: 'reversal(at="i")', decision: '' }], undone: 0, script: '', python: '' };
+  draw({ ...plain, variants: [original, { ...original, name: 'by hand' }], edit });
+  expect(find('input[aria-label="Schedule by hand"]').matches(':checked')).toBe(true);
 });
 
 test('a dependence whose pairs lie in other slices brings one of them into the picture', () => {
@@ -413,7 +435,7 @@ test('legal moves say what they would cost', () => {
     { ...legal, label: 'Nothing', after: { tree: original!['tree'], times: original!['times'] } }
   ], true);
   const [skew, nothing] = all('.polyviz-move');
-  expect(skew!.textContent).toContain('▲ 9 steps');
+  expect(skew!.textContent).toContain('▲ 3 → 9 steps');
   expect(nothing!.textContent).toContain('same steps and bytes');
   expect(find('.polyviz-menu').textContent).toMatch(/Now 3 steps for 9 iterations .* 224 B moved through a cache of 128 B/);
 });
@@ -685,4 +707,25 @@ test('further reasons leave the focus on the sentence that somebody reads', () =
   view.show({ ...sample(), name: 'renamed' });
   expect(before.isConnected).toBe(false);
   expect(document.activeElement).toBe(shown());
+});
+
+test('what is picked in the views lights in the summary beside them', () => {
+  const beside = summary(sample());
+  const view = draw(sample());
+  document.body.append(beside);
+  view.root.addEventListener(SELECTED, event => beside.dispatchEvent(new CustomEvent(SELECTED, { detail: (event as CustomEvent<unknown>).detail })));
+  expect(beside.querySelectorAll('[aria-selected=true]')).toHaveLength(0);
+  view.root.querySelectorAll('.polyviz-point')[4]!.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  expect(beside.querySelectorAll('[role=treeitem][aria-selected=true]')).toHaveLength(2);
+  beside.dispatchEvent(new CustomEvent(SELECTED, { detail: { text: 'other loops', variant: 'original', selection: { what: 'nothing' } } }));
+  expect(beside.querySelectorAll('[role=treeitem][aria-selected=true]')).toHaveLength(2);
+});
+
+test('a loop with a row of its own has the name that moves and reasons use beside it', () => {
+  const plain = JSON.parse(JSON.stringify(sample())) as Record<string, unknown>;
+  const text = JSON.stringify(plain).replace(/"rows":\{"(\w+)":"j"\}/g, '"rows":{"$1":"-j"}');
+  draw(JSON.parse(text));
+  const names = all('[role=treeitem] > .polyviz-node').map(one => [...one.querySelectorAll('code')].map(code => code.textContent));
+  expect(names).toContainEqual(['j:', '-j']);
+  expect(names).toContainEqual(['i']);
 });
