@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from polyviz.errors import OptionError, PolyvizError, WorkerError
 from polyviz.exercises import find
 from polyviz.exercises.answer import is_blank
+from polyviz.exercises.goal import UNSEEN
 from polyviz.exercises.library import load
 from polyviz.exercises.record import MIME
 from polyviz.runtime.worker import Worker
@@ -164,6 +165,8 @@ def _graded(
         )
     except WorkerError as error:
         status, met, goals, note = "unreadable", 0, 0, error.message
+    except Exception as error:  # whatever one answer brings about, the others are to be checked
+        status, met, goals, note = "unreadable", 0, 0, f"stopped with {type(error).__name__}: {error}"
     return Grade(notebook, name, status, met, goals, hints, attempts, note)
 
 
@@ -181,8 +184,16 @@ def judge(sheet: str, name: str, body: str, recorded: str) -> tuple[str, int, in
     if attempt.problem and recorded:
         attempt, note = exercise.attempt(recorded), "from the recorded answer"
     met = sum(verdict.met is True for verdict in attempt.verdicts)
-    problem = clip_text(attempt.problem.partition("\n")[0], _LONGEST_NOTE)
-    return _status(attempt), met, len(exercise.goals), problem or note
+    problem = clip_text(attempt.problem.partition("\n")[0] or _unjudged(attempt), _LONGEST_NOTE)
+    return _status(attempt), met, len(exercise.goals), "; ".join(filter(None, (note, problem)))
+
+
+def _unjudged(attempt: Attempt) -> str:
+    """Which goal could not be looked at and why, unless the student's order is the reason."""
+    for goal, verdict in zip(attempt.exercise.goals, attempt.verdicts, strict=False):
+        if verdict.met is None and verdict != UNSEEN:
+            return f"{goal.text}: {verdict.found}"
+    return ""
 
 
 def _number(value: object) -> int:

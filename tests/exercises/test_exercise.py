@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import islpy as isl
+import numpy as np
 import pytest
 
 import polyviz as pv
@@ -186,6 +188,22 @@ def test_a_goal_that_stops_leaves_the_others() -> None:
     attempt = exercise("half-broken", SWEEP, [legal(), broken]).attempt('schedule("original")')
     assert [verdict.met for verdict in attempt.verdicts] == [True, None]
     assert "stopped with ZeroDivisionError" in str(attempt)
+
+
+@pytest.mark.parametrize("given", [None, True, "yes", (True, "found")])
+def test_a_goal_that_gives_no_verdict_leaves_the_others(given) -> None:
+    odd = Goal("odd", lambda answer: given)
+    attempt = exercise("odd", SWEEP, [legal(), odd]).attempt('schedule("original")')
+    assert [verdict.met for verdict in attempt.verdicts] == [True, None]
+    assert f"This goal gave {given!r} where a Verdict is asked for" in str(attempt)
+    assert mime_bundle(attempt)[MIME]["goals"] == [True, None]
+
+
+def test_a_truth_of_numpy_counts() -> None:
+    numbers = Goal("numbers", lambda answer: Verdict(np.bool_(True), np.float64(3.0)))
+    attempt = exercise("numbers", SWEEP, [numbers]).attempt('schedule("original")')
+    assert attempt.solved
+    assert json.loads(json.dumps(mime_bundle(attempt)[MIME]))["goals"] == [True]
 
 
 def test_loops_without_end_in_sight_are_not_run() -> None:

@@ -115,6 +115,23 @@ def test_every_notebook_has_a_row_for_every_exercise_of_the_sheet(tmp_path) -> N
     ]
 
 
+@pytest.mark.slow
+def test_a_bad_goal_of_the_teacher_costs_its_own_row_only(tmp_path) -> None:
+    file = tmp_path / "sheet.py"
+    loops = "'for i in range(n):\\n    A[i] = 0.0'"
+    file.write_text(
+        "import polyviz as pv\nfrom polyviz.exercises import Goal, legal\n"
+        f"pv.exercise('none', {loops}, [legal(), Goal('mine', lambda answer: None)])\n"
+        f"pv.exercise('fine', {loops}, [legal()])\n"
+        f"pv.exercise('ends', {loops}, [Goal('ends', lambda answer: exit())])\n"
+    )
+    cells = [f'%%polycheck {name}\nreversal(at="i")' for name in ("none", "ends", "fine")]
+    [none, ends, fine] = grade.grade([notebook(tmp_path / "ann.ipynb", *cells)], file)
+    assert (none.status, none.met, none.goals) == ("open", 1, 2)
+    assert none.note.startswith("mine: This goal gave None where a Verdict is asked for")
+    assert (ends.status, fine.status) == ("unreadable", "solved")
+
+
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     ("name", "text", "words"),
