@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 import polyviz as pv
 from polyviz.errors import ArgumentError
+from polyviz.views.schema import MIME
 
 TRIANGLE = """
 def triangle(A, n):
@@ -49,3 +52,10 @@ def test_schedules_of_ones_own_and_refusals() -> None:
     inspector = pv.inspect(running, schedules={"same": "{ S0[i] -> [i] }", "backwards": "{ S0[i] -> [-i] }"})
     assert list(inspector.schedules) == ["same"]
     assert list(inspector.refusals) == ["backwards"]
+
+
+def test_a_saved_inspector_is_a_file_for_the_live_views(tmp_path) -> None:
+    inspector = pv.inspect(TRIANGLE, np.zeros((9, 9)), 9, schedules=("original",))
+    inspector.save(tmp_path / "triangle.polyviz.json")
+    saved = json.loads((tmp_path / "triangle.polyviz.json").read_text())
+    assert saved == json.loads(json.dumps(inspector._repr_mimebundle_()[MIME]))
