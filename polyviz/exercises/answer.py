@@ -17,7 +17,7 @@ from polyviz.api.compiling import choose_schedule
 from polyviz.api.editing import replay
 from polyviz.api.extracting import extract
 from polyviz.editing import Edit
-from polyviz.editing.script import START, read_script, replay_lines
+from polyviz.editing.script import START, as_python, read_script, replay_lines
 from polyviz.errors import LegalityError, OptionError, PolyvizError, Span
 from polyviz.model.dependences import Legality
 from polyviz.model.registry import near
@@ -75,7 +75,7 @@ def read_answer(
 
     Raises PolyvizError with the line where the text cannot be read, and LegalityError for a move that is refused.
     """
-    text = textwrap.dedent(text)
+    text = as_python(textwrap.dedent(text))
     if _is_isl(text):
         return _ordered(_isl_part(text), _needed(given), sizes)
     body = _parsed(text)
@@ -171,8 +171,7 @@ def _scripted(script: str, given: Scop, sizes: Mapping[str, int]) -> Answer:
 
 
 def _refused(edit: Edit, call: Call) -> Legality:
-    place = dict(zip(("at",), call.positional, strict=False))
-    return edit.check(call.name, **{**place, **call.arguments})
+    return edit.check(call.name, **call.words)
 
 
 def _moved(edit: Edit, sizes: Mapping[str, int]) -> Answer:

@@ -48,6 +48,9 @@ def sweep():
         ('tile(at="k", sizes=(4, 4))', ("There is no loop `k`",)),
         ("x\0y", ("null bytes",)),
         ('tille(at="i", sizes=(4, 4))', ("There is no move `tille` (did you mean `tile`",)),
+        ('interchange("j", "i")', ("write interchange(order=…)",)),
+        ('tile(at="i", sizes="abc")', ("a tuple of numbers such as (32, 32)",)),
+        ("interchange()", ("is about: write order=(…)",)),
         ("1 / 0", ("stopped with ZeroDivisionError",)),
         ("x = 3", ("ends without a value",)),
         ("42", ("value of type int",)),
@@ -365,3 +368,8 @@ def test_a_distance_over_one_loop_is_written_as_in_the_views() -> None:
     asked = exercise("chain", None, [distances((2,))])
     text = str(asked.attempt("for i in range(1, n):\n    A[i] = A[i - 1]"))
     assert "exactly the distance (2). The distance is (1)." in text
+
+
+def test_moves_may_be_written_as_the_documentation_lists_them(sweep) -> None:
+    answer = sweep.attempt('strip-mine(at="i", size=2)\nunroll-and-jam(at="i", factor=2)').answer
+    assert answer.text.splitlines()[1:] == ['strip_mine(at="i", size=2)', 'unroll_and_jam(at="i", factor=2)']

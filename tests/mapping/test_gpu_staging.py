@@ -90,7 +90,7 @@ def test_a_launch_with_few_instances_is_predicted_with_few_threads():
     plan = plan_of(entry_of("gramschmidt").function, close_order("gramschmidt"))
     assert not any(kernel.runs for kernel in plan.device.kernels)
     assert (
-        "A stays in global memory: a copy would cost 32 transactions per tile, reading costs 32"
+        "A stays in global memory: a copy would cost 32 transactions per tile, reading costs 32 (cells counted as 8 bytes)"
         in reasons(plan)
     )
 

@@ -88,7 +88,7 @@ CLAIMS = {
         "// Kernel 0: blocks x: j / 32, y: i / 32",
         "True kernel_transpose_add_0",
         "double A_tile[32][33];",
-        "A: shared, 1024 cells of a tile cost 64 transactions to copy, 1024 to read from there",
+        "A: shared, 1024 cells of a tile cost 64 transactions to copy, 1024 to read where they are",
         "S0 read A_tile[thread_x, thread_y]: strided, 0.00 bank conflicts per request",
         "contiguous, 2 expected, 2.00 counted",
         "a barrier, since S0[0, 1, 1] reads A[1, 2], which S1[0, 1, 2] writes",
