@@ -38,6 +38,11 @@ FORMS = (  # nothing in it may be the answer to an exercise of the course
     "{ S0[i, j] -> [i, j] }; a name or expression for an edit or a schedule; or loops in plain Python."
 )
 
+_WHOLE_ARRAYS = (
+    "Write loops over the elements, one `for` inside the other. An assignment to a whole array is read where all "
+    "subscripts are written out, as in A[:, :] = 0.0."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -224,6 +229,10 @@ def _named(
     sizes: Mapping[str, int],
     namespace: MutableMapping[str, Any] | None,
 ) -> Answer:
+    if _assigns_array(body[-1], given):
+        raise OptionError(
+            f"`{ast.unparse(body[-1])}` cannot be read as loops: its arrays have no subscripts.", hint=_WHOLE_ARRAYS
+        )
     value = _value(text, body, namespace)
     if isinstance(value, str):
         return read_answer(value, given, sizes)
@@ -238,6 +247,15 @@ def _named(
     if isinstance(value, Schedule | isl.Schedule | isl.UnionMap) or hasattr(value, "schedule"):
         return _ordered(value, given, sizes)
     raise OptionError(f"The answer is a value of type {type(value).__name__}, which is no order.", hint=FORMS)
+
+
+def _assigns_array(node: ast.stmt, given: Scop) -> bool:
+    """Whether ``node`` computes an array of the exercise as a whole, as ``C += A``."""
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    arrays = {array.name for array in given.arrays}
+    return isinstance(node, ast.Assign | ast.AugAssign) and any(
+        isinstance(target, ast.Name) and target.id in arrays for target in targets
+    )
 
 
 def _spoken(scop: Scop) -> str:

@@ -9,6 +9,7 @@ from polyviz.api.extracting import part_of
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.exercises.answer import is_blank, read_answer
 from polyviz.exercises.goal import Goal, Verdict
+from polyviz.exercises.goals import legal
 from polyviz.model.display import Displayable
 from polyviz.views.drawing import clip_text
 
@@ -130,6 +131,11 @@ def exercise(
     if not name.isprintable() or len(name.split()) != 1:
         raise OptionError(f"The name of an exercise is one word, not {name!r}.")
     _insist_on_goals(goals)
+    if source is None and all(goal == legal() for goal in goals):
+        raise OptionError(
+            "Where the student writes the loops, any loops are legal: this exercise asks for nothing.",
+            hint='Add a goal that says what to write, such as domain("[n] -> { [i] : 0 <= i < n }").',
+        )
     part = None if source is None else part_of(source)
     made = Exercise(name, part, tuple(goals), task, tuple(hints), dict(sizes or {}))
     _insist_on_sizes(made)

@@ -53,6 +53,8 @@ def sweep():
         ("interchange()", ("is about: write order=(…)",)),
         ("1 / 0", ("stopped with ZeroDivisionError",)),
         ("x = 3", ("ends without a value",)),
+        ("A += B.T @ A", ("`A += B.T @ A` cannot be read as loops", "Write loops over the elements")),
+        ("A = A + B", ("`A = A + B` cannot be read as loops",)),
         ("42", ("value of type int",)),
         ("unknown", ("NameError",)),
         ("for i in range(n):\n    Z[i] = 0.0", ("take `Z`", "another exercise")),
@@ -259,6 +261,12 @@ def test_a_limit_is_one_of_two() -> None:
         at_most()
 
 
+def test_an_exercise_that_any_loops_solve_is_refused() -> None:
+    with pytest.raises(OptionError, match="this exercise asks for nothing"):
+        exercise("anything", None, [legal()])
+    assert exercise("some", None, [legal(), parallel()]).goals
+
+
 def test_a_domain_must_be_a_set() -> None:
     with pytest.raises(OptionError, match="no isl set"):
         domain("0 <= i")
@@ -351,7 +359,7 @@ def test_rewritten_loops_leave_the_other_arrays_alone() -> None:
 def test_sizes_of_rewritten_loops_are_those_of_the_given_arrays(answer: str) -> None:
     loops = "for i in range(n):\n    for j in range(n):\n        C[i, j] = A[i, j]"
     [verdict] = exercise("copy", loops, [at_most(lines=1)], sizes={"n": 32}).attempt(answer).verdicts
-    assert verdict.found.startswith("Fetched are 256 lines")
+    assert verdict.found.startswith("It fetches 256 lines")
 
 
 @pytest.mark.parametrize(("read", "met"), [("A[i - 1, j]", True), ("A[i, j - 1]", False)])
