@@ -183,7 +183,7 @@ def _dependences_html(
             f"{row.source} → {row.sink}",
             ", ".join(one.replace(" ", _UNBROKEN) for one in row.distances),
             row.relation,
-            "" if row.count is None else row.count,
+            text.pairs_text(row) if values else "",
         ]
         for row in rows
     ]
