@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.model.words import plural
 from polyviz.views.cache import MOST_TOUCHES, Run, regions_of, shares, simulate, unknown_accesses, usual_cache
-from polyviz.views.drawing import clip_text, values_text
+from polyviz.views.drawing import clip_middle, clip_text, values_text
 from polyviz.views.html import image, items, paragraph, table
 from polyviz.views.palette import BLUE, FAINT, INK, MUTED, ORANGE, PURPLE
 from polyviz.views.svg import Canvas
@@ -115,7 +115,7 @@ def _band(canvas: Canvas, region: Region, run: Run, drawn: int, top: float) -> N
     """The accesses to one array."""
     extents = ", ".join(map(str, region.array["extents"] or ()))
     canvas.rectangle(_LEFT, top, _WIDTH - _LEFT - 16, _BAND, fill="#ffffff", stroke=FAINT)
-    canvas.text(16, top + 14, clip_text(region.array["name"], 6), size=12, mono=True, bold=True)
+    canvas.text(16, top + 14, clip_middle(region.array["name"], 6), size=12, mono=True, bold=True)
     canvas.text(16, top + 30, clip_text(f"[{extents}]", 9), size=9.5, colour=MUTED)
     width, inside = _WIDTH - _LEFT - 24, _BAND - 10
     groups: dict[Outcome, list[tuple[float, float]]] = {"hit": [], "first": [], "again": []}
