@@ -25,7 +25,7 @@ def possible_sizes(scop: Scop) -> isl.Set:
 
     >>> import polyviz as pv
     >>> print(possible_sizes(pv.extract("for i in range(n):\\n    A[i] = A[i - 1]")))
-    [n, A_shape_0] -> {  : A_shape_0 >= 0 and n <= A_shape_0 }
+    [n, A_shape_0] -> {  : A_shape_0 >= n and A_shape_0 >= 0 }
     """
     if scop not in _known:
         try:
