@@ -78,17 +78,17 @@ def _run(words: list[str]) -> int:
 
 
 def _grade(chosen: argparse.Namespace) -> int:
-    from polyviz.commands.grade import as_table, grade, unread, write
+    from polyviz.commands.grade import as_table, grade, nothing_checked, problems, write
     from polyviz.commands.terminal import fitted
 
     grades = grade(chosen.notebook, chosen.exercises)
     if chosen.output is not None:
         write(grades, chosen.output)
     print(fitted(as_table(grades)))
-    problem = unread(grades)
-    if problem:
+    found = problems(grades)
+    for problem in found:
         print(problem, file=sys.stderr)
-    return 1 if problem else 0
+    return 2 if nothing_checked(grades) else 1 if found else 0
 
 
 def _parser() -> _Parser:
@@ -158,7 +158,8 @@ def _add_grade(commands: argparse._SubParsersAction[_Parser]) -> None:
         "grade",
         help="check the exercises in students' notebooks again, a row per exercise",
         description="Check every %%polycheck cell of the notebooks again; nothing of the notebooks is executed. "
-        "The exit status is 0, 1 when some notebook could not be read, or 2 when nothing was checked.",
+        "The exit status is 0, 1 when some notebook could not be read or some exercise is not known, or 2 when nothing "
+        "was checked.",
     )
     grade.add_argument("notebook", nargs="+", type=Path, metavar="NOTEBOOK", help="notebooks as they were handed in")
     grade.add_argument(

@@ -219,6 +219,16 @@ def test_doctor_measures_on_demand(monkeypatch, capsys, tmp_path) -> None:
     assert (tmp_path / "peaks.json").is_file()
 
 
+def test_doctor_says_that_a_measurement_contradicts_itself(monkeypatch, capsys, tmp_path) -> None:
+    monkeypatch.setenv("POLYVIZ_CACHE_DIR", str(tmp_path))
+    peaks = Peaks({"float64": 100e9, "float32": 200e9}, 16.5e9, 7.3e9, 2**25, 4)
+    monkeypatch.setattr(doctor, "shared_worker", lambda: Measured(peaks))
+    assert cli.main(["doctor", "--measure"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "no copy bandwidth 16.5 GB/s in memory" in shown
+    assert "copy bandwidth: The last cache was measured to be slower than memory" in shown
+
+
 def test_doctor_says_why_nothing_was_measured(monkeypatch, capsys) -> None:
     monkeypatch.setattr(doctor, "shared_worker", lambda: Measured(ToolchainError("No compiler.", hint="Get one.")))
     assert cli.main(["doctor", "--measure"]) == 0

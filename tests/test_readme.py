@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 from pathlib import Path
 
@@ -46,6 +47,22 @@ def test_the_code_of_the_readme_runs(cache_directory: Path, monkeypatch: pytest.
                 [] if outcome.success else [f"{cell}\n{outcome.error_in_exec or outcome.error_before_exec}"]
             )
     assert failed == []
+
+
+@pytest.mark.slow
+def test_what_the_readme_prints_is_what_comes_out() -> None:
+    gemm, mathematics = (next(block for block in blocks() if word in block) for word in ("def gemm", "pv.check"))
+    shell = InteractiveShell()
+    shell.history_manager.enabled = False
+    shell.run_cell(gemm.partition("\nfast =")[0] + mathematics, store_history=False)
+    own = mathematics.strip().splitlines()[-1]
+    assert own.endswith("# an order of your own: legal")
+    assert eval(own, dict(shell.user_ns))
+    printed = "".join(block for block in blocks() if ">>>" in block).replace("\N{HORIZONTAL ELLIPSIS}", "...")
+    examples = doctest.DocTestParser().get_doctest(printed, dict(shell.user_ns), "README.md", None, None)
+    said: list[str] = []
+    outcome = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples, out=said.append)
+    assert (outcome.failed, outcome.attempted, "".join(said)) == (0, 3, "")
 
 
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/reference.md"])

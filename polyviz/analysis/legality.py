@@ -10,6 +10,7 @@ import islpy as isl
 
 from polyviz.analysis.dependences import dependences
 from polyviz.analysis.loop_names import row_text
+from polyviz.analysis.possible_sizes import possible_sizes
 from polyviz.analysis.reductions import find_reductions, reduction_part
 from polyviz.analysis.schedule_input import schedule_times
 from polyviz.analysis.witness import (
@@ -67,7 +68,7 @@ def _violation(
         return None
     source, sink = rows[dependence.source].times, rows[dependence.sink].times
     reversed_pairs = dependence.relation.intersect(source.lex_ge_map(sink))
-    pair = smallest_pair(reversed_pairs)
+    pair = smallest_pair(reversed_pairs, possible_sizes(scop))
     source_time = image(source, pair.source, pair.parameters)
     sink_time = image(sink, pair.sink, pair.parameters)
     names = _names(rows[dependence.source], rows[dependence.sink])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.analysis.possible_sizes import possible_sizes
 from polyviz.analysis.reductions import same_cell
 from polyviz.analysis.witness import (
     conflict_words,
@@ -209,7 +210,7 @@ def witness_of(scop: Scop, constraint: Constraint, rows: Rows, kind: LoopKind) -
 def pair_violation(scop: Scop, constraint: Constraint, pairs: isl.Map, end: str = "") -> Violation:
     """The smallest of ``pairs``, a part of ``constraint`` that is not empty, as a sentence with ``end`` at its end."""
     assert constraint.dependence is not None
-    pair = smallest_pair(pairs)
+    pair = smallest_pair(pairs, possible_sizes(scop))
     return violation_of(constraint.dependence, pair, _sentence(scop, constraint.dependence, pair) + end)
 
 

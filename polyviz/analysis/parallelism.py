@@ -13,6 +13,7 @@ import islpy as isl
 
 from polyviz.analysis.carried import Constraint, backward, forward, undecided, visits, visits_with
 from polyviz.analysis.loop_names import iteration_text, loop_name
+from polyviz.analysis.possible_sizes import possible_sizes
 from polyviz.analysis.witness import conflict_words, parameters_text, smallest_pair, violation_of
 from polyviz.model.dependences import CarriedDependence, Dependence, LoopParallelism
 from polyviz.model.schedule import Schedule
@@ -268,7 +269,8 @@ def _loop(
 
 def _witness(scop: Scop, rows: Rows, name: str, culprits: tuple[_Culprit, ...]) -> Violation:
     """The pair that shows up for the smallest sizes; among equals a flow is understood most easily."""
-    found = [(culprit.dependence, smallest_pair(culprit.pairs)) for culprit in culprits]
+    possible = possible_sizes(scop)
+    found = [(culprit.dependence, smallest_pair(culprit.pairs, possible)) for culprit in culprits]
     dependence, pair = min(found, key=lambda item: (item[1].size, _KIND_ORDER[item[0].kind], item[1].source))
     return violation_of(dependence, pair, _iterations(scop, rows, name, dependence, pair))
 

@@ -37,9 +37,14 @@ class Pair:
         return sum(abs(value) for value in self.parameters.values())
 
 
-def smallest_pair(relation: isl.Map) -> Pair:
-    """The lexicographically first pair of a relation that is not empty, for the smallest sizes that have one."""
-    parameters = smallest_parameters(relation.params())
+def smallest_pair(relation: isl.Map, possible: isl.Set | None = None) -> Pair:
+    """The lexicographically first pair of a relation that is not empty, for the smallest sizes that have one.
+
+    Of the ``possible`` sizes, where one of them does.
+    """
+    sizes = relation.params()
+    likely = sizes if possible is None else sizes.intersect(possible)
+    parameters = smallest_parameters(sizes if likely.is_empty() else likely)
     instances = _first_point(fixed(relation.wrap(), parameters))
     sources = relation.dim(isl.dim_type.in_)
     return Pair(parameters, instances[:sources], instances[sources:])

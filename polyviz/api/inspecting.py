@@ -17,6 +17,7 @@ from polyviz.runtime.binding import Binder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from polyviz.api.compiling import ScheduleChoice
     from polyviz.api.workbench import Workbench
@@ -90,6 +91,18 @@ class Inspector(Displayable):
             (name, getattr(value, "itemsize", 0)) for name, value in zip(names, self.arguments, strict=False)
         )
         return {name: size for name, size in sizes if size}
+
+    def save(self, path: str | Path) -> None:
+        """Write the linked views to a file; one that ends in ``.polyviz.json`` opens in JupyterLab without a kernel."""
+        from polyviz.api.workbench import Workbench
+
+        bench = Workbench(self)
+        bench.explain_rest(_REASON_SECONDS)
+        bench.save(path)
+
+
+_REASON_SECONDS = 3.0
+"""How long reasons may be looked for that nobody has asked for yet."""
 
 
 @exclusive

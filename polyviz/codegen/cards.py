@@ -10,6 +10,7 @@ from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.index import simplified
 from polyviz.model.device import coordinate
 from polyviz.model.kernel_card import AccessRow, KernelCard
+from polyviz.model.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,7 +58,18 @@ def _card(kernel: KernelText, counts: Sequence[AccessCount], apart: set[str], kn
 def _layout(name: str, steps: tuple[int, ...] | None) -> str:
     if steps is None:
         return f"{name} may lie in any order: what is said of its cells holds for C order"
-    return f"{name} is not in C order: one more of its subscripts is {', '.join(map(str, steps))} cells away"
+    in_order = list(map(abs, steps)) == sorted(map(abs, steps), reverse=True)
+    how = "lies in C order with gaps, as a slice does" if in_order else "is not in C order"
+    first = f"{name}[{', '.join('0' * len(steps))}]"
+    told = [_neighbour(name, axis, steps) for axis in range(len(steps))]
+    return f"{name} {how}: from {first} it is {', '.join(told)}"
+
+
+def _neighbour(name: str, axis: int, steps: tuple[int, ...]) -> str:
+    """How far the next cell along ``axis`` is."""
+    subscripts = ", ".join("1" if place == axis else "0" for place in range(len(steps)))
+    back = " back" if steps[axis] < 0 else ""
+    return f"{plural(abs(steps[axis]), 'cell')}{back} to {name}[{subscripts}]"
 
 
 def _rows(site: AccessSite, counts: Sequence[AccessCount], known: Steps) -> list[AccessRow]:

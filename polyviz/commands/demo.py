@@ -26,8 +26,8 @@ from polyviz.views.bundles import (
     schedule_bundle,
     scop_bundle,
 )
+from polyviz.views.comparison_text import comparison_text
 from polyviz.views.html import heading, paragraph
-from polyviz.views.verdict import comparison_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

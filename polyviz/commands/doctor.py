@@ -21,6 +21,7 @@ from polyviz.runtime.toolchain import INSTALL_HINT, toolchain_availability
 from polyviz.runtime.worker import shared_worker
 from polyviz.views.front_end import ADVICE, extension_folder, widget_script
 from polyviz.views.html import table
+from polyviz.views.roofline_chart import DISTURBED
 from polyviz.views.tables import columns
 
 if TYPE_CHECKING:
@@ -103,7 +104,8 @@ def _peaks() -> Iterator[Finding]:
     rates = ", ".join(f"{rate / 1e9:.0f} GFLOP/s in {dtype}" for dtype, rate in peaks.multiply_add.items())
     yield Finding("multiply-add peak", True, f"{rates}, on {plural(peaks.threads, 'thread')}")
     inside = f"{peaks.cached_copy / 1e9:.1f} GB/s within the last cache"
-    yield Finding("copy bandwidth", True, f"{peaks.copy / 1e9:.1f} GB/s in memory, {inside}, read and written together")
+    bandwidth = f"{peaks.copy / 1e9:.1f} GB/s in memory, {inside}, read and written together"
+    yield Finding("copy bandwidth", peaks.consistent, bandwidth, "" if peaks.consistent else DISTURBED)
 
 
 def _compilers() -> Iterator[Finding]:

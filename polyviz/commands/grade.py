@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from polyviz.errors import OptionError, PolyvizError, WorkerError
 from polyviz.exercises import find
 from polyviz.exercises.answer import is_blank
+from polyviz.exercises.goal import UNSEEN
 from polyviz.exercises.library import load
 from polyviz.exercises.record import MIME
 from polyviz.runtime.worker import Worker
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     """The text of a cell below its first line, and what the notebook recorded of it."""
 
 MAGIC = "%%polycheck"
+UNKNOWN = "unknown"
 SECONDS = 60.0
 """How long one answer may take."""
 MOST_ANSWERS = 5
@@ -40,9 +42,10 @@ _loaded: dict[str, tuple[str, ...]] = {}
 class Grade:
     """One exercise in one notebook.
 
-    ``notebook`` is the path as it was given. ``status`` is ``solved``, ``open`` (some goal is not met), ``empty`` or
-    ``unreadable``; ``met`` of all ``goals`` are met. ``hints`` and ``attempts`` are what the notebook itself
-    says, which a student can change; the rest is checked here. ``exercise`` is empty where the notebook holds none.
+    ``notebook`` is the path as it was given. ``status`` is ``solved``, ``open`` (some goal is not met), ``empty``,
+    ``unreadable``, or ``unknown`` where nobody set an exercise of this name; ``met`` of all ``goals`` are met.
+    ``hints`` and ``attempts`` are what the notebook itself says, which a student can change; the rest is
+    checked here. ``exercise`` is empty where the notebook holds none.
     """
 
     notebook: str
@@ -64,12 +67,11 @@ def grade(notebooks: Sequence[Path], exercises: Path | None = None) -> list[Grad
     Cells stand in no order of time, and who goes on trying after a solution has solved the exercise all the same.
     ``exercises`` is the teacher's file that sets them; those of the course are known. Answers are checked again from
     their text, in a process of its own and for a limited time, so that no answer can stop the others. A notebook that
-    cannot be read, or holds no answer, has one row that says so, and so has each exercise of the teacher's file that a
-    notebook leaves out. Raises OptionError where a file does not exist, or the teacher's sets nothing.
+    does not exist, cannot be read, or holds no answer, has one row that says so, and so has each exercise of the
+    teacher's file that a notebook leaves out. Raises OptionError where the teacher's is not there, or sets nothing.
     """
-    for path in [*notebooks, *([] if exercises is None else [exercises])]:
-        if not path.exists():
-            raise OptionError(f"There is no file {path}.")
+    if exercises is not None and not exercises.exists():
+        raise OptionError(f"There is no file {exercises}.")
     sheet = "" if exercises is None else str(exercises)
     with Worker() as worker:
         read = "polyviz.commands.grade:set_by"
@@ -130,6 +132,8 @@ def _best(notebook: str, name: str, answers: Sequence[Answered], sheet: str, wor
 
 
 def _cells(path: Path) -> Iterable[Mapping[str, Any]]:
+    if not path.exists():
+        raise OptionError(f"There is no file {path}.")
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -164,6 +168,8 @@ def _graded(
         )
     except WorkerError as error:
         status, met, goals, note = "unreadable", 0, 0, error.message
+    except Exception as error:  # whatever one answer brings about, the others are to be checked
+        status, met, goals, note = "unreadable", 0, 0, f"stopped with {type(error).__name__}: {error}"
     return Grade(notebook, name, status, met, goals, hints, attempts, note)
 
 
@@ -176,13 +182,22 @@ def judge(sheet: str, name: str, body: str, recorded: str) -> tuple[str, int, in
     try:
         exercise = find(name)
     except PolyvizError:
-        return "unreadable", 0, 0, "no exercise of this name: give the file that sets it with --exercises"
+        where = "your file does not set it either" if sheet else "give the file that sets it with --exercises"
+        return UNKNOWN, 0, 0, f"no exercise of this name: {where}"
     attempt, note = exercise.attempt(body), ""
     if attempt.problem and recorded:
         attempt, note = exercise.attempt(recorded), "from the recorded answer"
     met = sum(verdict.met is True for verdict in attempt.verdicts)
-    problem = clip_text(attempt.problem.partition("\n")[0], _LONGEST_NOTE)
-    return _status(attempt), met, len(exercise.goals), problem or note
+    problem = clip_text(attempt.problem.partition("\n")[0] or _unjudged(attempt), _LONGEST_NOTE)
+    return _status(attempt), met, len(exercise.goals), "; ".join(filter(None, (note, problem)))
+
+
+def _unjudged(attempt: Attempt) -> str:
+    """Which goal could not be looked at and why, unless the student's order is the reason."""
+    for goal, verdict in zip(attempt.exercise.goals, attempt.verdicts, strict=False):
+        if verdict.met is None and verdict != UNSEEN:
+            return f"{goal.text}: {verdict.found}"
+    return ""
 
 
 def _number(value: object) -> int:
@@ -203,17 +218,26 @@ def as_table(grades: Sequence[Grade]) -> str:
     return columns(rows, HEADINGS, right=[3, 4, 5, 6])
 
 
-def unread(grades: Sequence[Grade]) -> str:
-    """Which notebooks could not be read, in a sentence; empty where all could, whatever stands in them.
+def problems(grades: Sequence[Grade]) -> list[str]:
+    """What could not be checked, in sentences: notebooks that could not be read, and exercises that nobody set.
 
-    >>> unread([Grade("a.ipynb", "", "unreadable", 0, 0, 0, 0, "a.ipynb is no notebook: KeyError.")])
-    '1 of 1 notebooks could not be read: a.ipynb. The table says why.'
+    >>> problems([Grade("a.ipynb", "", "unreadable", 0, 0, 0, 0, "a.ipynb is no notebook: KeyError.")])
+    ['1 of 1 notebooks could not be read: a.ipynb. The table says why.']
     """
     lost = [_printable(row.notebook) for row in grades if row.status == "unreadable" and not row.exercise]
-    if not lost:
-        return ""
+    strange = sorted({_printable(row.exercise) for row in grades if row.status == UNKNOWN})
     known = len({row.notebook for row in grades})
-    return f"{len(lost)} of {known} notebooks could not be read: {', '.join(lost)}. The table says why."
+    found = []
+    if lost:
+        found.append(f"{len(lost)} of {known} notebooks could not be read: {', '.join(lost)}. The table says why.")
+    if strange:
+        found.append(f"Nobody set {', '.join(strange)}; --exercises FILE names your own file.")
+    return found
+
+
+def nothing_checked(grades: Sequence[Grade]) -> bool:
+    """Whether no row is about an exercise that could be checked, for want of a notebook or of the exercise."""
+    return all(row.status == UNKNOWN or (row.status == "unreadable" and not row.exercise) for row in grades)
 
 
 def _printable(text: str) -> str:

@@ -160,7 +160,8 @@ class _Request:
         involved = sorted({loop.key: loop for loop in found}.values(), key=lambda loop: loop.depth)
         _refuse_idle_order(self.kind, named, self.places)
         if not involved:
-            raise OptionError(f"Say which loops `{self.kind.name}` is about: {', '.join(self.kind.loops)}.")
+            asked = " or ".join(f"{key}=(…)" if key == "order" else f"{key}=…" for key in self.kind.loops)
+            raise OptionError(f"Say which loops `{self.kind.name}` is about: write {asked}.")
         _refuse_strangers(self.places, involved)
         words = self._spoken_place(own), self._spoken(named)
         if own and "by_path" in _field_names(self.kind):

@@ -7,9 +7,12 @@ tile(at="i", sizes=(32, 32))
 from __future__ import annotations
 
 import ast
+import re
+from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from polyviz.errors import OptionError, PolyvizError
+from polyviz.transform.registry import move_arguments, move_class, moves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +31,45 @@ class Call(NamedTuple):
     name: str
     positional: tuple[Any, ...]
     arguments: Mapping[str, Any]
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """What the move is given, by name: the place may stand first without one.
+
+        Raises ``OptionError`` for more that has no name, and for what is no place.
+        """
+        if not self.positional:
+            return dict(self.arguments)
+        place, *others = self.positional
+        path = isinstance(place, tuple) and all(isinstance(step, int) for step in place)
+        if others or not (isinstance(place, str) or path):
+            raise OptionError(f"What `{self.name}` is to do is given by name: write {_example(self.name)}.")
+        return {"at": place, **self.arguments}
+
+
+def _example(name: str) -> str:
+    """How a move is written, its values left open."""
+    kind = move_class(name)
+    fields = move_arguments(kind)
+    needed = [key for key, field in fields.items() if key in kind.loops or field.default is MISSING] or list(fields)
+    is_placed = "member" in kind.__dataclass_fields__ or not (kind.loops or kind.parts)
+    words = [*(["at"] if is_placed else []), *needed]
+    return f"{name}({', '.join(f'{word}=…' for word in words)})"
+
+
+def as_python(text: str) -> str:
+    """``text`` with moves that are written as they are listed, with hyphens, in a form that Python reads.
+
+    Nothing changes its place, so that messages name the right columns.
+
+    >>> as_python('strip-mine(at="i", size=8); unroll-and-jam(at="j", factor=2)')
+    'strip_mine(at="i", size=8); unroll_and_jam(at="j", factor=2)'
+    """
+    for name in moves():
+        if "-" in name:
+            called = rf"(?m)(^|;)([ \t]*){re.escape(name)}(?=[ \t]*\()"
+            text = re.sub(called, rf"\1\2{name.replace('-', '_')}", text)
+    return text
 
 
 def call_text(name: str, at: str | None, arguments: Mapping[str, Any]) -> str:
@@ -84,7 +126,7 @@ def read_script(text: str) -> Iterator[Call]:
             f"A script is text, as `Edit.script()` gives it, not a value of type {type(text).__name__}."
         )
     try:
-        body = ast.parse(text).body
+        body = ast.parse(as_python(text)).body
     except SyntaxError as error:
         raise OptionError(f"Line {error.lineno} of the script is no call: {error.msg}.") from error
     for node in body:
@@ -110,9 +152,8 @@ def _call(node: ast.stmt) -> Call:
 def replay_lines(edit: Edit, calls: Sequence[Call]) -> Edit:
     """``edit`` after the moves of ``calls``; an error says in which line it happened."""
     for call in calls:
-        place = dict(zip(("at",), call.positional, strict=False))
         try:
-            edit = edit.apply(call.name, **{**place, **call.arguments})
+            edit = edit.apply(call.name, **call.words)
         except PolyvizError as error:
             error.message = f"Line {call.line} of the script: {error.message}"
             raise

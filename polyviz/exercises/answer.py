@@ -17,7 +17,7 @@ from polyviz.api.compiling import choose_schedule
 from polyviz.api.editing import replay
 from polyviz.api.extracting import extract
 from polyviz.editing import Edit
-from polyviz.editing.script import START, read_script, replay_lines
+from polyviz.editing.script import START, as_python, read_script, replay_lines
 from polyviz.errors import LegalityError, OptionError, PolyvizError, Span
 from polyviz.model.dependences import Legality
 from polyviz.model.registry import near
@@ -36,6 +36,11 @@ Kind = Literal["moves", "order", "loops"]
 FORMS = (  # nothing in it may be the answer to an exercise of the course
     'An answer is moves, one per line, such as shift(at="i", amount=1); an order in isl notation, such as '
     "{ S0[i, j] -> [i, j] }; a name or expression for an edit or a schedule; or loops in plain Python."
+)
+
+_WHOLE_ARRAYS = (
+    "Write loops over the elements, one `for` inside the other. An assignment to a whole array is read where all "
+    "subscripts are written out, as in A[:, :] = 0.0."
 )
 
 
@@ -75,7 +80,7 @@ def read_answer(
 
     Raises PolyvizError with the line where the text cannot be read, and LegalityError for a move that is refused.
     """
-    text = textwrap.dedent(text)
+    text = as_python(textwrap.dedent(text))
     if _is_isl(text):
         return _ordered(_isl_part(text), _needed(given), sizes)
     body = _parsed(text)
@@ -171,8 +176,7 @@ def _scripted(script: str, given: Scop, sizes: Mapping[str, int]) -> Answer:
 
 
 def _refused(edit: Edit, call: Call) -> Legality:
-    place = dict(zip(("at",), call.positional, strict=False))
-    return edit.check(call.name, **{**place, **call.arguments})
+    return edit.check(call.name, **call.words)
 
 
 def _moved(edit: Edit, sizes: Mapping[str, int]) -> Answer:
@@ -225,6 +229,10 @@ def _named(
     sizes: Mapping[str, int],
     namespace: MutableMapping[str, Any] | None,
 ) -> Answer:
+    if _assigns_array(body[-1], given):
+        raise OptionError(
+            f"`{ast.unparse(body[-1])}` cannot be read as loops: its arrays have no subscripts.", hint=_WHOLE_ARRAYS
+        )
     value = _value(text, body, namespace)
     if isinstance(value, str):
         return read_answer(value, given, sizes)
@@ -239,6 +247,15 @@ def _named(
     if isinstance(value, Schedule | isl.Schedule | isl.UnionMap) or hasattr(value, "schedule"):
         return _ordered(value, given, sizes)
     raise OptionError(f"The answer is a value of type {type(value).__name__}, which is no order.", hint=FORMS)
+
+
+def _assigns_array(node: ast.stmt, given: Scop) -> bool:
+    """Whether ``node`` computes an array of the exercise as a whole, as ``C += A``."""
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    arrays = {array.name for array in given.arrays}
+    return isinstance(node, ast.Assign | ast.AugAssign) and any(
+        isinstance(target, ast.Name) and target.id in arrays for target in targets
+    )
 
 
 def _spoken(scop: Scop) -> str:

@@ -44,6 +44,11 @@ for i in range(1, n):
     for j in range(n - 1):
         A[j, i] = A[j + 1, i - 1] + X[j, i]
 """
+BACKWARD = """\
+for i in range(n - 1):
+    for j in range(1, n):
+        B[j, i] = B[j - 1, i + 1] + Y[j, i]
+"""
 JACOBI = """\
 for t in range(T):
     for i in range(1, n - 1):
@@ -230,6 +235,17 @@ _MADE = (
             "Write them so that nothing jumps from row to row in the innermost loop.",
         ),
         sizes={"n": 32},
+    ),
+    exercise(
+        "backward-lines",
+        BACKWARD,
+        [legal(), at_most(lines=250, cache=512)],
+        task="fetch fewer lines, by hand or by a scheduler of your own",
+        hints=(
+            "What runs later overwrites what is read here. Which distance is that, and what does an interchange do?",
+            "A scheduler may try more moves than interchanges, in pairs too: one of them turns the sign of a distance.",
+        ),
+        sizes={"n": 24},
     ),
     exercise(
         "jacobi-lines",

@@ -9,7 +9,9 @@ from polyviz.api.extracting import part_of
 from polyviz.errors import OptionError, PolyvizError
 from polyviz.exercises.answer import is_blank, read_answer
 from polyviz.exercises.goal import Goal, Verdict
+from polyviz.exercises.goals import legal
 from polyviz.model.display import Displayable
+from polyviz.views.drawing import clip_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping, Sequence
@@ -54,18 +56,29 @@ class Exercise(Displayable):
 
 
 _TOO_LARGE = "The answer is nested too deeply, or too long, to be read. A few lines are enough."
+_LONGEST = 60
+"""So much is shown of a value that is no verdict."""
 
 
 def _judged(goal: Goal, answer: Answer) -> Verdict:
-    """The verdict of a goal; one of a teacher's own that stops leaves the others to be seen."""
+    """The verdict of a goal; one of a teacher's own that stops, or gives no verdict, leaves the others to be seen."""
     try:
-        return goal.judge(answer)
+        return _sound(goal.judge(answer))
     except PolyvizError:
         raise
     except Exception as error:
-        return Verdict(
-            None, f"This goal stopped with {type(error).__name__}: {error}. Tell who set the exercise."
-        )
+        return _faulty(f"stopped with {type(error).__name__}: {error}")
+
+
+def _sound(verdict: object) -> Verdict:
+    """The verdict that a goal of a teacher's own gave, with a truth of Python's own, which can be counted and kept."""
+    if not isinstance(verdict, Verdict):
+        return _faulty(f"gave {clip_text(repr(verdict), _LONGEST)} where a Verdict is asked for, as in Verdict(True)")
+    return Verdict(None if verdict.met is None else bool(verdict.met), str(verdict.found))
+
+
+def _faulty(what: str) -> Verdict:
+    return Verdict(None, f"This goal {what}. Tell who set the exercise.")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -118,6 +131,11 @@ def exercise(
     if not name.isprintable() or len(name.split()) != 1:
         raise OptionError(f"The name of an exercise is one word, not {name!r}.")
     _insist_on_goals(goals)
+    if source is None and all(goal == legal() for goal in goals):
+        raise OptionError(
+            "Where the student writes the loops, any loops are legal: this exercise asks for nothing.",
+            hint='Add a goal that says what to write, such as domain("[n] -> { [i] : 0 <= i < n }").',
+        )
     part = None if source is None else part_of(source)
     made = Exercise(name, part, tuple(goals), task, tuple(hints), dict(sizes or {}))
     _insist_on_sizes(made)

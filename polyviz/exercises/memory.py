@@ -57,9 +57,8 @@ def _fetches(answer: Answer, most: int, room: int, line: int) -> Verdict:
         return UNSEEN
     values = sizes_of(answer.scop, answer.sizes, answer.given)
     found = lines_fetched(answer.scop, answer.schedule.map, values, room, line)
-    return Verdict(
-        found <= most, f"Fetched are {found:,} lines, {found * line:,} bytes, for {values_text(values)}."
-    )
+    lines = f"{found:,} {'line' if found == 1 else 'lines'}"
+    return Verdict(found <= most, f"It fetches {lines}, {found * line:,} bytes, for {values_text(values)}.")
 
 
 def lines_fetched(

@@ -18,6 +18,7 @@ from polyviz.frontend.order import Ordered, OrderedLoop
 from polyviz.frontend.place import Place
 from polyviz.frontend.reasons import approximation_notes, linearised_notes, sentence, why, why_range
 from polyviz.frontend.spelling import spelled
+from polyviz.frontend.wrapping import wrapping_notes
 from polyviz.model.expression import (
     Assign,
     Branch,
@@ -238,7 +239,7 @@ class Builder:
         self.statements.append(
             Statement(name, iterators, domain, accesses, body.instructions, span, source, position.headers)
         )
-        self.notes += approximation_notes(name, accesses)
+        self.notes += [*approximation_notes(name, accesses), *wrapping_notes(name, body.references, context)]
         return (name,)
 
     def _access(self, reference: Reference, statement: str, iterators: tuple[str, ...]) -> Access:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 CELL = 8
 """Bytes of a cell, as long as types are not known."""
+COUNTED = f"(cells counted as {CELL} bytes)"
 _MOST_PIECES = 3
 """A bound with more pieces costs more than it gives."""
 
@@ -111,7 +112,8 @@ def box_of(tile: Tile, reading: Reading) -> StagedBox:
         fresh=False,
     )
     text = (
-        f"{prod(extents)} cells of a tile cost {box.after} transactions to copy, {before} to read from there"
+        f"{prod(extents)} cells of a tile cost {box.after} transactions to copy, {before} to read where they are "
+        f"{COUNTED}"
     )
     return replace(box, reason=text)
 

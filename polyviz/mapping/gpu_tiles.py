@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.mapping.gpu_boxes import (
+    COUNTED,
     NoBoxError,
     Reading,
     active_lanes,
@@ -103,7 +104,8 @@ def _worthwhile(scop: Scop, tile: Tile, reading: Reading, private: frozenset[str
         raise NoBoxError("the loop does not move what a thread reads of it")
     box = box_of(tile, reading)
     if box.after >= box.before:
-        raise NoBoxError(f"a copy would cost {box.after} transactions per tile, reading costs {box.before}")
+        costs = f"a copy would cost {box.after} transactions per tile, reading costs {box.before}"
+        raise NoBoxError(f"{costs} {COUNTED}")
     box = replace(box, fresh=is_written(scop, tile, reading, box))
     if tile.run.place is None and all(_is_coalesced(tile.run, *one) for one in reading.accesses):
         _require_overlap(box, reading)
@@ -115,8 +117,8 @@ def _require_overlap(box: StagedBox, reading: Reading) -> None:
     if len(reading.accesses) == 1:
         raise NoBoxError("neighbours read neighbouring cells, once per thread")
     if box.before < _LEAST_GAIN * box.after:
-        text = f"a copy would cost {box.after} transactions per tile, reading {box.before}: too little for two barriers"
-        raise NoBoxError(text)
+        costs = f"a copy would cost {box.after} transactions per tile, reading {box.before}"
+        raise NoBoxError(f"{costs} {COUNTED}: too little for two barriers")
 
 
 def _is_coalesced(run: Run, name: str, access: Access) -> bool:

@@ -1,7 +1,7 @@
-"""What happens to the text of a cell before IPython reads it, so that ``%%polyopt`` can say more than IPython does.
+"""What happens to the text of a cell before IPython reads it, so that our cell magics can say more than IPython does.
 
-``%%polyopt --help`` alone on its line gets a body, without which IPython runs no cell magic; ``%%polyopt`` below the
-first line is explained.
+``%%polyopt --help`` and ``%%polycheck NAME`` alone on their line get a body, without which IPython runs no cell magic;
+``%%polyopt`` below the first line is explained.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 from polyviz.errors import OptionError
 
 MAGIC = "%%polyopt"
+_EXERCISE = "%%polycheck"
 _ASKS = ("-h", "--help")
 
 
@@ -22,13 +23,17 @@ def prepared(lines: list[str]) -> list[str]:
     ['%%polyopt --help\\n', 'pass\\n']
     >>> prepared(["%%polyopt -s isl\\n"])
     ['%%polyopt -s isl\\n']
+    >>> prepared(["%%polycheck triangle\\n"])
+    ['%%polycheck triangle\\n', '\\n']
     """
-    if not any(MAGIC in line for line in lines):
+    if not any(MAGIC in line or _EXERCISE in line for line in lines):
         return lines
     first, *rest = lines
     magic, *words = first.split() or [""]
     if magic == MAGIC and set(words) & set(_ASKS) and not any(line.strip() for line in rest):
         return [first.rstrip("\n") + "\n", "pass\n"]
+    if magic == _EXERCISE and not rest:
+        return [first.rstrip("\n") + "\n", "\n"]
     if not first.startswith("%%") and _is_misplaced(lines):
         raise OptionError(f"{MAGIC} has to be the first line of its cell: move what stands above to another cell.")
     return lines

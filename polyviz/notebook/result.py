@@ -24,6 +24,7 @@ from polyviz.views.bundles import (
     transfers_bundle,
     tuning_bundle,
 )
+from polyviz.views.comparison_text import comparison_text
 from polyviz.views.device import summary_lines
 from polyviz.views.html import items, paragraph
 from polyviz.views.nodes import read_tree
@@ -32,7 +33,6 @@ from polyviz.views.tables import seconds
 from polyviz.views.transfers import size_text
 from polyviz.views.tree import tree_html, tree_text
 from polyviz.views.tuning import tuning_text
-from polyviz.views.verdict import comparison_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 import json
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,7 @@ from polyviz.runtime.storage import cache_directory, write_atomically
 from polyviz.runtime.toolchain import INSTALL_HINT, find_toolchain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 MEASURE_LIMIT = 60.0
@@ -27,6 +27,7 @@ MEASURE_LIMIT = 60.0
 
 _TIME = 0.4
 """Seconds per figure."""
+_ROUNDS = 4
 _STEPS = 1_000_000
 _LARGEST_COPY = 512 * 1024**2
 _SIZES = {"float64": ("double", 8), "float32": ("float", 4)}
@@ -85,8 +86,23 @@ def measure_peaks() -> Peaks:
         function.restype = ctypes.c_double
         operations = 2 * sums * (size // width) * _STEPS * threads
         peaks[name] = operations / _shortest(lambda run=function: run(ctypes.c_int64(_STEPS)))  # type: ignore[misc]
-    copies = [_copy(library, count, threads) for count in (_in_memory(machine.l3), machine.l3 // 8)]
-    return Peaks(peaks, copies[0], copies[1], machine.l3, threads)
+    return _with_copies(peaks, lambda count: _copy(library, count, threads), machine.l3, threads)
+
+
+def _with_copies(
+    multiply_add: Mapping[str, float], copy: Callable[[int], float], cache: int, threads: int
+) -> Peaks:
+    """The peaks with the bandwidths that ``copy`` finds for a number of bytes.
+
+    Figures that contradict each other were disturbed: they are measured again, and of each the best one stays.
+    """
+    found = Peaks(multiply_add, 0.0, 0.0, cache, threads)
+    for _ in range(_ROUNDS):
+        memory, cached = copy(_in_memory(cache)), copy(cache // 8)
+        found = replace(found, copy=max(found.copy, memory), cached_copy=max(found.cached_copy, cached))
+        if found.consistent:
+            break
+    return found
 
 
 def keep_peaks(peaks: Peaks) -> None:

@@ -122,9 +122,9 @@ def make_move(kind: type[Move], path: Path, arguments: Mapping[str, Any]) -> Mov
 def _check_value(move: str, field: dataclasses.Field[Any], value: object) -> None:
     # Annotations are text here, and only the plain ones say what a value must be.
     if str(field.type) in ("tuple[int, ...]", "tuple[str, ...]") and not isinstance(value, tuple):
-        raise OptionError(
-            f"Argument `{field.name}` of move `{move}` is {value!r}; it must be a tuple such as ({value!r},)."
-        )
+        fits = str(field.type) == "tuple[str, ...]" or isinstance(value, int)
+        example = f"a tuple such as ({value!r},)" if fits else "a tuple of numbers such as (32, 32)"
+        raise OptionError(f"Argument `{field.name}` of move `{move}` is {value!r}; it must be {example}.")
     expected = {"int": int, "bool": bool, "str": str}.get(str(field.type))
     if expected is None:
         return

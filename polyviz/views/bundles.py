@@ -22,6 +22,7 @@ from polyviz.model.tuning import Tuning
 from polyviz.model.words import plural
 from polyviz.views import charts, models, roofline_chart, superposition, text, timing_models, tuning_chart
 from polyviz.views.cache_picture import order_forms
+from polyviz.views.comparison_text import comparison_text
 from polyviz.views.device import device_html, device_text
 from polyviz.views.drawing import values_text
 from polyviz.views.html import details, heading, image, items, paragraph, preformatted, table
@@ -41,7 +42,7 @@ from polyviz.views.space_pictures import block_forms, tile_forms
 from polyviz.views.transfers import log_html, log_text
 from polyviz.views.tree import root_of, tree_html
 from polyviz.views.tuning import tuning_html, tuning_text
-from polyviz.views.verdict import HEADINGS, cells, comparison_text, verdict
+from polyviz.views.verdict import HEADINGS, cells, verdict
 from polyviz.views.violation import picture_html
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def _dependences_html(
             f"{row.source} → {row.sink}",
             ", ".join(one.replace(" ", _UNBROKEN) for one in row.distances),
             row.relation,
-            "" if row.count is None else row.count,
+            text.pairs_text(row) if values else "",
         ]
         for row in rows
     ]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from polyviz.model.words import plural
 from polyviz.views.cache import MOST_TOUCHES, Run, regions_of, shares, simulate, unknown_accesses, usual_cache
-from polyviz.views.drawing import clip_text, values_text
+from polyviz.views.drawing import clip_middle, clip_text, values_text
 from polyviz.views.html import image, items, paragraph, table
 from polyviz.views.palette import BLUE, FAINT, INK, MUTED, ORANGE, PURPLE
 from polyviz.views.svg import Canvas
@@ -81,11 +82,14 @@ def _notes(model: InspectorModel, runs: dict[str, Run], shape: CacheShape) -> li
 
 def describe(name: str, run: Run) -> str:
     """The picture in words."""
-    total, hits, again = len(run.touches), run.count("hit"), run.count("again")
-    return (
-        f"Order of the accesses under {name} in a cache of {run.shape}: {total} accesses, {hits} hits, "
-        f"{total - hits} misses, of these {again} to lines that were there before"
-    )
+    told = f"{_told(run)}, of these {run.count('again')} to lines that were there before"
+    return f"Order of the accesses under {name} in a cache of {run.shape}: {told}"
+
+
+def _told(run: Run) -> str:
+    """How many accesses there are, and how many of them find their line."""
+    total, hits = len(run.touches), run.count("hit")
+    return f"{plural(total, 'access', 'accesses')}, {plural(hits, 'hit')}, {plural(total - hits, 'miss', 'misses')}"
 
 
 def draw(name: str, run: Run, model: InspectorModel) -> str:
@@ -94,10 +98,8 @@ def draw(name: str, run: Run, model: InspectorModel) -> str:
     drawn = min(len(run.touches), MOST_DRAWN)
     bottom = _TOP + len(regions) * (_BAND + _GAP)
     canvas = Canvas(_WIDTH, bottom + _STRIP + 66, describe(name, run))
-    hits = run.count("hit")
     canvas.text(16, 24, clip_text(f"{name}: order of the accesses", 60), size=15, bold=True)
-    told = f"{len(run.touches)} accesses, {hits} hits, {len(run.touches) - hits} misses, {size_text(run.moved)} moved"
-    canvas.text(16, 42, told, size=11.5, colour=MUTED)
+    canvas.text(16, 42, f"{_told(run)}, {size_text(run.moved)} moved", size=11.5, colour=MUTED)
     for number, region in enumerate(regions):
         _band(canvas, region, run, drawn, _TOP + number * (_BAND + _GAP))
     _strip(canvas, run, bottom)
@@ -117,7 +119,7 @@ def _band(canvas: Canvas, region: Region, run: Run, drawn: int, top: float) -> N
     """The accesses to one array."""
     extents = ", ".join(map(str, region.array["extents"] or ()))
     canvas.rectangle(_LEFT, top, _WIDTH - _LEFT - 16, _BAND, fill="#ffffff", stroke=FAINT)
-    canvas.text(16, top + 14, clip_text(region.array["name"], 6), size=12, mono=True, bold=True)
+    canvas.text(16, top + 14, clip_middle(region.array["name"], 6), size=12, mono=True, bold=True)
     canvas.text(16, top + 30, clip_text(f"[{extents}]", 9), size=9.5, colour=MUTED)
     width, inside = _WIDTH - _LEFT - 24, _BAND - 10
     groups: dict[Outcome, list[tuple[float, float]]] = {"hit": [], "first": [], "again": []}

@@ -48,6 +48,18 @@ def clip_text(text: str, most: int) -> str:
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
+def clip_middle(text: str, most: int) -> str:
+    """``text`` in ``most`` characters, its end kept too: names of one family differ there.
+
+    >>> clip_middle("a_very_long_name_12", 6), clip_middle("alpha", 6)
+    ('a_…_12', 'alpha')
+    """
+    if len(text) <= most:
+        return text
+    end = most // 2
+    return f"{text[: most - 1 - end]}…{text[-end:]}"
+
+
 def values_text(values: Mapping[str, int]) -> str:
     """Parameter values as a reader writes them.
 

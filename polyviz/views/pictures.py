@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -227,10 +228,21 @@ def _depths(found: Dependence, nesting: Nesting | None) -> tuple[int, int]:
 
 
 def _count(pairs: isl.Map) -> int | None:
+    """How many ``pairs`` there are; None where that would be too many to go through, or not fixed."""
     domain = pairs.wrap()
-    box = 1.0
-    for extent in extents(domain):
-        box *= extent
-    if box > _COUNTED or (domain.dim(PARAMETER) and not domain.params().is_singleton()):
+    if domain.dim(PARAMETER) and not domain.params().is_singleton():
+        return None
+    domain = domain.project_out_all_params()
+    if sum(_at_most(piece.to_set()) for piece in domain.get_basic_sets()) > _COUNTED:
         return None
     return int(domain.count_val().to_python())
+
+
+def _at_most(piece: isl.Set) -> float:
+    """A bound on the points of ``piece``: those of its box, in which each equality settles one coordinate."""
+    settled = sum(
+        constraint.is_equality() and not constraint.involves_dims(isl.dim_type.div, 0, constraint.dim(isl.dim_type.div))
+        for constraint in piece.affine_hull().get_constraints()
+    )
+    free = sorted(extents(piece))[settled:]
+    return math.prod(free)

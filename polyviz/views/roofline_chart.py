@@ -13,7 +13,7 @@ from polyviz.views.charts import timed
 from polyviz.views.drawing import clip_text
 from polyviz.views.palette import BLUE, FAINT, GREEN, INK, MUTED, ORANGE
 from polyviz.views.svg import Canvas
-from polyviz.views.tables import seconds, three_digits
+from polyviz.views.tables import columns, seconds, three_digits
 from polyviz.views.verdict import name_text
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from polyviz.views.svg import Point
 
 UNKNOWN = "A roofline needs the speed of this machine, which polyviz doctor --measure finds out once, in a few seconds."
+DISTURBED = (
+    "The last cache was measured to be slower than memory, which cannot be: something disturbed the measurement, and "
+    "shares of a limit are not to be relied on. polyviz doctor --measure repeats it; run it while the machine is idle."
+)
 HEADINGS = ("variant", "GFLOP/s", "share of the limit", "limit")
 _WIDTH, _HEIGHT = 760.0, 360.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 66.0, 210.0, 92.0, 52.0
@@ -90,11 +94,22 @@ def rows(data: ComparisonData, roof: Roofline) -> list[tuple[str, str, str, str]
 
 
 def comparison_notes(data: ComparisonData) -> list[str]:
-    """The notes of a comparison, and what a share of more than the whole limit means where there is one."""
+    """The notes of a comparison, and what puts its shares into doubt, or means more than the whole limit."""
     roof = data.roofline
+    if roof is not None and placed(data) and not roof.peaks.consistent:
+        return [*data.notes, DISTURBED]
     if roof is None or all(roof.limit.share(row.median or math.inf) < _WHOLE for row in placed(data)):
         return list(data.notes)
     return [*data.notes, _ABOVE_PEAK if roof.limit.bottleneck == "multiply-add peak" else _ABOVE_BANDWIDTH]
+
+
+def roofline_text(data: ComparisonData) -> str:
+    """What the machine allows, and what each variant achieves of it; empty where nothing stands below a roof."""
+    roof = data.roofline
+    if roof is None or not placed(data):
+        return ""
+    table = columns([row[:3] for row in rows(data, roof)], HEADINGS[:3], right=[1, 2])
+    return f"Roofline: {_work_text(roof)}; {_limit_text(roof)}.\n{table}"
 
 
 def describe(data: ComparisonData, roof: Roofline) -> str:

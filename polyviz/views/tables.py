@@ -59,9 +59,14 @@ def between(low: float, high: float) -> str:
 def three_digits(value: float) -> str:
     """A positive number with three digits, a small one with two, without an exponent.
 
+    Halves are rounded up, as the live views do it.
+
     >>> three_digits(1.2345), three_digits(12.345), three_digits(1234.5), three_digits(0.00234)
-    ('1.23', '12.3', '1234', '0.0023')
+    ('1.23', '12.3', '1235', '0.0023')
+    >>> three_digits(6.125), three_digits(0.0)
+    ('6.13', '0.00')
     """
+    value = math.nextafter(value, math.inf) if value else value
     if 0 < value < 0.1:
         return f"{value:.{1 - math.floor(math.log10(value))}f}"
     if value >= 99.95:

@@ -85,7 +85,7 @@ def dependences_text(
     if rows:
         pairs = "pairs" if not values else f"pairs for {values_text(values)}"
         header = ["kind", "array", "source → sink", "distance or relation", pairs]
-        lines.append(columns([_dependence_cells(row) for row in rows], header, right=[4]))
+        lines.append(columns([_dependence_cells(row, counted=bool(values)) for row in rows], header, right=[4]))
     if any(" | " in row.summary for row in rows):
         lines.append("  After a bar stand loops of the same name that the two statements do not share.")
     if any(runs_downwards(one) for row in rows for one in row.distances):
@@ -96,9 +96,14 @@ def dependences_text(
     return "\n".join([*lines, *_listed("Notes", dependences.notes)])
 
 
-def _dependence_cells(row: DependenceRow) -> list[str]:
-    count = "" if row.count is None else str(row.count)
+def _dependence_cells(row: DependenceRow, *, counted: bool) -> list[str]:
+    count = pairs_text(row) if counted else ""
     return [row.kind, row.array, f"{row.source} → {row.sink}", clip_text(row.summary, _SUMMARY_WIDTH), count]
+
+
+def pairs_text(row: DependenceRow) -> str:
+    """How many pairs the relation has for the shown values; more than are gone through are not counted."""
+    return "not counted" if row.count is None else str(row.count)
 
 
 def _outermost(depth: int) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from polyviz.views.drawing import values_text
-from polyviz.views.tables import between, columns, seconds, three_digits
+from polyviz.views.tables import between, seconds, three_digits
 
 if TYPE_CHECKING:
     from polyviz.model.measurement import ComparisonData, VariantRow
@@ -88,15 +87,3 @@ def verdict(data: ComparisonData) -> str:
     if best.label == data.baseline or best.speedup is None:
         return f"fastest: {best.label}, {median_text(best)}"
     return f"fastest: {best.label}, {median_text(best)}, {speedup_text(best)} against {data.baseline}"
-
-
-def comparison_text(data: ComparisonData) -> str:
-    """The table in aligned columns, the verdict, where it ran, and the notes."""
-    sizes = f" for {values_text(data.sizes)}" if data.sizes else ""
-    lines = [f"Comparison of {data.name}{sizes}"]
-    if data.rows:
-        lines.append(columns([cells(row, data) for row in data.rows], HEADINGS, right=[3, 4, 5]))
-    lines.append(f"Verdict: {verdict(data)}.")
-    if data.machine:
-        lines.append(f"Machine: {data.machine}")
-    return "\n".join([*lines, *(f"  - {note}" for note in data.notes)])

@@ -37,3 +37,10 @@ def test_the_first_of_several_pieces():
 
 def test_an_instance_of_a_statement_without_loops():
     assert smallest_instance(isl.Set("[n] -> { S[] : n >= 2 }")) == ({"n": 2}, ())
+
+
+def test_possible_sizes_come_first_where_there_are_any():
+    relation = isl.Map("[n, m] -> { [i] -> [i + 1] : 0 <= i < n }")
+    possible = isl.Set("[n, m] -> { : m > n }")
+    assert smallest_pair(relation, possible).parameters == {"n": 1, "m": 2}
+    assert smallest_pair(relation, isl.Set("[n, m] -> { : n < 0 }")).parameters == {"n": 1, "m": 0}

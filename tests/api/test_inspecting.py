@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 import polyviz as pv
 from polyviz.api.workbench import Workbench
 from polyviz.errors import ArgumentError
+from polyviz.views.schema import MIME
 
 TRIANGLE = """
 def triangle(A, n):
@@ -61,3 +64,10 @@ def test_a_subscript_beyond_the_array_is_told_before_anything_runs() -> None:
     assert told.replace("`", "") in str(found).replace("`", "")
     fitting = pv.inspect(text, np.zeros(8), np.zeros((2, 9)), 7, schedules=("original",))
     assert fitting.warnings == ()
+
+
+def test_a_saved_inspector_is_a_file_for_the_live_views(tmp_path) -> None:
+    inspector = pv.inspect(TRIANGLE, np.zeros((9, 9)), 9, schedules=("original",))
+    inspector.save(tmp_path / "triangle.polyviz.json")
+    saved = json.loads((tmp_path / "triangle.polyviz.json").read_text())
+    assert saved == json.loads(json.dumps(inspector._repr_mimebundle_()[MIME]))

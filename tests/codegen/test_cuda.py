@@ -137,5 +137,6 @@ def test_the_card_of_a_tiled_product_lists_its_tiles():
         ("C", "register", 256),
         ("C", "global", 0),
     ]
-    assert card.promotions[3].reason == "S0: a copy would cost 512 transactions per tile, reading costs 512"
+    costs = "a copy would cost 512 transactions per tile, reading costs 512"
+    assert card.promotions[3].reason == f"S0: {costs} (cells counted as 8 bytes)"
     assert "64 operations on 96 bytes of shared memory" in card.promotions[2].reason

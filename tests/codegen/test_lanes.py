@@ -67,9 +67,18 @@ def test_tiles_that_threads_fill_across_rows_are_not_called_contiguous() -> None
 
 def test_a_card_names_the_arrays_that_do_not_lie_in_c_order() -> None:
     (card,) = ran("gemm", "superposition", "F").cards
-    assert "C is not in C order: one more of its subscripts is 1, 128 cells away" in card.text()
+    assert "C is not in C order: from C[0, 0] it is 1 cell to C[1, 0], 128 cells to C[0, 1]" in card.text()
     (card,) = ran("gemm", "superposition", "C").cards
     assert card.layouts == ()
+
+
+def test_a_slice_lies_in_c_order_with_gaps() -> None:
+    loops = "def f(A):\n    for i in range(A.shape[0]):\n        A[i, 0] = 0.0"
+    kernel = pv.compile(loops, schedule="superposition", target="emulated")
+    kernel(np.zeros((64, 400))[::2, ::-1])
+    [layout] = kernel.cards[0].layouts
+    told = "from A[0, 0] it is 800 cells to A[1, 0], 1 cell back to A[0, 1]"
+    assert layout == f"A lies in C order with gaps, as a slice does: {told}"
 
 
 def test_before_a_call_nothing_is_said_of_strides_that_nobody_knows() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import polyviz as pv
 from polyviz.editing.script import literal
+from polyviz.errors import OptionError
 from tests.editing.kernels import GEMM, JACOBI, edit
 from tests.running import function_of
 
@@ -97,3 +98,34 @@ def test_a_script_is_text() -> None:
 @pytest.mark.parametrize("value", ['a"b\\c\nd', ("i",), ("S0", "S1"), (("a",), (3,)), 7, -1, True, ()])
 def test_literals_are_read_again(value: object) -> None:
     assert eval(literal(value)) == value
+
+
+def test_moves_may_be_written_as_they_are_listed() -> None:
+    listed = 'schedule("original")\nstrip-mine(at="S0.j", size=8); unroll-and-jam(at="k", factor=2)\n'
+    assert {"strip-mine", "unroll-and-jam"} <= set(pv.moves())
+    found = pv.replay(function_of(GEMM), listed)
+    assert found.script().splitlines()[1:] == [
+        'strip_mine(at="S0.j", size=8)',
+        'unroll_and_jam(at="k", factor=2)',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "example"),
+    [
+        ('interchange("j", "k")', "interchange(order=…)"),
+        ('interchange(("j", "k"))', "interchange(order=…)"),
+        ('unroll("k", 4)', "unroll(at=…, factor=…)"),
+        ("unroll(4)", "unroll(at=…, factor=…)"),
+        ('skew("j", "k")', "skew(at=…, by=…)"),
+        ('strip-mine("k", 8)', "strip_mine(at=…, size=…)"),
+        ('fuse("S0", "S1")', "fuse(children=…, depth=…)"),
+    ],
+)
+def test_nothing_without_a_name_is_passed_over(line: str, example: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        pv.replay(function_of(GEMM), f'schedule("original")\n{line}')
+    name = example.partition("(")[0]
+    assert caught.value.message == (
+        f"Line 2 of the script: What `{name}` is to do is given by name: write {example}."
+    )

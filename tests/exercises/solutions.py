@@ -16,6 +16,7 @@ SOLUTIONS = {
     "one-late": 'shift(at="S1.i", amount=1)\nfuse(children=("S0", "S1"), depth=1)',
     "device-threads": 'interchange(order=("j", "i"))\nvector(at="i")',
     "parallel-lines": 'tile(at="i", sizes=(8, 8))\ninterchange(order=("j_tile", "i_tile"))',
+    "backward-lines": 'reversal(at="j")\ninterchange(order=("j", "i"))',
     "jacobi-lines": 'schedule("pluto", tile=(8, 8, 8))',
     "rewrite": (
         "for k in range(n):\n    for j in range(n):\n        for i in range(n):\n"

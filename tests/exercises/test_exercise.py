@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import islpy as isl
+import numpy as np
 import pytest
 
 import polyviz as pv
@@ -46,8 +48,13 @@ def sweep():
         ('tile(at="k", sizes=(4, 4))', ("There is no loop `k`",)),
         ("x\0y", ("null bytes",)),
         ('tille(at="i", sizes=(4, 4))', ("There is no move `tille` (did you mean `tile`",)),
+        ('interchange("j", "i")', ("write interchange(order=…)",)),
+        ('tile(at="i", sizes="abc")', ("a tuple of numbers such as (32, 32)",)),
+        ("interchange()", ("is about: write order=(…)",)),
         ("1 / 0", ("stopped with ZeroDivisionError",)),
         ("x = 3", ("ends without a value",)),
+        ("A += B.T @ A", ("`A += B.T @ A` cannot be read as loops", "Write loops over the elements")),
+        ("A = A + B", ("`A = A + B` cannot be read as loops",)),
         ("42", ("value of type int",)),
         ("unknown", ("NameError",)),
         ("for i in range(n):\n    Z[i] = 0.0", ("take `Z`", "another exercise")),
@@ -188,6 +195,22 @@ def test_a_goal_that_stops_leaves_the_others() -> None:
     assert "stopped with ZeroDivisionError" in str(attempt)
 
 
+@pytest.mark.parametrize("given", [None, True, "yes", (True, "found")])
+def test_a_goal_that_gives_no_verdict_leaves_the_others(given) -> None:
+    odd = Goal("odd", lambda answer: given)
+    attempt = exercise("odd", SWEEP, [legal(), odd]).attempt('schedule("original")')
+    assert [verdict.met for verdict in attempt.verdicts] == [True, None]
+    assert f"This goal gave {given!r} where a Verdict is asked for" in str(attempt)
+    assert mime_bundle(attempt)[MIME]["goals"] == [True, None]
+
+
+def test_a_truth_of_numpy_counts() -> None:
+    numbers = Goal("numbers", lambda answer: Verdict(np.bool_(True), np.float64(3.0)))
+    attempt = exercise("numbers", SWEEP, [numbers]).attempt('schedule("original")')
+    assert attempt.solved
+    assert json.loads(json.dumps(mime_bundle(attempt)[MIME]))["goals"] == [True]
+
+
 def test_loops_without_end_in_sight_are_not_run() -> None:
     asked = exercise("deep", SWEEP, [same_result()], sizes={"n": 2000})
     assert "Not run: the loops have 3,996,001 iterations" in str(asked.attempt('schedule("original")'))
@@ -236,6 +259,12 @@ def test_a_goal_that_could_not_be_judged_is_refused_when_it_is_set(goal, message
 def test_a_limit_is_one_of_two() -> None:
     with pytest.raises(OptionError, match="lines or bytes"):
         at_most()
+
+
+def test_an_exercise_that_any_loops_solve_is_refused() -> None:
+    with pytest.raises(OptionError, match="this exercise asks for nothing"):
+        exercise("anything", None, [legal()])
+    assert exercise("some", None, [legal(), parallel()]).goals
 
 
 def test_a_domain_must_be_a_set() -> None:
@@ -330,7 +359,7 @@ def test_rewritten_loops_leave_the_other_arrays_alone() -> None:
 def test_sizes_of_rewritten_loops_are_those_of_the_given_arrays(answer: str) -> None:
     loops = "for i in range(n):\n    for j in range(n):\n        C[i, j] = A[i, j]"
     [verdict] = exercise("copy", loops, [at_most(lines=1)], sizes={"n": 32}).attempt(answer).verdicts
-    assert verdict.found.startswith("Fetched are 256 lines")
+    assert verdict.found.startswith("It fetches 256 lines")
 
 
 @pytest.mark.parametrize(("read", "met"), [("A[i - 1, j]", True), ("A[i, j - 1]", False)])
@@ -347,3 +376,8 @@ def test_a_distance_over_one_loop_is_written_as_in_the_views() -> None:
     asked = exercise("chain", None, [distances((2,))])
     text = str(asked.attempt("for i in range(1, n):\n    A[i] = A[i - 1]"))
     assert "exactly the distance (2). The distance is (1)." in text
+
+
+def test_moves_may_be_written_as_the_documentation_lists_them(sweep) -> None:
+    answer = sweep.attempt('strip-mine(at="i", size=2)\nunroll-and-jam(at="i", factor=2)').answer
+    assert answer.text.splitlines()[1:] == ['strip_mine(at="i", size=2)', 'unroll_and_jam(at="i", factor=2)']

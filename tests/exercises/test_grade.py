@@ -84,15 +84,16 @@ def test_a_hint_asked_for_later_takes_nothing_back(tmp_path) -> None:
 
 
 @pytest.mark.slow
-def test_exercises_of_a_teachers_file(tmp_path) -> None:
+def test_exercises_of_a_teachers_file(tmp_path, capsys) -> None:
     file = tmp_path / "sheet.py"
     file.write_text(
         "import polyviz as pv\nfrom polyviz.exercises import legal\n"
         "pv.exercise('sheet-1', 'for i in range(n):\\n    A[i] = 0.0', [legal()])\n"
     )
     path = notebook(tmp_path / "una.ipynb", '%%polycheck sheet-1\nreversal(at="i")', "%%polycheck gone\nx")
-    main(["grade", str(path), "--exercises", str(file), "--output", str(tmp_path / "all.csv")])
-    assert [row["status"] for row in rows(tmp_path / "all.csv")] == ["solved", "unreadable"]
+    assert main(["grade", str(path), "--exercises", str(file), "--output", str(tmp_path / "all.csv")]) == 1
+    assert "Nobody set gone; --exercises FILE names your own file." in capsys.readouterr().err
+    assert [row["status"] for row in rows(tmp_path / "all.csv")] == ["solved", "unknown"]
 
 
 @pytest.mark.slow
@@ -113,6 +114,23 @@ def test_every_notebook_has_a_row_for_every_exercise_of_the_sheet(tmp_path) -> N
         ("bob.ipynb", "one", "empty", 1, "no cell %%polycheck one"),
         ("bob.ipynb", "two", "empty", 1, "no cell %%polycheck two"),
     ]
+
+
+@pytest.mark.slow
+def test_a_bad_goal_of_the_teacher_costs_its_own_row_only(tmp_path) -> None:
+    file = tmp_path / "sheet.py"
+    loops = "'for i in range(n):\\n    A[i] = 0.0'"
+    file.write_text(
+        "import polyviz as pv\nfrom polyviz.exercises import Goal, legal\n"
+        f"pv.exercise('none', {loops}, [legal(), Goal('mine', lambda answer: None)])\n"
+        f"pv.exercise('fine', {loops}, [legal()])\n"
+        f"pv.exercise('ends', {loops}, [Goal('ends', lambda answer: exit())])\n"
+    )
+    cells = [f'%%polycheck {name}\nreversal(at="i")' for name in ("none", "ends", "fine")]
+    [none, ends, fine] = grade.grade([notebook(tmp_path / "ann.ipynb", *cells)], file)
+    assert (none.status, none.met, none.goals) == ("open", 1, 2)
+    assert none.note.startswith("mine: This goal gave None where a Verdict is asked for")
+    assert (ends.status, fine.status) == ("unreadable", "solved")
 
 
 @pytest.mark.thinned(4)
@@ -143,7 +161,25 @@ def test_counts_edited_by_hand_are_no_less_than_nothing(tmp_path) -> None:
 
 def test_a_file_that_does_not_exist(tmp_path, capsys) -> None:
     assert main(["grade", str(tmp_path / "lost.ipynb")]) == 2
-    assert "There is no file" in capsys.readouterr().err
+    shown = capsys.readouterr()
+    assert "There is no file" in shown.out
+    assert "1 of 1 notebooks could not be read" in shown.err
+
+
+@pytest.mark.slow
+def test_a_file_that_does_not_exist_costs_its_own_row_only(tmp_path) -> None:
+    here = notebook(tmp_path / "ada.ipynb", "%%polycheck columns\n" + SOLUTIONS["columns"])
+    lost, found = grade.grade([tmp_path / "lost.ipynb", here])
+    assert (lost.status, lost.exercise, found.status) == ("unreadable", "", "solved")
+    assert not grade.nothing_checked([lost, found])
+
+
+def test_a_class_without_the_file_that_sets_its_exercises(tmp_path, capsys) -> None:
+    path = notebook(tmp_path / "ann.ipynb", "%%polycheck sheet-1\nx")
+    assert main(["grade", str(path)]) == 2
+    shown = capsys.readouterr()
+    assert "unknown" in shown.out
+    assert "Nobody set sheet-1; --exercises FILE names your own file." in shown.err
 
 
 BROKEN = {
@@ -218,8 +254,8 @@ def test_an_answer_of_megabytes_leaves_a_short_note(tmp_path) -> None:
 def test_what_a_student_writes_steers_neither_terminal_nor_spreadsheet(tmp_path, capsys) -> None:
     path = notebook(tmp_path / "mal.ipynb", "%%polycheck =cmd|'/c\x1b[2J'!A0\nx")
     table = tmp_path / "all.csv"
-    assert main(["grade", str(path), "--output", str(table)]) == 0
-    assert "\x1b" not in capsys.readouterr().out
+    assert main(["grade", str(path), "--output", str(table)]) == 2
+    assert "\x1b" not in "".join(capsys.readouterr())
     assert rows(table)[0]["exercise"].startswith("'=")
 
 

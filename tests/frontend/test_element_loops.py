@@ -43,9 +43,11 @@ LOOPS = {
 @pytest.mark.parametrize("shape", ["function", "cell"])
 def test_agrees_with_python(name: str, shape: str) -> None:
     given: dict[str, Any] = {
-        "A": RANDOM.standard_normal(5), "B": RANDOM.standard_normal(6), "C": RANDOM.integers(-9, 9, (3, 4)).astype(float),
+        "A": RANDOM.standard_normal(5),
+        "B": RANDOM.standard_normal(6),
+        "C": RANDOM.integers(-9, 9, (3, 4)).astype(float),
         "k": 1,
-    }  # fmt: skip
+    }
     if shape == "function":
         agree(f"def f(A, B, C, k):\n    {LOOPS[name]}\n", **given)
     elif name not in ("made_before", "generated"):

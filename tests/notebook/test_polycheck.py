@@ -31,6 +31,11 @@ def test_an_empty_answer_shows_the_task(notebook) -> None:
     assert "Counted and compared for " in str(counted)
 
 
+@pytest.mark.parametrize("cell", ["%%polycheck inner-loop", "%%polycheck inner-loop\n", "%%polycheck inner-loop\n\n"])
+def test_a_cell_whose_comment_was_deleted_shows_the_task_too(notebook, cell: str) -> None:
+    assert "make the inner loop parallel" in str(notebook.run(cell))
+
+
 def test_hints_and_attempts_are_counted(notebook) -> None:
     assert notebook.run("%%polycheck inner-loop\n{ S0[i, j] -> [j, i] }").hints == 0
     assert notebook.run("%%polycheck inner-loop --hint\n# nothing yet").hints == 1

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import polyviz as pv
 from polyviz.views.pictures import dependence_rows, drawings, pictures, pictures_of_dependences
+from polyviz.views.text import dependences_text
 from tests.builders import loop, scop, statement
 from tests.views.samples import dependences_of, gemm, jacobi, scan
 
@@ -81,3 +83,13 @@ def test_a_description_for_every_drawing():
     found = pictures(*jacobi())
     assert len(drawings(found)) == 3
     assert all(description.endswith(".") for _, description in drawings(found))
+
+
+def test_pairs_of_deep_nests_are_counted_where_equalities_settle_most_coordinates():
+    loops = "".join(f"{'    ' * depth}for {name} in range(n):\n" for depth, name in enumerate("abcde"))
+    part = pv.extract(f"{loops}{'    ' * 5}if a > 0:\n{'    ' * 6}A[a, b, c, d, e] = A[a - 1, b, c, d, e]")
+    [row] = dependence_rows(pv.dependences(part), part, {"n": 5})
+    assert row.count == 3 * 5**4
+    [row] = dependence_rows(pv.dependences(part), part, {"n": 500})
+    assert row.count is None
+    assert "not counted" in dependences_text(pv.dependences(part), [row], {"n": 500})

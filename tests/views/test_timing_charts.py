@@ -39,6 +39,14 @@ def test_more_than_the_whole_limit_is_explained(traffic, sentence):
     assert roofline_chart.comparison_notes(MEASURED) == list(MEASURED.notes)
 
 
+def test_a_measurement_that_contradicts_itself_is_told():
+    slow = replace(MEASURED, roofline=replace(ROOF, peaks=replace(PEAKS, copy=16.5e9, cached_copy=7.3e9)))
+    assert "slower than memory, which cannot be" in roofline_chart.comparison_notes(slow)[-1]
+    assert "slower than memory, which cannot be" in comparison_bundle(slow)["text/html"]
+    noise = replace(MEASURED, roofline=replace(ROOF, peaks=replace(PEAKS, cached_copy=19e9)))
+    assert roofline_chart.comparison_notes(noise) == list(noise.notes)
+
+
 def test_the_roofline_is_a_picture(golden):
     svg = roofline_chart.draw(MEASURED, ROOF)
     assert_picture(svg)

@@ -4,16 +4,8 @@ import math
 from dataclasses import replace
 
 from polyviz.model.measurement import ComparisonData, Measurement, VariantRow
-from polyviz.views.verdict import cells, comparison_text, median_text, speedup_text, verdict
+from polyviz.views.verdict import cells, median_text, speedup_text, verdict
 from tests.views.samples import comparison, measured
-
-
-def test_table_with_a_winner(golden):
-    golden(comparison_text(comparison()))
-
-
-def test_table_without_a_winner(golden):
-    golden(comparison_text(comparison(best=None)))
 
 
 def test_verdicts():
@@ -43,9 +35,3 @@ def test_missing_numbers_are_dashes():
     assert median_text(row) == "1.00 s (980 ms–1.02 s)"
     once = Measurement((1.0,), 1.0, (-math.inf, math.inf))
     assert median_text(replace(row, measurement=once)) == "1.00 s"
-
-
-def test_no_rows_at_all():
-    assert comparison_text(ComparisonData("f", (), None, None, "", {})) == (
-        "Comparison of f\nVerdict: no winner: nothing was timed and verified."
-    )
