@@ -10,6 +10,8 @@ import { NOTHING } from './selection';
 import type { Menu, State } from './state';
 
 const WORSE = '▲';
+/** The arguments of moves that are numbers a person may choose. */
+const NUMBERS = ['sizes', 'size', 'factor', 'amount'];
 const BETTER = '▼';
 
 export class MenuView {
@@ -23,6 +25,7 @@ export class MenuView {
   private readonly reason = element('p', { class: 'polyviz-reason', 'aria-live': 'polite' });
   private shown: readonly Choice[] = [];
   private readonly made: HTMLElement[] = [];
+  private readonly asked = new Set<string>();
 
   constructor(
     private readonly state: State,
@@ -54,8 +57,12 @@ export class MenuView {
     menu.choices.forEach((choice, place) => {
       const known = this.made[place];
       if (known === undefined) {
-        this.made.push(choice.legal ? this.allowed(choice) : this.forbidden(choice));
-        (choice.legal ? this.legal : this.illegal).add(this.made[place] as HTMLElement);
+        const made = choice.legal ? this.allowed(choice) : this.forbidden(choice);
+        this.made.push(made);
+        (choice.legal ? this.legal : this.illegal).add(made);
+        if (choice.legal) {
+          this.legal.add(this.otherNumbers(choice));
+        }
       } else if (choice.legal && choice !== this.shown[place]) {
         known.replaceChildren(choice.label, ...this.told(choice));
       }
@@ -71,15 +78,33 @@ export class MenuView {
   }
 
   private allowed(choice: Choice): HTMLElement {
-    const { state } = this;
-    const apply = (): void => {
-      const variant = state.variant?.name ?? '';
-      const { move, at } = choice;
-      state.ask({ ask: 'apply', variant, at, move, arguments: choice.arguments }, `making the move “${choice.label}”`);
-    };
-    const made = button(choice.label, apply, { class: 'polyviz-move' });
+    const made = button(choice.label, () => this.apply(choice, choice.arguments), { class: 'polyviz-move' });
     made.append(...this.told(choice));
     return made;
+  }
+
+  private apply({ move, at, label }: Choice, values: Choice['arguments']): void {
+    const variant = this.state.variant?.name ?? '';
+    this.state.ask({ ask: 'apply', variant, at, move, arguments: values }, `making the move “${label}”`);
+  }
+
+  /** A field for sizes of one's own, behind the first offer of a move that takes numbers. */
+  private otherNumbers(choice: Choice): HTMLElement | null {
+    const key = NUMBERS.find(name => name in choice.arguments);
+    if (key === undefined || this.asked.has(choice.move)) {
+      return null;
+    }
+    this.asked.add(choice.move);
+    const given = choice.arguments[key];
+    const field = element('input', { class: 'polyviz-numbers', 'aria-label': `${choice.label}, with other numbers`, title: 'Enter makes the move' });
+    field.value = String(given);
+    field.addEventListener('keydown', event => {
+      const numbers = (field.value.match(/-?\d+/g) ?? []).map(Number);
+      if (event.key === 'Enter' && numbers.length > 0) {
+        this.apply(choice, { ...choice.arguments, [key]: Array.isArray(given) ? numbers : numbers[0] });
+      }
+    });
+    return element('label', {}, 'or by ', field);
   }
 
   /** What a move would change, to stand behind its name. */
@@ -114,9 +139,11 @@ class Group {
     this.root = element('div', { hidden: true }, element('p', { class: 'polyviz-muted' }, name), this.offers);
   }
 
-  add(offer: HTMLElement): void {
-    this.root.hidden = false;
-    this.offers.append(offer);
+  add(offer: HTMLElement | null): void {
+    if (offer !== null) {
+      this.root.hidden = false;
+      this.offers.append(offer);
+    }
   }
 }
 

@@ -86,6 +86,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-badge-parallel { border-color: var(--pv-output); color: var(--pv-output); }
 .polyviz-badge-parallel-reduction { border-color: var(--pv-reduction); color: var(--pv-reduction); }
 .polyviz-menu { border: 1px solid var(--pv-muted); background: var(--pv-raised); border-radius: 4px; padding: 6px 8px; margin: 4px 0; display: grid; gap: 4px; justify-items: start; }
+.polyviz-numbers { width: 7em; font: inherit; font-size: 12px; }
 .polyviz-offers { display: flex; flex-wrap: wrap; gap: 4px; }
 .polyviz button.polyviz-move { font-size: 12px; text-align: start; padding: 1px 7px; background: var(--pv-paper); }
 /* Effects are written anew when they are known: a press that began on one would lose its click. */

@@ -178,6 +178,30 @@ test('the menu makes legal moves and explains the others', () => {
   expect(find('.polyviz-problem').textContent).toContain('not possible any more');
 });
 
+test('a move takes other numbers than those that are offered', () => {
+  const asked: Question[] = [];
+  const view = draw(sample(), asked);
+  find('[aria-label="Moves at i"]').click();
+  const offer = { at: 'i', legal: true, effect: '', reason: '' };
+  view.offer(1, [
+    { ...offer, move: 'tile', label: 'Tile by 32 × 32', arguments: { sizes: [32, 32] } },
+    { ...offer, move: 'tile', label: 'Tile by 4 × 4', arguments: { sizes: [4, 4] } },
+    { ...offer, move: 'unroll', label: 'Unroll by 4', arguments: { factor: 4 } },
+    { ...offer, move: 'parallel', label: 'Parallel', arguments: {} }
+  ], true);
+  asked.length = 0;
+  const fields = all('.polyviz-numbers') as HTMLInputElement[];
+  expect(fields.map(one => one.value)).toEqual(['32,32', '4']);
+  const enter = (place: number, value: string): void => {
+    fields[place]!.value = value;
+    fields[place]!.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }));
+  };
+  enter(0, '16 x 128');
+  enter(1, '8');
+  enter(1, 'many');
+  expect(asked.map(one => 'arguments' in one && one.arguments)).toEqual([{ sizes: [16, 128] }, { factor: 8 }]);
+});
+
 test('the pair that forbade a move is gone with the order that it was about', () => {
   const plain = sample();
   const view = draw(plain, []);
