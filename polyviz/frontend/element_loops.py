@@ -42,7 +42,9 @@ def over_positions(source: Source, names: GlobalNames) -> Source:
     """
     writer = _Writer(source, names)
     body = tuple(writer.visit(node) for node in source.body)
-    return replace(source, body=body, own_loops=source.own_loops | writer.own) if writer.changed else source
+    if not writer.changed:
+        return source
+    return replace(source, body=body, own_loops=source.own_loops | writer.own, row_names=frozenset(writer.rows))
 
 
 class _Writer(ast.NodeTransformer):
@@ -56,6 +58,7 @@ class _Writer(ast.NodeTransformer):
         arguments = ast.walk(source.arguments) if source.arguments else ()
         self._arguments = {one.arg for one in arguments if isinstance(one, ast.arg)}
         self.own: set[str] = set()
+        self.rows: set[str] = set()
         self.changed = False
 
     def visit_For(self, node: ast.For) -> ast.For:
@@ -86,6 +89,7 @@ class _Writer(ast.NodeTransformer):
             if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name) and _is_row(name.id, node.body)
         }
         node.body = [_Rows(rows).visit(one) for one in node.body]
+        self.rows.update(rows)
         values = [(name, value) for name, value in values if name.id not in rows]
         ends = lengths[0] if len(lengths) == 1 else _call("min", lengths)
         written = self._written(node, [(ast.Name(place.id, ast.Store()), ends)], values)

@@ -26,7 +26,7 @@ class Source:
     itself imports (local name to dotted name); ``helpers`` the other functions of the text. ``indent`` is the number
     of columns that were removed from every line before parsing. ``defaults`` are those of a function object.
     ``own_loops`` are variables of loops that the text does not name, ``block_names`` are assigned once, in a loop or
-    condition, and used only below, in the same block.
+    condition, and used only below, in the same block; ``row_names`` stand for rows of arrays, each in one loop.
     """
 
     text: str
@@ -42,6 +42,7 @@ class Source:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     own_loops: frozenset[str] = frozenset()
     block_names: frozenset[str] = frozenset()
+    row_names: frozenset[str] = frozenset()
 
     @property
     def is_cell(self) -> bool:

@@ -90,3 +90,10 @@ def test_what_is_no_loop_over_elements_is_refused(loop: str) -> None:
     names = {"A": np.ones(3), "K": np.ones(3, int), "names": ["x"], "n": 2, "i": 1, "np": np}
     with pytest.raises(UnsupportedSyntaxError, match="is not supported"):
         extract(f"import itertools\n{loop}", namespace=names)
+
+
+def test_a_cell_says_that_the_name_of_rows_is_not_left() -> None:
+    text = "for row in C:\n    for c in row:\n        s += c"
+    note = "`row` keeps the value it had before the cell: it stands for rows of an array inside its loop only."
+    assert note in extract(text, namespace={"C": np.ones((2, 3)), "s": 0.0}).notes
+    assert not extract("def f(C, s):\n    " + text.replace("\n", "\n    ") + "\n    return s").notes
