@@ -22,7 +22,7 @@ _BADGES = {
     "point": ("#e3effa", "#00416b"),
 }
 _PLAIN_BADGE = ("#eeeeee", "#1b1b1b")
-_WHOLE = 20
+_WHOLE = 24
 """Letters of a cell that are not broken into lines: a time with its interval has as many."""
 
 
