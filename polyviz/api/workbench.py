@@ -199,14 +199,14 @@ class Workbench:
     def explain(self, name: str) -> None:
         """Find out why the loops and statements of the schedule ``name``, and of its program, are what they are."""
         found, schedule = self.inspector, self.schedule(name)
-        try:
-            plan = build_kernel(
-                found.scop, found.dependences, found.scop, schedule=schedule, target="auto"
-            ).plan
-        except PolyvizError:
-            plan = None
+        plan = compiled = None
+        with suppress(PolyvizError):
+            kernel = build_kernel(found.scop, found.dependences, found.scop, schedule=schedule, target="auto")
+            plan = kernel.plan
+            compiled = kernel.specialise(self._types())
         edit = start_edit(found.scop, schedule, {START: name}, found.dependences)
-        self._variants[name] = replace(self._variant(name, schedule), reasons=reasons_of(edit, plan), plan=plan)
+        reasons = reasons_of(edit, plan)
+        self._variants[name] = replace(self._variant(name, schedule), reasons=reasons, plan=plan, compiled=compiled)
 
     def explain_rest(self, seconds: float) -> None:
         """Find out the same for the schedules of which nobody asked, beginning no other after ``seconds``."""

@@ -23,7 +23,7 @@ from polyviz.transform.tree import band_at, bands, statements_under
 if TYPE_CHECKING:
     from polyviz.analysis import Reduction
     from polyviz.model.processor import Processor
-    from polyviz.model.scop import Scop, Statement
+    from polyviz.model.scop import Access, Scop, Statement
 
 LANES = 32
 """Partial sums beside each other, in doubles four vectors of 64 bytes or eight of 32: an addition takes about four
@@ -46,13 +46,21 @@ def find_accumulations(
     for path in paths:
         band = band_at(tree, path)
         inside = any(other != path and other[: len(path)] == path for other in paths)
-        for name in () if inside else statements_under(band):
+        names = () if inside else statements_under(band)
+        anew = {access.array for name in names if name not in reductions for access in _writes(scop.statement(name))}
+        for name in names:
             reduction = reductions.get(name)
+            if anew.intersection(access.array for access in _writes(scop.statement(name))):
+                continue  # each iteration begins another sum
             accumulation = None if reduction is None else _accumulation(scop.statement(name), band, reduction)
             if accumulation is not None and reduction is not None:
                 joins = in_lanes(scop.statement(name), reduction)
                 found.setdefault(name, _with_lanes(accumulation, processor) if joins else accumulation)
     return tuple(found.values()), tuple(map(_said, found.values()))
+
+
+def _writes(statement: Statement) -> list[Access]:
+    return [access for access in statement.accesses if access.kind == "write"]
 
 
 def _accumulation(statement: Statement, band: isl.ScheduleNode, reduction: Reduction) -> Accumulation | None:

@@ -61,6 +61,7 @@ MODELS["inspector"] = InspectorModel
 HIGHEST = 24
 """The largest value that a slider offers: pictures of more are clipped anyway."""
 _TARGET = 160_000
+_WITH_TEXTS = 165_000
 # Instances in all and pairs per relation, from a rich picture to hardly any; the first that fits is taken.
 _BUDGETS = ((4000, 1500), (2000, 600), (1000, 250), (400, 100), (150, 40), (0, 0))
 _LEAST_PAIR = len("[0, 0], ")
@@ -71,7 +72,7 @@ class Variant:
     """A schedule to show, its program, and the address of each of its loops in depth-first order.
 
     ``device`` are its kernels and ``reasons`` what was found out about its loops and statements, where somebody asked;
-    ``plan`` is then that of the program that is compiled.
+    ``plan`` is then that of the program that is compiled, and ``compiled`` this program.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Variant:
     device: DeviceView | None = None
     reasons: tuple[Reason, ...] | None = None
     plan: Plan | None = None
+    compiled: Program | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def inspector_model(
         if not pairs or (left >= 0 and drawing.least_of_pairs() <= left):
             model = {**model, "relations": drawing.relations()}
             if size(model) <= _TARGET:
-                return model
+                return _with_compiled(model, subject.variants)
     return fit(model)
 
 
@@ -352,7 +354,20 @@ def _program(program: Program | None) -> LinkedProgramModel | None:
 
 
 def _mapping(plan: Plan | None) -> MappingModel | None:
-    return None if plan is None else {"target": plan.target, "decisions": decision_models(plan.decisions)}
+    if plan is None:
+        return None
+    return {"target": plan.target, "decisions": decision_models(plan.decisions), "text": ""}
+
+
+def _with_compiled(model: Json, variants: Sequence[Variant]) -> Json:
+    """``model`` with the texts of compiled programs, as long as there is room: a picture does not change for them."""
+    left = _WITH_TEXTS - size(model)
+    for shown, variant in zip(model["variants"], variants, strict=True):
+        text = "" if variant.compiled is None else variant.compiled.text
+        if shown["mapping"] is not None and size(text) <= left:
+            shown["mapping"]["text"] = text
+            left -= size(text)
+    return model
 
 
 def _superposition(schedule: Schedule) -> SuperpositionModel | None:

@@ -115,10 +115,11 @@ class LinkedProgramModel(TypedDict):
 
 
 class MappingModel(TypedDict):
-    """What the program for ``target`` does with the order of a schedule beyond the schedule itself."""
+    """What was decided for the program for ``target`` beyond the schedule, and its text where there is room for it."""
 
     target: str
     decisions: list[DecisionModel]
+    text: str
 
 
 class LinkedPictureModel(TypedDict):

@@ -147,3 +147,18 @@ def test_threads_share_strips_where_no_copies_may_be_added() -> None:
     assert "array-sum" in steps(memory_plan("strided")[1])
     assert "strip" in steps(memory_plan("strided", array_sums=False)[1])
     assert "strip" in steps(memory_plan("strided", contract="strict")[1])
+
+
+def test_a_sum_that_each_iteration_begins_anew_is_not_said_to_run_in_lanes() -> None:
+    text = """
+def f(A, B, n):
+    for i in range(n):
+        for j in range(1, n - 1):
+            s = 0.0
+            s += A[i, j - 1]
+            s += A[i, j + 1]
+            B[i, j] = s
+"""
+    kernel = pv.compile(function_of(text), target="c")
+    assert "accumulate" not in [one.step for one in kernel.plan.decisions]
+    assert "#pragma omp simd" in kernel.source

@@ -93,7 +93,7 @@ const SHORT = 5e-5;
 function shortRuns(comparison: Comparison): readonly HTMLElement[] {
   const medians = comparison.rows.flatMap(row => (row.median === null ? [] : [row.median]));
   const isShort = medians.length > 0 && Math.max(...medians) < SHORT;
-  const told = 'All of these runs take only microseconds, most of them spent on calling the function: inspect larger arrays to compare orders.';
+  const told = 'All of these runs take only microseconds, some of them spent on calling the function: inspect larger arrays to compare orders.';
   return isShort ? [element('p', { class: 'polyviz-muted' }, told)] : [];
 }
 

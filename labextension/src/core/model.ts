@@ -93,6 +93,8 @@ export interface Program {
 export interface Mapping {
   readonly target: string;
   readonly decisions: readonly Decision[];
+  /** The generated text; empty where there was no room for it. */
+  readonly text: string;
 }
 
 /** A tree with the time of every drawn instance. */

@@ -211,7 +211,7 @@ function decisionOf(value: unknown): Decision {
 
 function mappingOf(value: unknown): Mapping {
   const fields = fieldsOf(value);
-  return { target: textOf(fields['target']), decisions: listOf(fields['decisions'], decisionOf) };
+  return { target: textOf(fields['target']), decisions: listOf(fields['decisions'], decisionOf), text: textOf(fields['text']) };
 }
 
 function sentenceOf(value: unknown): Sentence {

@@ -1,7 +1,7 @@
 /** The loops as written, and the generated program: both light with the selection. */
 
 import { codeLoops } from './codeLoops';
-import { button, element, items, prose } from './dom';
+import { button, element, folding, items, prose } from './dom';
 import { lineList } from './lineList';
 import { NOTHING, statementNumber } from './selection';
 import type { Program, Variant } from './model';
@@ -24,7 +24,7 @@ export function codeView(state: State): HTMLElement {
   const draw = (told: readonly Change[]): void => {
     const { variant } = state;
     const program = variant?.program ?? null;
-    more.replaceChildren(...(variant === undefined || program === null ? [] : beyond(variant)));
+    more.replaceChildren(...(variant === undefined || program === null ? [] : beyond(variant, variant.name === state.model.edit?.variant)));
     if (!told.includes('order') && drawn !== null && isSame(drawn, program)) {
       // Only more is known of the same order: whoever reads or walks through the lines stays there.
       marker();
@@ -69,18 +69,18 @@ export function codeView(state: State): HTMLElement {
   return root;
 }
 
-/** What the program that is compiled and timed makes of this order: it is another text than the one above. */
-function beyond(variant: Variant): readonly HTMLElement[] {
-  const lead = 'This is the order of the schedule, for reading. ';
-  const { mapping } = variant;
+/** What was decided for the program that is compiled and timed: it is another text than the one above. */
+function beyond({ mapping }: Variant, isByHand: boolean): readonly HTMLElement[] {
+  const told = (text: string): HTMLElement => element('p', { class: 'polyviz-muted' }, `This is the order of the schedule, for reading. The program ${text}`);
+  if (isByHand || mapping?.decisions.length === 0) {
+    return [told('that is compiled and timed has the same loops.')];
+  }
   if (mapping === null) {
-    return [element('p', { class: 'polyviz-muted' }, `${lead}The program that is compiled and timed may tile, move and vectorise these loops further.`)];
+    return [told('that is compiled and timed may tile, move and vectorise these loops further.')];
   }
-  if (mapping.decisions.length === 0) {
-    return [element('p', { class: 'polyviz-muted' }, `${lead}The program for ${mapping.target} that is compiled and timed has the same loops.`)];
-  }
-  const told = mapping.decisions.map(one => element('li', {}, element('code', {}, one.step), ' ', ...prose(one.text)));
-  return [element('p', { class: 'polyviz-muted' }, `${lead}The program for ${mapping.target} that is compiled and timed goes further:`), element('ul', {}, ...told)];
+  const decisions = mapping.decisions.map(one => element('li', {}, element('code', {}, one.step), ' ', ...prose(one.text)));
+  const text = mapping.text === '' ? null : folding(`Program for ${mapping.target}`, false, element('pre', { class: 'polyviz-script', tabindex: 0 }, mapping.text));
+  return [told(`for ${mapping.target}, which is compiled and timed, is made from it. What was decided for it:`), element('ul', {}, ...decisions), ...(text === null ? [] : [text])];
 }
 
 function isSame(one: Program, other: Program | null): boolean {

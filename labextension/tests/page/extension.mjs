@@ -171,6 +171,7 @@ await scenario('in a kernel that was prepared by hand only the cell itself runs 
     await window.jupyterapp.commands.execute('notebook:run-cell');
   });
   await page.locator('.polyviz-reconnect button').click();
+  await says(view.locator('.polyviz-status'), /Made again in this kernel/);
   await answers();
   await eventually(async () => {
     const counted = await page.evaluate(() => window.jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model.executionCount));

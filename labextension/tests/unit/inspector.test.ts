@@ -477,16 +477,16 @@ test('the cache shows lines, says what the step does, and totals for every sched
   expect(find('[aria-label=Cache] ul').textContent).toContain('direct mapped');
 });
 
-test('what the compiled program does beyond the schedule stands below the program for reading', () => {
+test('what was decided for the compiled program stands below the program for reading', () => {
   const plain = sample();
   const [original] = plain['variants'] as Record<string, unknown>[];
   const view = draw(plain);
   const code = (): string => find('[aria-label^=Generated]').closest('section')?.textContent ?? '';
   expect(code()).toContain('This is the order of the schedule, for reading.');
   expect(code()).toContain('may tile, move and vectorise');
-  const mapping = { target: 'c', decisions: [{ step: 'strip', text: 'threads share strips of `i`', statements: [] }] };
+  const mapping = { target: 'c', decisions: [{ step: 'strip', text: 'threads share strips of `i`', statements: [] }], text: 'int x;' };
   view.show({ ...plain, variants: [{ ...original, mapping }] });
-  expect(code()).toContain('The program for c that is compiled and timed goes further:strip threads share strips of i');
+  expect(code()).toContain('What was decided for it:strip threads share strips of iProgram for cint x;');
   view.show({ ...plain, variants: [{ ...original, mapping: { target: 'c', decisions: [] } }] });
   expect(code()).toContain('has the same loops');
 });
