@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import islpy as isl
 
 from polyviz.analysis import find_reductions
-from polyviz.analysis.strides import motions, statement_rows
+from polyviz.analysis.strides import direction, motions, statement_rows
 from polyviz.model.expression import Assign, Call
 from polyviz.model.plan import Accumulation
 from polyviz.model.schedule import Decision
@@ -22,6 +22,7 @@ from polyviz.transform.tree import band_at, bands, statements_under
 
 if TYPE_CHECKING:
     from polyviz.analysis import Reduction
+    from polyviz.analysis.strides import Row
     from polyviz.model.processor import Processor
     from polyviz.model.scop import Access, Scop, Statement
 
@@ -47,7 +48,8 @@ def find_accumulations(
         band = band_at(tree, path)
         inside = any(other != path and other[: len(path)] == path for other in paths)
         names = () if inside else statements_under(band)
-        anew = {access.array for name in names if name not in reductions for access in _writes(scop.statement(name))}
+        others = (scop.statement(name) for name in names if name not in reductions)
+        anew = {access.array for one in others if _moves_on(one, band) for access in _writes(one)}
         for name in names:
             reduction = reductions.get(name)
             if anew.intersection(access.array for access in _writes(scop.statement(name))):
@@ -63,9 +65,19 @@ def _writes(statement: Statement) -> list[Access]:
     return [access for access in statement.accesses if access.kind == "write"]
 
 
-def _accumulation(statement: Statement, band: isl.ScheduleNode, reduction: Reduction) -> Accumulation | None:
+def _moves_on(statement: Statement, band: isl.ScheduleNode) -> bool:
+    """Whether the last loop of ``band`` runs ``statement`` again and again, not at one place of each run."""
+    rows = _rows(statement, band)
+    return direction(rows, len(rows) - 1) is not None
+
+
+def _rows(statement: Statement, band: isl.ScheduleNode) -> list[Row]:
     prefix = band.get_prefix_schedule_multi_union_pw_aff()
-    rows = statement_rows(prefix.flat_range_product(band.band_get_partial_schedule()), statement)
+    return statement_rows(prefix.flat_range_product(band.band_get_partial_schedule()), statement)
+
+
+def _accumulation(statement: Statement, band: isl.ScheduleNode, reduction: Reduction) -> Accumulation | None:
+    rows = _rows(statement, band)
     moving = motions(statement, rows, len(rows) - 1)
     if moving is None:
         return None
