@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass
+from math import prod
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from polyviz.model.occupancy import LIMITS, occupancy
 from polyviz.model.words import plural
 
 if TYPE_CHECKING:
@@ -88,6 +90,20 @@ class KernelCard:
             return ()
         return tuple(f"blocks along {axis}: {size}" for axis, size in zip("xyz", self.grid, strict=True))
 
+    @property
+    def occupancy_text(self) -> str:
+        """How many threads a multiprocessor can hold at once, as a sentence without an end.
+
+        Registers may lower that: they are known once a compiler has seen the text.
+        """
+        threads = prod(self.block)
+        shared = sum(one.bytes for one in self.promotions if one.place == "shared")
+        shares = {name: f"{occupancy(name, threads, shared):.0%}" for name in LIMITS}
+        told = ", ".join(f"{share} on {name}" for name, share in shares.items())
+        same = next(iter(shares.values())) if len(set(shares.values())) == 1 else told
+        memory = f" and {plural(shared, 'byte')} of shared memory" if shared else ""
+        return f"occupancy at most {same}, by {plural(threads, 'thread')}{memory} per block; registers may lower it"
+
     def value(self) -> dict[str, Any]:
         """The card as plain data for JSON."""
         return asdict(self)
@@ -101,6 +117,7 @@ class KernelCard:
         lines = [f"{self.name}: {', '.join(self.statements)}", f"  grid {self.grid_text}, block {block} threads"]
         lines += [f"  {line}" for axis in self.long_grid for line in wrap(axis, 100, subsequent_indent="    ")]
         lines += [f"  {self.launches}"] if self.host else []
+        lines.append(f"  {self.occupancy_text}")
         lines += [f"  threads {', '.join(self.threads)}"] if self.threads else []
         lines += [f"  phase {number}: {phase}" for number, phase in enumerate(self.phases)]
         lines += [f"  barrier: {barrier}" for barrier in self.barriers] or ["  no barrier"]

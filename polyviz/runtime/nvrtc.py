@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyviz.errors import ToolchainError
 from polyviz.model.device_view import ResourceRow
+from polyviz.model.occupancy import occupancy
 from polyviz.runtime.nvcc import compile_with_nvcc, find_nvcc
 
 if TYPE_CHECKING:
@@ -21,25 +22,6 @@ if TYPE_CHECKING:
 INSTALL_HINT = "Run: pip install nvidia-cuda-nvrtc"
 ARCHITECTURES = ("sm_80", "sm_90")
 """What the static report is made for when there is no device: A100 and H100."""
-
-_WARP = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Architecture:
-    """What one multiprocessor holds: registers, threads, blocks, and bytes of shared memory."""
-
-    registers: int
-    threads: int
-    blocks: int
-    shared: int
-
-
-LIMITS = {
-    "sm_80": Architecture(65536, 2048, 32, 164 * 1024),
-    "sm_90": Architecture(65536, 2048, 32, 228 * 1024),
-}
-"""NVIDIA, CUDA C++ Programming Guide, table of technical specifications per compute capability."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +43,7 @@ class KernelResources:
         >>> KernelResources("k", 128, 0, 0, 0, 1).occupancy("sm_90", 256)
         0.25
         """
-        limits = LIMITS[architecture]
-        warps = -(-threads // _WARP)
-        # Registers are handed out to a warp in pieces of 256, shared memory to a block with 1 KiB for the system.
-        per_warp = -(-max(self.registers, 1) * _WARP // 256) * 256
-        blocks = min(
-            limits.blocks,
-            limits.threads // (warps * _WARP),
-            limits.registers // (per_warp * warps),
-            limits.shared // (self.shared + 1024),
-        )
-        return blocks * warps * _WARP / limits.threads
+        return occupancy(architecture, threads, self.shared, self.registers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,6 +126,7 @@ def _resources_html(view: DeviceView) -> str:
 
 def _card_html(card: KernelCard, *, counted: bool) -> str:
     html = items(card.long_grid) + items([f"{card.launches}."] if card.host else [])
+    html += items([f"{card.occupancy_text}."])
     html += items([f"phase {number}: {phase}" for number, phase in enumerate(card.phases)])
     html += items(f"barrier: {barrier}" for barrier in card.barriers) or paragraph("No barrier.")
     if card.promotions:
@@ -208,6 +209,7 @@ def card_model(card: KernelCard) -> KernelCardModel:
         "accesses": [_access_model(row) for row in card.accesses],
         "layouts": list(card.layouts),
         "launches": card.launches,
+        "occupancy": card.occupancy_text,
     }
 
 

@@ -60,6 +60,7 @@ class KernelCardModel(TypedDict):
     accesses: list[DeviceAccessModel]
     layouts: list[str]
     launches: str
+    occupancy: str
 
 
 class DeviceRunModel(TypedDict):

@@ -13,9 +13,9 @@ import polyviz as pv
 from polyviz.benchmark.gpu import subjects
 from polyviz.errors import ToolchainError
 from polyviz.gallery import kernels
+from polyviz.model.occupancy import LIMITS
 from polyviz.runtime.nvrtc import (
     ARCHITECTURES,
-    LIMITS,
     architecture_of,
     compile_text,
     nvrtc_availability,

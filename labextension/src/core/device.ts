@@ -49,6 +49,7 @@ export interface Card {
   readonly accesses: readonly DeviceAccess[];
   /** Sentences on arrays that do not lie in C order, without an end. */
   readonly layouts: readonly string[];
+  readonly occupancy: string;
   /** When the host launches the kernel more than once; empty where it does not. */
   readonly launches: string;
 }
@@ -166,6 +167,7 @@ function cardOf(value: unknown): Card {
       };
     }),
     layouts: texts(fields['layouts']),
+    occupancy: textOf(fields['occupancy']),
     launches: textOf(fields['launches'])
   };
 }

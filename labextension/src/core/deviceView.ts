@@ -24,7 +24,7 @@ function cardPart(card: Card, isCounted: boolean): HTMLElement {
   const barriers = card.barriers.length === 0 ? ['No barrier: no thread has to wait for another.'] : card.barriers.map(one => `Barrier: ${one}`);
   const facts = items([
     ...grid,
-    ...(card.launches === '' ? [] : [`${card.launches[0]?.toUpperCase()}${card.launches.slice(1)}.`]),
+    ...[card.launches, card.occupancy].flatMap(text => (text === '' ? [] : [`${text[0]?.toUpperCase()}${text.slice(1)}.`])),
     ...(card.threads.length > 0 ? [`Threads: ${card.threads.join(', ')}.`] : []),
     ...(card.phases.length > 1 ? card.phases.map((phase, number) => `Phase ${number}: ${phase}.`) : []),
     ...barriers
