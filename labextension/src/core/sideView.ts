@@ -60,7 +60,7 @@ function table(state: State): HTMLElement {
     ['steps in order', totals.map(one => `${one.steps} for ${one.instances} iterations`), 'when the iterations of parallel loops run at once'],
     ['cache misses', totals.map(one => `${one.first + one.again} of ${one.accesses}`), cacheText(cache)],
     ['bytes moved', totals.map(one => bytesText(one.bytes)), 'between this cache and memory, for the sizes drawn'],
-    ['compiled program', variants.map(mappingText), 'what was decided for it beyond the schedule above, which the other rows are about; in words below the generated code'],
+    ['compiled program', variants.map(one => mappingText(state, one)), 'what was decided for it beyond the schedule above, which the other rows are about; in words below the generated code'],
     ['median time', variants.map(one => timeOf(model, one)), 'measured, with the 95 % interval'],
     ['result', variants.map(one => verdictOf(model, one)), 'compared with the loops as written'],
     ['lines of code', variants.map(one => (one.program === null ? '–' : String(linesOf(one).length))), '']
@@ -86,8 +86,14 @@ function parallelText(variant: Variant): string {
   return `${loops.filter(loop => loop.member.coincident).length} of ${loops.length}`;
 }
 
-function mappingText({ mapping }: Variant): string {
-  return mapping === null ? '–' : `${mapping.target}: ${[...new Set(mapping.decisions.map(one => one.step))].join(', ') || 'the same loops'}`;
+function mappingText({ model, host }: State, { name, mapping }: Variant): string {
+  if (name === model.edit?.variant || mapping?.decisions.length === 0) {
+    return 'the same loops';
+  }
+  if (mapping === null) {
+    return host === null ? '–' : 'told once Why? is unfolded';
+  }
+  return `${mapping.target}: ${[...new Set(mapping.decisions.map(one => one.step))].join(', ')}`;
 }
 
 function measured(model: Model, variant: Variant): ComparisonRow | undefined {

@@ -76,7 +76,7 @@ function beyond({ mapping }: Variant, isByHand: boolean): readonly HTMLElement[]
     return [told('that is compiled and timed has the same loops.')];
   }
   if (mapping === null) {
-    return [told('that is compiled and timed may tile, move and vectorise these loops further.')];
+    return [told('that is compiled and timed may tile, move and vectorise these loops further: unfold Why? to know.')];
   }
   const decisions = mapping.decisions.map(one => element('li', {}, element('code', {}, one.step), ' ', ...prose(one.text)));
   const text = mapping.text === '' ? null : folding(`Program for ${mapping.target}`, false, element('pre', { class: 'polyviz-script', tabindex: 0 }, mapping.text));
