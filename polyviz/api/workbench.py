@@ -28,7 +28,7 @@ from polyviz.views.linked import Subject, Variant, inspector_model
 from polyviz.views.linked_sketch import Sketch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from polyviz.api.inspecting import Inspector
     from polyviz.editing import Edit
@@ -104,6 +104,16 @@ class Workbench:
         """Another schedule by the scheduler ``name``; raises what the scheduler raises."""
         found = self.inspector
         self.schedules[name] = choose_schedule(found.scop, found.dependences, name, {})
+
+    def add_missing(self, names: Iterable[str]) -> list[str]:
+        """Add the schedules of an earlier kernel that are not here, and say which; what no scheduler makes is left out."""
+        added = []
+        for name in dict.fromkeys(names):
+            with suppress(PolyvizError):
+                if name not in self.shown():
+                    self.add(name)
+                    added.append(name)
+        return added
 
     def choices(self, variant: str, address: str) -> Iterator[ChoiceModel]:
         """The moves at ``address`` of a variant, as they are found; legal ones again once their effect is known.

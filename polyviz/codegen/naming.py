@@ -95,7 +95,7 @@ def _rename_loop(
 
 
 def _preferred(node: For, iterators: Mapping[str, tuple[str, ...]], points: frozenset[str]) -> str:
-    """The source iterator the loop carries; ``i_skew`` when others are added to it, ``i_tile`` for tiles of it.
+    """The source iterator the loop carries, ``i_tile`` for tiles of it, ``wave`` for a diagonal that loops inside cross.
 
     ``points`` are the loops around it that carry a source iterator.
     """
@@ -105,10 +105,7 @@ def _preferred(node: For, iterators: Mapping[str, tuple[str, ...]], points: froz
     tiled = _tiled_name(node, iterators, points)
     if tiled is not None:
         return f"{tiled}_tile"
-    skewed = _skewed_name(node, iterators)
-    if skewed is not None:
-        return f"{skewed}_skew"
-    if any(node.iterator in _loop_names(inner.start) for inner in _loops_in(node)):
+    if _is_diagonal(node, iterators) or any(node.iterator in _loop_names(inner.start) for inner in _loops_in(node)):
         return "wave"
     return f"c{node.iterator.removeprefix(LOOP_PREFIX)}"
 
@@ -127,15 +124,15 @@ def _tiled_name(node: For, iterators: Mapping[str, tuple[str, ...]], points: fro
     name = _most_common(name for name in carried if name is not None)
     if name is not None:
         return name
-    inside = (_skewed_name(inner, iterators) or _tiled_name(inner, iterators, points) for inner in several)
+    inside = (
+        "wave" if _is_diagonal(inner, iterators) else _tiled_name(inner, iterators, points) for inner in several
+    )
     return _most_common(name for name in inside if name is not None)
 
 
-def _skewed_name(node: For, iterators: Mapping[str, tuple[str, ...]]) -> str | None:
-    """The source iterator whose value the loop enters together with a loop inside it, or None."""
-    return _most_common(
-        name for name, argument in _arguments(node, iterators) if node.iterator in _loop_names(argument)
-    )
+def _is_diagonal(node: For, iterators: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether the loop, which carries no source iterator, enters the value of one together with a loop inside it."""
+    return any(node.iterator in _loop_names(argument) for _, argument in _arguments(node, iterators))
 
 
 def _is_multiple(start: Expression, iterator: str, points: frozenset[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from polyviz.model.program import SourceLine
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Statement
 
 INDENT = "    "
+
+_GROUPS = ({"math": "import math"}, {"numba": "import numba", "np": "import numpy as np"})
+"""What generated Python imports, by the name it uses: the standard library, then packages."""
 
 
 class TextBuilder:
@@ -34,3 +38,15 @@ class TextBuilder:
     def text(self) -> str:
         """All lines, each ended."""
         return "".join(f"{line}\n" for line in self.lines)
+
+
+def imports_of(text: str) -> str:
+    """The imports of the modules that ``text`` uses, with an empty line after each group.
+
+    >>> imports_of("y = np.empty(math.isqrt(n))")
+    'import math\\n\\nimport numpy as np\\n\\n'
+    >>> imports_of("x = 1")
+    ''
+    """
+    used = ([line for name, line in group.items() if re.search(rf"\b{name}\.", text)] for group in _GROUPS)
+    return "".join("\n".join(group) + "\n\n" for group in used if group)

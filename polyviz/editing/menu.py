@@ -74,12 +74,14 @@ def _proposals(name: str, places: Places, loop: Loop) -> Iterator[tuple[str | No
         return
     at = places.address(loop)
     nest = [places.address(inner) for inner in _nest(places, loop)]
+    around = [other for other in places.loops if other.key in loop.around]
     if name in ("fuse", "reorder"):
         yield from _with_next(name, places, loop)
     elif name == "interchange":
-        yield from ((None, {"order": (inner, at)}) for inner in nest[1:])
+        outside = [places.address(outer) for outer in around if outer.names.keys() == loop.names.keys()]
+        orders = [*((at, outer) for outer in outside), *((inner, at) for inner in nest[1:])]
+        yield from ((None, {"order": order}) for order in orders)
     elif name == "skew":
-        around = [other for other in places.loops if other.key in loop.around]
         yield from ((at, {"by": places.address(outer)}) for outer in around)
     elif name == "tile":
         # Loops over tiles and those inside a tile are not of one kind: together they would make tiles of tiles.

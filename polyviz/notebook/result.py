@@ -86,7 +86,8 @@ class Part:
         chosen = f", {self.choice.why}" if self.choice is not None else ""
         compiled = ", compilation included" if self.kernel.target == "numba" else _device_share(self.kernel)
         # Who sees a table wonders why it says something else.
-        once = ", once: the table has medians of repeated runs" if self.comparison is not None else ""
+        told = ", once and with all preparations: the table has medians of repeated runs"
+        once = told if self.comparison is not None else ""
         return f"{variant}{chosen}: {self.verdict}, then ran in place in {seconds(self.seconds)}{compiled}{once}"
 
     @property

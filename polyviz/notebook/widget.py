@@ -17,10 +17,11 @@ from polyviz.model.words import plural
 from polyviz.notebook.idle import IDLENESS
 from polyviz.notebook.timing import Timing
 from polyviz.scheduling import scheduler_names
+from polyviz.scheduling.explanation import listed
 from polyviz.views.front_end import ADVICE, widget_script
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from polyviz.api import Comparison, Inspector
     from polyviz.views.linked_schema import ChoiceModel
@@ -137,15 +138,21 @@ class InspectorWidget(anywidget.AnyWidget):
         return self._redrawn(EDITED)
 
     def _replay(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Moves that were made in a kernel that is gone; where they cannot be made here the script is shown instead."""
+        """What was done in a kernel that is gone: schedules added, moves made; where these cannot be made here their
+        script is shown instead.
+        """
+        added = self.workbench.add_missing([str(name) for name in question["schedules"]])
+        script = str(question["script"])
+        if not script:
+            return {**self._redrawn(), "said": _again(added)} if added else {}
         try:
-            self.workbench.replay(str(question["script"]), int(question["undone"]))
+            self.workbench.replay(script, int(question["undone"]))
         except PolyvizError as error:
             self._redrawn()
             return {"problem": f"The moves made by hand before are not here: {error.message} {error.reason}".strip()}
         edit = self.workbench.edit
         made = 0 if edit is None else len(edit.done) + len(edit.undone)
-        return {**self._redrawn(EDITED), "said": f"Made again in this kernel: {plural(made, 'move')} by hand."}
+        return {**self._redrawn(EDITED), "said": _again([*added, f"{plural(made, 'move')} by hand"])}
 
     def _history(self, question: Mapping[str, Any]) -> dict[str, Any]:
         self.workbench.go_to(int(question["position"]))
@@ -242,6 +249,10 @@ class InspectorWidget(anywidget.AnyWidget):
         """This view, and then the others of the same inspector."""
         others = [one for one in list(_WIDGETS) if one.workbench is self.workbench and one is not self]
         return [self, *others]
+
+
+def _again(what: Sequence[str]) -> str:
+    return f"Made again in this kernel: {listed(what)}."
 
 
 _WIDGETS: WeakSet[InspectorWidget] = WeakSet()

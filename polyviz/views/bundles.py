@@ -27,7 +27,7 @@ from polyviz.views.device import device_html, device_text
 from polyviz.views.drawing import values_text
 from polyviz.views.html import details, heading, image, items, paragraph, preformatted, table
 from polyviz.views.linked_reasons import reason_forms
-from polyviz.views.notation import constraints, runs_downwards
+from polyviz.views.notation import assumptions, runs_downwards
 from polyviz.views.pictures import (
     DependenceRow,
     Pictures,
@@ -138,7 +138,7 @@ def _facts_html(scop: Scop) -> str:
     arrays = [[text.array_shape(array), *text.array_facts(array)] for array in scop.arrays]
     content = table(arrays, ["array", "type", "values"], code=[0]) if arrays else ""
     content += table(parameters, ["parameter", "comes from"], code=[0, 1]) if parameters else ""
-    assumed = constraints(scop.context)
+    assumed = assumptions(scop)
     content += paragraph(f"Assumed: {assumed}") if assumed else ""
     notes = details("Notes", items(scop.notes), opened=True) if scop.notes else ""
     return details("Arrays and parameters", content) + notes

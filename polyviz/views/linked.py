@@ -19,7 +19,7 @@ from polyviz.views.linked_reasons import loop_reasons, reason_models
 from polyviz.views.linked_schema import InspectorModel
 from polyviz.views.linked_sketch import Sketch
 from polyviz.views.models import Json, decision_models, loop_model, member_model
-from polyviz.views.notation import condition_of, constraints
+from polyviz.views.notation import assumptions, condition_of
 from polyviz.views.pictures import dependence_rows, shown_values
 from polyviz.views.schema import MODELS, VERSION, ComparisonModel, SuperpositionModel
 from polyviz.views.sizes import binding
@@ -184,7 +184,7 @@ class _Drawing:
             "shortened": [],
             "name": subject.scop.name,
             "text": subject.scop.text,
-            "context": constraints(subject.scop.context),
+            "context": assumptions(subject.scop),
             "parameters": self._parameters(),
             "arrays": [
                 array_model(one, subject.scop, self.values, subject.element_bytes.get(one.name))

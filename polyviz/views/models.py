@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from polyviz.views.device import card_model, picture_model, resource_models, run_model, shared_models
 from polyviz.views.fit import fit
 from polyviz.views.nodes import read_tree
-from polyviz.views.notation import affine, condition_of, constraints, relation
+from polyviz.views.notation import affine, assumptions, condition_of, relation
 from polyviz.views.schema import (
     VERSION,
     ArrayModel,
@@ -66,7 +66,7 @@ def scop_model(scop: Scop, found: Pictures) -> Json:
         "shortened": [],
         "name": scop.name,
         "text": scop.text,
-        "context": constraints(scop.context),
+        "context": assumptions(scop),
         "parameters": [{"name": one.name, "source": parameter_source(one)} for one in scop.parameters],
         "arrays": [_array(array) for array in scop.arrays],
         "statements": [_statement(statement, scop) for statement in scop.statements],

@@ -44,6 +44,22 @@ def constraints(domain: isl.Set, context: isl.Set | None = None) -> str:
     return _as_parameters(named) if any(_is_compound(text) for text in loops) else ", ".join(loops)
 
 
+def assumptions(scop: Scop) -> str:
+    """What holds for the sizes of ``scop``, beyond what is clear: that no array has fewer than 0 rows.
+
+    >>> import polyviz as pv
+    >>> source = "for i in range(n):\\n    for j in range(A.shape[0]):\\n        A[j] += B[i]"
+    >>> assumptions(pv.extract(source, sizes={"n": 8}))
+    'n = 8'
+    """
+    lengths = {parameter.name for parameter in scop.parameters if parameter.source.kind == "shape"}
+    clear = isl.Set.universe(scop.context.get_space())
+    for place in range(clear.dim(PARAMETER)):
+        if clear.get_dim_name(PARAMETER, place) in lengths:
+            clear = clear.lower_bound_val(PARAMETER, place, isl.Val(0, clear.get_ctx()))
+    return constraints(scop.context.gist(clear))
+
+
 def condition_of(statement: Statement, scop: Scop) -> str:
     """When an instance of a statement of ``scop`` exists, as :func:`constraints` says it."""
     known = _CONDITIONS.of(scop, None, dict)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.model.words import plural
 from polyviz.views.drawing import clip_text, values_text
-from polyviz.views.notation import affine, condition_of, constraints, runs_downwards
+from polyviz.views.notation import affine, assumptions, condition_of, runs_downwards
 from polyviz.views.tables import columns
 from polyviz.views.tree import root_of, tree_text
 
@@ -30,7 +30,7 @@ def scop_text(scop: Scop) -> str:
     parts = [f"{'Cell' if scop.is_cell else 'Function'} {scop.name}: {', '.join(facts)}"]
     if scop.parameters:
         parts.append("Parameters\n" + columns([[one.name, parameter_source(one)] for one in scop.parameters]))
-    assumed = constraints(scop.context)
+    assumed = assumptions(scop)
     if assumed:
         parts.append(f"Assumed: {assumed}")
     if scop.arrays:

@@ -274,7 +274,7 @@ def test_a_menu_is_looked_for_again_where_the_order_or_the_drawing_is_another(be
 def test_the_program_shown_has_the_order_of_the_tree_and_the_rest_is_told():
     bench = Workbench(pv.inspect(SWEEP, schedules=("pluto",)))
     [pluto] = [one for one in bench.model()["variants"] if one["name"] == "pluto"]
-    assert "for j_skew in" in pluto["program"]["text"]
+    assert "for wave in" in pluto["program"]["text"]
     assert pluto["mapping"] is None
     bench.explain("pluto")
     [pluto] = [one for one in bench.model()["variants"] if one["name"] == "pluto"]

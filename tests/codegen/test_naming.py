@@ -68,7 +68,7 @@ def test_tiles_may_begin_before_the_first_iteration() -> None:
 def test_a_diagonal_is_no_tile() -> None:
     first = Call("max", (Constant(1), Binary("+", minus("~0", "n"), Constant(2))))
     inner = loop(1, instance(Name("~1"), minus("~0", "~1")), start=first)
-    assert names(loop(0, inner)) == ["j_skew", "i"]
+    assert names(loop(0, inner)) == ["wave", "i"]
 
 
 def test_a_loop_that_several_starts_mix_is_a_wave() -> None:

@@ -98,12 +98,19 @@ def ask_quietly(shown, **question):
 
 def test_moves_of_a_kernel_that_is_gone_are_made_again_or_shown_as_a_script(shown):
     good = 'schedule("original")\nreversal(at="i")'
-    told = ask(shown, ask="replay", script=good, undone=0)
+    told = ask(shown, ask="replay", schedules=[], script=good, undone=0)
     assert (told["show"], told["said"]) == ("by hand", "Made again in this kernel: 1 move by hand.")
-    told = ask(shown, ask="replay", script='schedule("original")\nreversal(at="k")', undone=0)
+    told = ask(shown, ask="replay", schedules=[], script='schedule("original")\nreversal(at="k")', undone=0)
     assert told["problem"].startswith("The moves made by hand before are not here: Line 2 of the script: ")
     assert shown.model["lost"]["script"].endswith('reversal(at="k")')
     assert shown.model["edit"]["steps"][0]["text"] == 'reversal(at="i")'
+
+
+def test_schedules_added_in_a_kernel_that_is_gone_are_added_again(shown):
+    told = ask(shown, ask="replay", schedules=["original", "isl", "mine"], script="", undone=0)
+    assert told["said"] == "Made again in this kernel: isl."
+    assert [one["name"] for one in shown.model["variants"]] == ["original", "isl"]
+    assert "said" not in ask(shown, ask="replay", schedules=["original", "isl"], script="", undone=0)
 
 
 def test_a_new_schedule_comes_with_the_order_to_show_it(shown, monkeypatch):

@@ -12,6 +12,7 @@ import { gpuView } from './gpuView';
 import { headView, statusView } from './headView';
 import { historyView } from './historyView';
 import type { Choice, Model } from './model';
+import type { Moves } from './moves';
 import { readChoices, readModel } from './read';
 import { NOTHING } from './selection';
 import { sideView } from './sideView';
@@ -33,7 +34,7 @@ const UNDRAWABLE = 'This polyviz view is damaged: its numbers do not fit togethe
 /** The event that tells whoever holds the views that another model is shown; its detail is the JSON. */
 export const SHOWN = 'polyviz-shown';
 
-/** The event by which they have moves of an earlier kernel made again; its detail has the `script` and how many are `undone`. */
+/** The event by which they have moves of an earlier kernel made again; its detail is `Moves`. */
 export const REPLAY = 'polyviz-replay';
 
 /** The event that tells them how the static page looks now; its detail has its `html` and its `text`. */
@@ -50,8 +51,8 @@ export class Inspector {
       this.root.addEventListener(key, event => keepKeys(event.target as Element, !event.ctrlKey && !event.metaKey), true);
     }
     this.root.addEventListener(REPLAY, event => {
-      const { script, undone } = (event as CustomEvent<{ script: string; undone: number }>).detail;
-      this.state?.ask({ ask: 'replay', script, undone }, 'making the moves again');
+      const { schedules, script, undone } = (event as CustomEvent<Moves>).detail;
+      this.state?.ask({ ask: 'replay', schedules, script, undone }, 'making the moves again');
     });
     this.show(value);
   }

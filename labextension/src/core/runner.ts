@@ -29,7 +29,7 @@ export function runner(state: State, begin: () => void, idle = '', stops: string
 
 /** Verifies and times all schedules; null where no kernel could do it. */
 export function timer(state: State): Runner | null {
-  return state.host === null || !state.canRun ? null : runner(state, () => state.ask({ ask: 'run' }, 'verifying and timing'));
+  return state.host === null || !state.canRun ? null : runner(state, () => state.ask({ ask: 'run' }, 'verifying and timing'), 'On copies of the arguments: nothing in the notebook changes.');
 }
 
 /** The timer says whether it has done so already. */

@@ -38,7 +38,7 @@ export type Question =
       readonly arguments: Readonly<Record<string, unknown>>;
     }
   | { readonly ask: 'moves'; readonly variant: string }
-  | { readonly ask: 'replay'; readonly script: string; readonly undone: number }
+  | { readonly ask: 'replay'; readonly schedules: readonly string[]; readonly script: string; readonly undone: number }
   | { readonly ask: 'history'; readonly position: number }
   | { readonly ask: 'why'; readonly variant: string }
   | { readonly ask: 'measure' }

@@ -193,6 +193,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-edge { stroke: var(--pv-flow); stroke-opacity: 0.6; pointer-events: none; } .polyviz-edge.polyviz-far { stroke-opacity: 0.4; stroke-dasharray: 3 3; }
 .polyviz-turnable { touch-action: none; cursor: grab; } .polyviz-turnable:active { cursor: grabbing; } .polyviz-turnable button { margin: 0; }
 .polyviz-threads .polyviz-scroll { max-height: 600px; } .polyviz-threads .polyviz-picture { max-width: none; } .polyviz-pickable { cursor: crosshair; } .polyviz-thread-sentence { min-height: 1.5em; }
+.polyviz-kernel .polyviz-scroll { max-height: none; }
 .polyviz-kernel { border-inline-start: 3px solid var(--pv-border); padding-inline-start: 10px; margin: 8px 0; }
 .polyviz-table caption { text-align: start; caption-side: top; padding: 4px 0 0 4px; color: var(--pv-ink); }
 .polyviz-bar { fill: var(--pv-flow); } .polyviz-whisker { stroke: var(--pv-ink); fill: none; stroke-width: 1.4; }

@@ -127,7 +127,7 @@ function tellOfLost({ script }: Moves): void {
 function addRenderers(app: JupyterFrontEnd, panel: NotebookPanel): void {
   const drawn = new Set<PolyvizRenderer>();
   const moves = new Map<Cell, Moves[]>();
-  const remember = (cells: readonly Cell[]): void => cells.forEach(cell => moves.set(cell, shownBy(cell).flatMap(value => movesOf(value) ?? [])));
+  const remember = (cells: readonly Cell[]): void => cells.forEach(cell => moves.set(cell, shownBy(cell).map(movesOf)));
   const cellOf = (node: HTMLElement): Cell | undefined => panel.content.widgets.find(cell => cell.node.contains(node));
   const again = async (node: HTMLElement): Promise<void> => {
     const place = panel.content.widgets.findIndex(cell => cell.node.contains(node));
@@ -145,7 +145,7 @@ function addRenderers(app: JupyterFrontEnd, panel: NotebookPanel): void {
     // A cell that failed shows no views any more.
     for (const [cell, left] of moves) {
       if (left.length > 0 && shownBy(cell).length === 0) {
-        left.splice(0).forEach(tellOfLost);
+        left.splice(0).filter(one => one.script !== '').forEach(tellOfLost);
       }
     }
   };

@@ -45,11 +45,11 @@ class Blas:
 
     def candidates(self, subject: Subject) -> tuple[Candidate, ...]:
         """The formula, where there is one for this kernel and dtype."""
-        kernel, dtype = subject.data.kernel, subject.data.dtype
+        kernel = subject.data.kernel
         if kernel in NUMPY:
             return (Candidate(self.name, "NumPy", NamedFormula(kernel)),)
         if kernel not in SCIPY:
             return (Candidate(self.name, "", None, "no call of NumPy or BLAS does this loop"),)
-        if find_spec("scipy") is None or dtype != "float64":
-            return (Candidate(self.name, "", None, "this call needs SciPy's BLAS and float64"),)
+        if find_spec("scipy") is None:
+            return (Candidate(self.name, "", None, "this call needs SciPy's BLAS"),)
         return (Candidate(self.name, "SciPy's BLAS", NamedFormula(kernel)),)

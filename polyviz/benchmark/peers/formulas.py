@@ -19,9 +19,9 @@ Array: TypeAlias = npt.NDArray[Any]
 Formula = Callable[..., None]
 
 
-def _scipy_blas() -> Any:
-    """SciPy is no dependency of polyviz, so it is looked for when it is needed."""
-    return import_module("scipy.linalg.blas")
+def _blas(name: str, array: Array) -> Any:
+    """The call of SciPy's BLAS for elements as those of ``array``; no dependency of polyviz, so it is looked for here."""
+    return import_module("scipy.linalg.blas").get_blas_funcs(name, (array,))
 
 
 def gemm(alpha: float, beta: float, C: Array, A: Array, B: Array) -> None:
@@ -126,22 +126,22 @@ def cholesky(A: Array) -> None:
 
 def syrk(alpha: float, beta: float, C: Array, A: Array) -> None:
     """BLAS syrk; in its column order, the lower triangle is the upper one of the transposed matrix."""
-    _scipy_blas().dsyrk(alpha, A.T, beta=beta, c=C.T, trans=1, lower=0, overwrite_c=1)
+    _blas("syrk", C)(alpha, A.T, beta=beta, c=C.T, trans=1, lower=0, overwrite_c=1)
 
 
 def syr2k(alpha: float, beta: float, C: Array, A: Array, B: Array) -> None:
     """BLAS syr2k, transposed as syrk."""
-    _scipy_blas().dsyr2k(alpha, A.T, B.T, beta=beta, c=C.T, trans=1, lower=0, overwrite_c=1)
+    _blas("syr2k", C)(alpha, A.T, B.T, beta=beta, c=C.T, trans=1, lower=0, overwrite_c=1)
 
 
 def trmm(alpha: float, A: Array, B: Array) -> None:
     """BLAS trmm with the transposed unit lower triangle, from the right in its column order."""
-    _scipy_blas().dtrmm(alpha, A.T, B.T, side=1, lower=0, trans_a=1, diag=1, overwrite_b=1)
+    _blas("trmm", B)(alpha, A.T, B.T, side=1, lower=0, trans_a=1, diag=1, overwrite_b=1)
 
 
 def trisolv(L: Array, x: Array, b: Array) -> None:
     """BLAS trsv."""
-    x[...] = _scipy_blas().dtrsv(L.T, b, lower=0, trans=1)
+    x[...] = _blas("trsv", L)(L.T, b, lower=0, trans=1)
 
 
 NUMPY: dict[str, Formula] = {
