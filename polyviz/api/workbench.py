@@ -106,7 +106,7 @@ class Workbench:
         self.schedules[name] = choose_schedule(found.scop, found.dependences, name, {})
 
     def add_missing(self, names: Iterable[str]) -> list[str]:
-        """Add the schedules of an earlier kernel that are not here, and say which; what no scheduler makes is left out."""
+        """Add the schedules of an earlier kernel that are not here, and say which; no scheduler makes those left out."""
         added = []
         for name in dict.fromkeys(names):
             with suppress(PolyvizError):

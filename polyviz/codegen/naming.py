@@ -95,7 +95,7 @@ def _rename_loop(
 
 
 def _preferred(node: For, iterators: Mapping[str, tuple[str, ...]], points: frozenset[str]) -> str:
-    """The source iterator the loop carries, ``i_tile`` for tiles of it, ``wave`` for a diagonal that loops inside cross.
+    """The source iterator the loop carries, ``i_tile`` for tiles of it, ``wave`` for a diagonal that inner loops cross.
 
     ``points`` are the loops around it that carry a source iterator.
     """
