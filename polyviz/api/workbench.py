@@ -106,7 +106,7 @@ class Workbench:
         self.schedules[name] = choose_schedule(found.scop, found.dependences, name, {})
 
     def add_missing(self, names: Iterable[str]) -> list[str]:
-        """Add the schedules of an earlier kernel that are not here, and say which; no scheduler makes those left out."""
+        """Add the schedules of an earlier kernel that are not here, as far as a scheduler makes them, and say which."""
         added = []
         for name in dict.fromkeys(names):
             with suppress(PolyvizError):

@@ -20,7 +20,7 @@ Formula = Callable[..., None]
 
 
 def _blas(name: str, array: Array) -> Any:
-    """The call of SciPy's BLAS for elements as those of ``array``; looked for here, since polyviz does not need SciPy."""
+    """The call of SciPy's BLAS for elements as those of ``array``; looked for here: polyviz does not need SciPy."""
     return import_module("scipy.linalg.blas").get_blas_funcs(name, (array,))
 
 
