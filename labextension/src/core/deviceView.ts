@@ -62,7 +62,7 @@ function promotions(card: Card): HTMLElement {
   const rows = card.promotions.map(one => [
     element('code', {}, one.array),
     one.place,
-    one.extents.join(' × '),
+    one.extents.join('\u00a0×\u00a0'),
     one.bytes === 0 ? '' : bytesText(one.bytes),
     one.reason
   ]);
@@ -96,7 +96,7 @@ function counts(one: DeviceAccess): readonly Child[] {
 
 function strides(access: DeviceAccess): string {
   const told = access.strides.map(one => (one === null ? '?' : String(one)));
-  return told.length === 0 ? '' : `, moves by (${told.join(', ')})`;
+  return told.length === 0 ? '' : `, moves by\u00a0(${told.join(',\u00a0')})`;
 }
 
 function table(caption: string, head: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {

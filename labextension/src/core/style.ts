@@ -163,7 +163,7 @@ body[data-jp-theme-light="false"] .polyviz, body.vscode-dark .polyviz, .polyviz-
 .polyviz-cache-step { min-height: 2.9em; }
 .polyviz-table td.polyviz-figure { text-align: end; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .polyviz-table tr[aria-current=true] { background: var(--pv-raised); font-weight: 600; }
-.polyviz-side { overflow-x: auto; }
+.polyviz-side { overflow-x: auto; } .polyviz-side th:first-child { width: 30%; }
 .polyviz-meaning { display: block; font-weight: 400; font-size: 11px; color: var(--pv-muted); }
 .polyviz-difference { max-height: 360px; font-size: 12px; }
 .polyviz-difference .polyviz-line { cursor: auto; }

@@ -53,8 +53,8 @@ test('a card tells the shape, the barriers, where arrays live and how memory is 
   expect(text).toContain('Grid of (n + 3) // 4 blocks, each of 4 × 2 threads.');
   expect(text).toContain('kernel 0, j: blocks along x in tiles of 4.');
   expect(text).toContain('Barrier: the tile of A is copied');
-  expect(text).toContain('shared4 × 4128 Bread 4 times');
-  expect(text).toContain('contiguous, moves by (0, 1)2');
+  expect(text).toContain('shared4\u00a0×\u00a04128 Bread 4 times');
+  expect(text).toContain('contiguous, moves by\u00a0(0,\u00a01)2');
 });
 
 test('a pick shows everything that the thread does, and the arrow keys go on', () => {
@@ -97,7 +97,7 @@ test('a long grid has a line for each axis, and arrays in another order are name
   expect(text).not.toContain('Blocks along z');
   expect(text).toContain('one more of its subscripts is 1, 60 cells away.');
   expect(text).toContain("Launched again for every k of the host's loops.");
-  expect(text).toContain('contiguous in pieces of 8, moves by (0, 1)');
+  expect(text).toContain('contiguous in pieces of 8, moves by\u00a0(0,\u00a01)');
 });
 
 test('a kernel process is asked once for each schedule, when somebody looks', () => {
