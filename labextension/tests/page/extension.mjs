@@ -146,7 +146,11 @@ await scenario('a kernel that dies while it times says so where one looks', asyn
   await answers();
 });
 
-await scenario('moves made by hand are made again in a new kernel', async () => {
+await scenario('schedules that were added and moves made by hand are there again in a new kernel', async () => {
+  await settled();
+  await view.locator('select[aria-label="Scheduler to add"]').selectOption('isl');
+  await view.locator('button[aria-label^="Add the schedule"]').click();
+  await view.locator('input[aria-label="Schedule isl"]:checked').waitFor();
   await settled();
   await view.locator('button:has-text("Moves")').first().click();
   await view.locator('.polyviz-move:has-text("strip")').first().click();
@@ -156,7 +160,8 @@ await scenario('moves made by hand are made again in a new kernel', async () => 
   await page.locator('.polyviz-reconnect').waitFor();
   await kernelIsIdle(page);
   await page.locator('.polyviz-reconnect button').click();
-  await says(view.locator('.polyviz-status'), /Made again in this kernel: 1 move by hand\./);
+  await says(view.locator('.polyviz-status'), /Made again in this kernel: isl and 1 move by hand\./);
+  await counts(view.locator('input[aria-label="Schedule isl"]'), 1);
   await view.locator('input[aria-label="Schedule by hand"]:checked').waitFor();
   await answers();
 });
