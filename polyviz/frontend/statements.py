@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, cast
 
+import islpy as isl
+
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.assignments import AssignmentReader
 from polyviz.frontend.environment import Known
@@ -17,6 +19,7 @@ from polyviz.frontend.refuse import EXPRESSIONS, statement_refusal
 from polyviz.frontend.results import read_return
 from polyviz.frontend.slices import SliceReader
 from polyviz.frontend.swaps import Exchanged
+from polyviz.frontend.taken_apart import OfLength
 from polyviz.model.expression import Break, Name
 from polyviz.model.scop import Exchange
 
@@ -46,6 +49,7 @@ class StatementReader:
             ast.Pass: lambda node: (),
             Exchanged: self._exchanged,
             Running: self._running,
+            OfLength: self._of_length,
         }
 
     def program_body(self, body: Iterable[ast.stmt]) -> tuple[Node, ...]:
@@ -210,6 +214,22 @@ class StatementReader:
                     hint="Make the array before the loops, and set its elements here: `B[:] = A`.",
                 ) from None
             program.assumptions.append(value.gt_set(value.sub(value)).params())
+        return ()
+
+    def _of_length(self, node: OfLength) -> tuple[Node, ...]:
+        """Take for granted that a row has as many elements as are written for it."""
+        program = self._program
+        array = self._expressions.shape_of(node.array)
+        if array.rank != node.axis + 1:
+            raise program.source.error(
+                node,
+                f"`{array.name}` has {array.rank} dimensions, and {node.axis} of them are subscripted here.",
+                reason="What is taken apart, or set by several values, has to be a row of numbers.",
+                hint="Write one assignment per element, with one subscript per dimension.",
+            )
+        length = AffineReader((), program.parameters).value(program.extent(array, node.axis))
+        count = length.sub(length).add_constant_val(isl.Val(node.count))
+        program.assumptions.append(length.eq_set(count).params())
         return ()
 
     def _check_variable(self, node: ast.For, name: str) -> None:
