@@ -36,9 +36,10 @@ STATEMENTS: dict[type[ast.AST], Refusal] = {
     ast.AsyncFor: Refusal("`async for`", _LOOP_COUNT, _WRITE_LOOP),
     ast.AsyncWith: Refusal("`async with`", "A context manager runs code with side effects.", _OUTSIDE),
     ast.FunctionDef: Refusal(
-        "A nested function",
-        "It may be called at any time.",
-        "Define it outside; one `return` expression is inlined.",
+        "This nested function",
+        "One that is only called, behind its definition at the beginning of a line of the function, takes the place of "
+        "its calls; this one is used otherwise, or has more than plain arguments, assignments, `if` and `return`.",
+        "Call it by its own name and pass it numbers and arrays, or write its statements where it is called.",
     ),
     ast.AsyncFunctionDef: Refusal(
         "`async def`", "It runs interleaved with other code.", "Write a plain function."
@@ -68,7 +69,9 @@ EXPRESSIONS: dict[type[ast.AST], Refusal] = {
         "A generator expression", _NUMBERS, "Write a loop that accumulates into a scalar."
     ),
     ast.Lambda: Refusal(
-        "`lambda`", "It may be called at any time.", "Write the expression where it is used."
+        "`lambda`",
+        "It may be called at any time.",
+        "Give it a name, `f = lambda x: ...`, and only call it, or write the expression where it is used.",
     ),
     ast.NamedExpr: Refusal("`:=`", "An assignment inside an expression hides a statement.", _ONE_ASSIGNMENT),
     ast.Await: Refusal("`await`", "It runs interleaved with other code.", "Write a plain function."),

@@ -69,6 +69,8 @@ class SliceReader:
                 pass
             case ast.Assign(targets=[ast.Name() as target], value=value):
                 return self._new_array(node, target, value) or self.behind_sums(node, value)
+            case ast.If(test=test) if not any(isinstance(part, ast.BoolOp | ast.IfExp) for part in ast.walk(test)):
+                return self.behind_sums(node, test)
             case ast.Assign(targets=[_, _, *_] as targets) if any(map(self._has_axes, targets)):
                 raise self._program.source.error(
                     node,
@@ -128,7 +130,9 @@ class SliceReader:
         axes = tuple(Axis(ast.Constant(0), length, 1) for length in lengths)
         return self._stored(node, target, Region(draft, target, axes), None, value)
 
-    def behind_sums(self, node: ast.Assign | ast.AugAssign | ast.Return, value: ast.expr) -> list[ast.stmt] | None:
+    def behind_sums(
+        self, node: ast.Assign | ast.AugAssign | ast.Return | ast.If, value: ast.expr
+    ) -> list[ast.stmt] | None:
         """``node`` behind the loops that add up what its ``value`` asks for; None where it asks for no sum."""
         self._sums.before, self._matched = [], False
         added = cast("ast.expr", _Sums(self._sums).visit(copy.deepcopy(value)))
@@ -137,7 +141,7 @@ class SliceReader:
             return None
         self._note(node)
         with_sum = copy.copy(node)
-        with_sum.value = added
+        setattr(with_sum, "test" if isinstance(node, ast.If) else "value", added)
         return [located(statement, node) for statement in (*before, with_sum)]
 
     def _has_axes(self, target: ast.expr) -> bool:

@@ -57,17 +57,13 @@ def with_named_rows(node: ast.For, fresh: Callable[[str], str]) -> ast.For:
     ... ).splitlines()[0])
     for i, row in enumerate(A):
     """
-    match node:
-        case ast.For(target=ast.Tuple(elts=parts), iter=ast.Call()) if any(map(_is_sequence, parts)):
-            pass
-        case ast.For(target=ast.Tuple() as row, iter=ast.Name() | ast.Subscript()):
-            parts = [row]
-        case _:
-            return node
+    parts, rows = _with_iterables(node)
+    if not any(map(_is_row, parts, rows)):
+        return node
     named: list[ast.expr] = []
     before: list[ast.stmt] = []
-    for part in parts:
-        name = fresh("row") if _is_sequence(part) else ""
+    for part, row in zip(parts, rows, strict=True):
+        name = fresh("row") if _is_row(part, row) else ""
         named.append(located(ast.Name(name, ast.Store()), part) if name else part)
         if name:
             value = located(ast.Name(name, ast.Load()), part)
@@ -97,6 +93,25 @@ class _Writer(ast.NodeTransformer):
         check.extent = ast.Subscript(shape, ast.Constant(len(indices) - is_slice), ast.Load())
         check.count = len(parts)
         return [located(check, node), located(written, node)]
+
+
+def _with_iterables(node: ast.For) -> tuple[list[ast.expr], list[ast.expr]]:
+    """The targets of a loop, and what each of them runs over."""
+    match node:
+        case ast.For(target=ast.Tuple(elts=parts), iter=ast.Call(func=ast.Name(id="enumerate"), args=given)) if (
+            len(parts) == 2 and given
+        ):
+            return parts, [node.iter, *given[:1]]
+        case ast.For(target=ast.Tuple(elts=parts), iter=ast.Call(func=ast.Name(id="zip"), args=rows)) if (
+            len(parts) == len(rows)
+        ):
+            return parts, rows
+    return [node.target], [node.iter]
+
+
+def _is_row(part: ast.expr, iterable: ast.expr) -> bool:
+    """Whether rows of an array are taken apart by ``part``."""
+    return _is_sequence(part) and isinstance(iterable, ast.Name | ast.Subscript)
 
 
 def _elements(row: ast.expr, parts: list[ast.expr], context: ast.expr_context) -> list[ast.expr]:
