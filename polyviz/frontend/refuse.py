@@ -19,6 +19,11 @@ _NUMBERS = "A loop nest works on numbers and arrays of numbers."
 _SCALARS = "Every operation is analysed element by element."
 _WRITE_LOOP = "Write a `for` loop over `range`."
 _OUTSIDE = "Do this outside of the function or cell that polyviz gets."
+_EXCEPTION = "Exceptions leave a loop at a point that no schedule can keep."
+_GUARD = (
+    "Outside of loops, sizes can be asked for: `assert A.shape[1] == n`, or `if A.shape[1] != n: raise ...`. Ask for "
+    "anything else outside of the function or cell that polyviz gets."
+)
 _ONE_ASSIGNMENT = "Write an assignment statement of its own."
 
 STATEMENTS: dict[type[ast.AST], Refusal] = {
@@ -28,10 +33,8 @@ STATEMENTS: dict[type[ast.AST], Refusal] = {
         "Put the rest of the body under one `if`.",
     ),
     ast.Try: Refusal("`try`", "Exceptions leave a loop at a point that no schedule can keep.", _OUTSIDE),
-    ast.Raise: Refusal("`raise`", "Exceptions leave a loop at a point that no schedule can keep.", _OUTSIDE),
-    ast.Assert: Refusal(
-        "`assert`", "Exceptions leave a loop at a point that no schedule can keep.", _OUTSIDE
-    ),
+    ast.Raise: Refusal("This `raise`", _EXCEPTION, _GUARD),
+    ast.Assert: Refusal("This `assert`", _EXCEPTION, _GUARD),
     ast.With: Refusal("`with`", "A context manager runs code with side effects.", _OUTSIDE),
     ast.AsyncFor: Refusal("`async for`", _LOOP_COUNT, _WRITE_LOOP),
     ast.AsyncWith: Refusal("`async with`", "A context manager runs code with side effects.", _OUTSIDE),

@@ -174,6 +174,9 @@ class _Visitor(ast.NodeVisitor):
         self._visit_at("condition", node.test)
         self._visit_at("data", *node.body, *node.orelse)
 
+    def visit_Assert(self, node: ast.Assert) -> None:
+        self._visit_at("condition", node.test)
+
     def visit_IfExp(self, node: ast.IfExp) -> None:
         self._visit_at("condition", node.test)
         self.visit(node.body)

@@ -175,6 +175,18 @@ PROGRAMS: dict[str, tuple[str, tuple[Any, ...]]] = {
         """,
         (np.array([0.1, 0.2, 0.7, 0.3]),),
     ),
+    "guarded": (
+        """
+        def guarded(A, x, n):
+            assert n > 0, "nothing to do"
+            if A.shape[1] != len(x) or n > len(A):
+                raise ValueError("shapes differ")
+            for i in range(n):
+                for j in range(len(x)):
+                    A[i, j] *= x[j]
+        """,
+        (RANDOM.random((4, 3)), RANDOM.random(3), 2),
+    ),
     "divisor": (
         """
         def divisor(n):
@@ -215,6 +227,15 @@ def test_a_row_that_is_taken_apart_has_as_many_elements() -> None:
     kernel = pv.compile(function_of(PROGRAMS["rows_taken_apart"][0]), target="python")
     with pytest.raises(ArgumentError):
         kernel(np.zeros((7, 3)), np.zeros((5, 2), int))
+
+
+@pytest.mark.parametrize(("columns", "n"), [(4, 2), (3, 0), (3, 5)])
+def test_what_the_loops_ask_of_sizes_is_checked_before_anything_is_changed(columns: int, n: int) -> None:
+    kernel = pv.compile(function_of(PROGRAMS["guarded"][0]), target="python")
+    A = np.ones((4, columns))
+    with pytest.raises(ArgumentError):
+        kernel(A, np.full(3, 2.0), n)
+    assert (A == 1).all()
 
 
 @pytest.mark.parametrize(
