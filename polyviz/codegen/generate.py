@@ -14,14 +14,14 @@ from polyviz.codegen.definitions import unsure_note
 from polyviz.codegen.guessed import whole_numbers
 from polyviz.codegen.made_arrays import made_arrays, require_clear_types
 from polyviz.codegen.python import print_numba, print_python
-from polyviz.codegen.typing import Environment, assignments, infer_scalars
+from polyviz.codegen.typing import Environment, assignments, infer, infer_scalars
 from polyviz.codegen.whole_numbers import require_whole_numbers
 from polyviz.codegen.zeros import with_typed_zeros
 from polyviz.errors import CodegenError
 from polyviz.model.expression import Assign, Element
 from polyviz.model.plan import Plan
 from polyviz.model.program import ArrayType, FloatingPoint, Program
-from polyviz.model.scop import Array, Scop, Statement
+from polyviz.model.scop import Array, Creation, Scop, Statement
 
 Printer = Callable[[Scop, Plan, Mapping[str, ArrayType], FloatingPoint], Program]
 _PRINTERS: dict[str, Printer] = {
@@ -64,7 +64,7 @@ def all_types(scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType
     types: dict[str, ArrayType] = {}
     unknown = any(array.origin == "argument" and array.name not in given for array in scop.arrays)
     whole = whole_numbers(scop) if unknown else frozenset()
-    for array in scop.arrays:
+    for array in sorted(scop.arrays, key=_is_filled):  # what arrays are filled with has its type by then
         guess = "int64" if array.name in whole else "float64"
         known = _known_type(array, given, types, guess)
         if known is not None:
@@ -110,6 +110,17 @@ def _targets(statement: Statement) -> set[str]:
     return {assignment.target.array for assignment in assignments(statement.body)}
 
 
+def _is_filled(array: Array) -> bool:
+    return array.creation is not None and array.creation.fill is not None
+
+
+def _type_of_fill(creation: Creation, known: Mapping[str, ArrayType]) -> str:
+    """What NumPy makes an array of where no type is given: of the type of its value, or float64 without one."""
+    if creation.fill is None:
+        return "float64"
+    return infer(creation.fill, Environment({name: kind.dtype for name, kind in known.items()})).name
+
+
 def _known_type(
     array: Array, given: Mapping[str, ArrayType], known: Mapping[str, ArrayType], guess: str
 ) -> ArrayType | None:
@@ -121,7 +132,7 @@ def _known_type(
             return ArrayType(known[like].dtype, array.rank)
         if array.creation.of_values or like is not None:
             return None
-        return ArrayType(array.creation.dtype or "float64", array.rank)
+        return ArrayType(array.creation.dtype or _type_of_fill(array.creation, known), array.rank)
     if array.origin == "argument":
         return ArrayType(array.dtype or guess, array.rank)
     return None

@@ -122,7 +122,8 @@ def _array(program: Program, draft: ArrayDraft, liveness: Liveness, context: isl
 def _dtype(creation: Creation | None) -> str | None:
     if creation is None or creation.dtype is not None:
         return None if creation is None else creation.dtype
-    return None if creation.like is not None or creation.of_values else "float64"
+    is_known = creation.like is None and creation.fill is None and not creation.of_values
+    return "float64" if is_known else None
 
 
 def _aligned_extent(extent: isl.PwAff | None, context: isl.Set) -> isl.PwAff | None:

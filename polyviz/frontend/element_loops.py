@@ -16,6 +16,7 @@ import numpy as np
 from polyviz.frontend.functions import GENERATORS, MAKERS
 from polyviz.frontend.jumps import ends_early
 from polyviz.frontend.regions import constant_of
+from polyviz.frontend.taken_apart import with_named_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     from polyviz.frontend.source import Source
 
 Node = TypeVar("Node", bound=ast.AST)
+_OF_ROWS = frozenset({
+    "sum", "mean", "prod", "std", "var", "max", "min", "amax", "amin", "argmax", "argmin", "any", "all",
+    "count_nonzero", "norm", "dot", "vdot", "inner", "matmul",
+})  # fmt: skip
+"""Functions of NumPy that nobody calls with a single number."""
 Values = list[tuple[ast.Name, ast.expr]]
 """What the variables of a loop are at one position."""
 
@@ -68,7 +74,7 @@ class _Writer(ast.NodeTransformer):
             return node
         if _with_new_elements(*node.body) & _read_elements(node.iter):
             return node  # Python reads them once, before the first iteration
-        return self._nest(node) or self._elements(node) or node
+        return self._nest(node) or self._elements(with_named_rows(node, self._own_name)) or node
 
     def _elements(self, node: ast.For) -> ast.For | None:
         """A loop over the positions of arrays, if ``node`` is one."""
@@ -108,9 +114,10 @@ class _Writer(ast.NodeTransformer):
                 return None if ends is None else ([ends[1]], [(target, _element(array, [_moved(place, ends[0])]))])
             case ast.Call(args=[stop], keywords=[]), ast.Name() if called == "range":
                 return [stop], [(target, place)]
-            case ast.Call(args=[inner, *start], keywords=[]), ast.Tuple(elts=[ast.Name() as counter, other]) if (
-                called == "enumerate" and len(start) < 2
+            case ast.Call(args=[inner, *given], keywords=named), ast.Tuple(elts=[ast.Name() as counter, other]) if (
+                called == "enumerate" and len(given) + len(named) < 2 and all(one.arg == "start" for one in named)
             ):
+                start = [*given, *(one.value for one in named)]
                 found = self._values(other, inner, place)
                 count = ast.BinOp(start[0], ast.Add(), place) if start else place
                 return None if found is None else (found[0], [(counter, count), *found[1]])
@@ -193,13 +200,26 @@ def _is_row(name: str, body: Sequence[ast.stmt]) -> bool:
         match part:
             case ast.Subscript(value=ast.Name(id=used)) | ast.Attribute(value=ast.Name(id=used)) if used == name:
                 return True
-            case ast.For(iter=iterable) if name in _names(iterable):
+            case ast.For(iter=iterable) if name in _iterated(iterable):
+                return True
+            case ast.Call(func=ast.Attribute(attr=function), args=parts) if function in _OF_ROWS and any(
+                isinstance(one, ast.Name) and one.id == name for one in parts
+            ):
                 return True
             case ast.BinOp(op=ast.MatMult(), left=left, right=right) if name in _names(left) | _names(right):
                 return True
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=used)]) if used == name:
                 return True
     return False
+
+
+def _iterated(node: ast.expr) -> set[str]:
+    """The names of what a loop runs over; those in the bounds of a range are numbers."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
+        return set()
+    if isinstance(node, ast.Call):
+        return {name for part in node.args for name in _iterated(part)}
+    return _names(node)
 
 
 def _places_of(node: ast.expr) -> list[ast.expr]:

@@ -18,6 +18,7 @@ from polyviz.frontend.element_loops import over_positions
 from polyviz.frontend.finals import final_values
 from polyviz.frontend.last_values import with_last_values
 from polyviz.frontend.names import GlobalNames
+from polyviz.frontend.nested_functions import without_nested_functions
 from polyviz.frontend.new_arrays import with_new_arrays
 from polyviz.frontend.order import schedule_tree
 from polyviz.frontend.program import Program
@@ -25,6 +26,7 @@ from polyviz.frontend.returns import one_return
 from polyviz.frontend.source import Source, read_source
 from polyviz.frontend.statements import StatementReader
 from polyviz.frontend.swaps import without_swaps
+from polyviz.frontend.taken_apart import taken_apart
 from polyviz.frontend.usage import look_at
 from polyviz.frontend.written_out import written_out
 from polyviz.model.scop import Scop
@@ -131,11 +133,12 @@ def _notes(source: Source, unknown: Iterable[str], frozen: Mapping[str, int]) ->
 
 def _read(source: Source, sizes: Mapping[str, int]) -> tuple[Program, tuple[Node, ...]]:
     """Read the statements, again as long as more names turn out to need memory."""
+    source = taken_apart(without_nested_functions(source))
     names = GlobalNames(source)
     source = with_new_arrays(counted(source, names), names)
     source = one_return(without_swaps(source, names), names)
     source = with_last_values(over_positions(written_out(source, names), names), names)
-    usage = look_at(source.body, names.canonical)
+    usage = look_at(source.body, names.canonical, names.helper)
     stored: frozenset[str] = frozenset()
     while True:
         program = Program(source, usage, names, stored, sizes)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE
 from polyviz.frontend.jumps import ends_early
 from polyviz.frontend.regions import call_of, difference
+from polyviz.frontend.visited import located
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,14 +64,14 @@ class _New:
 
     def made(self, node: ast.stmt) -> ast.stmt:
         """The line that makes it, in the place of ``node``."""
-        return _located(ast.Assign([ast.Name(self.name, ast.Store())], self.creation), node)
+        return located(ast.Assign([ast.Name(self.name, ast.Store())], self.creation), node)
 
     def filled(self, node: ast.stmt) -> list[ast.stmt]:
         """The line that fills it, in the place of ``node``."""
         if self.value is None:
             return []
         everything = ast.Subscript(ast.Name(self.name, ast.Load()), ast.Constant(...), ast.Store())
-        return [_located(ast.Assign([everything], self.value), node)]
+        return [located(ast.Assign([everything], self.value), node)]
 
 
 @dataclass(slots=True)
@@ -207,7 +208,7 @@ def _clipped(shape: ast.expr) -> ast.expr:
 def _running(lengths: Sequence[ast.expr], node: ast.stmt) -> ast.stmt:
     running = Running()
     running.lengths = [copy.deepcopy(length) for length in lengths]
-    return _located(running, node)
+    return located(running, node)
 
 
 def _names(nodes: Iterable[ast.AST]) -> list[ast.Name]:
@@ -217,10 +218,3 @@ def _names(nodes: Iterable[ast.AST]) -> list[ast.Name]:
 def _uses(nodes: Iterable[ast.AST]) -> Counter[str]:
     return Counter(part.id for part in _names(nodes))
 
-
-def _located(statement: ast.stmt, node: ast.stmt) -> ast.stmt:
-    """``statement`` at the place of ``node``, where its parts have none of their own."""
-    for part in ast.walk(statement):
-        if not hasattr(part, "lineno") and isinstance(part, ast.stmt | ast.expr | ast.keyword):
-            ast.copy_location(part, node)
-    return statement

@@ -19,6 +19,11 @@ _NUMBERS = "A loop nest works on numbers and arrays of numbers."
 _SCALARS = "Every operation is analysed element by element."
 _WRITE_LOOP = "Write a `for` loop over `range`."
 _OUTSIDE = "Do this outside of the function or cell that polyviz gets."
+_EXCEPTION = "Exceptions leave a loop at a point that no schedule can keep."
+_GUARD = (
+    "Outside of loops, sizes can be asked for: `assert A.shape[1] == n`, or `if A.shape[1] != n: raise ...`. Ask for "
+    "anything else outside of the function or cell that polyviz gets."
+)
 _ONE_ASSIGNMENT = "Write an assignment statement of its own."
 
 STATEMENTS: dict[type[ast.AST], Refusal] = {
@@ -28,17 +33,16 @@ STATEMENTS: dict[type[ast.AST], Refusal] = {
         "Put the rest of the body under one `if`.",
     ),
     ast.Try: Refusal("`try`", "Exceptions leave a loop at a point that no schedule can keep.", _OUTSIDE),
-    ast.Raise: Refusal("`raise`", "Exceptions leave a loop at a point that no schedule can keep.", _OUTSIDE),
-    ast.Assert: Refusal(
-        "`assert`", "Exceptions leave a loop at a point that no schedule can keep.", _OUTSIDE
-    ),
+    ast.Raise: Refusal("This `raise`", _EXCEPTION, _GUARD),
+    ast.Assert: Refusal("This `assert`", _EXCEPTION, _GUARD),
     ast.With: Refusal("`with`", "A context manager runs code with side effects.", _OUTSIDE),
     ast.AsyncFor: Refusal("`async for`", _LOOP_COUNT, _WRITE_LOOP),
     ast.AsyncWith: Refusal("`async with`", "A context manager runs code with side effects.", _OUTSIDE),
     ast.FunctionDef: Refusal(
-        "A nested function",
-        "It may be called at any time.",
-        "Define it outside; one `return` expression is inlined.",
+        "This nested function",
+        "One that is only called, behind its definition at the beginning of a line of the function, takes the place of "
+        "its calls; this one is used otherwise, or has more than plain arguments, assignments, `if` and `return`.",
+        "Call it by its own name and pass it numbers and arrays, or write its statements where it is called.",
     ),
     ast.AsyncFunctionDef: Refusal(
         "`async def`", "It runs interleaved with other code.", "Write a plain function."
@@ -68,7 +72,9 @@ EXPRESSIONS: dict[type[ast.AST], Refusal] = {
         "A generator expression", _NUMBERS, "Write a loop that accumulates into a scalar."
     ),
     ast.Lambda: Refusal(
-        "`lambda`", "It may be called at any time.", "Write the expression where it is used."
+        "`lambda`",
+        "It may be called at any time.",
+        "Give it a name, `f = lambda x: ...`, and only call it, or write the expression where it is used.",
     ),
     ast.NamedExpr: Refusal("`:=`", "An assignment inside an expression hides a statement.", _ONE_ASSIGNMENT),
     ast.Await: Refusal("`await`", "It runs interleaved with other code.", "Write a plain function."),

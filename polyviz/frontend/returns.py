@@ -7,6 +7,8 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.loop_returns import out_of_loops
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -31,7 +33,7 @@ def one_return(source: Source, names: GlobalNames) -> Source:
     returns = list(_returns(source.body))
     if source.is_cell or not returns or (len(returns) == 1 and returns[0] is source.body[-1]):
         return source
-    body = _straight(source.body)
+    body = _straight(out_of_loops(source, names))
     kept = list(_returns(body))
     if any(id(part) not in {id(last) for last in _last(body)} for part in kept):
         return source

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, cast
 
 from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.functions import PURE
@@ -25,6 +25,7 @@ from polyviz.frontend.regions import (
 )
 from polyviz.frontend.sums import Places, Shapes, SumReader
 from polyviz.frontend.symbols import ArrayDraft
+from polyviz.frontend.visited import located
 from polyviz.model.scop import Creation
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ _NOTE = (
     "read as loops over elements: the slices are taken to lie inside their arrays and to be equally long, and whole "
     "numbers are computed in 64 bits."
 )
-Located = TypeVar("Located", bound=ast.AST)
 _NAMES = ("i", "j", "k", "l", "m", "p", "q", "r")
 
 
@@ -69,6 +69,8 @@ class SliceReader:
                 pass
             case ast.Assign(targets=[ast.Name() as target], value=value):
                 return self._new_array(node, target, value) or self.behind_sums(node, value)
+            case ast.If(test=test) if not any(isinstance(part, ast.BoolOp | ast.IfExp) for part in ast.walk(test)):
+                return self.behind_sums(node, test)
             case ast.Assign(targets=[_, _, *_] as targets) if any(map(self._has_axes, targets)):
                 raise self._program.source.error(
                     node,
@@ -94,7 +96,7 @@ class SliceReader:
         if self._matched:
             self._note(node)
         return [
-            _located(statement, node)
+            located(statement, node)
             for statement in self._statements(region, names, element, operator, source, target)
         ]
 
@@ -108,7 +110,7 @@ class SliceReader:
         for place, value in enumerate(values):
             if self._makes_array(value):
                 name = self._program.parameters.fresh("result")
-                before.append(_located(ast.Assign([ast.Name(name, ast.Store())], value), value))
+                before.append(located(ast.Assign([ast.Name(name, ast.Store())], value), value))
                 values[place] = ast.copy_location(ast.Name(name, ast.Load()), value)
         last = copy.copy(node)
         last.value = ast.copy_location(ast.Tuple(values, ast.Load()), node) if is_tuple else values[0]
@@ -122,13 +124,15 @@ class SliceReader:
         """The loops that fill a new array with the elements of ``value``; None where that is no array."""
         if target.id in self._program.arrays or not self._makes_array(value):
             return None
-        lengths = [_located(length, value) for length in self._sums.shape(value)]
-        extents = [_located(call_of("max", length, ast.Constant(0)), value) for length in lengths]
+        lengths = [located(length, value) for length in self._sums.shape(value)]
+        extents = [located(call_of("max", length, ast.Constant(0)), value) for length in lengths]
         draft = self._creations.of_values(node, target, extents)
         axes = tuple(Axis(ast.Constant(0), length, 1) for length in lengths)
         return self._stored(node, target, Region(draft, target, axes), None, value)
 
-    def behind_sums(self, node: ast.Assign | ast.AugAssign | ast.Return, value: ast.expr) -> list[ast.stmt] | None:
+    def behind_sums(
+        self, node: ast.Assign | ast.AugAssign | ast.Return | ast.If, value: ast.expr
+    ) -> list[ast.stmt] | None:
         """``node`` behind the loops that add up what its ``value`` asks for; None where it asks for no sum."""
         self._sums.before, self._matched = [], False
         added = cast("ast.expr", _Sums(self._sums).visit(copy.deepcopy(value)))
@@ -137,8 +141,8 @@ class SliceReader:
             return None
         self._note(node)
         with_sum = copy.copy(node)
-        with_sum.value = added
-        return [_located(statement, node) for statement in (*before, with_sum)]
+        setattr(with_sum, "test" if isinstance(node, ast.If) else "value", added)
+        return [located(statement, node) for statement in (*before, with_sum)]
 
     def _has_axes(self, target: ast.expr) -> bool:
         region = self._regions.read(target) if isinstance(target, ast.Subscript) else None
@@ -224,7 +228,7 @@ class SliceReader:
             self._matched = True
             return ast.copy_location(region.at(self._matching(node, region.axes, target, names), ast.Load()), node)
         if (made := self._generated(node)) is not None:
-            return _located(made.value(self._matching(node, made.axes, target, names)), node)
+            return located(made.value(self._matching(node, made.axes, target, names)), node)
         added = self._sums.value(node, Places(target.axes, tuple(names)))
         if added is not None:
             self._matched = True
@@ -314,10 +318,3 @@ class _Sums(ast.NodeTransformer):
         added = self._reader.value(node, Places()) if isinstance(node, ast.expr) else None
         return self.generic_visit(node) if added is None else added
 
-
-def _located(statement: Located, node: ast.AST) -> Located:
-    """``statement`` at the place of ``node``, where its parts do not have a place of their own."""
-    for part in ast.walk(statement):
-        if not hasattr(part, "lineno") and isinstance(part, ast.stmt | ast.expr):
-            ast.copy_location(part, node)
-    return statement

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, cast
 
+import islpy as isl
+
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.assignments import AssignmentReader
 from polyviz.frontend.environment import Known
@@ -13,10 +15,11 @@ from polyviz.frontend.jumps import ends_early, without_continue
 from polyviz.frontend.loops import after_loop, counter_value, counters, read_header
 from polyviz.frontend.new_arrays import Running
 from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Repeat
-from polyviz.frontend.refuse import EXPRESSIONS, statement_refusal
+from polyviz.frontend.refuse import EXPRESSIONS, STATEMENTS, statement_refusal
 from polyviz.frontend.results import read_return
 from polyviz.frontend.slices import SliceReader
 from polyviz.frontend.swaps import Exchanged
+from polyviz.frontend.taken_apart import OfLength
 from polyviz.model.expression import Break, Name
 from polyviz.model.scop import Exchange
 
@@ -44,8 +47,10 @@ class StatementReader:
             ast.Break: self._break,
             ast.Expr: self._expression,
             ast.Pass: lambda node: (),
+            ast.Assert: self._assert,
             Exchanged: self._exchanged,
             Running: self._running,
+            OfLength: self._of_length,
         }
 
     def program_body(self, body: Iterable[ast.stmt]) -> tuple[Node, ...]:
@@ -212,6 +217,47 @@ class StatementReader:
             program.assumptions.append(value.gt_set(value.sub(value)).params())
         return ()
 
+    def _assert(self, node: ast.Assert) -> tuple[Node, ...]:
+        """Take for granted what is asserted of sizes."""
+        holds = self._of_sizes(node.test)
+        if holds is None:
+            raise self._program.source.refuse(node, STATEMENTS[ast.Assert])
+        return self._taken_for_granted(node, holds)
+
+    def _of_sizes(self, test: ast.expr) -> isl.Set | None:
+        """The sizes for which ``test`` holds; None in a loop or condition, and where it asks for anything else."""
+        program = self._program
+        if program.depth:
+            return None
+        try:
+            return AffineReader((), program.parameters).condition(self._expressions.read(test)).params()
+        except NotAffine:
+            return None
+
+    def _taken_for_granted(self, node: ast.stmt, holds: isl.Set) -> tuple[Node, ...]:
+        self._program.assumptions.append(holds)
+        self._program.notes.append(
+            f"Line {node.lineno}: calls with other sizes are refused, with an error of polyviz, before anything is "
+            "changed."
+        )
+        return ()
+
+    def _of_length(self, node: OfLength) -> tuple[Node, ...]:
+        """Take for granted that a row has as many elements as are written for it."""
+        program = self._program
+        array = self._expressions.shape_of(node.array)
+        if array.rank != node.axis + 1:
+            raise program.source.error(
+                node,
+                f"`{array.name}` has {array.rank} dimensions, and {node.axis} of them are subscripted here.",
+                reason="What is taken apart, or set by several values, has to be a row of numbers.",
+                hint="Write one assignment per element, with one subscript per dimension.",
+            )
+        length = AffineReader((), program.parameters).value(program.extent(array, node.axis))
+        count = length.sub(length).add_constant_val(isl.Val(node.count))
+        program.assumptions.append(length.eq_set(count).params())
+        return ()
+
     def _check_variable(self, node: ast.For, name: str) -> None:
         if name in self._program.stored or name in self._program.arrays:
             raise self._program.source.error(
@@ -223,6 +269,10 @@ class StatementReader:
 
     def _if(self, node: ast.If) -> tuple[Node, ...]:
         program = self._program
+        if not node.orelse and isinstance(node.body[0], ast.Raise):
+            fails = self._of_sizes(node.test)
+            if fails is not None:
+                return self._taken_for_granted(node, fails.complement())
         condition = self._expressions.read(node.test)
         requirements = program.requirements()
         program.depth += 1

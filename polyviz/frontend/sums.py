@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _PRODUCTS = ("numpy.dot", "numpy.matmul", "numpy.vdot", "numpy.inner")
 _SUMS = ("sum", "mean")
+_COUNTS = ("any", "all", "count_nonzero")
+_NORM = "linalg.norm"
 _EXTREMES = {"max": "maximum", "amax": "maximum", "min": "minimum", "amin": "minimum"}
 
 
@@ -99,6 +101,11 @@ class SumReader:
         axes, own = [axis for axis, _ in along], [name for _, name in along]
         if summed.kind in _EXTREMES:
             return self._extreme(_EXTREMES[summed.kind], region, axes, own, element)
+        if summed.kind in _COUNTS:
+            return self._counted(summed.kind, axes, own, element)
+        if summed.kind == _NORM:
+            square = ast.BinOp(element, ast.Mult(), ast.Call(_of_numpy("conj"), [copy.deepcopy(element)], []))
+            return ast.Call(_of_numpy("sqrt"), [ast.Call(_of_numpy("real"), [self._total(axes, own, square)], [])], [])
         total = self._total(axes, own, element)
         if summed.kind == "sum":
             return total
@@ -108,6 +115,15 @@ class SumReader:
             length = call_of("max", axis.length, ast.Constant(0))
             self.before.append(ast.AugAssign(ast.Name(count, ast.Store()), ast.Mult(), length))
         return ast.BinOp(total, ast.Div(), ast.Name(count, ast.Load()))
+
+    def _counted(self, kind: str, axes: Sequence[Axis], names: Sequence[str], element: ast.expr) -> ast.expr:
+        """How many elements are true, or whether some or all are."""
+        if kind == "all":
+            element = ast.UnaryOp(ast.Not(), element)
+        total = self._total(axes, names, ast.IfExp(element, ast.Constant(1), ast.Constant(0)))
+        if kind == "count_nonzero":
+            return total
+        return ast.Compare(total, [ast.Gt() if kind == "any" else ast.Eq()], [ast.Constant(0)])
 
     def _names(self, region: Region, axis: int | None, places: Places) -> list[str] | None:
         """A name for the loop along each axis: for those that stay, the name of the matching axis of the result."""
@@ -178,7 +194,7 @@ class SumReader:
             case ast.Call(func=function, args=[operand, *rest], keywords=keywords) if (
                 self._expressions.canonical(function) or ""
             ).startswith("numpy."):
-                kind = (self._expressions.canonical(function) or "").rpartition(".")[2]
+                kind = (self._expressions.canonical(function) or "").partition(".")[2]
             case ast.Call(func=ast.Attribute(value=operand, attr=kind), args=rest, keywords=keywords):
                 pass
             case _:
@@ -186,7 +202,10 @@ class SumReader:
         given = [*rest, *(one.value for one in keywords if one.arg == "axis")]
         axis = constant_of(given[0]) if given else None
         others = len(rest) + len(keywords) - len(given) or len(given) > 1 or (given and axis is None)
-        return None if others or kind not in (*_SUMS, *_EXTREMES) else _Summed(kind, operand, axis)
+        is_method = isinstance(node, ast.Call) and operand is getattr(node.func, "value", None)
+        known = (*_SUMS, *_EXTREMES, *_COUNTS) if not is_method else (*_SUMS, *_EXTREMES, *_COUNTS[:2])
+        is_norm = kind == _NORM and not is_method and axis is None
+        return None if others or not (kind in known or is_norm) else _Summed(kind, operand, axis)
 
     def _widest(self, node: ast.expr) -> Region | None:
         """The region in ``node`` with the most dimensions, which the others are matched with."""

@@ -62,15 +62,19 @@ class Usage:
         self.least_ranks[name] = max(self.least_ranks.get(name, 1), self.least_ranks.get(alias, 1))
 
 
-def look_at(body: Iterable[ast.stmt], canonical: Callable[[ast.expr], str | None]) -> Usage:
-    """Collect the facts of ``body``; ``canonical`` resolves global names.
+def look_at(
+    body: Iterable[ast.stmt],
+    canonical: Callable[[ast.expr], str | None],
+    helper: Callable[[ast.expr], ast.FunctionDef | None] = lambda node: None,
+) -> Usage:
+    """Collect the facts of ``body``; ``canonical`` resolves global names, ``helper`` finds functions that it calls.
 
     >>> usage = look_at(ast.parse("for i in range(n - 1): A[i] = k * B[i, m]").body, lambda node: None)
     >>> sorted(usage.affine), sorted(usage.data), {name: sorted(usage.subscripts[name]) for name in "AB"}
     (['i', 'm', 'n'], ['k'], {'A': [1], 'B': [2]})
     """
     statements = list(body)
-    visitor = _Visitor(canonical, temporaries_of_data(statements))
+    visitor = _Visitor(canonical, helper, temporaries_of_data(statements))
     for node in statements:
         visitor.visit(node)
     visitor.spread()
@@ -108,9 +112,15 @@ def _names(node: ast.AST) -> set[str]:
 
 
 class _Visitor(ast.NodeVisitor):
-    def __init__(self, canonical: Callable[[ast.expr], str | None], of_data: set[str]) -> None:
+    def __init__(
+        self,
+        canonical: Callable[[ast.expr], str | None],
+        helper: Callable[[ast.expr], ast.FunctionDef | None],
+        of_data: set[str],
+    ) -> None:
         self.usage = Usage()
         self._canonical = canonical
+        self._helper = helper
         self._of_data = of_data
         self._position: Position = "data"
         self._flows: list[tuple[str, ast.expr]] = []
@@ -164,6 +174,9 @@ class _Visitor(ast.NodeVisitor):
         self._visit_at("condition", node.test)
         self._visit_at("data", *node.body, *node.orelse)
 
+    def visit_Assert(self, node: ast.Assert) -> None:
+        self._visit_at("condition", node.test)
+
     def visit_IfExp(self, node: ast.IfExp) -> None:
         self._visit_at("condition", node.test)
         self.visit(node.body)
@@ -212,6 +225,7 @@ class _Visitor(ast.NodeVisitor):
             self.visit(node.value)
 
     def visit_Call(self, node: ast.Call) -> None:
+        self._passed_on(node)
         name = self._canonical(node.func)
         if name is None and isinstance(node.func, ast.Attribute):
             self._visit_at("data", node.func)
@@ -235,6 +249,28 @@ class _Visitor(ast.NodeVisitor):
         keeps = isinstance(node.func, ast.Name) and node.func.id in INTEGER_CALLS
         inside = "rounded" if name == "int" and self._position == "affine" else self._position
         self._visit_at(inside if keeps else "data", *arguments)
+
+    def _passed_on(self, node: ast.Call) -> None:
+        """An array has as many dimensions as the helper subscripts that it is passed to."""
+        helper = self._helper(node.func)
+        if helper is None:
+            return
+        parameters = [argument.arg for argument in (*helper.args.posonlyargs, *helper.args.args)]
+        given = [*zip(parameters, node.args, strict=False), *((one.arg or "", one.value) for one in node.keywords)]
+        arrays = [(parameter, value.id) for parameter, value in given if isinstance(value, ast.Name)]
+        if not arrays:
+            return
+
+        def others(called: ast.expr) -> ast.FunctionDef | None:
+            found = self._helper(called)
+            return None if found is None or found.name == helper.name else found
+
+        inside = look_at(helper.body, self._canonical, others)
+        for parameter, name in arrays:
+            for count, place in inside.subscripts.get(parameter, {}).items():
+                self.usage.subscripts[name].setdefault(count, place)
+            if inside.least_ranks.get(parameter):
+                self._at_least(name, inside.least_ranks[parameter])
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
         """What ``int`` makes whole need not be so before: a product of names there is one with a fraction."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterable
+
+    from polyviz.frontend.names import GlobalNames
+    from polyviz.frontend.source import Source
+
+Located = TypeVar("Located", bound=ast.AST)
 
 
 def visited(transformer: ast.NodeTransformer, body: Iterable[ast.stmt]) -> list[ast.stmt]:
@@ -21,3 +26,37 @@ def visited(transformer: ast.NodeTransformer, body: Iterable[ast.stmt]) -> list[
         found = transformer.visit(node)
         written += found if isinstance(found, list) else [found]
     return written
+
+
+def located(statement: Located, node: ast.AST) -> Located:
+    """``statement`` at the place of ``node``, where its parts do not have a place of their own."""
+    for part in ast.walk(statement):
+        if not hasattr(part, "lineno") and isinstance(part, ast.stmt | ast.expr | ast.keyword):
+            ast.copy_location(part, node)
+    return statement
+
+
+class FreshNames:
+    """Names that neither ``source`` nor what is around it has.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> source = read_source("total = 0", None, None)
+    >>> fresh = FreshNames(source, GlobalNames(source))
+    >>> fresh.like("total"), fresh.like("total")
+    ('total_', 'total__')
+    """
+
+    def __init__(self, source: Source, names: GlobalNames) -> None:
+        parts = [part for node in source.body for part in ast.walk(node)]
+        arguments = ast.walk(source.arguments) if source.arguments else ()
+        self._taken = {part.id for part in parts if isinstance(part, ast.Name)}
+        self._taken |= {part.arg for part in (*parts, *arguments) if isinstance(part, ast.arg)}
+        self._names = names
+
+    def like(self, stem: str) -> str:
+        """``stem``, longer where somebody has it."""
+        while stem in self._taken or self._names.knows(stem):
+            stem += "_"
+        self._taken.add(stem)
+        return stem

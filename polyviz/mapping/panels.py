@@ -192,10 +192,10 @@ def _blocks_of(row: isl.UnionPwAff, count: int) -> isl.UnionPwAff:
 
 
 def _work(scop: Scop, name: str, around: Sequence[isl.UnionPwAff], mark: str) -> ParallelWork:
-    """The steps of a block that threads share: its rows times the longest sum inside ``around``."""
-    (steps,) = region_extents(scop, (name,), around)
-    rows = steps.scale_val(isl.Val(0)).add_constant_val(isl.Val(SHARED))
-    return ParallelWork(mark, (rows, steps))
+    """The steps of a block that threads share: its rows times the longest sum inside ``around``, and what one costs."""
+    extents = region_extents(scop, (name,), around)
+    rows = isl.PwAff.val_on_domain(scop.context, isl.Val(SHARED))
+    return ParallelWork(mark, (rows, *extents))
 
 
 def _said(names: tuple[str, ...], *, shared: bool) -> Decision:

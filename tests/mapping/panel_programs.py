@@ -23,6 +23,14 @@ PROGRAMS = {
                     w -= L[i, j] * x[j]
                 x[i] = w / L[i, i]
         """,
+    "called": """
+        def called(L, x, b):
+            for i in range(len(x)):
+                x[i] = b[i]
+                for j in range(i):
+                    x[i] -= np.sin(L[i, j]) * x[j]
+                x[i] = x[i] / L[i, i]
+        """,
     "backward": """
         def backward(L, x, b):
             for i in range(len(x) - 1, -1, -1):

@@ -1,4 +1,4 @@
 def f(A, n):
-    assert n > 0
     for i in range(n):
+        assert A[i] > 0
         A[i] = 0.0

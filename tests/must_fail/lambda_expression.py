@@ -1,4 +1,5 @@
 def f(A, n):
     square = lambda x: x * x
+    twice = square
     for i in range(n):
-        A[i] = square(A[i])
+        A[i] = twice(A[i])

@@ -2,5 +2,6 @@ def f(A, n):
     def square(x):
         return x * x
 
+    twice = square
     for i in range(n):
-        A[i] = square(A[i])
+        A[i] = twice(A[i])
