@@ -35,6 +35,7 @@ settings.load_profile("deterministic")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden from what the tests produce")
+    parser.addoption("--optimised", action="store_true", help="compile C as users do, also where slow tests are left out")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -45,6 +46,18 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Spinning OpenMP threads starve each other when several test workers share few cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    # Who leaves out the slow tests waits for the others, and a third of that time went into optimising C that runs once.
+    # The whole suite, and a test that is run by itself, compile as users do.
+    if "not slow" in config.option.markexpr and not config.getoption("--optimised"):
+        hardly_optimise()
+
+
+def hardly_optimise() -> None:
+    """A flag that comes after the toolchain's own, and is part of the key under which a library is kept."""
+    from polyviz.runtime.toolchain import FLOATING_POINT_FLAGS
+
+    for contract, flags in FLOATING_POINT_FLAGS.items():
+        FLOATING_POINT_FLAGS[contract] = (*flags, "-O1")
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
