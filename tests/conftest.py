@@ -35,7 +35,7 @@ settings.load_profile("deterministic")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden from what the tests produce")
-    parser.addoption("--optimised", action="store_true", help="compile C as users do, also where slow tests are left out")
+    parser.addoption("--optimised", action="store_true", help="compile C as for users, also without slow tests")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -46,8 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Spinning OpenMP threads starve each other when several test workers share few cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    # Who leaves out the slow tests waits for the others, and a third of that time went into optimising C that runs once.
-    # The whole suite, and a test that is run by itself, compile as users do.
+    # Who leaves out the slow tests waits for the others, and to optimise C that runs once takes longer than to run it.
+    # The whole suite, and a test that is run by itself, compile as for users.
     if "not slow" in config.option.markexpr and not config.getoption("--optimised"):
         hardly_optimise()
 
