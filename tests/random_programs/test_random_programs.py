@@ -108,6 +108,7 @@ def _failure(program: Program, outcome: Outcome) -> str:
 # The generator
 
 
+@pytest.mark.slow
 def test_a_seed_always_gives_the_same_program() -> None:
     assert generate(11) == generate(11)
     first, second = (generate(11).values(generate(11).cases[1]) for _ in range(2))

@@ -428,6 +428,7 @@ def test_what_alternates_with_the_steps_of_a_sum_runs_in_their_thread():
     np.testing.assert_allclose(A, B)
 
 
+@pytest.mark.slow
 def test_a_shared_sum_whose_first_steps_isl_finds_no_minimum_of():
     """Strides and a disjunction: isl fails at the lexicographic minimum of the instances."""
 
@@ -480,6 +481,7 @@ def test_doitgen_needs_one_transaction_per_request_where_threads_run_along_rows(
     assert set(transactions("superposition").values()) == {1.0}
 
 
+@pytest.mark.slow
 def test_staged_tiles_of_doitgen_move_full_segments_too():
     """A request of 16 bytes per thread takes four of them."""
     rows = doitgen_accesses("superposition")
