@@ -10,7 +10,7 @@ import signal
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
@@ -35,6 +35,7 @@ settings.load_profile("deterministic")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden from what the tests produce")
+    parser.addoption("--optimised", action="store_true", help="compile C as for users, also without slow tests")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -45,6 +46,24 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Spinning OpenMP threads starve each other when several test workers share few cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    # Who leaves out the slow tests waits for the others, and to optimise C that runs once takes longer than to run it.
+    # The whole suite, and a test that is run by itself, compile as for users.
+    if "not slow" in config.option.markexpr and not config.getoption("--optimised"):
+        hardly_optimise()
+
+
+def hardly_optimise() -> None:
+    """The level comes after the toolchain's own, and is part of the key under which a library is kept."""
+    from polyviz.runtime.cache import BuildCache
+
+    library = BuildCache.library
+
+    def library_in_haste(*arguments: Any, extra_flags: tuple[str, ...] = (), **options: Any) -> Any:
+        # The templates of the emulator run for moments in small tests; vectors and their constants need a little more.
+        level = "-O0" if "-std=gnu++17" in arguments[2].flags else "-O1"
+        return library(*arguments, extra_flags=(*extra_flags, level), **options)
+
+    BuildCache.library = library_in_haste
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -42,6 +42,12 @@ def shared_function(text: str) -> Callable[..., Any]:
     return function_of(text)
 
 
+@cache
+def shared_kernel(text: str, target: str, **options: Any) -> pv.Kernel:
+    """The kernel of ``text`` with Pluto's order, made once for tests that differ in their arguments only."""
+    return pv.compile(shared_function(text), schedule="pluto", target=target, **options)
+
+
 def compiled_by_numba(function: Callable[..., Any], values: tuple[Any, ...]) -> Callable[..., Any]:
     """The reference that kernels are compared with, compiled for the types of ``values`` once."""
     return _reference(function, tuple(map(numba.typeof, values)))
@@ -75,12 +81,26 @@ def agree(
     keywords: dict[str, Any] | None = None,
     **options: Any,
 ) -> pv.Kernel:
-    """Call the original and the kernel on copies of ``arguments``: same arrays, same result, same types."""
+    """Call the original and its kernel on copies of ``arguments``: same arrays, same result, same types."""
     if isinstance(function, str):
         function = shared_function(function)
+    kernel = pv.compile(function, schedule=schedule, target=target, **options)
+    compare(function, kernel, *arguments, keywords=keywords)
+    return kernel
+
+
+def agree_at(text: str, *arguments: Any, target: str, **options: Any) -> pv.Kernel:
+    """The same with a kernel that other tests of ``text`` have called already, perhaps with other types and sizes."""
+    kernel = shared_kernel(text, target, **options)
+    compare(shared_function(text), kernel, *arguments)
+    return kernel
+
+
+def compare(
+    function: Callable[..., Any], kernel: pv.Kernel, *arguments: Any, keywords: dict[str, Any] | None = None
+) -> None:
     reference = compiled_by_numba(function, (*arguments, *(keywords or {}).values()))
     expected_arguments, actual_arguments = copies(arguments), copies(arguments)
-    kernel = pv.compile(function, schedule=schedule, target=target, **options)
     with quickly_compiled():
         expected = reference(*expected_arguments, **(keywords or {}))
     actual = kernel(*actual_arguments, **(keywords or {}))
@@ -88,7 +108,6 @@ def agree(
         if isinstance(one, np.ndarray):
             assert_same(one, other, f"argument {position}\n{kernel.source}")
     assert_same(expected, actual, f"result\n{kernel.source}")
-    return kernel
 
 
 def copies(arguments: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -145,6 +145,7 @@ def test_doctor_says_what_to_install(monkeypatch, capsys) -> None:
     assert "GPU: pip install cupy-cuda13x" in advice
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
     command = f"{sys.executable} -m polyviz.cli doctor | head -n 1"
     run = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)

@@ -176,6 +176,7 @@ def test_memory_based_dependences_are_those_of_the_enumeration(program: Program)
         assert by_kind_and_array(found, n) == memory_pairs(run(program, n))
 
 
+@pytest.mark.slow
 @given(programs(arrays=("A", "B")))
 @settings(max_examples=80)
 def test_validity_implies_the_whole_memory_order(program: Program):

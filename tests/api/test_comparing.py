@@ -63,6 +63,7 @@ def test_names_of_schedules_are_unique() -> None:
     assert list(named_schedules("pluto")) == ["pluto"]  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_refused_variant_is_a_row_and_arguments_stay_as_they_are() -> None:
     text = "def running(A):\n    for i in range(1, len(A)):\n        A[i] = A[i - 1] + A[i]\n"
     array = np.arange(5.0)

@@ -92,6 +92,7 @@ def test_the_contract_is_said_and_the_bits_are_compared() -> None:
     assert free.rows[0].verified
 
 
+@pytest.mark.slow
 def test_what_libraries_round_is_compared_within_rounding_and_that_is_said() -> None:
     (row,) = compared(EXPONENTIAL, targets="c", contract="strict").rows
     assert row.verified

@@ -144,6 +144,7 @@ def test_a_damaged_file_is_said_in_the_report(recorded: list[str]) -> None:
     kernel(*arrays())
 
 
+@pytest.mark.slow
 def test_options_of_another_version_are_ignored_and_said(recorded: list[str]) -> None:
     from pathlib import Path
 

@@ -220,6 +220,7 @@ def test_names_of_the_user_do_not_collide() -> None:
     assert (run(kernel, given)[0] == 51).all()
 
 
+@pytest.mark.thinned(4)
 @needs_compiler
 @pytest.mark.parametrize("name", SUMS)
 def test_the_text_compiles_without_a_warning(name: str, tmp_path: Any) -> None:
@@ -400,7 +401,7 @@ def test_every_bit_of_complex_numbers_is_the_same(dtype: str, processor: Any) ->
     np.testing.assert_array_equal(run(kernel, given)[2], expected[2])
 
 
-@pytest.mark.thinned(7)
+@pytest.mark.thinned(13)
 @needs_compiler
 @pytest.mark.parametrize("processor", [WIDE, NARROW], ids=["wide", "narrow"])
 @pytest.mark.parametrize("dtype", ["complex128", "complex64"])

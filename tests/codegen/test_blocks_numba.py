@@ -83,6 +83,7 @@ def test_every_bit_is_the_same(
     assert_same(SUMS[name], kernel, arguments(name, sizes), monkeypatch)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", SUMS)
 def test_short_vectors_and_operands_in_place(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = kernel_for(name, NARROW, pack=False, tile=(8, 10, 7))

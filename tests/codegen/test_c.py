@@ -132,6 +132,7 @@ def matrices(names: Sequence[str]) -> list[np.ndarray]:
     return [np.arange(400.0).reshape(20, 20) + position for position, _ in enumerate(names)]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("start", range(0, len(HOSTILE), 8))
 @pytest.mark.parametrize("target", ["c", pytest.param("numba", marks=pytest.mark.slow), "python"])
 def test_any_name_for_an_array(target: str, start: int) -> None:
@@ -139,6 +140,7 @@ def test_any_name_for_an_array(target: str, start: int) -> None:
     agree_with_python(read_arrays(names), np.ones((20, 20)), *matrices(names), 20, target=target)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("start", range(0, len(SIZES), 8))
 @pytest.mark.parametrize("target", ["c", pytest.param("numba", marks=pytest.mark.slow), "python"])
 def test_any_name_for_a_size(target: str, start: int) -> None:
@@ -146,6 +148,7 @@ def test_any_name_for_a_size(target: str, start: int) -> None:
     agree_with_python(read_sizes(names), np.ones((20, 20)), *(len(names) * [2]), target=target)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", ["I", "double", "failure", "i_tile", "int64_t", "A_extent0", "np", "min"])
 @pytest.mark.parametrize("target", ["c", pytest.param("numba", marks=pytest.mark.slow), "python"])
 def test_any_name_for_a_written_array(target: str, name: str) -> None:

@@ -65,6 +65,7 @@ def test_binary_operators_mean_what_they_mean_in_numba(symbol, tmp_path):
     check([f"{left} {symbol} {right}" for left, right in pairs_of(names)], tmp_path)
 
 
+@pytest.mark.slow
 def test_complex_division_scales_as_numba_does(tmp_path):
     check(
         [
@@ -88,6 +89,7 @@ def test_comparisons_bring_both_sides_to_numbas_common_type(symbol, tmp_path):
     check([f"{left} {symbol} {right}" for left, right in pairs_of([*MEETING, "z"])], tmp_path, extreme=True)
 
 
+@pytest.mark.slow
 def test_unary_operators_work_in_the_width_of_their_operand(tmp_path):
     texts = [f"{symbol}{name}" for symbol in ("-", "+", "~", "not ") for name in ALL]
     check(
@@ -482,6 +484,7 @@ def test_assignments_store_what_numba_stores(symbol, tmp_path):
     check_bodies(texts, outputs, tmp_path)
 
 
+@pytest.mark.slow
 def test_powers_and_complex_numbers_are_assigned(tmp_path):
     texts = [
         "t0 **= 2",

@@ -58,6 +58,7 @@ def test_the_text_parses_back_to_the_same_expression_without_spare_parentheses(s
         assert printed.count("(") <= text.count("("), (text, printed)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(node=expressions())
 def test_random_expressions_parse_back(node):

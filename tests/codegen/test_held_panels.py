@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from tests.running import function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from polyviz.runtime.kernel import Kernel
 
 needs_compiler = pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
 
@@ -64,18 +67,26 @@ def test_panels_of_other_values_are_packed_again(text: str) -> None:
     assert HELD not in source
 
 
+@cache
+def reference(text: str) -> Kernel:
+    options = {"schedule": "original", "floating_point": "strict", "register_tile": False}
+    return pv.compile(function_of(text), target="c", **options)
+
+
+@cache
+def held(text: str) -> Kernel:
+    return blocked_kernel(text)
+
+
 @needs_compiler
 @pytest.mark.parametrize("sizes", [(0, 3, 40), (4, 1, 40), (1, 1, 1), (5, 67, 53), (3, 9, 601)], ids=str)
 @pytest.mark.parametrize("text", [ROWS, OWN, CHANGED], ids=["rows", "own", "changed"])
 def test_every_bit_is_the_same(text: str, sizes: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polyviz.codegen.c.SMALLEST_SHARED_WORK", 1000)
-    function = function_of(text)
-    reference = pv.compile(function, schedule="original", target="c", floating_point="strict", register_tile=False)
     expected = given(text, *sizes)
-    reference(*expected)
-    kernel = blocked_kernel(text)
+    reference(text)(*expected)
     for _ in range(2):
         actual = given(text, *sizes)
-        kernel(*actual)
+        held(text)(*actual)
     for one, other in zip(expected, actual, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -47,6 +47,7 @@ def test_the_type_is_that_of_numba(text: str, dtypes: tuple[str, str], target: s
     agree(text, *matrices(*dtypes), target=target)
 
 
+@pytest.mark.slow
 def test_products_keep_single_precision() -> None:
     agree(PRODUCT, *matrices("float32", "float32"), target="c")
 

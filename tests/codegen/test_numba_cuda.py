@@ -99,6 +99,7 @@ def sums_of_rows():
     return pv.compile(SUMS, schedule="superposition", target="emulated", namespace=values), values
 
 
+@pytest.mark.slow
 def test_a_sum_that_threads_share_is_handed_over_after_the_loops_of_a_cell():
     made, values = sums_of_rows()
     X, Y = values["X"], values["Y"]

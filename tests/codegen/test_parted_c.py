@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
-from tests.running import agree, function_of
+from tests.running import agree, agree_at, function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,10 +56,10 @@ LIMITS = np.array([-9, 1, 2, 3, 11, 12, 13, 99, np.iinfo("int64").max, np.iinfo(
 def test_every_iteration_is_in_its_part(condition: str, count: int) -> None:
     x = np.random.default_rng(1).random(count)
     text = COMPARED.format(condition=condition)
-    kernel = agree(text, LIMITS, x, np.zeros((len(LIMITS), count)), target="c")
+    kernel = agree_at(text, LIMITS, x, np.zeros((len(LIMITS), count)), target="c")
     assert "c_from" in kernel.source
     narrow = np.clip(LIMITS, -128, 127).astype("int8")
-    agree(text, narrow, x, np.zeros((len(LIMITS), count)), target="c")
+    agree_at(text, narrow, x, np.zeros((len(LIMITS), count)), target="c")
 
 
 WHOLE = {

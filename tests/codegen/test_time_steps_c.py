@@ -64,6 +64,7 @@ def text_of(source: str, dtype: str = "float64") -> str:
     return kernel.specialise(kernel._binder.bind(case(source, 40, 4, dtype), {}).types).text
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("source", [TWO_ARRAYS, FAR, ROWS, UNEVEN, FIXED])
 def test_the_results_are_those_of_the_loops_as_written(source: str, dtype: str) -> None:

@@ -110,7 +110,7 @@ def test_functions_of_one_argument_are_typed_as_in_numba(function):
         assert ours(lambda a: signature(function, (a,)), name) == expected, name
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("function", with_arguments(2))
 def test_functions_of_two_arguments_are_typed_as_in_numba(function):
     # numba would also take a fraction for the number of digits.

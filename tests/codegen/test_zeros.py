@@ -22,6 +22,7 @@ def function(text):
     return names["f"]
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("target", ["c", "numba", "python"])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int32", "uint32", "uint64"])
 def test_a_sum_has_the_bits_of_numbas(dtype, target):

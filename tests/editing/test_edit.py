@@ -260,6 +260,7 @@ def test_copies_are_counted_where_the_tree_is_shown() -> None:
     assert "mark unroll 3" in repr(edit(GEMM).apply("unroll", "k", factor=3).schedule)
 
 
+@pytest.mark.slow
 def test_two_marks_on_one_loop() -> None:
     both = edit(GEMM).apply("vector", "S1.j").apply("unroll", "S1.j", factor=4)
     kernel = runs_like_the_original(GEMM, both, "c")

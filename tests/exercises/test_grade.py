@@ -49,6 +49,7 @@ def test_a_class(tmp_path, capsys) -> None:
     assert "ada.ipynb" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_of_several_answers_the_best_one_counts(tmp_path) -> None:
     cell = "%%polycheck inner-loop\n"
     worse = cell + "{ S0[i, j] -> [j, i] }"
@@ -192,6 +193,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 def test_a_class_with_every_kind_of_file(tmp_path, capsys) -> None:
     for name, content in BROKEN.items():
         (tmp_path / f"{name}.ipynb").write_bytes(content)

@@ -38,6 +38,7 @@ def test_the_result_of_python(name: str, n: int) -> None:
     agree(text_of(name), a=0.1, b=7.3, n=n)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - NOT_IN_NUMBA))
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_result_and_type_of_numba(name: str, target: str) -> None:

@@ -49,6 +49,7 @@ def function(text: str) -> Any:
     return names["sweeps"]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("seed", [*DIAMONDS, *OTHERS])
 def test_random_stencils_compute_the_same(seed: int) -> None:
     kernel, original = diamonds(seed), function(stencil(seed))

@@ -49,6 +49,7 @@ def test_the_order_of_isl_leaves_the_host_no_loop_where_it_need_not(name):
     assert all(kernel.host == () and kernel.blocks for kernel in planned(name, "isl"))
 
 
+@pytest.mark.slow
 def test_the_grid_of_a_wavefront_is_written_by_its_hull():
     """The exact ends have many pieces; the hull has one number for each of its sides."""
     made = made_of("jacobi-2d", "pluto")

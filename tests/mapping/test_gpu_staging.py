@@ -144,6 +144,7 @@ def test_what_stays_in_global_memory_says_why_for_each_array():
     assert {array for array, _ in told} == {"A", "B", "C"}
 
 
+@pytest.mark.slow
 def test_a_thread_with_two_loops_says_so():
     plan = plan_of(entry_of("convolution-layer").function, "isl")
     assert any("more than one loop" in text for text in reasons(plan))
@@ -177,6 +178,7 @@ def test_wherever_the_limit_strikes_it_is_the_reason(monkeypatch):
     assert found == {"isl would need too long to find their tiles"}
 
 
+@pytest.mark.slow
 def test_the_limit_is_the_reason_also_where_it_strikes_at_the_last_question(monkeypatch):
     """Nothing is asked of isl after the box of the only array, so that no later answer tells of the limit."""
 

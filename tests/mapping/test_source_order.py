@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
+from tests.running import compiled_by_numba
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,6 +92,6 @@ def test_what_runs_in_the_order_of_the_source_is_right(size: int) -> None:
     if size <= 40:
         chains(weights, expected, size)
     else:
-        pv.compile(chains, target="numba")(weights, expected, size)
+        compiled_by_numba(chains, (weights, expected, size))(weights, expected, size)
     pv.compile(chains, target="c")(weights, costs, size)
     np.testing.assert_allclose(costs, expected)

@@ -55,6 +55,7 @@ def test_help_names_every_option(notebook, capsys) -> None:
         assert word in shown
 
 
+@pytest.mark.slow
 def test_print_and_a_value_at_the_end_of_a_cell(notebook, capsys) -> None:
     loops = "s = 0.0\nfor i in range(N):\n    s += A[i, i]\n"
     result = notebook.run(f"%%polyopt -t python\n{loops}print('sum', s > 0)\nN + 1")
@@ -362,6 +363,7 @@ def test_arrays_that_overlap_run_as_written_and_that_is_said(notebook) -> None:
     assert "Loops, for arrays that do not overlap" in result._repr_mimebundle_()["text/html"]
 
 
+@pytest.mark.slow
 def test_arrays_that_take_a_slower_way_are_named(notebook) -> None:
     notebook.namespace["A"] = np.asfortranarray(notebook["A"])
     expected = notebook["A"].T + 1.0
@@ -370,6 +372,7 @@ def test_arrays_that_take_a_slower_way_are_named(notebook) -> None:
     assert "Note: A lies in Fortran order and is read through its strides" in repr(result)
 
 
+@pytest.mark.slow
 def test_a_strict_cell_is_verified_bit_for_bit(notebook) -> None:
     result = notebook.run("%%polyopt --contract strict\n" + ACCUMULATE)
     assert "verified bit for bit against the loop as written (contract strict)" in repr(result)

@@ -108,12 +108,14 @@ def _failure(program: Program, outcome: Outcome) -> str:
 # The generator
 
 
+@pytest.mark.slow
 def test_a_seed_always_gives_the_same_program() -> None:
     assert generate(11) == generate(11)
     first, second = (generate(11).values(generate(11).cases[1]) for _ in range(2))
     assert all(np.array_equal(one, other, equal_nan=True) for one, other in zip(first, second, strict=True))
 
 
+@pytest.mark.slow
 def test_plain_programs_run_without_an_error() -> None:
     sizes: set[int] = set()
     for seed in range(100):
@@ -135,6 +137,7 @@ def test_numba_and_python_agree_on_plain_programs() -> None:
             assert not difference(expected, run(compiled, program, case)), program.source
 
 
+@pytest.mark.slow
 def test_programs_vary() -> None:
     wanted = [
         "elif", "else:", "prange", "np.zeros", "np.empty", ".shape[", "len(", "return", "min(", "max(", " // ", " % ",
@@ -148,6 +151,7 @@ def test_programs_vary() -> None:
     assert wanted == []
 
 
+@pytest.mark.slow
 def test_mixed_programs_hold_what_others_hold_rarely() -> None:
     programs = [generate(seed, MIXED) for seed in range(40)]
     types = [{argument.dtype for argument in program.arguments if argument.kind == "array"} for program in programs]

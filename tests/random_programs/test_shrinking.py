@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.random_programs.generator import generate
 from tests.random_programs.oracle import Outcome
 from tests.random_programs.program import Program
@@ -28,6 +30,7 @@ def _program(body: str) -> Program:
     return Program(0, f"def program():\n    {body}\n", (), (generate(0).cases[0],))
 
 
+@pytest.mark.slow
 def test_the_runner_survives_a_crash_and_a_hang() -> None:
     with Runner(patience=120) as runner:
         crash = runner.judge(_program("import os; os.abort()"), [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -84,7 +85,7 @@ def test_tiles_of_several_runs_in_several_kernels_have_names_of_their_own(schedu
 
 def jacobi(steps=4, size=40):
     generator = np.random.default_rng(7)
-    kernel = pv.compile(entry_of("jacobi-2d-alt").function, schedule="superposition", target="emulated")
+    kernel = emulated("jacobi-2d-alt", "superposition")
     A, B = generator.random((2, size, size))
     return kernel, kernel.bind((), {"tsteps": steps, "A": A, "B": B, "factor": 0.3})
 
@@ -179,9 +180,14 @@ def test_the_order_of_threads_changes_nothing(seed):
     np.testing.assert_array_equal(bound.given["A"], expected.given["A"])
 
 
+@cache
+def product_kernel(**device):
+    return pv.compile(entry_of("gemm").function, schedule="superposition", target="emulated", device=device)
+
+
 def product(changed=lambda text: text, dtype="float64", extents=(140, 70, 45), **device):
     """gemm on sizes that no tile divides, with a change in the text of its kernel."""
-    kernel = pv.compile(entry_of("gemm").function, schedule="superposition", target="emulated", device=device)
+    kernel = product_kernel(**device)
     generator = np.random.default_rng(3)
     rows, columns, depth = extents
     shapes = ((rows, columns), (rows, depth), (depth, columns))
@@ -422,6 +428,7 @@ def test_what_alternates_with_the_steps_of_a_sum_runs_in_their_thread():
     np.testing.assert_allclose(A, B)
 
 
+@pytest.mark.slow
 def test_a_shared_sum_whose_first_steps_isl_finds_no_minimum_of():
     """Strides and a disjunction: isl fails at the lexicographic minimum of the instances."""
 
@@ -474,6 +481,7 @@ def test_doitgen_needs_one_transaction_per_request_where_threads_run_along_rows(
     assert set(transactions("superposition").values()) == {1.0}
 
 
+@pytest.mark.slow
 def test_staged_tiles_of_doitgen_move_full_segments_too():
     """A request of 16 bytes per thread takes four of them."""
     rows = doitgen_accesses("superposition")

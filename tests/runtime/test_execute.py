@@ -479,6 +479,7 @@ def test_expanded_temporaries(target: str, dtype: str) -> None:
         assert [expansion.array for expansion in kernel.plan.expansions] == ["t"]
 
 
+@pytest.mark.slow
 def test_negative_sizes_of_temporaries_are_empty() -> None:
     for target in TARGETS:
         kernel = pv.compile(function_of(EXPANDED), target=target, schedule=DISTRIBUTED)

@@ -207,6 +207,7 @@ def test_small_float32_numbers_are_not_flushed_to_zero():
     assert b".ftz" not in made.binary
 
 
+@pytest.mark.slow
 @needs_nvrtc
 def test_the_report_has_a_row_per_kernel_and_architecture():
     made = pv.compile(gemm(), schedule="superposition", target="emulated")

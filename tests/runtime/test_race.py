@@ -101,6 +101,7 @@ def test_a_variant_that_hangs_is_a_row(worker: Worker) -> None:
     assert [(row.status, row.verified) for row in rows] == [("timeout", None), ("ok", True)]
 
 
+@pytest.mark.slow
 def test_the_values_of_the_caller_stay_as_they_are(worker: Worker) -> None:
     given = race()
     given.run(worker, original(), [entrant("right", program())])
@@ -114,6 +115,7 @@ def test_without_verification_nothing_is_called_verified(worker: Worker) -> None
     assert set(samples) == {"wrong/c"}
 
 
+@pytest.mark.slow
 def test_verification_alone_times_nothing(worker: Worker) -> None:
     rows, notes = race().verify(worker, original(), [entrant("right", program())])
     assert rows[0].verified
@@ -162,6 +164,7 @@ def test_strict_order_stands_in_where_rounding_is_amplified(worker: Worker) -> N
     assert set(samples) == {"order/c"}
 
 
+@pytest.mark.slow
 def test_progress_is_reported_in_order(worker: Worker) -> None:
     seen: list[tuple[str, int, int]] = []
     race().run(worker, original(), [entrant("right", program())], lambda *state: seen.append(state))

@@ -102,6 +102,7 @@ def test_native_code_that_never_returns(job: str, library: str, worker: Worker) 
     assert worker.run("worker_jobs:count", 2, time_limit=30) == 2
 
 
+@pytest.mark.slow
 def test_the_time_limit_does_not_count_the_start(
     worker: Worker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -223,6 +224,7 @@ def test_an_interrupt_stops_the_job_and_the_worker_lives_on(worker: Worker) -> N
     assert worker.run("math:sqrt", 4.0, time_limit=30) == 2.0
 
 
+@pytest.mark.slow
 def test_what_a_job_started_ends_with_it(worker: Worker) -> None:
     started: list[int] = []
     with pytest.raises(TimeLimitError):

@@ -163,6 +163,7 @@ def test_random_programs_are_scheduled_legally(program: Program) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_sizes_of_a_run_are_those_of_its_arguments() -> None:
     arguments = np.zeros((5, 9)), np.ones(5), np.ones(9), 5, 9
 

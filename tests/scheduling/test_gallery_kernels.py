@@ -66,7 +66,7 @@ def test_every_scheduler_is_legal(kernel: str, scheduler: str) -> None:
     legal_schedule(kernel, scheduler)
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize(("kernel", "scheduler"), cases("pluto", "spatial"))
 def test_legal_bands(kernel: str, scheduler: str, golden: Callable[[str], None]) -> None:
     golden("\n".join(bands_text(legal_schedule(kernel, scheduler))))

@@ -177,6 +177,7 @@ def test_sizes_at_hand_tell_that_a_loop_is_short() -> None:
     assert contracted(SchedulingProblem(scop, known, {"d": 3})) is not None
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("scheduler", ["pluto", "isl", "feautrier", "spatial", "adaptive"])
 @pytest.mark.parametrize("function", [forces, blur, guarded])
 def test_the_order_found_is_one_of_the_original_statements(

@@ -164,6 +164,7 @@ def test_what_the_compiler_reports_stands_below_where_it_was_asked_for():
     assert shown[MIME]["resources"][0]["registers"] == 172
 
 
+@pytest.mark.slow
 def test_a_missing_compiler_is_said_instead():
     shown = replace(view_of("gemm"), compiler="CuPy is not installed")._repr_mimebundle_()
     assert "occupancy is estimated (CuPy is not installed)" in shown["text/html"]

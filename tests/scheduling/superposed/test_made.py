@@ -148,6 +148,7 @@ def test_barriers_of_a_typed_plan_are_needed() -> None:
     assert ran.program.text.count("__syncthreads") == 1
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("regular", "reason"),
     [
