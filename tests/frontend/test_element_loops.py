@@ -34,7 +34,7 @@ LOOPS = {
     "parts_of_rows": "for row in C:\n        row[1:] = row[:-1]\n        row *= 2",
     "rows_of_a_part": "for row in C[1:]:\n        for j in range(len(row)):\n            row[j] += C[0, j]",
     "rows_of_a_part_read": "for i, row in enumerate(C[1:-1], 2):\n        for c in row:\n            B[i] += c",
-    "neighbouring_rows": "for row, low in zip(C[:-1], C[1:]):\n        for j in range(3):\n            row[j] += low[j + 1]",
+    "neighbouring_rows": "for a, c in zip(C[:-1], C[1:]):\n        for j in range(3):\n            a[j] += c[j + 1]",
     "position_given_anew": "for i, row in enumerate(C):\n        for i in range(2):\n            row[i] = i + 7",
     "position_counted_on": "for i, row in enumerate(C):\n        i += 1\n        row[0] = i",
     "a_row_before": "for i in range(3):\n        for c in C[i - 1]:\n            B[i] += c",
