@@ -84,7 +84,9 @@ class _Writer(ast.NodeTransformer):
         if found is None:
             return None
         lengths, values = found
-        if values[0][1] is place:
+        used = {name.id for name, value in values if isinstance(value, ast.Subscript) and _is_row(name.id, node.body)}
+        # A row stays where it is when the body gives its counter another value.
+        if values[0][1] is place and not (used and values[0][0].id in _stored(*node.body)):
             own, place = place.id, values[0][0]
             values = [(name, _renamed(value, own, place.id)) for name, value in values[1:]]
         else:
@@ -92,7 +94,7 @@ class _Writer(ast.NodeTransformer):
         rows = {
             name.id: (value.value.id, _places_of(value))
             for name, value in values
-            if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name) and _is_row(name.id, node.body)
+            if name.id in used and isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name)
         }
         node.body = [_Rows(rows).visit(one) for one in node.body]
         self.rows.update(rows)
@@ -223,10 +225,17 @@ def _iterated(node: ast.expr) -> set[str]:
 
 
 def _places_of(node: ast.expr) -> list[ast.expr]:
-    """The names that ``node`` has as subscripts; none where there are others."""
+    """The subscripts of ``node``, names or names moved by a number; none where there are others."""
     index = node.slice if isinstance(node, ast.Subscript) else node
     parts = list(index.elts) if isinstance(index, ast.Tuple) else [index]
-    return parts if all(isinstance(one, ast.Name) for one in parts) else []
+    return parts if all(map(_is_place, parts)) else []
+
+
+def _is_place(node: ast.expr) -> bool:
+    match node:
+        case ast.Name() | ast.BinOp(left=ast.Name(), op=ast.Add() | ast.Sub(), right=ast.Constant(value=int())):
+            return True
+    return False
 
 
 class _Rows(ast.NodeTransformer):

@@ -24,10 +24,12 @@ _NUMPY_TWO = (
     "subtract multiply divide true_divide less less_equal greater greater_equal equal not_equal bitwise_and bitwise_or "
     "bitwise_xor left_shift right_shift logical_and logical_or"
 )
-_NUMPY_CASTS = (
-    "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128 intp uintp int_ uint "
-    "intc uintc short ushort byte ubyte longlong ulonglong single double"
+_NUMPY_INTEGERS = (
+    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp uintp int_ uint intc uintc short ushort byte ubyte "
+    "longlong ulonglong"
 )
+_NUMPY_CASTS = f"bool_ {_NUMPY_INTEGERS} float32 float64 complex64 complex128 single double"
+INTEGER_TYPES = frozenset({"int", *(f"numpy.{name}" for name in _NUMPY_INTEGERS.split())})
 
 _TABLES: tuple[tuple[str, str, frozenset[int]], ...] = (
     ("math.", _MATH_ONE, _ONE),

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from polyviz.frontend.functions import GENERATORS, PURE, arguments_of
+from polyviz.frontend.functions import GENERATORS, INTEGER_TYPES, PURE, arguments_of
 from polyviz.frontend.integers import is_integral
 from polyviz.frontend.regions import Axis, call_of, constant_of, difference
 
@@ -42,8 +42,18 @@ def generated(node: ast.expr, expressions: ExpressionReader) -> Generated | None
     made = makers[name](given, expressions)
     if made is None or dtype is None:
         return made
-    is_cast = 1 in PURE.get(expressions.canonical(dtype) or "", ())
-    return Generated(made.axes, lambda places: ast.Call(dtype, [made.value(places)], [])) if is_cast else None
+    kind = expressions.canonical(dtype) or ""
+    if 1 not in PURE.get(kind, ()):
+        return None
+    rounds = name == "numpy.linspace" and kind in INTEGER_TYPES
+
+    def cast(places: Sequence[ast.expr]) -> ast.expr:
+        value = made.value(places)
+        # NumPy rounds these down, below 0 as well; a cast would cut them off.
+        whole = ast.BinOp(value, ast.FloorDiv(), ast.Constant(1.0)) if rounds else value
+        return ast.Call(dtype, [whole], [])
+
+    return Generated(made.axes, cast)
 
 
 def _arange(given: dict[str, ast.expr], expressions: ExpressionReader) -> Generated | None:

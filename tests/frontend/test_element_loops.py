@@ -32,6 +32,12 @@ LOOPS = {
     "rows_by_subscript": "for i, row in enumerate(C):\n        for j in range(len(row)):\n            row[j] += A[i]",
     "rows_together": "for row, a in zip(C, A):\n        for c, b in zip(row, B):\n            B[1] += a * c * b",
     "parts_of_rows": "for row in C:\n        row[1:] = row[:-1]\n        row *= 2",
+    "rows_of_a_part": "for row in C[1:]:\n        for j in range(len(row)):\n            row[j] += C[0, j]",
+    "rows_of_a_part_read": "for i, row in enumerate(C[1:-1], 2):\n        for c in row:\n            B[i] += c",
+    "neighbouring_rows": "for a, c in zip(C[:-1], C[1:]):\n        for j in range(3):\n            a[j] += c[j + 1]",
+    "position_given_anew": "for i, row in enumerate(C):\n        for i in range(2):\n            row[i] = i + 7",
+    "position_counted_on": "for i, row in enumerate(C):\n        i += 1\n        row[0] = i",
+    "a_row_before": "for i in range(3):\n        for c in C[i - 1]:\n            B[i] += c",
     "rows_added_up": "for i, row in enumerate(C):\n        B[i] = row.sum() / row.shape[0]",
     "a_row": "for c in C[k]:\n        B[0] += c",
     "generated": "D = np.linspace(0, 1, 4)\n    for d in D:\n        A[0] += d",
@@ -50,7 +56,7 @@ def test_agrees_with_python(name: str, shape: str) -> None:
     }
     if shape == "function":
         agree(f"def f(A, B, C, k):\n    {LOOPS[name]}\n", **given)
-    elif name not in ("made_before", "generated"):
+    elif name not in ("made_before", "generated", "position_given_anew", "position_counted_on"):
         agree(LOOPS[name].replace("\n    ", "\n"), **given)
 
 

@@ -19,6 +19,7 @@ PROGRAMS = {
     "linspace": "return np.linspace(a, b, n)",
     "linspace without its end": "x = np.linspace(a, b, n, endpoint=False)\nreturn x",
     "linspace by names": "x = np.linspace(start=0, stop=1, num=n)\nreturn x",
+    "linspace of whole numbers": "x = np.linspace(-b, a, n + 3, dtype=np.int64)\nreturn x",
     "eye": "x = np.eye(n)\ny = np.eye(n, 3, dtype=np.int64)\nreturn x, y",
     "identity": "x = a * np.identity(n)\nreturn x",
     "in an expression": "H = np.ones((3, n))\nfor k in range(3):\n    H[k, :] += k / (1.0 + np.arange(n))\nreturn H",
@@ -29,7 +30,7 @@ PROGRAMS = {
 }
 
 
-NOT_IN_NUMBA = {"linspace without its end", "linspace by names", "eye"}
+NOT_IN_NUMBA = {"linspace without its end", "linspace by names", "linspace of whole numbers", "eye"}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
