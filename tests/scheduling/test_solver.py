@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import highspy
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from polyviz.scheduling.exact import exact_minimum
 from polyviz.scheduling.program import IntegerProgram, SolveLimitError, StepBudget
-from polyviz.scheduling.solver import LexicographicSolver
+from polyviz.scheduling.solver import PLAIN_SEARCH, LexicographicSolver
 
 SMALL = st.integers(-3, 3)
 
@@ -71,3 +72,20 @@ def test_extra_constraints_are_taken_back() -> None:
 def test_the_budget_is_a_limit() -> None:
     with pytest.raises(SolveLimitError):
         LexicographicSolver(program_of([[-1, 1, 1]], [[1, 0], [0, 1]]), StepBudget(1)).minimum()
+
+
+def test_a_whole_number_next_above_the_relaxation_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches = []
+    search = LexicographicSolver._integral_optimum
+    monkeypatch.setattr(
+        LexicographicSolver, "_integral_optimum", lambda solver: searches.append(1) or search(solver)
+    )
+    found = LexicographicSolver(program_of([[-1, 2, 0]], [[1, 0]]), StepBudget(100)).minimum()
+    assert found is not None
+    assert found.values.tolist() == [1, 0]
+    assert len(searches) == 1
+
+
+def test_highs_knows_what_is_switched_off() -> None:
+    model = highspy.Highs()
+    assert all(model.setOptionValue(*option) == highspy.HighsStatus.kOk for option in PLAIN_SEARCH.items())
