@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import highspy
 import numpy as np
 import pytest
@@ -11,6 +13,9 @@ from hypothesis import strategies as st
 from polyviz.scheduling.exact import exact_minimum
 from polyviz.scheduling.program import IntegerProgram, SolveLimitError, StepBudget
 from polyviz.scheduling.solver import PLAIN_SEARCH, LexicographicSolver
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SMALL = st.integers(-3, 3)
 
@@ -75,11 +80,14 @@ def test_the_budget_is_a_limit() -> None:
 
 
 def test_a_whole_number_next_above_the_relaxation_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    searches = []
+    searches: list[LexicographicSolver] = []
     search = LexicographicSolver._integral_optimum
-    monkeypatch.setattr(
-        LexicographicSolver, "_integral_optimum", lambda solver: searches.append(1) or search(solver)
-    )
+
+    def counted(solver: LexicographicSolver) -> NDArray[np.float64] | None:
+        searches.append(solver)
+        return search(solver)
+
+    monkeypatch.setattr(LexicographicSolver, "_integral_optimum", counted)
     found = LexicographicSolver(program_of([[-1, 2, 0]], [[1, 0]]), StepBudget(100)).minimum()
     assert found is not None
     assert found.values.tolist() == [1, 0]
@@ -87,5 +95,5 @@ def test_a_whole_number_next_above_the_relaxation_is_not_looked_for_again(monkey
 
 
 def test_highs_knows_what_is_switched_off() -> None:
-    model = highspy.Highs()
+    model = highspy.Highs()  # type: ignore[no-untyped-call]
     assert all(model.setOptionValue(*option) == highspy.HighsStatus.kOk for option in PLAIN_SEARCH.items())
