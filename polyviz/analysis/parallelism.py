@@ -107,7 +107,12 @@ def keep_properties(
 def last_is_parallel(visit: BandVisit) -> bool:
     """Whether the last member of a band carries nothing where it stands, inside the members before it."""
     left = reduce(undecided, visit.rows[:-1], visit.constraints)
-    return _verdict(left, visit.rows[-1]).nothing
+    return _carries_nothing(left, visit.rows[-1])
+
+
+def first_is_parallel(visit: BandVisit) -> bool:
+    """Whether the first member of a band carries nothing where it stands."""
+    return _carries_nothing(visit.constraints, visit.rows[0])
 
 
 def parallelism(
@@ -185,9 +190,9 @@ def _copied(copies: tuple[Constraint, ...], rows: Rows) -> tuple[str, ...]:
     """The private scalars that more than one iteration of the loop writes."""
     return tuple(
         dict.fromkeys(
-            way.constraint.dependence.array
-            for way in _both_ways(copies, rows)
-            if way.constraint.dependence is not None and not way.forward.is_empty()
+            constraint.dependence.array
+            for constraint in copies
+            if constraint.dependence is not None and not forward(constraint, rows).is_empty()
         )
     )
 
@@ -204,6 +209,15 @@ class _Ways:
 def _both_ways(constraints: tuple[Constraint, ...], rows: Rows) -> tuple[_Ways, ...]:
     return tuple(
         _Ways(constraint, forward(constraint, rows), backward(constraint, rows))
+        for constraint in constraints
+        if constraint.dependence is not None
+    )
+
+
+def _carries_nothing(constraints: tuple[Constraint, ...], rows: Rows) -> bool:
+    """What :func:`_verdict` says first, for those who ask no more: it ends where something is carried."""
+    return all(
+        forward(constraint, rows).is_empty() and backward(constraint, rows).is_empty()
         for constraint in constraints
         if constraint.dependence is not None
     )

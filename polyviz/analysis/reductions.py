@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.model.expression import Assign, Binary, Call, Element, Expression, walk
+from polyviz.model.recent import Recent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from polyviz.model.dependences import Dependence
     from polyviz.model.scop import Scop, Statement
 
@@ -39,13 +42,20 @@ class Reduction:
     target: isl.Map
 
 
+_FOUND = Recent[tuple[Reduction, ...]](4)
+
+
 def find_reductions(scop: Scop, *, scattered: bool = False) -> tuple[Reduction, ...]:
     """The reduction statements of ``scop``, by their form alone; whether a cell is hit twice the dependences tell.
 
     ``scattered``: those as well whose cell depends on data; their ``target`` holds every cell that it may be.
     """
+    return _FOUND.of(scop, scattered, lambda: tuple(_reductions(scop, scattered=scattered)))
+
+
+def _reductions(scop: Scop, *, scattered: bool) -> Iterator[Reduction]:
     found = (_reduction(statement, scattered=scattered) for statement in scop.statements)
-    return tuple(reduction for reduction in found if reduction is not None)
+    return (reduction for reduction in found if reduction is not None)
 
 
 def reduction_part(reduction: Reduction, dependence: Dependence) -> isl.Map | None:

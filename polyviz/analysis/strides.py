@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
@@ -88,6 +89,11 @@ def direction(rows: Sequence[Row], member: int) -> Row | None:
 
     None when the rows do not determine it: the member depends on the others.
     """
+    return _direction(tuple(rows), member)
+
+
+@lru_cache(maxsize=512)
+def _direction(rows: tuple[Row, ...], member: int) -> Row | None:
     if not rows or not any(rows[member]):
         return None
     others = [row for position, row in enumerate(rows) if position != member]

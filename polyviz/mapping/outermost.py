@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from polyviz.analysis import parallelism
+from polyviz.analysis.carried import visits
+from polyviz.analysis.parallelism import first_is_parallel
 from polyviz.transform.tree import bands
 
 if TYPE_CHECKING:
@@ -24,9 +26,6 @@ def has_inner_loops(tree: isl.Schedule, place: int) -> bool:
 
 def is_parallel(scop: Scop, dependences: Dependences, tree: isl.Schedule, place: int) -> bool:
     """Whether the outermost loop of the nest at ``place``, or of the only one there is, is parallel."""
-    number = 0
-    for path, band in bands(tree):
-        if path[:2] == (*OUTERMOST, place) or path == OUTERMOST:
-            return parallelism(scop, dependences, tree)[number].parallel
-        number += band.band_n_member()
-    return False
+    walk = zip(bands(tree), visits(scop, dependences, tree), strict=True)
+    nest = (visit for (path, _), visit in walk if path[:2] == (*OUTERMOST, place) or path == OUTERMOST)
+    return any(map(first_is_parallel, islice(nest, 1)))

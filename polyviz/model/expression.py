@@ -175,6 +175,7 @@ def _may_break(body: tuple[Instruction, ...]) -> bool:
 
 
 Node = Expression | Instruction
+_NODES = (Expression, Instruction)
 
 
 def children(node: Node) -> Iterator[Node]:
@@ -183,12 +184,12 @@ def children(node: Node) -> Iterator[Node]:
     >>> [child.value for child in children(Binary("+", Constant(1), Constant(2)))]
     [1, 2]
     """
-    for item in fields(node):
-        value = getattr(node, item.name)
-        if isinstance(value, Expression | Instruction):
+    for name in node.__dataclass_fields__:  # as `fields` says, which makes a tuple for each node
+        value = getattr(node, name)
+        if isinstance(value, _NODES):
             yield value
         elif isinstance(value, tuple):
-            yield from (part for part in value if isinstance(part, Expression | Instruction))
+            yield from (part for part in value if isinstance(part, _NODES))
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -197,9 +198,11 @@ def walk(node: Node) -> Iterator[Node]:
     >>> sum(isinstance(part, Constant) for part in walk(Binary("+", Constant(1), Unary("-", Constant(2)))))
     2
     """
-    yield node
-    for child in children(node):
-        yield from walk(child)
+    pending = [node]
+    while pending:
+        first = pending.pop()
+        yield first
+        pending += reversed([*children(first)])
 
 
 def rebuild(node: Node, transform: Callable[[Node], Node]) -> Node:

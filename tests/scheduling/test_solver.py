@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import highspy
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +12,10 @@ from hypothesis import strategies as st
 
 from polyviz.scheduling.exact import exact_minimum
 from polyviz.scheduling.program import IntegerProgram, SolveLimitError, StepBudget
-from polyviz.scheduling.solver import LexicographicSolver
+from polyviz.scheduling.solver import PLAIN_SEARCH, LexicographicSolver
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SMALL = st.integers(-3, 3)
 
@@ -71,3 +77,23 @@ def test_extra_constraints_are_taken_back() -> None:
 def test_the_budget_is_a_limit() -> None:
     with pytest.raises(SolveLimitError):
         LexicographicSolver(program_of([[-1, 1, 1]], [[1, 0], [0, 1]]), StepBudget(1)).minimum()
+
+
+def test_a_whole_number_next_above_the_relaxation_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches: list[LexicographicSolver] = []
+    search = LexicographicSolver._integral_optimum
+
+    def counted(solver: LexicographicSolver) -> NDArray[np.float64] | None:
+        searches.append(solver)
+        return search(solver)
+
+    monkeypatch.setattr(LexicographicSolver, "_integral_optimum", counted)
+    found = LexicographicSolver(program_of([[-1, 2, 0]], [[1, 0]]), StepBudget(100)).minimum()
+    assert found is not None
+    assert found.values.tolist() == [1, 0]
+    assert len(searches) == 1
+
+
+def test_highs_knows_what_is_switched_off() -> None:
+    model = highspy.Highs()  # type: ignore[no-untyped-call]
+    assert all(model.setOptionValue(*option) == highspy.HighsStatus.kOk for option in PLAIN_SEARCH.items())
