@@ -53,9 +53,9 @@ def taken_apart(source: Source) -> Source:
 def with_named_rows(node: ast.For, fresh: Callable[[str], str]) -> ast.For:
     """``node`` with names for the rows that it takes apart: ``for i, (x, y) in enumerate(A)``.
 
-    >>> print(ast.unparse(with_named_rows(ast.parse("for i, (x, y) in enumerate(A): s += x").body[0], lambda stem: stem)
-    ... ).splitlines()[0])
-    for i, row in enumerate(A):
+    >>> loop = ast.parse("for i, (x, y) in enumerate(A): s += x").body[0]
+    >>> print(ast.unparse(with_named_rows(loop, lambda stem: stem).target))
+    (i, row)
     """
     parts, rows = _with_iterables(node)
     if not any(map(_is_row, parts, rows)):
