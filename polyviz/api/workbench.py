@@ -195,7 +195,8 @@ class Workbench:
         """Find out which kernels a device would run for the schedule ``name``; raises where it cannot have any."""
         found, schedule = self.inspector, self.schedule(name)
         kernel = build_kernel(found.scop, found.dependences, found.scop, schedule=schedule, target=EMULATED)
-        self._variants[name] = replace(self._variant(name, schedule), device=kernel.device_view())
+        view = kernel.view_of(kernel.specialise(self._types()), None)
+        self._variants[name] = replace(self._variant(name, schedule), device=view)
 
     def emulate(self, name: str, worker: Worker) -> None:
         """Run the kernels of the schedule ``name`` in the emulator, in ``worker``; their cards have the counts then.

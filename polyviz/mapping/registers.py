@@ -236,7 +236,7 @@ def tiles_of_updates(
 
 def refused(reason: RefusedError, statements: tuple[str, ...]) -> Decision:
     """What is said where there are no register tiles."""
-    return Decision("register-tile", f"no tiles in registers: {reason}", statements)
+    return Decision("no-register-tile", f"no tiles in registers: {reason}", statements)
 
 
 def with_registers(plan: BandPlan, choice: Choice, tile: Tile) -> BandPlan:

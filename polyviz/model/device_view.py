@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.model.display import Displayable
-from polyviz.model.warp_access import SEGMENT
+from polyviz.model.warp_access import COUNTED, SEGMENT
 from polyviz.model.words import plural
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class DeviceRun:
 
     ``requests`` and ``transactions`` are those of global memory, ``asked`` the bytes that threads read and wrote there;
     ``conflicts`` are rounds lost to banks of shared memory. ``verified``: the results are those of the loops as
-    written; None where nothing was compared.
+    written; None where nothing was compared. ``uncounted`` are accesses of threads that are in none of these figures.
     """
 
     sizes: Mapping[str, int]
@@ -147,6 +147,7 @@ class DeviceRun:
     asked: int
     conflicts: int
     verified: bool | None = None
+    uncounted: int = 0
 
     @property
     def moved(self) -> int:
@@ -171,8 +172,15 @@ class DeviceRun:
             f"{sizes or 'one run'}: {launches}, {plural(self.barriers, 'barrier')} passed by all blocks together, "
             f"{plural(self.transactions, 'transaction')} for {plural(self.requests, 'request')} of global memory"
             f"{average}, {self.asked} bytes asked for and {self.moved} moved, "
-            f"{conflicts}{verified}"
+            f"{conflicts}{self._left_out}{verified}"
         )
+
+    @property
+    def _left_out(self) -> str:
+        if not self.uncounted:
+            return ""
+        limit = f"at most {COUNTED} executions of an access by a warp between two barriers are"
+        return f"; {plural(self.uncounted, 'access', 'accesses')} of threads are not counted: {limit}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -13,6 +13,8 @@ Lanes = tuple[int, ...]
 WARP = 32
 SEGMENT = 128
 """Bytes of global memory that one transaction moves."""
+COUNTED = 4096
+"""So many executions of an access by a warp between two barriers the emulator counts."""
 _FAR = 2**32
 """Cells from one row of an array to the next where nobody knows: another segment in any case."""
 

@@ -151,8 +151,10 @@ class InspectorWidget(anywidget.AnyWidget):
             self._redrawn()
             return {"problem": f"The moves made by hand before are not here: {error.message} {error.reason}".strip()}
         edit = self.workbench.edit
-        made = 0 if edit is None else len(edit.done) + len(edit.undone)
-        return {**self._redrawn(EDITED), "said": _again([*added, f"{plural(made, 'move')} by hand"])}
+        undone = 0 if edit is None else len(edit.undone)
+        made = 0 if edit is None else len(edit.done)
+        more = f" ({undone} undone)" if undone else ""
+        return {**self._redrawn(EDITED), "said": _again([*added, f"{plural(made + undone, 'move')} by hand{more}"])}
 
     def _history(self, question: Mapping[str, Any]) -> dict[str, Any]:
         self.workbench.go_to(int(question["position"]))

@@ -68,6 +68,7 @@ def emulated_run(
         asked=sum(count.moved for count in found),
         conflicts=sum(count.conflicts for count in report.counts),
         verified=verified,
+        uncounted=report.uncounted,
     )
 
 

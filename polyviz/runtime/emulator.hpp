@@ -73,7 +73,7 @@ static int32_t **slots;                   // where a request is by its moment, 0
 static int32_t *used, *turn, *turn_stamp; // requests in use; repetitions by the running thread, and whose they are
 static uint64_t *turn_moment;
 static Finding findings[FINDINGS];
-static int64_t finding_count, barrier_count;
+static int64_t finding_count, barrier_count, uncounted;  // uncounted: accesses of threads beyond REQUESTS_KEPT
 static int64_t current_kernel;
 static int32_t launch_number, current_block, current_interval, current_thread, pass;
 static int64_t scrap[4];
@@ -147,8 +147,10 @@ static void count_access(int64_t site, bool write, int64_t place, bool shared, i
     Request *request = request_at(row, moment, turn[row]);
     while (request && request->present >> lane & 1)
         request = request_at(row, moment, ++turn[row]);
-    if (!request)
+    if (!request) {
+        uncounted++;
         return;
+    }
     request->lanes++;
     request->present |= 1u << lane;
     if (shared)
@@ -699,7 +701,7 @@ extern "C" int64_t emulator_start(int64_t sites)
     turn_stamp = (int32_t *)calloc(2 * sites + 1, sizeof(int32_t));
     site_itemsize = (int64_t *)calloc(sites + 1, sizeof(int64_t));
     site_shared = (int64_t *)calloc(sites + 1, sizeof(int64_t));
-    finding_count = barrier_count = 0;
+    finding_count = barrier_count = uncounted = 0;
     pass = 0;
     return counters && requests && slots && turn_moment && used && turn && turn_stamp && site_itemsize && site_shared ? 0 : 1;
 }
@@ -738,6 +740,7 @@ extern "C" int64_t emulator_counts(int64_t *out)
     using namespace emulator;
     memcpy(out, counters, 2 * site_count * COUNTERS * sizeof(int64_t));
     out[2 * site_count * COUNTERS] = barrier_count;
+    out[2 * site_count * COUNTERS + 1] = uncounted;
     return 0;
 }
 

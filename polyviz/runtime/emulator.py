@@ -53,7 +53,8 @@ NOTE = (
 class EmulationReport:
     """What one emulated run counted: per access of the text, the barriers that blocks passed, for these ``sizes``.
 
-    ``steps`` are the cells from one value of each subscript to the next, by array, as the arguments had them.
+    ``steps`` are the cells from one value of each subscript to the next, by array, as the arguments had them;
+    ``uncounted`` the accesses of threads beyond the executions that count (see :class:`AccessCount`).
     """
 
     counts: tuple[AccessCount, ...]
@@ -61,6 +62,7 @@ class EmulationReport:
     launches: int
     sizes: Mapping[str, int] = field(default_factory=dict)
     steps: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    uncounted: int = 0
 
     def __str__(self) -> str:
         transactions = sum(count.transactions for count in self.counts)
@@ -201,9 +203,9 @@ class EmulatedRunner:
 
     def _counted(self, sites: list[AccessSite], launches: int) -> EmulationReport:
         size = 1 + max((site.number for site in sites), default=-1)
-        flat = np.zeros(2 * size * _COUNTERS + 1, dtype=np.int64)
+        flat = np.zeros(2 * size * _COUNTERS + 2, dtype=np.int64)
         self._function("emulator_counts")(pointer(flat))
-        table = flat[:-1].reshape(size, 2, _COUNTERS)
+        table = flat[:-2].reshape(size, 2, _COUNTERS)
         counts = []
         for site in sites:
             for write, numbers in enumerate(table[site.number]):
@@ -212,7 +214,7 @@ class EmulatedRunner:
                     counts.append(
                         AccessCount(site.number, bool(write), requests, transactions, lanes, moved, conflicts)
                     )
-        return EmulationReport(tuple(counts), int(flat[-1]), launches)
+        return EmulationReport(tuple(counts), int(flat[-2]), launches, uncounted=int(flat[-1]))
 
     def _function(self, name: str) -> NativeFunction:
         return NativeFunction(self._library, name)

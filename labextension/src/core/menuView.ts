@@ -149,7 +149,7 @@ class Group {
 
 /** What the numbers on the moves mean, and where they stand now. */
 function prediction(state: State, now: Totals): string {
-  const order = `Now ${now.steps} steps for ${now.instances} iterations (those of parallel loops at once)`;
+  const order = `For the sizes drawn now ${now.steps} steps for ${now.instances} iterations (those of parallel loops at once)`;
   return now.accesses === 0 ? `${order}.` : `${order}, ${bytesText(now.bytes)} moved through a cache of ${cacheText(state.cache)}. ${BETTER} less, ${WORSE} more:`;
 }
 

@@ -461,7 +461,7 @@ test('legal moves say what they would cost', () => {
   const [skew, nothing] = all('.polyviz-move');
   expect(skew!.textContent).toContain('▲ 3 → 9 steps');
   expect(nothing!.textContent).toContain('same steps and bytes');
-  expect(find('.polyviz-menu').textContent).toMatch(/Now 3 steps for 9 iterations .* 224 B moved through a cache of 128 B/);
+  expect(find('.polyviz-menu').textContent).toMatch(/For the sizes drawn now 3 steps for 9 iterations .* 224 B moved through a cache of 128 B/);
 });
 
 test('the cache shows lines, says what the step does, and totals for every schedule', () => {
