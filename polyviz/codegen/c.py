@@ -229,11 +229,11 @@ class _CProgram:
             case Instance():
                 self._instance(node, indent)
 
-    def _block(self, node: Block, declarations: list[str], indent: int) -> None:
+    def _block(self, node: Block, declarations: list[str], indent: int, *, is_last: bool = True) -> None:
         for line in declarations:
             self.text.add(indent, line)
         for place, child in enumerate(node.children, start=1):
-            self._child(child, indent, is_last=place == len(node.children))
+            self._child(child, indent, is_last=is_last and place == len(node.children))
 
     def _child(self, node: LoopNode, indent: int, *, is_last: bool) -> None:
         """One of several nodes in a row, in a scope of its own if it declares: isl may write it again behind itself."""
@@ -244,7 +244,7 @@ class _CProgram:
         is_scope = bool(declarations) and not is_last
         if is_scope:
             self.text.add(indent, "{")
-        self._block(node, declarations, indent + is_scope)
+        self._block(node, declarations, indent + is_scope, is_last=is_last or is_scope)
         if is_scope:
             self.text.add(indent, "}")
 

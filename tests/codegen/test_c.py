@@ -203,6 +203,23 @@ def test_a_temporary_of_iterations_taken_out_of_a_loop_is_declared_once_per_scop
         assert pv.compile(rotate, schedule=schedule, target="c")(values, 1.0, 2.0) == rotate(values, 1.0, 2.0)
 
 
+def test_a_temporary_at_the_end_of_each_unrolled_iteration_is_declared_once_per_scope():
+    def scaled(A, B):
+        for i in range(len(A)):
+            B[i] = 2.0 * A[i]
+            s = max(A[i], 3.0)
+            if A[i] > 0:
+                B[i] = s
+
+    part = pv.extract(scaled)
+    edit = pv.edit(part, "isl")
+    kernel = pv.compile(part, schedule=edit.apply("unroll", edit.loops[-1], factor=4), target="c")
+    expected, found = ([np.arange(8.0), np.zeros(8)] for _ in range(2))
+    scaled(*expected)
+    kernel(*found)
+    assert np.array_equal(expected, found)
+
+
 def test_only_temporaries_that_are_used_are_declared():
     def fibonacci(n):
         a = 0
