@@ -26,8 +26,9 @@ _LONGEST_RAGGED_SUM = 384
 """The same where cells differ in their steps: what is packed is a box, part of which no cell reads."""
 _FEWEST_ROWS = 48
 """Rows of a block in the second cache: panels of columns come from farther away, once for each block of rows."""
-_PARALLEL_BLOCK = 120
-"""The extent of a block in the loop that threads share: small enough to balance a few hundred iterations."""
+_PARALLEL_BLOCK = 144
+"""The extent of a block in the loop that threads share: small enough to balance a few hundred iterations, and whole
+panels of columns in single and in double precision (48 and 24, or 16 and 8)."""
 _PARALLEL_ROWS = 64
 """Threads wait for each other after each step of the sum, so blocks are smaller where they share what is packed."""
 _LARGEST_BLOCK = 240
