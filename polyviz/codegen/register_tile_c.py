@@ -74,9 +74,9 @@ def tile_size(tile: RegisterTile, dtype: str) -> TileSize:
 
 
 def steps_ahead(tile: RegisterTile, size: TileSize) -> int:
-    """In how many steps one tile asks for one vector of the next panel, where all tiles beside the panel share it.
+    """In how many steps one tile passes one vector of the next panel, where all tiles beside the panel share it.
 
-    What is asked for twice takes as much of the second cache's time as what is used.
+    Each of these steps asks for its part of the vector: a second request costs less than the branch that saves it.
     """
     tiles, steps = tile.sizes[0] // size.rows, 1
     while 2 * steps <= min(STEPS, size.lanes, tiles // size.vectors):
@@ -187,13 +187,8 @@ def _print_step(
 
 
 def _print_ahead(part: str, steps: int, size: TileSize, text: TextBuilder) -> None:
-    """Ask for one vector of the next panel of ``part``, once in ``steps``."""
-    line = f"__builtin_prefetch(ahead_{part} + {size.lanes // steps} * k, 0, 2);"
-    if steps == 1:
-        text.add(2, line)
-        return
-    text.add(2, f"if (k % {steps} == 0)")
-    text.add(3, line)
+    """Ask for one vector of the next panel of ``part`` in so many ``steps``."""
+    text.add(2, f"__builtin_prefetch(ahead_{part} + {size.lanes // steps} * k, 0, 2);")
 
 
 def _parameters(tile: RegisterTile, kind: str, *, ahead: bool) -> list[str]:

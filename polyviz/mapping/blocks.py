@@ -28,6 +28,9 @@ _FEWEST_ROWS = 48
 """Rows of a block in the second cache: panels of columns come from farther away, once for each block of rows."""
 _PARALLEL_BLOCK = 120
 """The extent of a block in the loop that threads share: small enough to balance a few hundred iterations."""
+_PARALLEL_COLUMNS = 144
+"""The same of columns that meet shared rows: whole panels in single and in double precision (48 and 24, or 16 and 8),
+since a tile at an edge is copied, and there is one in each row of tiles."""
 _PARALLEL_ROWS = 64
 """Threads wait for each other after each step of the sum, so blocks are smaller where they share what is packed."""
 _LARGEST_BLOCK = 240
@@ -82,6 +85,7 @@ def choose_blocks(
     own = _sizes(roles, processor, parallel, longest, pack=pack, shared=shared)
     if wide_rows:
         own[roles.row] = _widest(processor, own[roles.depth])
+        own[roles.column] = _PARALLEL_COLUMNS
     chosen = tuple(sizes) if sizes else tuple(own[member] for member in sorted(own))
     position = None if parallel is None else order.index(parallel)
     return Blocks(order, chosen, position, wide_rows or (shared and parallel is not None))

@@ -264,9 +264,9 @@ def test_columns_that_the_second_cache_holds_are_not_asked_for_ahead() -> None:
     assert "ahead" not in small
 
 
-def test_tiles_of_a_block_ask_for_each_vector_of_the_next_panel_once() -> None:
+def test_tiles_of_a_block_share_what_is_asked_for_of_the_next_panel_without_a_branch() -> None:
     text = blocked_kernel(SUMS["gemm"]).source
-    assert "if (k % 2 == 0)\n            __builtin_prefetch(ahead_column0 + 4 * k, 0, 2);" in text  # 8 tiles, 3 vectors
+    assert "(packed_column0 + 24 * k);\n        __builtin_prefetch(ahead_column0 + 4 * k, 0, 2);" in text
     assert "+ (i_first - i_start) * (k_count / 2);  // in the next panel" in text
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.codegen.register_tile_c import tile_size
 from polyviz.mapping import make_plan
 from polyviz.model.plan import BLOCK, Plan
 from polyviz.transform.tree import kind_of, walk
@@ -17,6 +18,8 @@ from tests.running import function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from polyviz.model.processor import Processor
 
 REFUSED = {
     "several statements": (
@@ -327,6 +330,12 @@ def test_threads_that_divide_columns_share_the_packed_rows() -> None:
     assert tile.team
     assert tile.shared_rows
     assert not tile.shared_columns
+
+
+@pytest.mark.parametrize("processor", [WIDE, NARROW])
+def test_threads_that_divide_columns_get_whole_panels(processor: Processor) -> None:
+    [tile] = blocked_plan(SUMS["trmm"], processor)[1].register_tiles
+    assert [tile.sizes[1] % tile_size(tile, dtype).columns for dtype in ("float64", "float32")] == [0, 0]
 
 
 def test_threads_have_rows_of_their_own_where_these_are_not_packed() -> None:
