@@ -26,6 +26,7 @@ from polyviz.model.expression import (
     Binary,
     Compare,
     Constant,
+    Element,
     Expression,
     Instruction,
     Name,
@@ -78,7 +79,7 @@ class KernelBody:
     kernel: DeviceKernel
     coordinates: Mapping[str, str]
     text: TextBuilder = field(default_factory=TextBuilder)
-    sites: list[tuple[int, int, str, int, bool]] = field(default_factory=list)
+    sites: list[tuple[int, int, str, int, int | None]] = field(default_factory=list)
     after_block: str = ""
     """The barrier before a block goes on to a part of the grid that no block is left for; none where it is empty."""
 
@@ -129,7 +130,7 @@ class KernelBody:
         self.text.lines += loops.lines
         self.text.origins.update({line + shift: origin for line, origin in loops.origins.items()})
         self.sites = [
-            (begin, end, name, line + shift, writes) for begin, end, name, line, writes in self.sites
+            (begin, end, name, line + shift, written) for begin, end, name, line, written in self.sites
         ]
         for level in range(len(wrapped), 0, -1):
             self.text.add(
@@ -279,9 +280,6 @@ class KernelBody:
         instance: Sequence[Expression] = (),
     ) -> None:
         """``body`` as lines, whose accesses belong to ``statement``, at ``instance``, and are those of ``warp``."""
-        first = body[0]
-        assigns = isinstance(first, Assign) and self.owner.arrays.is_watched(first.target.array)
-
         for instruction in body:
             self.width.note_subscripts(instruction)
         wide = [self._wide(instruction) for instruction in body]
@@ -293,8 +291,16 @@ class KernelBody:
         if self.owner.arrays.instrumented:
             self.owner.arrays.instance = tuple(map(self.owner.printer.expression, instance))
         inner = None if warp is None else warp.inside_statement(body)
-        self.recorded(statement, printed, indent, inner, out, comment, assigns=assigns)
+        self.recorded(statement, printed, indent, inner, out, comment, written=self._written(body[0]))
         self.owner.arrays.instance = ()
+
+    def _written(self, instruction: Instruction) -> int | None:
+        """The place among all accesses of ``instruction`` of that to its target: those in its subscripts come first."""
+        arrays = self.owner.arrays
+        if not isinstance(instruction, Assign) or not arrays.is_watched(instruction.target.array):
+            return None
+        parts = (part for index in instruction.target.subscripts for part in walk(index))
+        return sum(isinstance(part, Element) and arrays.is_watched(part.array) for part in parts)
 
     def _wide(self, instruction: Instruction) -> Instruction:
         """``instruction`` with 64 bits for the iterators that its arithmetic uses."""
@@ -316,10 +322,11 @@ class KernelBody:
         out: TextBuilder,
         comment: str,
         *,
-        assigns: bool,
+        written: int | None,
         together: int = 1,
     ) -> None:
-        """The lines that ``printed`` makes, with a record of their accesses; ``assigns``: the first one is written.
+        """The lines that ``printed`` makes, with a record of their accesses; ``written`` is the place of the one
+        written among them.
 
         A lane of ``warp`` takes ``together`` cells at once.
         """
@@ -330,7 +337,7 @@ class KernelBody:
         begin, first_line = len(arrays.references), len(out.lines) + 1
         for number, line in enumerate(printed()):
             out.add(indent, line + (f"  // {comment}" if number == 0 and comment else ""), statement)
-        self.sites.append((begin, len(arrays.references), statement.name, first_line, assigns))
+        self.sites.append((begin, len(arrays.references), statement.name, first_line, written))
 
     def _shared_step(
         self, node: Instance, indent: int, warp: Warp | None, out: TextBuilder

@@ -94,15 +94,15 @@ def _tree_barrier(tree: TreeText) -> str:
 
 
 def _sites(body: KernelBody, first: int) -> list[AccessSite]:
-    """The accesses from number ``first`` on; the first of an instruction is what it assigns."""
+    """The accesses from number ``first`` on."""
     return [
         _site(
             body,
             number,
             statement,
-            _mode(body.text.lines[line - 1].lstrip()) if assigns and number == begin else "read",
+            _mode(body.text.lines[line - 1].lstrip()) if written is not None and number == begin + written else "read",
         )
-        for begin, end, statement, line, assigns in body.sites
+        for begin, end, statement, line, written in body.sites
         for number in range(max(begin, first), end)
     ]
 

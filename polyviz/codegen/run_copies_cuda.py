@@ -112,7 +112,7 @@ class CopyText:
             warp,
             out,
             "beyond the border",
-            assigns=True,
+            written=0,
         )
 
     def _cell(self, places: tuple[Expression, ...]) -> Element:
@@ -194,7 +194,7 @@ class CopyText:
             return [f"copy_later{width}(&{printer.expression(into)}, &{printer.expression(source)});"]
 
         comment = f"the tile of {tile.box.array}"
-        body.recorded(statement, lines, indent, warp, out, comment, assigns=True, together=vector)
+        body.recorded(statement, lines, indent, warp, out, comment, written=0, together=vector)
 
 
 def _is_multiple(value: Expression, size: int) -> bool:

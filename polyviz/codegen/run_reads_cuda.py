@@ -62,7 +62,7 @@ class RunReads:
 
         statement = owner.scop.statement(name)
         self.run.body.recorded(
-            statement, lines, indent, self.run.body.warp, out, "", assigns=False, together=vector
+            statement, lines, indent, self.run.body.warp, out, "", written=None, together=vector
         )
 
     def _reader(self, tile: StagedTile) -> tuple[str, Element]:

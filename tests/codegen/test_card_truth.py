@@ -19,6 +19,11 @@ def counted(start, count, value, y):
             y[i] += value[k]
 
 
+def histogram(value, kind, total):
+    for k in range(value.shape[0]):
+        total[kind[int(value[k] * 8)]] += 1.0
+
+
 def card_of(function, *arguments, schedule="isl", **options):
     kernel = pv.compile(function, schedule=schedule, target="emulated", **options)
     kernel(*arguments)
@@ -27,6 +32,14 @@ def card_of(function, *arguments, schedule="isl", **options):
 
 def rows_of(card):
     return {row.text: row for row in card.accesses}
+
+
+def test_what_a_subscript_reads_comes_before_what_is_written():
+    arguments = np.linspace(0, 0.9, 20), np.arange(8) % 3, np.zeros(3)
+    kernel = pv.compile(histogram, schedule="isl", target="emulated")
+    kernel.specialise(kernel.bind(arguments, {}).types)
+    modes = {row.text.partition("[")[0]: row.mode for row in kernel.cards[0].accesses}
+    assert modes == {"value": "read", "kind": "read", "total": "update"}
 
 
 def test_where_a_loop_begins_at_data_nobody_knows_how_neighbours_move():

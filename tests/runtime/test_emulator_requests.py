@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.model.warp_access import COUNTED
+from polyviz.runtime.emulator import header
 
 
 def doubled(A, B):
@@ -62,3 +64,19 @@ def test_a_report_is_a_sentence_for_who_prints_it():
     kernel(np.ones((4, 8)), np.zeros((4, 8)))
     told = "n = 4, m = 8: 1 launch, 4 transactions for 4 requests of global memory, 0 barriers passed"
     assert str(kernel.emulation).startswith(told)
+
+
+def total(A, s):
+    for i in range(A.shape[0]):
+        s[0] = s[0] * 0.5 + A[i]
+
+
+def test_what_is_beyond_the_requests_that_count_is_told():
+    assert f"REQUESTS_KEPT = {COUNTED};" in header()
+    kernel = pv.compile(total, schedule="original", target="emulated")
+    kernel(np.ones(COUNTED), np.zeros(1))
+    assert "not counted" not in kernel.device_view().run.text
+    kernel(np.ones(COUNTED + 5), np.zeros(1))
+    run = kernel.device_view().run
+    left_out = 5 * (run.requests // COUNTED)
+    assert f"{left_out} accesses of threads are not counted: at most {COUNTED} executions" in run.text
