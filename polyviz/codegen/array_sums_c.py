@@ -155,7 +155,8 @@ class ArraySumPrinter:
     def _divide(self, loop: For, indent: int) -> None:
         """Where the share of a thread starts and stops."""
         start, stop = (self.printer.value(bound).within(SUM) for bound in (loop.start, loop.stop))
-        length = f"({stop} > {start} ? {stop} - {start} : 0)" if start != "0" else f"({stop} > 0 ? {stop} : 0)"
+        taken = self.printer.value(loop.start).within(SUM + 1)  # a sum that is taken away stays together
+        length = f"({stop} > {start} ? {stop} - {taken} : 0)" if start != "0" else f"({stop} > 0 ? {stop} : 0)"
         for name, turn in zip(self.share, (self.thread, f"({self.thread} + 1)"), strict=True):
             part = f"{length} * {turn} / omp_get_num_threads()"
             self._line(indent, f"const int64_t {name} = {part if start == '0' else f'{start} + {part}'};")

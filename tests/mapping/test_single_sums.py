@@ -82,6 +82,17 @@ def test_a_loop_that_only_folds_is_cut_into_one_run_for_each_thread(length: int)
     assert "start_of_share" in kernel.source
 
 
+@pytest.mark.parametrize("ends", ["n - 1, -1, -1", "n - 5, n", "m + 1, n", "n - m, n + m", "n // 2, n", "m, n"])
+def test_a_run_starts_where_the_loop_starts(ends: str) -> None:
+    needs_compiler()
+    text = f"def part(u, n, m):\n    s = 0.0\n    for i in range({ends}):\n        s += u[i]\n    return s\n"
+    function, values = function_of(text), np.random.default_rng(4).random(100_100)
+    kernel = pv.compile(function, target="c", threads=2)
+    assert "_of_share" in kernel.source
+    for n, m in ((5, 0), (20, 4), (100_000, 7)):
+        np.testing.assert_allclose(kernel(values, n, m), function(values, n, m), rtol=1e-9)
+
+
 def test_the_same_bits_again() -> None:
     needs_compiler()
     kernel, results = total(), set()
