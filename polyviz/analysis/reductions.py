@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import islpy as isl
 
 from polyviz.model.expression import Assign, Binary, Call, Element, Expression, walk
-from polyviz.model.recent import Recent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ class Reduction:
     target: isl.Map
 
 
-_FOUND = Recent[tuple[Reduction, ...]](4)
+_found: WeakKeyDictionary[Scop, dict[bool, tuple[Reduction, ...]]] = WeakKeyDictionary()
 
 
 def find_reductions(scop: Scop, *, scattered: bool = False) -> tuple[Reduction, ...]:
@@ -50,7 +50,10 @@ def find_reductions(scop: Scop, *, scattered: bool = False) -> tuple[Reduction, 
 
     ``scattered``: those as well whose cell depends on data; their ``target`` holds every cell that it may be.
     """
-    return _FOUND.of(scop, scattered, lambda: tuple(_reductions(scop, scattered=scattered)))
+    known = _found.setdefault(scop, {})
+    if scattered not in known:
+        known[scattered] = tuple(_reductions(scop, scattered=scattered))
+    return known[scattered]
 
 
 def _reductions(scop: Scop, *, scattered: bool) -> Iterator[Reduction]:
