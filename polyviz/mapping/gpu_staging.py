@@ -69,7 +69,7 @@ def staged(
 def _failure(error: isl.Error) -> str:
     """Why there are no tiles: isl's limit, or what it cannot do; without tiles a kernel is slower, not wrong."""
     if isinstance(error, LimitError):
-        return "isl would need too long to find their tiles"
+        return "finding the cells of their tiles takes longer than isl is given for it"
     return f"isl could not find their tiles: {cause_of(error)}"
 
 

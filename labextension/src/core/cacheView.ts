@@ -23,6 +23,10 @@ const LEGEND: readonly (readonly [string, string])[] = [
 /** More touches than these are counted and not listed. */
 const MOST_LISTED = 8;
 
+function counted(number: number, word: 'hit' | 'miss'): string {
+  return `${number} ${word}${number === 1 ? '' : word === 'hit' ? 's' : 'es'}`;
+}
+
 export function cacheView(state: State): HTMLElement {
   return new CacheView(state).root;
 }
@@ -123,7 +127,7 @@ class CacheView {
         return 'No access can be followed through a cache: no array is touched, or none has a known shape.';
       }
       const { hit, first, again } = count(run, 0, run.touches.length);
-      return `In all ${hit + first + again} accesses: ${hit} hits, ${first + again} misses. Step through the order to see where they are.`;
+      return `In all ${hit + first + again} accesses: ${counted(hit, 'hit')}, ${counted(first + again, 'miss')}. Step through the order to see where they are.`;
     }
     const now = run.touches.slice(from, to);
     const told = now.slice(0, MOST_LISTED).map(touch => {
@@ -132,7 +136,7 @@ class CacheView {
     });
     const more = now.length > MOST_LISTED ? [`and ${now.length - MOST_LISTED} more`] : [];
     const soFar = count(run, 0, to);
-    return `${[...told, ...more].join('; ') || 'No array is touched'}. So far ${soFar.hit} hits, ${soFar.first + soFar.again} misses.`;
+    return `${[...told, ...more].join('; ') || 'No array is touched'}. So far ${counted(soFar.hit, 'hit')}, ${counted(soFar.first + soFar.again, 'miss')}.`;
   }
 
   private totals(): HTMLElement {

@@ -104,7 +104,7 @@ export class MenuView {
         this.apply(choice, { ...choice.arguments, [key]: Array.isArray(given) ? numbers : numbers[0] });
       }
     });
-    return element('label', {}, 'or by ', field);
+    return element('label', {}, `or ${choice.label.split(' by ')[0]!.toLowerCase()} by `, field);
   }
 
   /** What a move would change, to stand behind its name. */
