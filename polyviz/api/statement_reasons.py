@@ -133,7 +133,7 @@ class StatementReasons:
         found = (
             one.text.removesuffix(".")
             for one in self.plan.decisions
-            if one.step in steps and name in one.statements and (one.step != "register-tile" or one.details)
+            if one.step in steps and name in one.statements
         )
         return "; ".join(found)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-WARP = 32
+from polyviz.model.warp_access import WARP
 
 
 @dataclass(frozen=True, slots=True)

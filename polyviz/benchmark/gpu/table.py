@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
+from polyviz.model.warp_access import COUNTED
 from polyviz.model.words import plural
 from polyviz.runtime.statistics import median_interval
 from polyviz.views.tables import seconds
@@ -22,7 +23,7 @@ _COUNTS = (
     "thread on the processor, which verified the result against the loops as written and found no race. Counted were, "
     "for global memory: transactions (segments of 128 bytes) per request of a warp, 1 being perfect for 4-byte "
     "elements and 32 the worst; transactions in all; then barriers passed by blocks, rounds lost to bank conflicts in "
-    "shared memory, and launches. At most 4096 executions of an access between two barriers count."
+    f"shared memory, and launches. At most {COUNTED} executions of an access between two barriers count."
 )
 _RESOURCES = (
     "What NVIDIA's compiler reports without a device, for the largest kernel of each program: registers per thread, "
