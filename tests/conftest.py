@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import gc
 import importlib.util
 import os
 import shutil
@@ -117,6 +118,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker, missing in NEEDS.items():
         if item.get_closest_marker(marker) and (reason := missing()):
             pytest.skip(reason)
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """A race starts with a full collection, which takes a second where thousands of tests have left what they share."""
+    if nextitem is None or nextitem.path != item.path:
+        gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

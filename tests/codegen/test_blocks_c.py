@@ -75,7 +75,7 @@ def test_text_of_tiles_with_updates_only(golden: Callable[..., None]) -> None:
     golden(blocked_kernel(SUMS["lu"]).source)
 
 
-@pytest.mark.thinned(15)
+@pytest.mark.thinned(25)
 @needs_compiler
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("blocks", BLOCKS)

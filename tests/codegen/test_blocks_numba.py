@@ -71,7 +71,7 @@ def test_text_without_packing(golden: Callable[..., None]) -> None:
     golden(kernel_for("gemm", NARROW, pack=False, floating_point="reassociate").source)
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("blocks", BLOCKS)
 @pytest.mark.parametrize("name", SUMS)

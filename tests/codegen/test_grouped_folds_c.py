@@ -48,6 +48,7 @@ READ_ON_THE_WAY = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("contract", ["strict", "reassociate"])
 @pytest.mark.parametrize("body", READ_ON_THE_WAY.values(), ids=list(READ_ON_THE_WAY))
 def test_who_reads_a_cell_on_its_way_finds_all_steps_before(body: str, contract: str) -> None:

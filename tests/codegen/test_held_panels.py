@@ -78,6 +78,7 @@ def held(text: str) -> Kernel:
     return blocked_kernel(text)
 
 
+@pytest.mark.thinned(4)
 @needs_compiler
 @pytest.mark.parametrize("sizes", [(0, 3, 40), (4, 1, 40), (1, 1, 1), (5, 67, 53), (3, 9, 601)], ids=str)
 @pytest.mark.parametrize("text", [ROWS, OWN, CHANGED], ids=["rows", "own", "changed"])

@@ -29,6 +29,7 @@ def test_subscripts_are_tested_at_the_ends_of_each_part(golden: Callable[..., No
     golden(kernel.specialise(kernel.program.types).text, "c")
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint64", "float64"])
 def test_weights_of_every_type(dtype: str) -> None:
     w, v = np.array([0, 29, 30, 31, 100, 1, 5]).astype(dtype), np.arange(7)
@@ -49,6 +50,7 @@ def f(w, x, y):
 LIMITS = np.array([-9, 1, 2, 3, 11, 12, 13, 99, np.iinfo("int64").max, np.iinfo("int64").min])
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("count", [0, 2, 3, 13])
 @pytest.mark.parametrize(
     "condition", ["c >= w[i]", "c > w[i]", "c < w[i]", "c <= w[i]", "w[i] <= c", "w[i] < c", "w[i] > c", "w[i] >= c"]

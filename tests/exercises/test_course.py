@@ -17,6 +17,7 @@ def test_there_is_a_solution_for_each() -> None:
     assert sorted(SOLUTIONS) == sorted(NAMES)
 
 
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_solution_solves_it(name: str) -> None:
     attempt = find(name).attempt(SOLUTIONS[name])

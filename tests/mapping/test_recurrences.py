@@ -82,7 +82,7 @@ def test_either_technique_can_be_left_out() -> None:
     assert INTERLEAVE not in marks(pv.compile(function, target="c", interleave=False))
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("shape", [(1, 1), (2, 2), (3, 300), (300, 3), (17, 259), (33, 700)])
 @pytest.mark.parametrize("name", SOURCES)
 def test_results_are_those_of_the_loops(name: str, shape: tuple[int, int]) -> None:

@@ -204,6 +204,7 @@ TENSORS = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", TENSORS)
 def test_products_of_tensors_are_sums_of_products_of_matrices(name: str) -> None:
     text, roles, around, shapes = TENSORS[name]

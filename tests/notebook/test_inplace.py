@@ -83,6 +83,7 @@ def twice() -> Kernel:
     return compile(extract(TWICE, namespace=arrays | {"n": 2, "m": 3}), target="python")
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("n", [0, 1, 2])
 @pytest.mark.parametrize("m", [0, 2, 3, 4])
 def test_several_exchanges_are_those_of_python(n: int, m: int) -> None:

@@ -159,7 +159,11 @@ def test_a_chosen_compiler_that_fails_is_reported_with_its_error(
     ("text", "reason"),
     [
         ("exit 0", "it wrote no program that can be run"),
-        ('[ "$1" = --version ] || (echo "#!/bin/sh\nsleep 60" > "$3"; chmod +x "$3")', "does not end"),
+        pytest.param(
+                '[ "$1" = --version ] || (echo "#!/bin/sh\nsleep 60" > "$3"; chmod +x "$3")',
+                "does not end",
+                marks=pytest.mark.slow,
+            ),
     ],
 )
 def test_a_chosen_command_that_is_no_compiler(

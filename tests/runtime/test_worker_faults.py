@@ -247,6 +247,7 @@ def test_no_process_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     assert wait_until(lambda: set(children()) <= before)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("job", ["call", "call_without_releasing_the_interpreter"])
 @pytest.mark.parametrize("death", [signal.SIGKILL, signal.SIGTERM])
 def test_the_worker_dies_with_this_process(job: str, death: signal.Signals, library: str) -> None:

@@ -46,6 +46,7 @@ def arguments_of(name: str) -> tuple[Any, ...]:
     return entry.arguments(extents, seed=1)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", KNOWN)
 def test_plans_run_in_python(name: str) -> None:
     agree(
