@@ -160,10 +160,10 @@ def test_a_chosen_compiler_that_fails_is_reported_with_its_error(
     [
         ("exit 0", "it wrote no program that can be run"),
         pytest.param(
-                '[ "$1" = --version ] || (echo "#!/bin/sh\nsleep 60" > "$3"; chmod +x "$3")',
-                "does not end",
-                marks=pytest.mark.slow,
-            ),
+            '[ "$1" = --version ] || (echo "#!/bin/sh\nsleep 60" > "$3"; chmod +x "$3")',
+            "does not end",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_chosen_command_that_is_no_compiler(
