@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 EVERYTHING, NOTHING = "everything on", "everything off"
 MEMORY = "tuned"
+SAME_PROGRAM = "the same program: nothing to do for it here"
+"""The note of a row whose technique changes nothing."""
 
 
 def ablation(
@@ -74,7 +76,7 @@ def _with_equals(comparison: Comparison) -> Comparison:
     whole = next(row for row in data.rows if row.schedule == EVERYTHING)
     threads = _threads(comparison, whole.label)
     rows = [
-        replace(row, note="; ".join(filter(None, (row.note, "the same program: nothing to do for it here"))))
+        replace(row, note="; ".join(filter(None, (row.note, SAME_PROGRAM))))
         if row.source
         and row.source == whole.source
         and row is not whole

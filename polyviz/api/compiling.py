@@ -15,7 +15,7 @@ from polyviz.analysis import with_private_arrays, with_values_in_place
 from polyviz.api.extracting import part_of
 from polyviz.api.options import OWN_NAMES, BuildOptions, Tile, read_options
 from polyviz.api.remembered import AtHand, recalled
-from polyviz.api.targets import AUTOMATIC, resolve_target
+from polyviz.api.targets import AUTOMATIC, resolve_target, second_choice
 from polyviz.editing import Edit
 from polyviz.errors import OptionError
 from polyviz.mapping import DEVICE_TARGETS, make_plan
@@ -143,7 +143,8 @@ def build_kernel(
             contract=wanted.contract,
             **switches_of_plan,
         )
-        return replace(plan, decisions=(*found.decisions, *_unused(wanted, place), *plan.decisions))
+        beforehand = (*found.decisions, *second_choice(target, place), *_unused(wanted, place))
+        return replace(plan, decisions=(*beforehand, *plan.decisions))
 
     otherwise = partial(planned, AUTOMATIC[1]) if (target, resolved) == ("auto", AUTOMATIC[0]) else None
     return Kernel(

@@ -60,7 +60,7 @@ def make_plan(
 def _on_threads(plan: Plan, threads: int) -> Plan:
     """``plan`` for at most so many threads."""
     text = (
-        f"parallel loops run on {threads} threads, as asked"
+        f"parallel loops run on at most {threads} threads, as asked"
         if threads > 1
         else "one thread runs all loops, as asked"
     )
