@@ -127,6 +127,7 @@ def build_kernel(
     told = _scheduler_options(schedule, resolved, wanted.scheduler)
     if not switches_of_plan.pop("group", True) and _is_scheduler(schedule):
         told = {**told, "group": False}
+    simd = bool(switches_of_plan.pop("simd", True))
     chosen = choose_schedule(scop, dependences, schedule, told, at_hand.sizes)
 
     @exclusive
@@ -141,6 +142,7 @@ def build_kernel(
             threads=wanted.threads,
             device=wanted.device,
             contract=wanted.contract,
+            simd=simd,
             **switches_of_plan,
         )
         beforehand = (*found.decisions, *second_choice(target, place), *_unused(wanted, place))

@@ -31,6 +31,7 @@ from polyviz.runtime.placement import Placement
 from polyviz.runtime.stages import told
 from polyviz.runtime.threads import NativeThreads, numba_threads
 from polyviz.runtime.toolchain import INSTALL_HINT, Toolchain, find_toolchain
+from polyviz.runtime.unfused import without_vectors
 from polyviz.runtime.waiting import short_spinning
 
 if TYPE_CHECKING:
@@ -260,9 +261,10 @@ def _load_once(
 def _extra_flags(program: Program, toolchain: Toolchain) -> tuple[str, ...]:
     dtypes = [kind.dtype for kind in program.types.values()]
     wrapping = WRAPPING_FLAGS if any(dtype.startswith(("int", "uint")) for dtype in dtypes) else ()
+    lanes = without_vectors(toolchain) if program.scalar else ()
     if not any(dtype.startswith("complex") for dtype in dtypes):
-        return wrapping
-    return (*wrapping, *COMPLEX_FLAGS, *(() if toolchain.is_clang else COMPLEX_FLAGS_OF_GCC))
+        return (*wrapping, *lanes)
+    return (*wrapping, *lanes, *COMPLEX_FLAGS, *(() if toolchain.is_clang else COMPLEX_FLAGS_OF_GCC))
 
 
 def plain_arrays(given: Values) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -61,6 +61,7 @@ def test_keywords_switch_techniques_off() -> None:
         "jam": False,
         "collapse": False,
         "pipeline": False,
+        "simd": False,
         "threads": 1,
         "tuned": False,
         "stage": False,
