@@ -13,7 +13,7 @@ from polyviz.api.extracting import part_of
 from polyviz.api.options import OWN_NAMES, Tile, read_options
 from polyviz.api.remembered import AtHand
 from polyviz.api.rooflines import roofline_of
-from polyviz.api.targets import resolve_target
+from polyviz.api.targets import resolve_target, second_choice
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError, PolyvizError, ToolchainError
 from polyviz.model.display import Displayable
@@ -148,7 +148,8 @@ def compare(
     how = RaceOptions(baselines, repeats, sizes, verify, namespace, time_limit, progress, worker)
     found = run_race(source, arguments, contenders, how)
     data = found.data
-    return replace(found, data=replace(data, notes=(*data.notes, *_without(given))))
+    instead = [f"target {one.text}" for one in second_choice("auto", automatic or "")]
+    return replace(found, data=replace(data, notes=(*data.notes, *instead, *_without(given))))
 
 
 def _without(given: Mapping[str, Any]) -> Iterator[str]:

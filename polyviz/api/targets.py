@@ -22,6 +22,9 @@ _DEVICE_WORDS = ("gpu", "nvidia", "device", "ptx")
 AUTOMATIC = ("c", "numba")
 """What the target ``auto`` stands for: the first of them that can be used."""
 
+SECOND_CHOICE = "target"
+"""The step of the decision that says why ``auto`` is not the first of them."""
+
 PYTHON = "python"
 """The target that is always there: nothing has to be looked for, which takes a while for the others."""
 
@@ -79,11 +82,11 @@ def resolve_target(name: str) -> str:
 def second_choice(name: str, resolved: str) -> Iterator[Decision]:
     """What is said where ``auto`` was asked for and ``resolved`` is not the first that it stands for."""
     first = AUTOMATIC[0]
-    if name != "auto" or resolved == first:
+    if name != "auto" or resolved not in AUTOMATIC[1:]:
         return
     found = targets()[first]
     if not found.available:  # else it refused the program, which the kernel says itself
-        yield Decision("target", f"{resolved} instead of {first}: {found.reason}")
+        yield Decision(SECOND_CHOICE, f"{resolved} instead of {first}: {found.reason}")
 
 
 def unknown_target(name: str, known: Iterable[str]) -> str:
