@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 
 import numpy as np
 import pytest
@@ -66,3 +67,14 @@ def test_a_container_bounds_the_threads_of_a_kernel(monkeypatch: pytest.MonkeyPa
     kernel(array)
     np.testing.assert_array_equal(array, 2.0)
     assert set(seen) == {1}
+
+
+def test_numba_has_no_parallel_loops_for_one_thread() -> None:
+    text = "def total(A, B):\n    for i in range(len(A)):\n        A[i] = 2 * B[i]\n        B[0] += A[i]"
+    usual, alone = (pv.compile(function_of(text), target="numba", threads=count) for count in (None, 1))
+    assert "parallel=True" in usual.source
+    assert not re.search("parallel=True|prange", alone.source)
+    given, expected = [np.arange(5.0), np.ones(5)], [np.arange(5.0), np.ones(5)]
+    alone(*given)
+    pv.compile(function_of(text), target="python")(*expected)
+    np.testing.assert_array_equal(given, expected)
