@@ -327,8 +327,8 @@ class _PythonProgram:
         return found
 
     def _runs_in_parallel(self, node: For) -> bool:
-        # numba loses what an iteration of prange raises, so loops with tested subscripts or steps stay serial there; and
-        # its parallel loops take microseconds to start also for one thread.
+        # numba loses what an iteration of prange raises, so loops with tested subscripts or steps stay serial there;
+        # and its parallel loops take microseconds to start also for one thread.
         shared = bool(node.parallel) or self._adds_into_copies(node)
         return shared and not (self.target == "numba" and (self.checked or self.plan.threads == 1))
 
