@@ -271,7 +271,8 @@ def _surroundings() -> str:
     rows = [
         f"- `{storage.CACHE_VARIABLE}`: the folder of the build cache and of what `tune` remembers.",
         f"- `{toolchain.COMPILER_VARIABLE}`: the C compiler to use, instead of the first one found.",
-        "- `OMP_NUM_THREADS`: how many threads kernels get.",
+        "- `OMP_NUM_THREADS`: how many threads kernels get; without it one per core, and no more than a container gets "
+        "the time of.",
         "",
         "Other packages bring schedulers and moves through the entry points "
         f"`{scheduler_registry.ENTRY_POINT_GROUP}` and `{move_registry.ENTRY_POINT_GROUP}`; "

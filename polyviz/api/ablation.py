@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 EVERYTHING, NOTHING = "everything on", "everything off"
 MEMORY = "tuned"
+SAME_PROGRAM = "the same program: nothing to do for it here"
+"""The note of a row whose technique changes nothing."""
 
 
 def ablation(
@@ -72,19 +74,20 @@ def _with_equals(comparison: Comparison) -> Comparison:
     """``comparison`` with a note in every row whose program is that of everything on."""
     data = comparison.data
     whole = next(row for row in data.rows if row.schedule == EVERYTHING)
-    threads = _threads(comparison, whole.label)
+    compiled = _compiled(comparison, whole.label)
     rows = [
-        replace(row, note="; ".join(filter(None, (row.note, "the same program: nothing to do for it here"))))
+        replace(row, note="; ".join(filter(None, (row.note, SAME_PROGRAM))))
         if row.source
         and row.source == whole.source
         and row is not whole
-        and _threads(comparison, row.label) == threads
+        and _compiled(comparison, row.label) == compiled
         else row
         for row in data.rows
     ]
     return Comparison(replace(data, rows=tuple(rows)), comparison.kernels)
 
 
-def _threads(comparison: Comparison, label: str) -> int | None:
+def _compiled(comparison: Comparison, label: str) -> tuple[int | None, bool] | None:
+    """What tells two runs of one text apart: the number of threads, and whether the compiler makes vectors of it."""
     kernel = comparison.kernels.get(label)
-    return None if kernel is None else kernel.plan.threads
+    return None if kernel is None else (kernel.plan.threads, kernel.plan.scalar)

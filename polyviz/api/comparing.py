@@ -13,14 +13,14 @@ from polyviz.api.extracting import part_of
 from polyviz.api.options import OWN_NAMES, Tile, read_options
 from polyviz.api.remembered import AtHand
 from polyviz.api.rooflines import roofline_of
-from polyviz.api.targets import resolve_target
+from polyviz.api.targets import resolve_target, second_choice
 from polyviz.codegen.calling import result_names, written_arrays
 from polyviz.errors import OptionError, PolyvizError, ToolchainError
 from polyviz.model.display import Displayable
 from polyviz.model.measurement import ComparisonData, Status, VariantRow
 from polyviz.model.program import CONTRACTS
 from polyviz.model.registry import near
-from polyviz.model.techniques import techniques
+from polyviz.model.techniques import switched_off, techniques
 from polyviz.runtime.host_copies import bind_on_host
 from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.machine import this_machine
@@ -146,7 +146,18 @@ def compare(
         for target, missing in resolved_targets(wanted).items()
     ]
     how = RaceOptions(baselines, repeats, sizes, verify, namespace, time_limit, progress, worker)
-    return run_race(source, arguments, contenders, how)
+    found = run_race(source, arguments, contenders, how)
+    data = found.data
+    instead = [f"target {one.text}" for one in second_choice("auto", automatic or "")]
+    return replace(found, data=replace(data, notes=(*data.notes, *instead, *_without(given))))
+
+
+def _without(given: Mapping[str, Any]) -> Iterator[str]:
+    """Which techniques no variant has."""
+    off = switched_off(techniques())
+    names = [name for name, value in given.items() if value is not None and off.get(name) == value]
+    if names:
+        yield f"without {', '.join(names)}, as asked: pv.ablation races the loops with and without each of them"
 
 
 def _refuse_others(options: Mapping[str, Any]) -> None:

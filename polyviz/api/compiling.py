@@ -15,7 +15,7 @@ from polyviz.analysis import with_private_arrays, with_values_in_place
 from polyviz.api.extracting import part_of
 from polyviz.api.options import OWN_NAMES, BuildOptions, Tile, read_options
 from polyviz.api.remembered import AtHand, recalled
-from polyviz.api.targets import AUTOMATIC, resolve_target
+from polyviz.api.targets import AUTOMATIC, resolve_target, second_choice
 from polyviz.editing import Edit
 from polyviz.errors import OptionError
 from polyviz.mapping import DEVICE_TARGETS, make_plan
@@ -127,6 +127,7 @@ def build_kernel(
     told = _scheduler_options(schedule, resolved, wanted.scheduler)
     if not switches_of_plan.pop("group", True) and _is_scheduler(schedule):
         told = {**told, "group": False}
+    simd = bool(switches_of_plan.pop("simd", True))
     chosen = choose_schedule(scop, dependences, schedule, told, at_hand.sizes)
 
     @exclusive
@@ -141,9 +142,11 @@ def build_kernel(
             threads=wanted.threads,
             device=wanted.device,
             contract=wanted.contract,
+            simd=simd,
             **switches_of_plan,
         )
-        return replace(plan, decisions=(*found.decisions, *_unused(wanted, place), *plan.decisions))
+        beforehand = (*found.decisions, *second_choice(target, place), *_unused(wanted, place))
+        return replace(plan, decisions=(*beforehand, *plan.decisions))
 
     otherwise = partial(planned, AUTOMATIC[1]) if (target, resolved) == ("auto", AUTOMATIC[0]) else None
     return Kernel(

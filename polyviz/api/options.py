@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from polyviz.errors import OptionError
 from polyviz.model.program import CONTRACTS, FloatingPoint, Overlap
 from polyviz.model.staging import DeviceOptions
-from polyviz.model.techniques import switches, techniques_for
+from polyviz.model.techniques import switched_off, switches, techniques_for
 from polyviz.transform.tile import is_tile_size
 
 Tile = Sequence[int] | int | Literal[False] | None
@@ -85,8 +85,8 @@ def read_options(given: Mapping[str, Any]) -> BuildOptions:
 
     >>> read_options({"tile": 32, "pack": False, "fusion": "max"}).scheduler
     {'fusion': 'max'}
-    >>> read_options({"stage": False}).device.stage
-    False
+    >>> read_options({"stage": False, "elements": False}).device.elements
+    (1, 1)
     """
     left = dict(given)
     contract, overlap = left.pop("contract", "reassociate"), left.pop("overlap", "refuse")
@@ -97,7 +97,8 @@ def read_options(given: Mapping[str, Any]) -> BuildOptions:
     device = device_options(left.pop("device", None))
     own = {name: left.pop(name) for name in techniques_for(device=True) if name in left}
     if own:
-        device = replace(device, **_checked(own))
+        off = switched_off(name for name, value in own.items() if value is False)
+        device = replace(device, **_checked({**own, **off}))
     chosen = {name: left.pop(name) for name in switches() if name in left}
     _check_contract(contract)
     if overlap not in get_args(Overlap):

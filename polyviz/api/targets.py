@@ -9,17 +9,21 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError, ToolchainError
+from polyviz.model.schedule import Decision
 from polyviz.runtime.cuda import cuda_availability
 from polyviz.runtime.toolchain import find_cxx_toolchain, toolchain_availability
 from polyviz.views.html import paragraph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 _DEVICE_WORDS = ("gpu", "nvidia", "device", "ptx")
 """What people call a device; the target has another name."""
 AUTOMATIC = ("c", "numba")
 """What the target ``auto`` stands for: the first of them that can be used."""
+
+SECOND_CHOICE = "target"
+"""The step of the decision that says why ``auto`` is not the first of them."""
 
 PYTHON = "python"
 """The target that is always there: nothing has to be looked for, which takes a while for the others."""
@@ -73,6 +77,16 @@ def resolve_target(name: str) -> str:
             hint=f"Use the target {others} instead.",
         )
     return name
+
+
+def second_choice(name: str, resolved: str) -> Iterator[Decision]:
+    """What is said where ``auto`` was asked for and ``resolved`` is not the first that it stands for."""
+    first = AUTOMATIC[0]
+    if name != "auto" or resolved not in AUTOMATIC[1:]:
+        return
+    found = targets()[first]
+    if not found.available:  # else it refused the program, which the kernel says itself
+        yield Decision(SECOND_CHOICE, f"{resolved} instead of {first}: {found.reason}")
 
 
 def unknown_target(name: str, known: Iterable[str]) -> str:

@@ -97,7 +97,7 @@ def tune(
             first=record.earlier(),
         )
         ended = search.run()
-    if ended != INTERRUPTED and len(search.trials) > 1:
+    if len(search.trials) > 1:  # what was remembered has raced again by then
         record.keep(search.trials)
     return Tuning(
         name=scop.name,

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from polyviz.api import ablation, techniques
+from polyviz.api.ablation import SAME_PROGRAM
 from polyviz.benchmark.subject import Data
 from polyviz.benchmark.versions import versions
 from polyviz.benchmark.workers import fixed_threads
@@ -141,8 +142,18 @@ def ablation_table(settings: AblationSettings, found: Sequence[KernelAblation]) 
 
 
 def _table(rows: Sequence[AblationRow]) -> list[str]:
+    """What changes the program; what leaves it as it is would only show how far two runs of one program lie apart."""
     head = ["| variant | verified | median | time | note |", "| --- | --- | ---: | ---: | --- |"]
-    return head + [f"| {' | '.join(_cells(row))} |" for row in rows]
+    idle = [row for row in rows if row.verified and SAME_PROGRAM in row.note]
+    lines = head + [f"| {' | '.join(_cells(row))} |" for row in rows if row not in idle]
+    if not idle:
+        return lines
+    names = ", ".join(f"`{row.variant.removeprefix('without ').partition('/')[0]}`" for row in idle)
+    times = [row.slowdown for row in idle if row.slowdown is not None]
+    lines += ["", f"Without {names} the program is the same: nothing to do for it here."]
+    if times:
+        lines[-1] += f" Timed again for each of these, it took {min(times):.2f} to {max(times):.2f} times as long."
+    return lines
 
 
 def _cells(row: AblationRow) -> list[Any]:

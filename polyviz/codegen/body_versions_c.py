@@ -53,6 +53,7 @@ class BodyVersions:
     def __init__(self, scop: Scop, plan: Plan, arrays: ArrayPrinter, printer: CExpressionPrinter) -> None:
         self.scop = scop
         self.wanted = plan.two_versions
+        self.scalar = plan.scalar
         self.arrays = arrays
         self.printer = printer
 
@@ -62,9 +63,10 @@ class BodyVersions:
         if not condition:
             return lines(indent)
         pad = INDENT * indent
+        in_lanes = _is_parallel(loop) and not self.scalar
         if self.arrays.untested:
-            return [*([f"{pad}#pragma omp simd"] if _is_parallel(loop) else []), *lines(indent)]
-        lanes = [f"{pad}{INDENT}#pragma omp simd"] if _is_parallel(loop) else []
+            return [*([f"{pad}#pragma omp simd"] if in_lanes else []), *lines(indent)]
+        lanes = [f"{pad}{INDENT}#pragma omp simd"] if in_lanes else []
         self.arrays.in_range = True
         plain = lines(indent + 1)
         self.arrays.in_range = None

@@ -49,7 +49,7 @@ def generate(
     decisive = decisive_statements(scop, environment) if floating_point == "reassociate" else ()
     program = _PRINTERS[plan.target](with_typed_zeros(scop, types), plan, types, floating_point)
     notes = (*program.notes, *unsure_note(scop), *_exact_note(decisive))
-    return replace(program, notes=notes, threads=plan.threads, exact=bool(decisive))
+    return replace(program, notes=notes, threads=plan.threads, exact=bool(decisive), scalar=plan.scalar)
 
 
 def _exact_note(decisive: Sequence[str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import islpy as isl
 
 from polyviz.codegen.full_tiles import separate_full_tiles
+from polyviz.codegen.loops import For, rewrite
 from polyviz.codegen.naming import inline_single_iterations, name_loops
 from polyviz.codegen.scan import scan_schedule
 from polyviz.codegen.unroll import unrolled
@@ -37,10 +38,16 @@ def lower(
         grouped = replace(plan, tree=_grouped(plan.tree, blocks))
         whole = scan_schedule(grouped.tree, scop.context)
         apart = separate_full_tiles(scop, grouped, whole, blocks)
-        known[blocks] = unrolled(unskew(inline_single_iterations(apart)))
+        loops = unrolled(unskew(inline_single_iterations(apart)))
+        known[blocks] = rewrite(loops, _one_by_one) if plan.scalar else loops
     iterators = {statement.name: statement.iterators for statement in scop.statements}
     iterators |= {tile.mark: tile.coordinates for tile in plan.register_tiles}
     return name_loops(known[blocks], iterators, reserved)
+
+
+def _one_by_one(node: LoopNode) -> LoopNode:
+    """A loop that runs in no vector lanes."""
+    return replace(node, vector=False) if isinstance(node, For) else node
 
 
 def _grouped(tree: isl.Schedule, blocks: frozenset[str]) -> isl.Schedule:

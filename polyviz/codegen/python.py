@@ -327,9 +327,10 @@ class _PythonProgram:
         return found
 
     def _runs_in_parallel(self, node: For) -> bool:
-        # numba loses what an iteration of prange raises, so loops with tested subscripts or steps stay serial there.
+        # numba loses what an iteration of prange raises, so loops with tested subscripts or steps stay serial there;
+        # and its parallel loops take microseconds to start also for one thread.
         shared = bool(node.parallel) or self._adds_into_copies(node)
-        return shared and not (self.checked and self.target == "numba")
+        return shared and not (self.target == "numba" and (self.checked or self.plan.threads == 1))
 
     def _adds_into_copies(self, node: For) -> bool:
         reorders = self.target == "numba" and self.floating_point == "reassociate"

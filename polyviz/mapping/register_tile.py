@@ -66,7 +66,9 @@ class BlockedBand:
         rows, columns, depth = self.tile.sizes
         names = _listed(operands.rows), _listed(operands.columns)
         placed = f"read in place: {names[0]} by rows, {names[1]} by columns"
+        kept = f"tiles of {operands.target.array} stay in registers while the sum runs"
         if self.tile.packed and not self.pack_rows:
+            kept = f"rows of {operands.target.array} take several steps of the sum each time they go through registers"
             placed = (
                 f"{names[1]} packed by columns ({_kibibytes(columns * depth * len(operands.columns))} of doubles), "
                 f"{names[0]} read in place: a few rows and steps of it are variables while the columns go by"
@@ -80,15 +82,12 @@ class BlockedBand:
                 "packed, since every value is read again for each row or column of a block: "
                 f"{names[0]} by rows ({memory[0]}), {names[1]} by columns ({memory[1]} of doubles)"
             )
-        text = (
-            f"tiles of {operands.target.array} stay in registers while the sum runs, in blocks of {rows} rows, "
-            f"{columns} columns and {depth} steps; {placed}"
-        )
+        text = f"{kept}, in blocks of {rows} rows, {columns} columns and {depth} steps; {placed}"
         if self.tile.team and (self.tile.shared_columns or self.tile.shared_rows):
             text += f"; the packed {'columns' if self.tile.shared_columns else 'rows'} are shared between threads"
         if self.tile.around is not None:
             text += f"; up to {self.tile.turns} matrices of columns are packed at once, and serve all those of rows"
-        if self.tile.packed and self.parallel is not None:
+        if self.tile.packed and self.pack_rows and self.parallel is not None:
             text += f"; one thread does fewer than {SMALLEST_SHARED_WORK} updates alone"
         return Decision("register-tile", text, (self.tile.statement,), {"sizes": self.tile.sizes})
 

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from polyviz.model.staging import DeviceOptions
 
 
+IN_VECTORS = ("register_tile", "row_blocks", "panels", "lift", "outer_vectors", "jam")
+"""The techniques that are made of vector registers."""
+ONE_BY_ONE = f"no loop runs in vector lanes, as asked, and nothing that needs them: {', '.join(IN_VECTORS)}"
+
+
 def make_plan(
     scop: Scop,
     dependences: Dependences,
@@ -32,6 +37,7 @@ def make_plan(
     threads: int | None = None,
     device: DeviceOptions | None = None,
     contract: FloatingPoint = "reassociate",
+    simd: bool = True,
     **techniques: Any,
 ) -> Plan:
     """Bind ``schedule`` to ``target``.
@@ -39,12 +45,17 @@ def make_plan(
     ``tile`` gives the tile sizes of every tiled band (the last one repeats), None chooses, False switches tiling off;
     on a device they are those of the block loops. ``processor``, ``techniques`` (see `polyviz.model.techniques`) and
     the floating-point ``contract`` concern processors; ``threads`` bounds how many run the parallel loops there.
-    ``device`` says what kernels may do. Raises OptionError for sizes that are not positive.
+    ``device`` says what kernels may do. Without ``simd`` C runs every loop one iteration at a time.
+    Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
         raise OptionError(f"Tile sizes are positive numbers, not {', '.join(map(str, tile))}.")
     if target in gpu.DEVICE_TARGETS:
         return gpu.make_device_plan(scop, dependences, schedule, target, tile=tile, options=device)
+
+    scalar = target == "c" and not simd
+    if scalar:
+        techniques = {**techniques, **dict.fromkeys(IN_VECTORS, False)}
 
     def bind(order: Schedule) -> Plan:
         return cpu.make_plan(
@@ -54,13 +65,15 @@ def make_plan(
     plan = bind(schedule)
     if target == "c" and tile is None:
         plan = with_scalars_kept(scop, dependences, plan, bind)
+    if scalar:
+        plan = replace(plan, scalar=True, decisions=(*plan.decisions, Decision("simd", ONE_BY_ONE)))
     return plan if threads is None else _on_threads(plan, threads)
 
 
 def _on_threads(plan: Plan, threads: int) -> Plan:
     """``plan`` for at most so many threads."""
     text = (
-        f"parallel loops run on {threads} threads, as asked"
+        f"parallel loops run on at most {threads} threads, as asked"
         if threads > 1
         else "one thread runs all loops, as asked"
     )

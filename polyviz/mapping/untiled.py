@@ -79,6 +79,7 @@ def _untiled(
         processor=plan.vectors,
         threads=plan.threads,
         contract=contract,
+        simd=not plan.scalar,
     )
 
 

@@ -248,8 +248,8 @@ class Plan:
     ``vectors`` is the processor for whose vector registers ``jam`` marks are meant; ``two_versions``: innermost loops
     have one without tests of subscripts, too; ``untested``: none is tested, as the caller found all inside and none
     negative; ``decisions`` continue the schedule's log; ``device`` holds the kernels
-    where the target runs blocks and threads; ``threads`` bounds how many run the parallel loops of a processor (None:
-    as many as it has cores).
+    where the target runs blocks and threads; ``scalar``: no loop runs in vector lanes; ``threads`` bounds how
+    many run the parallel loops of a processor (None: as many as it has cores).
     """
 
     schedule: Schedule
@@ -276,3 +276,4 @@ class Plan:
     untested: bool = False
     device: DevicePlan | None = None
     threads: int | None = None
+    scalar: bool = False

@@ -105,7 +105,7 @@ class Program:
     restore ``written`` arrays. ``device`` describes kernels and launches where the text is CUDA. ``results`` are the
     arrays and scalars handed back, in order, as one tuple when ``result_is_tuple``. ``threads`` bounds how many run
     parallel loops, None for one per core. ``exact``: the compiler fuses and reorders nothing, whatever the contract,
-    since a last bit decides about a whole number.
+    since a last bit decides about a whole number. ``scalar``: the compiler makes no vector instructions.
     """
 
     target: str
@@ -125,6 +125,7 @@ class Program:
     device: DeviceProgram | None = None
     threads: int | None = None
     exact: bool = False
+    scalar: bool = False
 
     @property
     def compiled_as(self) -> FloatingPoint:

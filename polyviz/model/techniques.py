@@ -90,6 +90,7 @@ TECHNIQUES: tuple[Technique, ...] = (
         "pipeline", "start a tile as soon as those that it needs are done, not front by front (target c)"
     ),
     Technique("collapse", "share two parallel loops as one, of which the first may be short (target c)"),
+    Technique("simd", "run several iterations of a loop in one vector instruction (target c)"),
     Technique("threads", "share parallel loops between the cores", off=1, is_switch=False),
     Technique("tuned", "use what pv.tune found out about the same loops on this machine", is_switch=False),
     _device("stage", "copy what a block reads again, or reads across rows, to shared memory"),

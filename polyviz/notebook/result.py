@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from polyviz.api.targets import SECOND_CHOICE
 from polyviz.errors import PolyvizError
 from polyviz.runtime.residency import device
 from polyviz.views import text
@@ -104,6 +105,7 @@ class Part:
         notes = [*self.scop.notes, *self.kernel.program.notes]
         if self.overlap is not None:
             notes = [*self.scop.notes, f"{self.overlap.message} {self.overlap.hint}"]
+        notes += [f"target {one.text}" for one in self.kernel.plan.decisions if one.step == SECOND_CHOICE]
         notes += self.layouts
         if self.choice is not None and self.choice.remark:
             notes.append(self.choice.remark)

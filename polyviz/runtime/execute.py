@@ -26,11 +26,13 @@ from polyviz.runtime.cache import BuildCache
 from polyviz.runtime.complex_numba import settle_complex_division
 from polyviz.runtime.evaluate import evaluate
 from polyviz.runtime.failures import explained, failed_test
+from polyviz.runtime.machine import thread_limit
 from polyviz.runtime.native import NativeFunction
 from polyviz.runtime.placement import Placement
 from polyviz.runtime.stages import told
 from polyviz.runtime.threads import NativeThreads, numba_threads
 from polyviz.runtime.toolchain import INSTALL_HINT, Toolchain, find_toolchain
+from polyviz.runtime.unfused import without_vectors
 from polyviz.runtime.waiting import short_spinning
 
 if TYPE_CHECKING:
@@ -94,7 +96,8 @@ class NativeRunner:
         self.compile_seconds = built.compile_seconds
         self.notes: tuple[str, ...] = (built.note,) if built.note else ()
         self._function = NativeFunction(built.path, program.name, [*map(native_type, program.arguments)])
-        self._threads = NativeThreads(built.path, program.threads)
+        self._most_threads = thread_limit(program.threads)
+        self._threads = NativeThreads(built.path, self._most_threads)
         self._placement = Placement(built.path) if "#pragma omp parallel" in program.text else None
         self._getters = [*map(getter, program.arguments)]
         self._gives = bool(program.results) or program.result_is_tuple
@@ -136,7 +139,7 @@ class NativeRunner:
 
         Raises MemoryError.
         """
-        if self.program.threads is None:
+        if self._most_threads is None:
             status = self._placed(values)
         else:
             with self._threads.limited():
@@ -147,7 +150,7 @@ class NativeRunner:
 
     def _placed(self, values: Sequence[int | float]) -> int:
         if self._placement is not None and os.getpid() == self._owner:
-            self._placement.before_call(self.program.threads)
+            self._placement.before_call(self._most_threads)
         return self._function(*values)
 
 
@@ -207,7 +210,7 @@ class PythonRunner:
 
     def _threads(self) -> AbstractContextManager[object]:
         parallel = "parallel=True" in self.program.text and os.getpid() == self._owner
-        return numba_threads(self.program.threads) if parallel else contextlib.nullcontext()
+        return numba_threads(thread_limit(self.program.threads)) if parallel else contextlib.nullcontext()
 
     def _start_over(self) -> None:
         """In a forked child: numba would end the process where its threads are asked for, so none are."""
@@ -260,9 +263,10 @@ def _load_once(
 def _extra_flags(program: Program, toolchain: Toolchain) -> tuple[str, ...]:
     dtypes = [kind.dtype for kind in program.types.values()]
     wrapping = WRAPPING_FLAGS if any(dtype.startswith(("int", "uint")) for dtype in dtypes) else ()
+    lanes = without_vectors(toolchain) if program.scalar else ()
     if not any(dtype.startswith("complex") for dtype in dtypes):
-        return wrapping
-    return (*wrapping, *COMPLEX_FLAGS, *(() if toolchain.is_clang else COMPLEX_FLAGS_OF_GCC))
+        return (*wrapping, *lanes)
+    return (*wrapping, *lanes, *COMPLEX_FLAGS, *(() if toolchain.is_clang else COMPLEX_FLAGS_OF_GCC))
 
 
 def plain_arrays(given: Values) -> tuple[dict[str, Any], dict[str, Any]]:

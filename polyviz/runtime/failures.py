@@ -35,6 +35,17 @@ def explained(error: BaseException, program: Program, filename: str) -> BaseExce
     )
 
 
+def instead_of(target: str, instead: str, error: PolyvizError) -> str:
+    """Why a kernel does not run on ``target``, in one line.
+
+    >>> from polyviz.errors import ToolchainError
+    >>> instead_of("c", "numba", ToolchainError("No C compiler was found."))
+    'target numba instead of c: No C compiler was found.'
+    """
+    reason = error.reason.splitlines()[0] if error.reason else ""
+    return f"target {instead} instead of {target}: {error.message}{f' {reason}' if reason else ''}"
+
+
 def _reason(error: BaseException) -> str:
     """The first line that says something; numba's errors start with a heading that does not."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]

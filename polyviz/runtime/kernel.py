@@ -26,6 +26,8 @@ from polyviz.runtime.binding import Binder, Bound
 from polyviz.runtime.data_bounds import DataBounds
 from polyviz.runtime.device_notes import emulated_run, times_of
 from polyviz.runtime.execute import Runner, make_runner
+from polyviz.runtime.failures import instead_of
+from polyviz.runtime.layouts import layout_notes
 from polyviz.runtime.nvrtc import KernelResources, compile_text, resource_report
 from polyviz.runtime.simulator import simulate
 
@@ -90,6 +92,7 @@ class Kernel(Displayable):
         self._compiling = threading.Lock()
         self._compiled: dict[object, Compiled] = {}
         self._latest: Program | None = None
+        self._layouts: tuple[str, ...] = ()
         self._bounds_checked: set[object] = set()
         self._data_bounds = DataBounds(scop, BOUNDS_REMEMBERED)
         self._as_written = AsWritten(original, plan.target)
@@ -228,6 +231,7 @@ class Kernel(Displayable):
         ran = None if keywords else self._quick.run(arguments)
         if ran is not None:
             self._latest, result = ran
+            self._layouts = ()  # such calls have arrays as generated code reads them best
             return result
         try:
             bound = self.bind(arguments, keywords)
@@ -245,6 +249,7 @@ class Kernel(Displayable):
                 self.bind(arguments, keywords, overlapping=True).given, written_arrays(self.scop), error
             )
         compiled = self._compile(bound)
+        self._layouts = layout_notes(bound.given)
         result = compiled.runner(bound.given, bound.parameters)
         if not keywords:
             self._quick.remember(arguments, bound, compiled.runner)
@@ -346,7 +351,7 @@ class Kernel(Displayable):
             if self._substitute is None:
                 raise
             before, self.plan, self._substitute = self.target, self._substitute(), None
-            self._remarks = (_why_not(before, self.target, error),)
+            self._remarks = (instead_of(before, self.target, error),)
         program = _for_call(self.specialise(bound.types, untested=bound.untested), bound)
         return Compiled(program, make_runner(program))
 
@@ -374,12 +379,13 @@ class Kernel(Displayable):
         return self
 
     def report(self) -> str:
-        """What was decided and why, what could not be done, and what was assumed, as text."""
+        """What was decided and why, what could not be done, what was assumed, and what made the latest call slower."""
         lines = [f"{self.scop.name}: schedule {self.schedule.scheduler}, target {self.target}"]
         decisions = (*self.schedule.decisions, *self.plan.decisions)
         lines += [f"  {decision.step}: {decision.text}" for decision in decisions]
         lines.append(f"  contract {self.floating_point}: {CONTRACTS[self.floating_point]}")
-        notes = (*self.scop.notes, *self.program.notes)
+        of_the_runner = getattr(self._latest_runner(), "notes", ())
+        notes = (*self.scop.notes, *self.program.notes, *self._layouts, *of_the_runner)
         lines += [f"  note: {note}" for note in notes]
         return "\n".join(lines)
 
@@ -392,9 +398,3 @@ def _for_call(program: Program, bound: Bound) -> Program:
 def _kind_of(bound: Bound) -> object:
     """What the generated program depends on."""
     return bound.key, bound.standing.cannot_fail, bound.standing.needed
-
-
-def _why_not(target: str, instead: str, error: ToolchainError) -> str:
-    """Why a kernel does not run on ``target``, in one line."""
-    reason = error.reason.splitlines()[0] if error.reason else ""
-    return f"target {instead} instead of {target}: {error.message}{f' {reason}' if reason else ''}"

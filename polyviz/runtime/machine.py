@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import platform
 import re
@@ -132,10 +133,33 @@ def read_machine(root: Path = Path("/")) -> Machine:
 
 
 def usable_cores() -> int:
-    """The cores this process may run on, which can be fewer than the machine has."""
+    """The cores that this process gets, which can be fewer than the machine has: those it may run on, and no more of
+    them than its container pays for."""
+    return int(min(_cores_in_sight(), time_of_cores()))
+
+
+def _cores_in_sight() -> int:
+    """The cores this process may run on; in a container often all of them, though it gets the time of a few."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@lru_cache(maxsize=8)
+def time_of_cores(root: Path = Path("/")) -> float:
+    """How many cores' time the control group of this process may use, rounded up; infinite where nothing bounds it.
+
+    Containers are bounded so (``docker run --cpus=2``, limits of Kubernetes): with a thread for every core in sight,
+    all of them would stand still for most of every tenth of a second.
+    """
+    groups = root / "sys/fs/cgroup"
+    bound = _read(groups / "cpu.max").split() or [
+        _read(groups / "cpu" / name).strip() for name in ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+    ]
+    if len(bound) != 2 or not all(one.isdecimal() and int(one) for one in bound):
+        return math.inf
+    time, period = map(int, bound)
+    return math.ceil(time / period)
 
 
 def thread_count(environment: Mapping[str, str] = os.environ) -> ThreadCount:
@@ -145,11 +169,28 @@ def thread_count(environment: Mapping[str, str] = os.environ) -> ThreadCount:
     ThreadCount(count=4, reason='OMP_NUM_THREADS is 4,2')
     """
     wanted = environment.get("OMP_NUM_THREADS", "")
-    first = wanted.split(",")[0].strip()
-    if first.isdecimal() and int(first) > 0:
-        return ThreadCount(int(first), f"OMP_NUM_THREADS is {wanted}")
+    if first := _asked_for(environment):
+        return ThreadCount(first, f"OMP_NUM_THREADS is {wanted}")
+    reason = "one per usable core"
+    if usable_cores() < _cores_in_sight():
+        reason = f"the time that this container gets, of {_cores_in_sight()} cores"
     ignored = f"; OMP_NUM_THREADS is ignored, since {wanted!r} is not a positive number" if wanted else ""
-    return ThreadCount(usable_cores(), f"one per usable core{ignored}")
+    return ThreadCount(usable_cores(), f"{reason}{ignored}")
+
+
+def thread_limit(asked: int | None, environment: Mapping[str, str] = os.environ) -> int | None:
+    """How many threads parallel loops get at most: as many as ``asked``, or what a container pays for; None where the
+    libraries' own choice holds, which is that of the user or one per core."""
+    if asked is not None or _asked_for(environment):
+        return asked
+    cores = usable_cores()
+    return cores if cores < _cores_in_sight() else None
+
+
+def _asked_for(environment: Mapping[str, str]) -> int:
+    """The number in ``OMP_NUM_THREADS``; 0 where it is none."""
+    first = environment.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(first) if first.isdecimal() else 0
 
 
 def _vector_registers(extensions: set[str]) -> tuple[int, int]:

@@ -18,12 +18,18 @@ if TYPE_CHECKING:
 
 WITHOUT_VECTORS = ("-fno-tree-loop-vectorize", "-fno-tree-slp-vectorize")
 """Both by name: loops with ``#pragma omp simd`` keep their vectors under ``-fno-tree-vectorize``."""
+WITHOUT_VECTORS_OF_CLANG = ("-fno-vectorize", "-fno-slp-vectorize")
 NOTE = (
     "Compiled without vectors: gcc would fuse products that are added and subtracted in turn, which the strict "
     "contract forbids."
 )
 _FUSED = re.compile(rb"\bvfm(addsub|subadd)")
 _LIMIT = 60.0
+
+
+def without_vectors(toolchain: Toolchain) -> tuple[str, ...]:
+    """The options under which the compiler makes no vector instructions of loops or of neighbouring statements."""
+    return WITHOUT_VECTORS_OF_CLANG if toolchain.is_clang else WITHOUT_VECTORS
 
 
 def fuses_in_turn(library: Path, toolchain: Toolchain) -> bool:

@@ -150,3 +150,13 @@ def test_schedules_under_names_of_ones_own() -> None:
         repeats=1,
     )
     assert [(row.label, row.status) for row in result.rows] == [("backwards/python", "ok")]
+
+
+def test_techniques_that_are_off_are_said() -> None:
+    result = pv.compare(
+        function_of(SHIFT), np.zeros(5), np.ones(5), schedules=("original",), targets=("python",), baselines=(),
+        repeats=1, pack=False, tile=False, register_tile=True, threads=1,
+    )  # fmt: skip
+    assert [note for note in result.data.notes if note.startswith("without")] == [
+        "without tile, threads, pack, as asked: pv.ablation races the loops with and without each of them"
+    ]

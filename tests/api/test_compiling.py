@@ -396,3 +396,59 @@ def test_the_inner_part_of_an_array_without_elements_has_none() -> None:
         A[1 : n - 1] = 3.0
 
     pv.compile(inner, target="python")(np.zeros(0))
+
+
+COPY = """
+def copied(A, B):
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            A[i, j] = B[i, j]
+"""
+
+
+def test_the_report_says_what_makes_the_latest_call_slower() -> None:
+    kernel = pv.compile(function_of(COPY), target="python")
+    plain = np.arange(6.0).reshape(2, 3)
+    unaligned = np.ndarray(plain.shape, plain.dtype, buffer=np.zeros(plain.nbytes + 1, np.uint8), offset=1)
+    unaligned[...] = plain
+    assert "slower" not in kernel.report()
+    said = {"Fortran order": np.asfortranarray(plain), "not contiguous": plain[:, ::-1], "not aligned": unaligned}
+    for reason, other in said.items():
+        result = np.zeros_like(plain)
+        kernel(result, other)
+        np.testing.assert_array_equal(result, other)
+        assert f"note: B {'lies in' if reason == 'Fortran order' else 'is'} {reason}" in kernel.report()
+        kernel(result, plain)
+        assert reason not in kernel.report()
+
+
+def test_a_quick_call_after_a_slow_one_is_not_said_to_be_slow() -> None:
+    kernel = pv.compile(function_of(COPY), target="c")
+    plain = np.arange(6.0).reshape(2, 3)
+    for _ in range(2):  # the second call of its kind goes the quick way
+        kernel(np.zeros_like(plain), plain)
+        kernel(np.zeros_like(plain), np.asfortranarray(plain))
+        assert "Fortran order" in kernel.report()
+    kernel(np.zeros_like(plain), plain)
+    assert "Fortran order" not in kernel.report()
+
+
+def test_the_report_says_where_the_cache_could_not_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("POLYVIZ_CACHE_DIR", str(tmp_path / "file"))
+    kernel = pv.compile(function_of(RUNNING), target="c")
+    kernel(np.ones(4), 4)
+    assert "note: The library lies in " in kernel.report()
+
+
+def test_auto_says_why_it_is_not_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POLYVIZ_CC", "/nowhere/cc")
+    said = "target: numba instead of c: POLYVIZ_CC names '/nowhere/cc', and there is no such command."
+    assert said in pv.compile(function_of(RUNNING)).report()
+    assert "instead of" not in pv.compile(function_of(RUNNING), target="numba").report()
+
+
+def test_a_bound_on_threads_is_a_bound() -> None:
+    assert "threads: parallel loops run on at most 500 threads" in pv.compile(function_of(COPY), threads=500).report()

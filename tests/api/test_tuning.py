@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,6 +132,23 @@ def test_an_interrupt_keeps_what_was_learned(recorded: list[str], monkeypatch: p
     assert found.interrupted
     assert found.options == {"tile": (32, 32)}
     assert len(tuned(pv.compile(function_of(TRANSPOSE), target="python"))) == 1
+
+
+def test_an_interrupt_keeps_that_nothing_better_was_found_yet(
+    recorded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    challenge = Live.challenge
+
+    def interrupted(live: Live, candidate: Candidate, champion: Candidate) -> Outcome:
+        if len(recorded) == 2:
+            raise KeyboardInterrupt
+        return replace(challenge(live, candidate, champion), status="slower")
+
+    monkeypatch.setattr(Live, "challenge", interrupted)
+    found = pv.tune(function_of(TRANSPOSE), *arrays(), **OPTIONS)
+    assert found.interrupted
+    (text,) = tuned(pv.compile(function_of(TRANSPOSE), target="python"))
+    assert text.startswith("tuning found nothing better than the defaults among 3 candidates")
 
 
 @pytest.mark.slow

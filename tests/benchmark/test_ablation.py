@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from polyviz.api.ablation import SAME_PROGRAM
 from polyviz.benchmark.ablation import (
     AblationRow,
     AblationSettings,
@@ -36,8 +37,10 @@ ROWS = (
     AblationRow("as written/numba", "ok", True, 0.1, (0.09, 0.11), 10.0, ""),
     AblationRow("everything on/c", "ok", True, 0.01, (0.01, 0.01), 1.0, ""),
     AblationRow(
-        "without pack/c", "ok", True, 0.02, (0.02, 0.02), 2.0, "the same program: nothing to do for it here"
+        "without pack/c", "ok", True, 0.0098, (0.0096, 0.01), 0.98, SAME_PROGRAM
     ),
+    AblationRow("without group/c", "ok", True, 0.0102, (0.01, 0.0104), 1.02, SAME_PROGRAM),
+    AblationRow("without jam/c", "wrong", False, None, None, None, SAME_PROGRAM),
     AblationRow("without tile/c", "timeout", None, None, None, None, "it ran too long"),
 )
 

@@ -343,3 +343,10 @@ def test_threads_have_rows_of_their_own_where_these_are_not_packed() -> None:
     [tile] = blocked_plan(SUMS["trmm"], target="numba")[1].register_tiles
     assert not tile.team
     assert not tile.shared_rows
+
+
+def test_numba_is_not_said_to_keep_tiles_or_to_spare_threads() -> None:
+    (text,) = (one for one in said(blocked_plan(SUMS["gemm"], target="numba")[1]) if "blocks of" in one)
+    assert "rows of C take several steps of the sum each time they go through registers" in text
+    assert "stay in registers" not in text
+    assert "alone" not in text, "numba's parallel loops ask for no least work"

@@ -373,6 +373,18 @@ def test_arrays_that_take_a_slower_way_are_named(notebook) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("options", ["", " -s pluto --compare"])
+def test_without_a_compiler_the_cell_says_why_numba_ran(
+    notebook, monkeypatch: pytest.MonkeyPatch, options: str
+) -> None:
+    monkeypatch.setenv("POLYVIZ_CC", "/nowhere/cc")
+    result = notebook.run(f"%%polyopt{options}\n{TRANSPOSE}")
+    mark = "  - " if options else "Note: "  # in the table of a comparison: the loop as written may be what ran
+    assert f"{mark}target numba instead of c: POLYVIZ_CC names '/nowhere/cc', and there is no" in repr(result)
+    assert "pluto/numba" in repr(result) if options else "pluto on numba" in repr(result)
+
+
+@pytest.mark.slow
 def test_a_strict_cell_is_verified_bit_for_bit(notebook) -> None:
     result = notebook.run("%%polyopt --contract strict\n" + ACCUMULATE)
     assert "verified bit for bit against the loop as written (contract strict)" in repr(result)

@@ -1,11 +1,22 @@
 from __future__ import annotations
 
+import math
 import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from polyviz.runtime.machine import Machine, read_machine, this_machine, thread_count
+from polyviz.runtime import machine as machine_module
+from polyviz.runtime.machine import (
+    Machine,
+    ThreadCount,
+    read_machine,
+    this_machine,
+    thread_count,
+    thread_limit,
+    time_of_cores,
+    usable_cores,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,3 +136,35 @@ def test_vector_registers(extensions: tuple[str, ...], registers: tuple[int, int
     processor = Machine("A CPU", "x86_64", 4, 32768, 1048576, 8388608, 64, extensions, 0).processor
     assert (processor.vector_bytes, processor.vector_registers) == registers
     assert (processor.l1_data, processor.l2, processor.cores) == (32768, 1048576, 4)
+
+
+@pytest.mark.parametrize(
+    ("files", "cores"),
+    [
+        ({"cpu.max": "250000 100000\n"}, 3),
+        ({"cpu.max": "max 100000\n"}, math.inf),
+        ({"cpu/cpu.cfs_quota_us": "200000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 2),
+        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, math.inf),
+        ({"cpu.max": "100000 0\n"}, math.inf),
+        ({}, math.inf),
+    ],
+)
+def test_the_time_that_a_container_gets(tmp_path: Path, files: dict[str, str], cores: float) -> None:
+    for name, content in files.items():
+        path = tmp_path / "sys/fs/cgroup" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    assert time_of_cores(tmp_path) == cores
+
+
+def test_a_container_bounds_threads_unless_the_user_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine_module, "_cores_in_sight", lambda: 64)
+    assert thread_limit(None, {}) is None
+    monkeypatch.setattr(machine_module, "time_of_cores", lambda: 2.0)
+    assert usable_cores() == 2
+    assert thread_count({}) == ThreadCount(2, "the time that this container gets, of 64 cores")
+    assert thread_limit(None, {}) == 2
+    assert thread_limit(5, {}) == 5
+    assert thread_limit(None, {"OMP_NUM_THREADS": "8"}) is None
+    assert thread_count({"OMP_NUM_THREADS": "8"}).count == 8
+    assert thread_limit(None, {"OMP_NUM_THREADS": "many"}) == 2

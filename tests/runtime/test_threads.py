@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import re
 
 import numpy as np
 import pytest
 
 import polyviz as pv
+from polyviz.runtime import execute
 from polyviz.runtime.cache import BuildCache
 from polyviz.runtime.threads import NativeThreads, numba_threads
 from polyviz.runtime.toolchain import find_toolchain
@@ -50,3 +52,29 @@ def test_a_kernel_with_one_thread_does_the_same(target: str) -> None:
     np.testing.assert_array_equal(array, 2.0)
     assert kernel.program.threads == 1
     assert "threads: one thread runs all loops, as asked" in kernel.report()
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_a_container_bounds_the_threads_of_a_kernel(monkeypatch: pytest.MonkeyPatch, target: str) -> None:
+    seen: list[int | None] = []
+    native, numba_limit = NativeThreads, numba_threads
+    monkeypatch.setattr(execute, "thread_limit", lambda asked: 1 if asked is None else asked)
+    monkeypatch.setattr(execute, "NativeThreads", lambda path, count: seen.append(count) or native(path, count))
+    monkeypatch.setattr(execute, "numba_threads", lambda count: seen.append(count) or numba_limit(count))
+    function = function_of("def twice(A):\n    for i in range(len(A)):\n        A[i] = 2 * A[i]")
+    kernel = pv.compile(function, target=target)
+    array = np.ones(100_000)
+    kernel(array)
+    np.testing.assert_array_equal(array, 2.0)
+    assert set(seen) == {1}
+
+
+def test_numba_has_no_parallel_loops_for_one_thread() -> None:
+    text = "def total(A, B):\n    for i in range(len(A)):\n        A[i] = 2 * B[i]\n        B[0] += A[i]"
+    usual, alone = (pv.compile(function_of(text), target="numba", threads=count) for count in (None, 1))
+    assert "parallel=True" in usual.source
+    assert not re.search("parallel=True|prange", alone.source)
+    given, expected = [np.arange(5.0), np.ones(5)], [np.arange(5.0), np.ones(5)]
+    alone(*given)
+    pv.compile(function_of(text), target="python")(*expected)
+    np.testing.assert_array_equal(given, expected)
