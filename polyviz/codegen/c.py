@@ -97,7 +97,6 @@ class _CProgram:
         self.blocks = BlockPrinter(self.scop, self.plan, self.types, *shown, self._node, self.floating_point)
         self.folds = AccumulationPrinter(self.scop, self.plan, self.dtypes, *shown, self.floating_point, self.bodies)
         self.grouped = GroupedFoldPrinter(self.folds, *shown, self._plain_loop)
-        self.lifted = LiftedPrinter(self.scop, self.plan, self.types, self.dtypes, *shown, self._plain_loop)
         self.vectors = VectorFunctions(self.plan.vectors)
         self.selects = SelectPrinter(self.scop, self.plan, self.dtypes, *shown)
         self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
@@ -105,6 +104,8 @@ class _CProgram:
         self.parted = PartPrinter(self.scop, self.plan, *shown, self._loop)
         self.free_in_lanes = self.arrays.is_free if self.plan.selects is not None else never_free
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
+        swept = (self.plan, self.row_blocks.types, self.dtypes)
+        self.lifted = LiftedPrinter(self.scop, *swept, *shown, self._plain_loop, self.vectors)
         self.jams = JamPrinter(self.scop, *shown, self._node)
         self.time = TimeStepPrinter(self.scop, self.plan, self.row_blocks.types, *shown, self._plain_loop, self.vectors)
         typed = (self.types, self.private, self.dtypes)
