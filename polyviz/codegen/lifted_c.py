@@ -19,6 +19,7 @@ from polyviz.codegen.index import simplified, written
 from polyviz.codegen.lifted import Nest, Sweep, moved, offset_of
 from polyviz.codegen.lifted_vectors_c import STEP, LiftedVectors, pairs_of, runs_in_vectors
 from polyviz.codegen.loops import Block, For, Instance
+from polyviz.codegen.lower import lower
 from polyviz.codegen.values_c import PRODUCT, SUM
 from polyviz.model.expression import Assign, Binary, Constant, Element, Name, rebuild, walk
 
@@ -42,6 +43,8 @@ ALIGNMENT = 64
 """Bytes: a cache line, and the longest vector."""
 SHORTEST = 8
 """Rows of cells, and sweeps over them, below which copying them takes as long as it saves."""
+SHORTEST_UNTILED = 16
+"""Sweeps over rows that would else run in tiles, several steps over time together: copying saves less there."""
 
 
 class LiftedPrinter:
@@ -71,7 +74,8 @@ class LiftedPrinter:
         self.refused: list[str] = []
         self.printed: set[tuple[str, ...]] = set()
         self.arrays_of: dict[tuple[str, ...], tuple[str, ...]] = {}
-        for lifting in plan.liftings:
+        self.whole = plan.in_cache
+        for lifting in (*plan.liftings, *(self.whole.liftings if self.whole else ())):
             reason = _refusal([types.arrays[name] for name in lifting.arrays])
             if reason:
                 self.refused.append(f"{' and '.join(lifting.arrays)} are swept where they are: {reason}")
@@ -116,10 +120,22 @@ class LiftedPrinter:
         reason = "their loops have other bounds in each iteration, or do something else besides"
         return (*self.refused, *(f"{' and '.join(names)} are swept where they are: {reason}" for names in missed))
 
-    def write(self, nest: Nest, indent: int) -> None:
-        """The nest over lifted rows where there are enough of them, and as it is everywhere else."""
+    def write_or(
+        self, bodies: Mapping[str, Sequence[Instruction]], indent: int, otherwise: Callable[[int], None]
+    ) -> None:
+        """The nest of the plan for short lines where a call has such, and what ``otherwise`` prints everywhere else."""
+        loops = lower(self.scop, self.whole, self.arrays.taken) if self.whole is not None else None
+        nest = self.nest(loops, bodies) if isinstance(loops, For) else None
+        if nest is None:
+            otherwise(indent)
+        else:
+            self.write(nest, indent, otherwise)
+
+    def write(self, nest: Nest, indent: int, otherwise: Callable[[int], None] | None = None) -> None:
+        """The nest over lifted rows where there are enough of them, and as it is everywhere else; or what ``otherwise``
+        prints there, and where the first-level cache does not hold the rows."""
         self._line(indent, "{")
-        self._sizes(nest, indent + 1)
+        self._sizes(nest, indent + 1, short=otherwise is not None)
         self._line(indent + 1, f"if ({self.names['lifted']}) {{")
         self._copies(nest, indent + 2)
         for array in nest.reach:
@@ -137,7 +153,10 @@ class LiftedPrinter:
             self._copy(nest, array, indent + 2, back=True)
         self._line(indent + 2, f"free({self.names['lifted']});")
         self._line(indent + 1, "} else {")
-        self.print_loop(loop, indent + 2)
+        if otherwise is None:
+            self.print_loop(loop, indent + 2)
+        else:
+            otherwise(indent + 2)
         self._line(indent + 1, "}")
         self._line(indent, "}")
 
@@ -179,8 +198,8 @@ class LiftedPrinter:
         known = shift is not None and all(offset_of(part, loop.iterator) is not None for part in moving)
         return sweep if known else None
 
-    def _sizes(self, nest: Nest, indent: int) -> None:
-        """Which cells are lifted, and memory for them where that pays."""
+    def _sizes(self, nest: Nest, indent: int, *, short: bool) -> None:
+        """Which cells are lifted, and memory for them where that pays; ``short``: where they fit into a cache, too."""
         names, reach = self.names, nest.reach.values()
         cells = Binary("-", nest.stop, Name(names["lifted_start"]))
         steps = Binary("//", simplified(cells), Constant(STEP * nest.lanes))
@@ -196,7 +215,11 @@ class LiftedPrinter:
         self._line(indent, f"{kind} *{names['lifted']} = NULL;")
         farthest = max(max(pair) for pair in reach)
         sweeps = self.printer.value(simplified(Binary("-", nest.loop.stop, nest.loop.start))).within(SUM)
-        enough = f"{names['rows']} >= {max(SHORTEST, farthest)} && {sweeps} >= {SHORTEST * nest.loop.step}"
+        least = SHORTEST_UNTILED if short else SHORTEST
+        enough = f"{names['rows']} >= {max(SHORTEST, farthest)} && {sweeps} >= {least * nest.loop.step}"
+        if short and self.vectors.processor is not None:
+            row = len(nest.reach) * nest.lanes * type_named(self.dtypes[next(iter(nest.reach))]).bits // 8
+            enough += f" && {names['rows']} <= {self.vectors.processor.l1_data // row}"
         self._line(indent, f"if ({enough})")
         needed = f"{len(nest.reach)} * {names['rows']} + {sum(map(sum, reach))}"
         memory = f"aligned_alloc({self._alignment(nest)}, ({needed}) * sizeof({kind}[{nest.lanes}]))"
