@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.index import written
 from polyviz.codegen.local_names import LocalNames
-from polyviz.codegen.row_blocks import VECTOR_DTYPES, elements_of, is_along, is_computed, written_out
+from polyviz.codegen.row_blocks import VECTOR_DTYPES, is_vector, written_out
 from polyviz.model.expression import Element, Expression, Name, rebuild
 
 if TYPE_CHECKING:
@@ -55,9 +55,7 @@ def runs_in_vectors(sweeps: Sequence[Sweep], types: Types) -> bool:
 
 
 def _fits(sweep: Sweep, dtype: str, types: Types) -> bool:
-    value, column = written_out(sweep.assign).value, sweep.loop.iterator
-    moves = any(is_along(element, column) for element in elements_of(value))
-    return moves and is_computed(value, dtype, column, types)
+    return is_vector(written_out(sweep.assign).value, dtype, sweep.loop.iterator, types)
 
 
 def pairs_of(sweeps: Sequence[Sweep]) -> list[tuple[Sweep, Pair | None]]:
