@@ -1,7 +1,7 @@
 """Lifted rows in C as vectors: sweeps that name their registers, and two sweeps in one pass over the rows.
 
     for (; row < rows; row += 4) {
-        const vector_float64 B_new0 = 0.5 * (A_row_0 + A_row2);  // the first sweep, four rows
+        const vector_float64 B_new0 = 0.5 * (A_row_1_B + A_row1_B);  // the first sweep, four rows
         …
         const vector_float64 A_new0 = 0.5 * (B_kept2 + B_new0);  // the next one, a row behind it
     }
