@@ -97,7 +97,6 @@ class _CProgram:
         self.blocks = BlockPrinter(self.scop, self.plan, self.types, *shown, self._node, self.floating_point)
         self.folds = AccumulationPrinter(self.scop, self.plan, self.dtypes, *shown, self.floating_point, self.bodies)
         self.grouped = GroupedFoldPrinter(self.folds, *shown, self._plain_loop)
-        self.lifted = LiftedPrinter(self.scop, self.plan, self.types, self.dtypes, *shown, self._plain_loop)
         self.vectors = VectorFunctions(self.plan.vectors)
         self.selects = SelectPrinter(self.scop, self.plan, self.dtypes, *shown)
         self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
@@ -105,10 +104,12 @@ class _CProgram:
         self.parted = PartPrinter(self.scop, self.plan, *shown, self._loop)
         self.free_in_lanes = self.arrays.is_free if self.plan.selects is not None else never_free
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
+        swept = (self.scop, self.plan, self.row_blocks.types)
+        self.lifted = LiftedPrinter(*swept, self.dtypes, *shown, self._plain_loop, self.vectors)
         self.jams = JamPrinter(self.scop, *shown, self._node)
-        self.time = TimeStepPrinter(self.scop, self.plan, self.row_blocks.types, *shown, self._plain_loop, self.vectors)
-        typed = (self.types, self.private, self.dtypes)
-        self.panels = PanelPrinter(*typed, *shown, self.floating_point, self.folds, self.vectors)
+        self.time = TimeStepPrinter(*swept, *shown, self._plain_loop, self.vectors)
+        typed = (self.types, self.private, self.dtypes, *shown)
+        self.panels = PanelPrinter(*typed, self.floating_point, self.folds, self.vectors)
         self.temporaries = TemporaryPrinter(self.scop, self.plan, self.bodies, self.dtypes, self.arrays, self.printer)
         self.pipelines = PipelinePrinter(self.plan, *shown, self.blocks, self._node)
         wanted = (self.scop, self.plan.periodic, lambda name: self.bodies[name])
@@ -152,10 +153,9 @@ class _CProgram:
 
     def _top(self, node: LoopNode) -> None:
         """The loops of the whole function; buffers for blocks that no parallel loop surrounds live as long as these."""
-        marks = self._blocks_in(node, outside_parallel=True)
-        self.blocks.allocate(marks, 1)
+        self.blocks.allocate(marks := self._blocks_in(node, outside_parallel=True), 1)
         self.blocks.allocate_lasting(node, 1)
-        self._node(node, 1)
+        self.lifted.write_or(self.bodies, 1, lambda indent: self._node(node, indent))
         self.blocks.release(marks, 1)
         self.blocks.release(self.blocks.lasting, 1, shared=True)
 

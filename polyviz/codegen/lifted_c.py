@@ -10,16 +10,18 @@ all sweeps over rows that are short or swept a few times only, run in the array 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import placed_body
 from polyviz.codegen.dtypes import C_TYPE_NAMES, type_named
 from polyviz.codegen.index import simplified, written
+from polyviz.codegen.lifted import Nest, Sweep, moved, offset_of
+from polyviz.codegen.lifted_vectors_c import STEP, LiftedVectors, pairs_of, runs_in_vectors
 from polyviz.codegen.loops import Block, For, Instance
+from polyviz.codegen.lower import lower
 from polyviz.codegen.values_c import PRODUCT, SUM
-from polyviz.model.expression import Assign, Binary, Call, Constant, Element, Name, rebuild, walk
-from polyviz.model.linear import linear_terms
+from polyviz.model.expression import Assign, Binary, Constant, Element, Name, rebuild, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,67 +29,22 @@ if TYPE_CHECKING:
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.loops import LoopNode
+    from polyviz.codegen.row_blocks import Types
     from polyviz.codegen.text import TextBuilder
-    from polyviz.model.expression import Expression, Instruction, Node
+    from polyviz.codegen.vectors_c import VectorFunctions
+    from polyviz.model.expression import Instruction, Node
     from polyviz.model.plan import Plan
     from polyviz.model.program import ArrayType
-    from polyviz.model.scop import Scop, Statement
+    from polyviz.model.scop import Scop
 
 LANES = 16
-"""Stretches of a row: two vectors of 64 bytes in doubles, one in floats."""
-STEP = 4
-"""Rows in one step, a loop of constant length that compilers unroll: neighbours are loaded once for all of them."""
+"""Stretches of a row that compilers make vectors of: two of 64 bytes in doubles, one in floats."""
 ALIGNMENT = 64
 """Bytes: a cache line, and the longest vector."""
 SHORTEST = 8
 """Rows of cells, and sweeps over them, below which copying them takes as long as it saves."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """One loop over a row: ``assign`` sets the cell ``shift`` places behind the value of its iterator."""
-
-    loop: For
-    statement: Statement
-    assign: Assign
-    shift: int
-
-    @property
-    def target(self) -> str:
-        """The array it writes."""
-        return self.assign.target.array
-
-    @property
-    def start(self) -> Expression:
-        """The first cell it writes."""
-        return _moved(self.loop.start, self.shift)
-
-    @property
-    def stop(self) -> Expression:
-        """The cell behind the last one it writes."""
-        return _moved(self.loop.stop, self.shift)
-
-
-@dataclass(frozen=True, slots=True)
-class Nest:
-    """``loop`` around nothing but ``sweeps``.
-
-    ``reach`` holds, for each of the lifted arrays, how far before and behind the written cell it is read.
-    """
-
-    loop: For
-    sweeps: tuple[Sweep, ...]
-    reach: dict[str, tuple[int, int]]
-
-    @property
-    def start(self) -> Expression:
-        """The first cell that all sweeps write."""
-        return _combined("max", [sweep.start for sweep in self.sweeps])
-
-    @property
-    def stop(self) -> Expression:
-        """The cell behind the last one that all sweeps write."""
-        return _combined("min", [sweep.stop for sweep in self.sweeps])
+SHORTEST_UNTILED = 16
+"""Sweeps over rows that would else run in tiles, several steps over time together: copying saves less there."""
 
 
 class LiftedPrinter:
@@ -98,14 +55,17 @@ class LiftedPrinter:
         self,
         scop: Scop,
         plan: Plan,
-        types: Mapping[str, ArrayType],
+        types: Types,
         dtypes: dict[str, str],
         arrays: ArrayPrinter,
         printer: CExpressionPrinter,
         text: TextBuilder,
         print_loop: Callable[[For, int], None],
+        vectors: VectorFunctions,
     ) -> None:
         self.scop = scop
+        self.types = types
+        self.vectors = vectors
         self.dtypes = dtypes
         self.arrays = arrays
         self.printer = printer
@@ -114,8 +74,9 @@ class LiftedPrinter:
         self.refused: list[str] = []
         self.printed: set[tuple[str, ...]] = set()
         self.arrays_of: dict[tuple[str, ...], tuple[str, ...]] = {}
-        for lifting in plan.liftings:
-            reason = _refusal([types[name] for name in lifting.arrays])
+        self.whole = plan.in_cache
+        for lifting in (*plan.liftings, *(self.whole.liftings if self.whole else ())):
+            reason = _refusal([types.arrays[name] for name in lifting.arrays])
             if reason:
                 self.refused.append(f"{' and '.join(lifting.arrays)} are swept where they are: {reason}")
             else:
@@ -125,7 +86,7 @@ class LiftedPrinter:
         self.copies = {name: arrays.added(f"{name}_lifted") for name in lifted}
         for name in lifted:
             self.dtypes[self.copies[name]] = self.dtypes[name]
-        stems = ("lifted", "lifted_start", "lifted_stop", "rows", "row", "lane") if lifted else ()
+        stems = ("lifted", "lifted_start", "lifted_stop", "rows", "row", "lane", "ends") if lifted else ()
         self.names = {stem: arrays.added(stem) for stem in stems}
 
     def nest(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> Nest | None:
@@ -144,11 +105,13 @@ class LiftedPrinter:
         for sweep in found:
             for part in walk(sweep.assign):
                 if isinstance(part, Element) and part.array in reach:
-                    distance = _distance(part, sweep)
+                    distance = sweep.distance(part)
                     before, behind = reach[part.array]
                     reach[part.array] = (max(before, -distance), max(behind, distance))
         self.printed.add(names)
-        return Nest(loop, found, reach)
+        in_vectors = self.vectors.processor is not None and runs_in_vectors(found, self.types)
+        lanes = self.vectors.lanes(self.dtypes[next(iter(reach))]) if in_vectors else LANES
+        return Nest(loop, found, reach, lanes, in_vectors)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -157,14 +120,26 @@ class LiftedPrinter:
         reason = "their loops have other bounds in each iteration, or do something else besides"
         return (*self.refused, *(f"{' and '.join(names)} are swept where they are: {reason}" for names in missed))
 
-    def write(self, nest: Nest, indent: int) -> None:
-        """The nest over lifted rows where there are enough of them, and as it is everywhere else."""
+    def write_or(
+        self, bodies: Mapping[str, Sequence[Instruction]], indent: int, otherwise: Callable[[int], None]
+    ) -> None:
+        """The nest of the plan for short lines where a call has such, and what ``otherwise`` prints everywhere else."""
+        loops = lower(self.scop, self.whole, self.arrays.taken) if self.whole is not None else None
+        nest = self.nest(loops, bodies) if isinstance(loops, For) else None
+        if nest is None:
+            otherwise(indent)
+        else:
+            self.write(nest, indent, otherwise)
+
+    def write(self, nest: Nest, indent: int, otherwise: Callable[[int], None] | None = None) -> None:
+        """The nest over lifted rows where there are enough of them, and as it is everywhere else; or what ``otherwise``
+        prints there, and where the first-level cache does not hold the rows."""
         self._line(indent, "{")
-        self._sizes(nest, indent + 1)
+        self._sizes(nest, indent + 1, short=otherwise is not None)
         self._line(indent + 1, f"if ({self.names['lifted']}) {{")
         self._copies(nest, indent + 2)
         for array in nest.reach:
-            self._copy(array, indent + 2, back=False)
+            self._copy(nest, array, indent + 2, back=False)
             self._ends(nest, array, indent + 2)
         loop = nest.loop
         start, stop = self.printer.expression(loop.start), self.printer.bound(loop.stop)
@@ -172,19 +147,43 @@ class LiftedPrinter:
         self._line(
             indent + 2, f"for (int64_t {loop.iterator} = {start}; {loop.iterator} < {stop}; {advance}) {{"
         )
-        for sweep in nest.sweeps:
-            self._rows(nest, sweep, indent + 3)
-            self._rest(nest, sweep, indent + 3)
-            self._edges(nest, sweep.target, indent + 3)
-            self._ends(nest, sweep.target, indent + 3)
+        self._sweeps(nest, indent + 3)
         self._line(indent + 2, "}")
         for array in dict.fromkeys(sweep.target for sweep in nest.sweeps):
-            self._copy(array, indent + 2, back=True)
+            self._copy(nest, array, indent + 2, back=True)
         self._line(indent + 2, f"free({self.names['lifted']});")
         self._line(indent + 1, "} else {")
-        self.print_loop(loop, indent + 2)
+        if otherwise is None:
+            self.print_loop(loop, indent + 2)
+        else:
+            otherwise(indent + 2)
         self._line(indent + 1, "}")
         self._line(indent, "}")
+
+    def _sweeps(self, nest: Nest, indent: int) -> None:
+        """All sweeps of one iteration, two in one pass where vectors compute them."""
+        if not nest.in_vectors:
+            for sweep in nest.sweeps:
+                self._rows(nest, sweep, indent)
+                self._passed_on(nest, sweep, indent)
+            return
+        shown = (self.arrays, self.printer, self.text, self.vectors)
+        rows = LiftedVectors(nest, *shown, self.copies, self.dtypes[next(iter(nest.reach))], self.names)
+        for sweep, pair in pairs_of(nest.sweeps):
+            if pair is None:
+                rows.sweep(sweep, indent)
+                self._passed_on(nest, sweep, indent)
+                continue
+            rows.pass_of(pair, indent)
+            self._passed_on(nest, pair.first, indent)
+            rows.left_out(pair, indent)
+            self._passed_on(nest, pair.later, indent)
+
+    def _passed_on(self, nest: Nest, sweep: Sweep, indent: int) -> None:
+        """What a sweep leaves to others behind its rows: the cells that fill none, and the neighbours of the ends."""
+        self._rest(nest, sweep, indent)
+        self._edges(nest, sweep.target, indent)
+        self._ends(nest, sweep.target, indent)
 
     def _sweep(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> Sweep | None:
         instance = loop.body
@@ -193,33 +192,37 @@ class LiftedPrinter:
         body = placed_body(statement, bodies[instance.statement], instance.arguments)
         if len(body) != 1 or not isinstance(body[0], Assign):
             return None
-        shift = _offset(body[0].target, loop.iterator)
+        shift = offset_of(body[0].target, loop.iterator)
         sweep = Sweep(loop, statement, body[0], shift or 0)
         moving = [part for part in walk(body[0]) if isinstance(part, Element) and part.array in self.copies]
-        known = shift is not None and all(_offset(part, loop.iterator) is not None for part in moving)
+        known = shift is not None and all(offset_of(part, loop.iterator) is not None for part in moving)
         return sweep if known else None
 
-    def _sizes(self, nest: Nest, indent: int) -> None:
-        """Which cells are lifted, and memory for them where that pays."""
+    def _sizes(self, nest: Nest, indent: int, *, short: bool) -> None:
+        """Which cells are lifted, and memory for them where that pays; ``short``: where they fit into a cache, too."""
         names, reach = self.names, nest.reach.values()
         cells = Binary("-", nest.stop, Name(names["lifted_start"]))
-        steps = Binary("//", simplified(cells), Constant(STEP * LANES))
+        steps = Binary("//", simplified(cells), Constant(STEP * nest.lanes))
         rows = Binary("*", Constant(STEP), steps)
         self._line(
-            indent, f"/* {LANES} stretches of the row side by side: neighbours are whole vectors apart. */"
+            indent, f"/* {nest.lanes} stretches of the row side by side: neighbours are whole vectors apart. */"
         )
         self._line(indent, f"const int64_t {names['lifted_start']} = {self.printer.expression(nest.start)};")
         self._line(indent, f"const int64_t {names['rows']} = {self.printer.expression(rows)};")
-        end = f"{names['lifted_start']} + {LANES} * {names['rows']}"
+        end = f"{names['lifted_start']} + {nest.lanes} * {names['rows']}"
         self._line(indent, f"const int64_t {names['lifted_stop']} = {end};")
         kind = self._kind(nest)
         self._line(indent, f"{kind} *{names['lifted']} = NULL;")
         farthest = max(max(pair) for pair in reach)
         sweeps = self.printer.value(simplified(Binary("-", nest.loop.stop, nest.loop.start))).within(SUM)
-        enough = f"{names['rows']} >= {max(SHORTEST, farthest)} && {sweeps} >= {SHORTEST * nest.loop.step}"
+        least = SHORTEST_UNTILED if short else SHORTEST
+        enough = f"{names['rows']} >= {max(SHORTEST, farthest)} && {sweeps} >= {least * nest.loop.step}"
+        if short and self.vectors.processor is not None:
+            row = len(nest.reach) * nest.lanes * type_named(self.dtypes[next(iter(nest.reach))]).bits // 8
+            enough += f" && {names['rows']} <= {self.vectors.processor.l1_data // row}"
         self._line(indent, f"if ({enough})")
         needed = f"{len(nest.reach)} * {names['rows']} + {sum(map(sum, reach))}"
-        memory = f"aligned_alloc({ALIGNMENT}, ({needed}) * sizeof({kind}[{LANES}]))"
+        memory = f"aligned_alloc({self._alignment(nest)}, ({needed}) * sizeof({kind}[{nest.lanes}]))"
         self._line(indent + 1, f"{names['lifted']} = {memory};")
 
     def _copies(self, nest: Nest, indent: int) -> None:
@@ -227,17 +230,17 @@ class LiftedPrinter:
         kind, taken, rows = self._kind(nest), 0, self.names["rows"]
         for number, (array, (before, behind)) in enumerate(nest.reach.items()):
             place = self.printer.value(written({rows: number, "": taken + before})).within(PRODUCT)
-            copy = f"{self.names['lifted']} + {LANES} * {place}"
+            copy = f"{self.names['lifted']} + {nest.lanes} * {place}"
             self._line(indent, f"{kind} *restrict {self.copies[array]} = {copy};")
             taken += before + behind
 
-    def _copy(self, array: str, indent: int, *, back: bool) -> None:
+    def _copy(self, nest: Nest, array: str, indent: int, *, back: bool) -> None:
         """All cells of ``array`` to their places in the rows, or back."""
         row, lane, rows = (self.names[name] for name in ("row", "lane", "rows"))
         own = f"{self._array(array)}[{self.names['lifted_start']} + {lane} * {rows} + {row}]"
-        copy = f"{self.copies[array]}[{LANES} * {row} + {lane}]"
+        copy = f"{self.copies[array]}[{nest.lanes} * {row} + {lane}]"
         self._line(indent, f"for (int64_t {row} = 0; {row} < {rows}; {row}++)")
-        self._line(indent + 1, f"for (int64_t {lane} = 0; {lane} < {LANES}; {lane}++)")
+        self._line(indent + 1, f"for (int64_t {lane} = 0; {lane} < {nest.lanes}; {lane}++)")
         self._line(indent + 2, f"{own} = {copy};" if back else f"{copy} = {own};")
 
     def _rows(self, nest: Nest, sweep: Sweep, indent: int) -> None:
@@ -249,14 +252,14 @@ class LiftedPrinter:
         def lifted(node: Node) -> Node:
             if not isinstance(node, Element) or node.array not in nest.reach:
                 return rebuild(node, lifted)
-            place = written({row: LANES, lane: 1, "": LANES * _distance(node, sweep)})
+            place = written({row: nest.lanes, lane: 1, "": nest.lanes * sweep.distance(node)})
             return Element(self.copies[node.array], (place,))
 
         moved = lifted(sweep.assign)
         assert isinstance(moved, Assign)
         self._line(indent, f"for (int64_t {row} = 0; {row} < {rows}; {row} += {STEP}) {{")
         self._line(indent + 1, f"#pragma omp simd aligned({copies} : {ALIGNMENT})")
-        self._line(indent + 1, f"for (int64_t {lane} = 0; {lane} < {STEP * LANES}; {lane}++)")
+        self._line(indent + 1, f"for (int64_t {lane} = 0; {lane} < {STEP * nest.lanes}; {lane}++)")
         self.arrays.enter(sweep.statement)
         (line,) = self.printer.instructions([moved], 0)
         comment = f"  // line {sweep.statement.span.line}: {sweep.statement.headline}"
@@ -265,8 +268,8 @@ class LiftedPrinter:
 
     def _rest(self, nest: Nest, sweep: Sweep, indent: int) -> None:
         """The cells of one sweep that fill no row."""
-        start = _moved(Name(self.names["lifted_start"]), -sweep.shift)
-        stop = _moved(Name(self.names["lifted_stop"]), -sweep.shift)
+        start = moved(Name(self.names["lifted_start"]), -sweep.shift)
+        stop = moved(Name(self.names["lifted_stop"]), -sweep.shift)
         plain = replace(sweep.loop, vector=False)
         if sweep.start != nest.start:
             self.print_loop(replace(plain, stop=start), indent)
@@ -280,32 +283,43 @@ class LiftedPrinter:
                 _plus(self.names["lifted_start"], place),
                 _plus(self.names["lifted_stop"], -place - 1),
             )
-            self._line(indent, f"{name}[{first}] = {copy}[{LANES * place}];")
-            self._line(indent, f"{name}[{last}] = {copy}[{LANES} * {_row(rows, -place)} - 1];")
+            self._line(indent, f"{name}[{first}] = {copy}[{nest.lanes * place}];")
+            self._line(indent, f"{name}[{last}] = {copy}[{nest.lanes} * {_row(rows, -place)} - 1];")
 
     def _ends(self, nest: Nest, array: str, indent: int) -> None:
         """What stands before the first row and behind the last: the neighbours of the ends of all stretches."""
-        name, copy, rows, lane = (
-            self._array(array),
-            self.copies[array],
-            self.names["rows"],
-            self.names["lane"],
-        )
+        name, copy, rows = self._array(array), self.copies[array], self.names["rows"]
         before, behind = nest.reach[array]
-        header = f"for (int64_t {lane} = 0; {lane} < {LANES - 1}; {lane}++)"
         for place in range(1, before + 1):
-            self._line(
-                indent, f"{copy}[-{LANES * place}] = {name}[{_plus(self.names['lifted_start'], -place)}];"
-            )
-            self._line(indent, header)
-            own = f"{copy}[{lane} - {LANES * place - 1}]"
-            self._line(indent + 1, f"{own} = {copy}[{LANES} * {_row(rows, -place)} + {lane}];")
+            cell = f"{name}[{_plus(self.names['lifted_start'], -place)}]"
+            self._turned(nest, copy, f"-{nest.lanes * place}", f"{nest.lanes} * {_row(rows, -place)}", cell, 1, indent)
         for place in range(behind):
-            self._line(indent, header)
-            own = f"{copy}[{LANES} * {_row(rows, place)} + {lane}]"
-            self._line(indent + 1, f"{own} = {copy}[{lane} + {LANES * place + 1}];")
-            last = f"{copy}[{LANES} * {_row(rows, place)} + {LANES - 1}]"
-            self._line(indent, f"{last} = {name}[{_plus(self.names['lifted_stop'], place)}];")
+            cell = f"{name}[{_plus(self.names['lifted_stop'], place)}]"
+            self._turned(nest, copy, f"{nest.lanes} * {_row(rows, place)}", f"{nest.lanes * place}", cell, -1, indent)
+
+    def _turned(self, nest: Nest, copy: str, to: str, source: str, cell: str, turn: int, indent: int) -> None:
+        """The row of ``copy`` at ``source`` moved on by ``turn`` lanes to ``to``, with ``cell`` in the free lane."""
+        lane, ends, lanes = self.names["lane"], self.names["ends"], nest.lanes
+        free = 0 if turn > 0 else lanes - 1
+        if nest.in_vectors:
+            dtype = self.dtypes[next(iter(nest.reach))]
+            row = f"*(vector_{dtype} *)&{copy}[{source}]"
+            shift = self.vectors.shift(dtype, -turn % lanes)
+            self._line(indent, "{")
+            self._line(indent + 1, f"vector_{dtype} {ends} = {shift}({row}, {row});")
+            self._line(indent + 1, f"{ends}[{free}] = {cell};")
+            self._line(indent + 1, f"*(vector_{dtype} *)&{copy}[{to}] = {ends};")
+            self._line(indent, "}")
+            return
+        last, first = (1, 0) if turn > 0 else (0, 1)
+        self._line(indent, f"for (int64_t {lane} = 0; {lane} < {lanes - 1}; {lane}++)")
+        self._line(indent + 1, f"{copy}[{to} + {_plus(lane, last)}] = {copy}[{source} + {_plus(lane, first)}];")
+        self._line(indent, f"{copy}[{to} + {free}] = {cell};")
+
+    def _alignment(self, nest: Nest) -> int:
+        """Bytes: what a row of vectors takes, or a cache line."""
+        dtype = self.dtypes[next(iter(nest.reach))]
+        return nest.lanes * type_named(dtype).bits // 8 if nest.in_vectors else ALIGNMENT
 
     def _kind(self, nest: Nest) -> str:
         return C_TYPE_NAMES[self.dtypes[next(iter(nest.reach))]]
@@ -338,31 +352,6 @@ def _loops_only(node: LoopNode) -> list[For]:
 
 def _names_in(loop: For) -> set[str]:
     return {part.name for bound in (loop.start, loop.stop) for part in walk(bound) if isinstance(part, Name)}
-
-
-def _offset(element: Element, iterator: str) -> int | None:
-    """How far behind the cell ``iterator`` the cell ``element`` lies; None where that is no number."""
-    if len(element.subscripts) != 1:
-        return None
-    terms = dict(linear_terms(element.subscripts[0]) or {})
-    constant = terms.pop("", 0)
-    return constant if {name: factor for name, factor in terms.items() if factor} == {iterator: 1} else None
-
-
-def _distance(element: Element, sweep: Sweep) -> int:
-    """How far behind the cell that ``sweep`` writes the cell ``element`` lies."""
-    offset = _offset(element, sweep.loop.iterator)
-    assert offset is not None
-    return offset - sweep.shift
-
-
-def _moved(bound: Expression, shift: int) -> Expression:
-    return simplified(Binary("+", bound, Constant(shift)))
-
-
-def _combined(function: str, bounds: Sequence[Expression]) -> Expression:
-    different = tuple(dict.fromkeys(bounds))
-    return Call(function, different) if len(different) > 1 else different[0]
 
 
 def _plus(name: str, distance: int) -> str:

@@ -108,7 +108,7 @@ def row_block(
         return f"{target.array} does not hold {' or '.join(VECTOR_DTYPES)}"
     if not is_along(target, columns.iterator) or not _is_plain(target, types):
         return f"the cells of {target.array} do not lie side by side in memory"
-    if not is_computed(updates[0].value, dtype, columns.iterator, types):
+    if not is_vector(updates[0].value, dtype, columns.iterator, types):
         return f"not all that {statement.name} computes are {dtype} values side by side in memory"
     streams, places = _streams(updates, columns.iterator)
     read = {element.array for element in elements_of(updates[0].value)}
@@ -173,6 +173,12 @@ def is_computed(
         case Binary(operator, left, right) if operator in _OPERATORS:
             return all(is_computed(part, dtype, column, types, sum_in) for part in (left, right))
     return False
+
+
+def is_vector(value: Expression, dtype: str, column: str, types: Types) -> bool:
+    """Whether vectors compute ``value``, and it is one: what all columns have in common is a number."""
+    moves = any(is_along(element, column) for element in elements_of(value))
+    return moves and is_computed(value, dtype, column, types)
 
 
 def _is_plain(element: Element, types: Types) -> bool:

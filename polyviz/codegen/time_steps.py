@@ -18,7 +18,7 @@ from polyviz.codegen.row_blocks import (
     VECTOR_DTYPES,
     elements_of,
     is_along,
-    is_computed,
+    is_vector,
     line_and_offset,
     only,
     written_out,
@@ -115,7 +115,7 @@ def stages_of(
         return f"{stages[0].update.target.array} does not hold {' or '.join(VECTOR_DTYPES)}"
     for stage in stages:
         target, value = stage.update.target, stage.update.value
-        if not is_along(target, column) or not all(is_computed(part, dtype, column, types) for part in (target, value)):
+        if not is_along(target, column) or not all(is_vector(part, dtype, column, types) for part in (target, value)):
             return f"not all that {stage.statement.name} computes are {dtype} values side by side in memory"
     length = vectors * lanes[dtype]
     held = _held(stages, length, lanes[dtype], column)

@@ -8,6 +8,7 @@ proved for the band: permutable bands may be reordered and tiled, coincident mem
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from polyviz.errors import OptionError
@@ -52,6 +53,7 @@ from polyviz.mapping.registers import (
 from polyviz.mapping.row_blocks import block_rows
 from polyviz.mapping.stencil_bands import as_stencil, needs_pipeline, with_chains_apart, with_strips
 from polyviz.mapping.storage import place_temporaries
+from polyviz.mapping.swept_whole import with_short_lines_whole
 from polyviz.mapping.tile_sizes import Tile, concurrent_sizes
 from polyviz.model.plan import COLLAPSED, POINTS, WAITING, FullTiles, Plan
 from polyviz.transform.interchange import permute_members
@@ -163,6 +165,9 @@ def make_plan(
     plan = rules.placed(scop, plan, processor)
     if contract == "reassociate" and target == "c" and schedule.scheduler != SOURCE_ORDER:
         plan = with_shorter_sums(scop, plan, factor=factor, reciprocal=reciprocal)
+    if lift and tile is None:
+        alike = partial(make_plan, scop, dependences, schedule, target, processor=processor, contract=contract)
+        plan = with_short_lines_whole(scop, plan, alike)
     return with_vector_loops(scop, plan, periodic=periodic, select=select) if target in COMPILED else plan
 
 
@@ -212,8 +217,7 @@ def _transform(
             # Without tiles the rows that were chosen for them would be of no use.
             locality = replace(locality, tiling_helps=True)
         is_outer = locality is None and tile is None
-        lanes = forms.outer_vectors
-        outer = choose_outer_vectors(scop, tree, path, found, lanes=lanes) if is_outer else None
+        outer = choose_outer_vectors(scop, tree, path, found, lanes=forms.outer_vectors) if is_outer else None
         plan = plan_band(path, found, locality, around, tile, outer)
         may_wait = forms.pipeline and not around
         if may_wait and locality is not None and needs_pipeline(scop, dependences, tree, plan, found):
@@ -222,8 +226,6 @@ def _transform(
         if is_concurrent(band) and (plan.wavefront or not plan.sizes):
             plan = _concurrent(plan, tile, inside=bool(around))
         if registers is not None and tile is not False and locality is not None and not plan.concurrent:
-            free = _is_free(around)
-            given = plan.sizes if tile else None
             choice = choose_register_tiles(
                 scop,
                 dependences,
@@ -232,9 +234,9 @@ def _transform(
                 found,
                 registers,
                 len(plans),
-                may_be_parallel=free,
+                may_be_parallel=_is_free(around),
                 tiled=bool(plan.sizes),
-                sizes=given,
+                sizes=plan.sizes if tile else None,
             )
             plan = with_registers(plan, choice, tile)
             decisions.extend(filter(None, (choice.decision,)))

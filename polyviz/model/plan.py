@@ -241,7 +241,8 @@ class Plan:
     to do; ``register_tiles`` which nests may run by register tiles, ``block_tiles`` in which tiles only;
     ``array_sums`` which arrays the threads of a ``reduced`` loop copy, ``accumulations`` which cells stay in
     registers; ``liftings`` which rows are kept in stretches side by side, ``time_steps`` which steps over
-    time run together; ``periodic`` which statements have
+    time run together; ``in_cache`` is the plan for arrays that the first-level cache holds, of which the program uses
+    the liftings; ``periodic`` which statements have
     subscripts that wrap around only at the ends of their vector loop; ``selects`` which choose between values there
     instead of branching (None: lanes branch as the user does); ``factored`` which have sums with a common factor that
     is taken out where these may be reordered, ``multiplied`` which have quotients that become products there;
@@ -266,6 +267,7 @@ class Plan:
     accumulations: tuple[Accumulation, ...] = ()
     liftings: tuple[Lifting, ...] = ()
     time_steps: tuple[TimeSteps, ...] = ()
+    in_cache: Plan | None = None
     periodic: tuple[str, ...] = ()
     selects: tuple[str, ...] | None = None
     factored: tuple[str, ...] = ()

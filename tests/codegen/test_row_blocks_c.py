@@ -64,3 +64,10 @@ def test_why_elements_run_one_by_one_is_said() -> None:
     start = "rows of S0 run one at a time, not several in one vector loop: "
     assert f"{start}B does not hold float64 or float32" in whole
     assert f"{start}the cells of B do not lie side by side in memory" in gaps
+
+
+def test_rows_that_are_set_to_a_number_run_one_by_one() -> None:
+    program = program_of(CROSS.replace("B[i, j] + 1", "0.25"))
+    assert "loose_float64 *)&B" in program.text
+    assert "loose_float64 *)&A[i][j] = " not in program.text
+    assert "not all that S1 computes are float64 values side by side in memory" in program.notes[0]

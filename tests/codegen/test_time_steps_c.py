@@ -109,3 +109,14 @@ def test_only_as_many_vectors_are_read_as_there_are_cells() -> None:
     np.testing.assert_allclose(inside, expected)
     assert np.isnan(around[:, :100]).all()
     assert np.isnan(around[:, 171:]).all()
+
+
+def test_a_number_is_no_vector() -> None:
+    """Columns that are set to a number, or to a cell that all of them read, are left to the compiler."""
+    for value in ("0.25", "B[0]"):
+        source = TWO_ARRAYS.replace("A[i] = 0.3 * (B[i - 1] + B[i] + B[i + 1])", f"A[i] = {value}")
+        kernel = pv.compile(function_of(source), target="c", tuned=False)
+        expected, found = case(source, 70, 7, "float64"), case(source, 70, 7, "float64")
+        function_of(source)(*expected)
+        kernel(*found)
+        np.testing.assert_allclose(found[0], expected[0])
