@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.index import simplified, written
 from polyviz.codegen.local_names import LocalNames
@@ -21,7 +22,7 @@ from polyviz.codegen.loops import Block, For
 from polyviz.codegen.naming import substituted
 from polyviz.codegen.row_blocks import is_along, moved_along
 from polyviz.codegen.time_steps import bound_in_stage, stages_of, sweeps_of
-from polyviz.model.expression import Binary, Call, Constant, Element, Expression, Name, rebuild
+from polyviz.model.expression import Binary, Call, Constant, Element, Expression, Name, rebuild, walk
 from polyviz.model.linear import linear_terms
 
 if TYPE_CHECKING:
@@ -163,12 +164,19 @@ class TimeStepPrinter:
             for name, text in values.items():
                 self._line(indent, f"const vector_{stages.dtype} {name} = {text};")
             computed = self._inner(stages, names, values).expression(value)
+            if not self._is_vector(value, stages, names, values):
+                # C spreads a number over a vector where both are computed with; subtracting 0 keeps -0.0.
+                computed = f"({C_TYPE_NAMES[stages.dtype]})({computed}) - (vector_{stages.dtype}){{0}}"
             kept = f"const vector_{stages.dtype} {names.value(number, vector)} = {computed};"
             self.text.add(indent, f"{kept}{_comment(stage)}", stage.statement)
         for vector in range(VECTORS):
             cell = self.printer.expression(moved_along(stage.update.target, vector * lanes))
             store = f"*(loose_{stages.dtype} *)&{cell} = {names.value(number, vector)};"
             self.text.add(indent, store, stage.statement)
+
+    def _is_vector(self, value: Expression, stages: Stages, names: _Names, operands: Mapping[str, str]) -> bool:
+        every = {names.value(number, vector) for number in range(len(stages.stages)) for vector in range(VECTORS)}
+        return any(isinstance(part, Name) and part.name in {*every, *operands} for part in walk(value))
 
     def _inner(self, stages: Stages, names: _Names, values: Mapping[str, str]) -> CExpressionPrinter:
         """The printer of values in vector registers."""

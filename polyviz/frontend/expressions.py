@@ -190,7 +190,7 @@ class ExpressionReader:
             return reduce(lambda left, right: Binary("*", left, right), extents)
         hint = {
             "shape": f"Use `{array.name}.shape[0]`, or unpack it: `n, m = {array.name}.shape`.",
-            "T": f"Swap the subscripts: `{array.name}[j, i]`.",
+            "T": f"Swap the subscripts, `{array.name}[j, i]`, or make an array of it: `{array.name}.T.copy()`.",
         }.get(node.attr, f"Write a loop over its elements and use `{array.name}[i]`.")
         raise self._error(
             node, f"`{array.name}.{node.attr}` is not supported as a value.", "It is no number.", hint

@@ -81,8 +81,10 @@ CALL_REASONS = {
     "numpy.array": "Which numbers it is made of is not known at the start.",
 }
 HINTS = {
-    "numpy.dot": "Write `C[:, :] = np.dot(A[:, :], B[:, :])`, or the loop: `s += A[i, k] * B[k, j]`.",
-    "numpy.matmul": "Write `C[:, :] = A[:, :] @ B[:, :]`, or the three loops of the product.",
+    **dict.fromkeys(
+        ("numpy.dot", "numpy.matmul", "numpy.outer"),
+        "Say how many dimensions both have: `np.dot(A[:, :], x[:])`, or `def f(A: 'float64[:, :]', x: 'float64[:]')`.",
+    ),
     "numpy.sum": "Say how many dimensions the array has, `np.sum(A[:, :])`, or write the loop: `s += A[i]`.",
     "numpy.mean": "Say how many dimensions the array has, `np.mean(A[:, :])`, or write the loop.",
     "numpy.max": "Write the loop: `m = max(m, A[i])`.",

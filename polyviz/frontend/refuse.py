@@ -96,7 +96,12 @@ EXPRESSIONS: dict[type[ast.AST], Refusal] = {
 }
 
 OPERATORS: dict[type[ast.AST], Refusal] = {
-    ast.MatMult: Refusal("`@`", _SCALARS, "Write `C[:, :] = A[:, :] @ B[:, :]`, or the three loops."),
+    ast.MatMult: Refusal(
+        "`@`",
+        _SCALARS,
+        "Say how many dimensions both have: `A[:, :] @ x[:]`, or `def f(A: 'float64[:, :]', x: 'float64[:]')`. Give a "
+        "factor that is computed a name on a line before.",
+    ),
     ast.In: Refusal("`in`", _NUMBERS, "Compare with `==`."),
     ast.NotIn: Refusal("`not in`", _NUMBERS, "Compare with `!=`."),
     ast.Is: Refusal("`is`", "Identity means nothing for numbers.", "Compare with `==`."),

@@ -109,3 +109,19 @@ def test_only_as_many_vectors_are_read_as_there_are_cells() -> None:
     np.testing.assert_allclose(inside, expected)
     assert np.isnan(around[:, :100]).all()
     assert np.isnan(around[:, 171:]).all()
+
+
+def test_a_stage_that_sets_the_same_number_everywhere() -> None:
+    def set_and_sum(u, steps):
+        for _ in range(steps):
+            new = np.zeros_like(u)
+            for i in range(1, len(u)):
+                new[i] = u[i - 1] + u[i]
+            u[:] = new
+
+    for dtype in ("float64", "float32"):
+        given = (np.arange(200) % 3).astype(dtype)
+        expected = given.copy()
+        set_and_sum(expected, 5)
+        pv.compile(set_and_sum, target="c", contract="strict")(given, 5)
+        assert np.array_equal(given, expected)
