@@ -16,6 +16,7 @@ from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.functions import PURE
 from polyviz.frontend.generated import generated
 from polyviz.frontend.literals import REBOUND
+from polyviz.frontend.masks import is_mask, unmasked
 from polyviz.frontend.region_reader import RegionReader
 from polyviz.frontend.regions import (
     Axis,
@@ -26,7 +27,7 @@ from polyviz.frontend.regions import (
     matching_position,
     nested,
 )
-from polyviz.frontend.sums import Places, Shapes, SumReader
+from polyviz.frontend.sums import Places, Shapes, SumReader, apart
 from polyviz.frontend.symbols import ArrayDraft
 from polyviz.frontend.visited import located
 from polyviz.model.scop import Creation
@@ -59,6 +60,7 @@ class SliceReader:
         self._sums = SumReader(program, expressions, shapes)
         self._matched = False
         self._lines: list[int] = []
+        self._masks: set[str] = set()
 
     def loops(self, node: ast.stmt) -> list[ast.stmt] | None:
         """The loops for an assignment to a region of an array; None for every other statement.
@@ -82,6 +84,8 @@ class SliceReader:
                 )
             case _:
                 return None
+        if isinstance(target, ast.Subscript) and (whole := self._masked(target)) is not None:
+            return self._where(node, target, whole, operator, value)
         region = self._regions.read(target)
         if region is None:
             return self.behind_sums(node, value)
@@ -104,6 +108,39 @@ class SliceReader:
             located(statement, node)
             for statement in self._statements(region, names, element, operator, source, target)
         ]
+
+    def _masked(self, target: ast.Subscript) -> Region | None:
+        """The array of which a mask chooses elements; None where ``target`` is anything else."""
+        whole = self._regions.read(target.value) if isinstance(target.value, ast.Name) else None
+        if whole is None or not is_mask(target.slice, self._masks):
+            return None
+        return whole if len(self._sums.shape(target.slice)) == len(whole.axes) else None
+
+    def _where(
+        self, node: ast.stmt, target: ast.Subscript, whole: Region, operator: ast.operator | None, value: ast.expr
+    ) -> list[ast.stmt]:
+        """The loops that store ``value`` in the elements of ``whole`` that the mask chooses."""
+        names = [self._iterator(position) for position in range(len(whole.axes))]
+        element = whole.at([ast.Name(name, ast.Load()) for name in names], ast.Store())
+        self._sums.before = []
+        chosen = self._elementwise(target.slice, whole, names)
+        source = self._elementwise(unmasked(value, target.slice), whole, names)
+        added, self._sums.before = self._sums.before, []
+        once, before = apart(added, set(names))
+        others = any(self._reads_others(part, whole, element) for part in (chosen, source, *before))
+        if others or self._sums.shape(value):
+            raise self._program.source.error(
+                node,
+                f"What the chosen elements of `{whole.base.id}` are given is not known element by element.",
+                reason="It may be a number, or elements that the same mask chooses; elements of the array that is "
+                "changed are read before the first one is.",
+                hint="Choose on both sides with the same mask, `A[m] = B[m]`, and keep single elements in a variable "
+                "first: `first = A[0]`.",
+            )
+        self._note(node)
+        store = ast.Assign([element], source) if operator is None else ast.AugAssign(element, operator, source)
+        choice = ast.If(chosen, [store], [])
+        return [located(one, node) for one in (*once, nested(whole.axes, names, *before, choice))]
 
     def _check_rebound(self, node: ast.stmt, region: Region, value: ast.expr) -> None:
         """A new value of a name has the dimensions of the old one; its type is compared when it is known."""
@@ -155,6 +192,8 @@ class SliceReader:
         lengths = [located(length, value) for length in self._sums.shape(value)]
         extents = [located(call_of("max", length, ast.Constant(0)), value) for length in lengths]
         draft = self._creations.of_values(node, target, extents)
+        if is_mask(value, self._masks):
+            self._masks.add(target.id)
         axes = tuple(Axis(ast.Constant(0), length, 1) for length in lengths)
         return self._stored(node, target, Region(draft, target, axes), None, value)
 
@@ -186,7 +225,7 @@ class SliceReader:
         target: ast.expr,
     ) -> list[ast.stmt]:
         added, self._sums.before = self._sums.before, []
-        once, before = _split(added, set(names))
+        once, before = apart(added, set(names))
         if not any(self._reads_others(part, region, element) for part in (value, *before)):
             store = (
                 ast.Assign([element], value) if operator is None else ast.AugAssign(element, operator, value)
@@ -338,21 +377,6 @@ class SliceReader:
             free = [name for name in _NAMES if name not in taken]
             self._iterators.append(free[0] if free else self._program.parameters.fresh(_NAMES[0]))
         return self._iterators[position]
-
-
-def _split(added: Sequence[ast.stmt], names: set[str]) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """The sums that are the same for every element, and those that depend on the loops with these ``names``."""
-    inside = set(names)
-    while True:
-        own = [node for node in added if _named(node) & inside]
-        more = {name for node in own for name in _named(node, ast.Store)} | inside
-        if more == inside:
-            return [node for node in added if node not in own], own
-        inside = more
-
-
-def _named(node: ast.AST, context: type[ast.expr_context] = ast.expr_context) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, context)}
 
 
 def _is_rebound(target: ast.expr) -> bool:
