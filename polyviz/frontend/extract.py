@@ -16,6 +16,7 @@ from polyviz.frontend.counted import counted
 from polyviz.frontend.effects import check_effect
 from polyviz.frontend.element_loops import over_positions
 from polyviz.frontend.finals import final_values
+from polyviz.frontend.generator_sums import without_generators
 from polyviz.frontend.last_values import with_last_values
 from polyviz.frontend.names import GlobalNames
 from polyviz.frontend.nested_functions import without_nested_functions
@@ -137,7 +138,8 @@ def _read(source: Source, sizes: Mapping[str, int]) -> tuple[Program, tuple[Node
     """Read the statements, again as long as more names turn out to need memory."""
     source = taken_apart(without_nested_functions(source))
     names = GlobalNames(source)
-    source = with_new_arrays(with_versions(counted(source, names), names), names)
+    source = without_generators(counted(source, names), names)
+    source = with_new_arrays(with_versions(source, names), names)
     source = one_return(without_swaps(source, names), names)
     source = with_last_values(over_positions(written_out(source, names), names), names)
     usage = look_at(source.body, names.canonical, names.helper)
