@@ -89,6 +89,10 @@ HINTS = {
     "numpy.mean": "Say how many dimensions the array has, `np.mean(A[:, :])`, or write the loop.",
     "numpy.max": "Write the loop: `m = max(m, A[i])`.",
     "numpy.min": "Write the loop: `m = min(m, A[i])`.",
+    **dict.fromkeys(
+        ("numpy.argmax", "numpy.argmin"),
+        "Say that it is a vector, `np.argmax(x[:])`, or keep the best place in a loop: `if x[i] > x[k]: k = i`.",
+    ),
     "numpy.arange": "Give whole numbers, the step as a literal, or make it with `np.empty` and fill it in a loop.",
     "numpy.linspace": "Write `np.linspace(start, stop, n)`, or make the array with `np.empty` and fill it in a loop.",
     "numpy.eye": "Write `np.eye(n)` or `np.eye(n, m)`, or make it with `np.zeros` and set its diagonal in a loop.",

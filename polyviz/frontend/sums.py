@@ -84,6 +84,9 @@ class SumReader:
         outer = self._outer(node)
         if outer is not None:
             return self._of_outer(node, outer, places)
+        placed = self._placed(node)
+        if placed is not None:
+            return self._place(*placed)
         summed = self._summed(node)
         region = None if summed is None else self._widest(summed.operand)
         return None if summed is None or region is None else self._sum(summed, region, places)
@@ -255,6 +258,41 @@ class SumReader:
             elif widest is None or len(region.axes) > len(widest.axes):
                 widest = region
         return widest
+
+    def _placed(self, node: ast.expr) -> tuple[Region, ast.cmpop] | None:
+        """The vector whose largest or smallest element is looked for, and how an element is better than another."""
+        match node:
+            case ast.Call(func=ast.Attribute(value=operand, attr=called), args=[], keywords=[]):
+                pass
+            case ast.Call(func=function, args=[operand], keywords=[]):
+                module, _, called = (self._expressions.canonical(function) or "").rpartition(".")
+                called = called if module == "numpy" else ""
+            case _:
+                return None
+        better = {"argmax": ast.Gt(), "argmin": ast.Lt()}.get(called)
+        region = self._region(operand) if better is not None else None
+        return None if region is None or better is None or len(region.axes) != 1 else (region, better)
+
+    def _place(self, region: Region, better: ast.cmpop) -> ast.expr:
+        """The first place of the largest or smallest element; as for NumPy, what is no number counts as such."""
+        (axis,) = region.axes
+        best, place = (self._program.parameters.fresh(stem) for stem in ("best", "place"))
+        name = self._loop_name()
+        element = region.at([ast.Name(name, ast.Load())], ast.Load())
+        kept = ast.Name(best, ast.Load())
+        is_none = ast.Compare(element, [ast.NotEq()], [element])
+        was_one = ast.Compare(kept, [ast.Eq()], [kept])
+        is_better = ast.Compare(element, [better], [kept])
+        test = ast.BoolOp(ast.Or(), [is_better, ast.BoolOp(ast.And(), [is_none, was_one])])
+        count = matching_position(Axis(ast.Constant(0), axis.length, 1), axis, name)
+        found: list[ast.stmt] = [
+            ast.Assign([ast.Name(best, ast.Store())], element), ast.Assign([ast.Name(place, ast.Store())], count)
+        ]  # fmt: skip
+        first = region.at([_first(region, axis)], ast.Load())
+        self.before.append(ast.Assign([ast.Name(best, ast.Store())], first))
+        self.before.append(ast.Assign([ast.Name(place, ast.Store())], ast.Constant(0)))
+        self.before.append(nested([axis], [name], ast.If(test, found, [])))
+        return ast.Name(place, ast.Load())
 
     def _extreme(
         self, function: str, region: Region, axes: Sequence[Axis], names: Sequence[str], element: ast.expr
