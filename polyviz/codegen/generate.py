@@ -90,6 +90,7 @@ def _assigned_types(scop: Scop, types: Mapping[str, ArrayType]) -> dict[str, str
     """The types that follow from what statements assign: of scalars, from all values, also the one passed by the
     caller; of arrays made of values, from the first."""
     made = made_arrays(scop)
+    copied = {array.name: like for array in scop.arrays if array.name not in types and (like := _pattern(array))}
     scalars = {array.name for array in scop.arrays if array.rank == 0}
     assigned = {name for statement in scop.statements for name in _targets(statement)} & scalars
     elements = {name: kind.dtype for name, kind in types.items() if name not in assigned}
@@ -97,9 +98,14 @@ def _assigned_types(scop: Scop, types: Mapping[str, ArrayType]) -> dict[str, str
     # What the caller passed counts as a first assignment.
     elements.update({_passed(name): dtype for name, dtype in passed.items()})
     first = [Assign(Element(name), Element(_passed(name))) for name in sorted(passed)]
-    inferred = infer_scalars([first, *(statement.body for statement in scop.statements)], elements, made)
+    first += [Assign(Element(name), Element(like)) for name, like in copied.items()]
+    inferred = infer_scalars([first, *(statement.body for statement in scop.statements)], elements, {*made, *copied})
     require_clear_types(scop, {**elements, **inferred})
-    return {name: dtype for name, dtype in inferred.items() if name in scalars or name in made}
+    return {name: dtype for name, dtype in inferred.items() if name in scalars or name in made or name in copied}
+
+
+def _pattern(array: Array) -> str | None:
+    return None if array.creation is None else array.creation.like
 
 
 def _passed(name: str) -> str:

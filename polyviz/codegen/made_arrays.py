@@ -14,10 +14,11 @@ from polyviz.errors import CodegenError
 from polyviz.model.expression import Element, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from polyviz.errors import Span
     from polyviz.model.expression import Assign
-    from polyviz.model.scop import Scop
+    from polyviz.model.scop import Array, Scop
 
 _WIDE = {"int64", "float64", "complex128"}
 """Types among which arrays and numbers are promoted alike."""
@@ -38,6 +39,7 @@ def require_clear_types(scop: Scop, types: Mapping[str, str]) -> None:
 
     ``types``: the dtype names of all arrays and scalars.
     """
+    _require_kept_types(scop, types)
     for name, assignment in made_arrays(scop).items():
         if not _is_clear(scop, assignment, types):
             creation = scop.array(name).creation
@@ -48,6 +50,28 @@ def require_clear_types(scop: Scop, types: Mapping[str, str]) -> None:
                 hint="Make the array with the type that you mean, `B = np.empty(shape, dtype=np.float32)`, and set "
                 "its elements, `B[...] = ...`.",
             )
+
+
+def _require_kept_types(scop: Scop, types: Mapping[str, str]) -> None:
+    """Raise where a name is given values of another type in a loop: which one it has then would depend on what ran."""
+    for array in scop.arrays:
+        for place, assignment in _rebound(scop, array):
+            found = infer(assignment.value, Environment(types)).name
+            if found == types[array.name] and _is_clear(scop, assignment, types):
+                continue
+            raise CodegenError(
+                f"The name of an array of {types[array.name]} is given values of {found} in a loop or condition.",
+                span=place,
+                hint="Convert what it starts with, `v = v.astype(np.float64)`, or pass arrays of that type.",
+            )
+
+
+def _rebound(scop: Scop, array: Array) -> Iterator[tuple[Span, Assign]]:
+    """Where the array is given new values, with the assignments that store them."""
+    for place in () if array.creation is None else array.creation.rebound:
+        for statement in scop.statements:
+            if statement.span.line <= place.line <= statement.span.end_line:
+                yield from ((place, one) for one in assignments(statement.body) if one.target.array == array.name)
 
 
 def _listed(scop: Scop, assignment: Assign, types: Mapping[str, str]) -> str:

@@ -163,13 +163,18 @@ def _check_defined(program: Program, draft: ArrayDraft) -> None:
 
 def _is_scalar_of_cell(program: Program, draft: ArrayDraft) -> bool:
     """Whether this is a scalar of a cell, and not one of our own: the notebook may have and keep its value."""
-    return program.source.is_cell and draft.rank == 0 and draft.name in program.usage.names
+    return program.source.is_cell and draft.rank == 0 and draft.name in _users_names(program)
 
 
 def _is_seen_afterwards(program: Program, draft: ArrayDraft, liveness: Liveness) -> bool:
     if draft.name in program.result.names:
         return True
     if program.source.is_cell:
-        is_users = draft.name in program.usage.names
+        is_users = draft.name in _users_names(program)
         return is_users and (draft.name in liveness.written or draft.creation is not None)
     return draft.origin == "argument" and draft.rank > 0 and draft.name in liveness.written
+
+
+def _users_names(program: Program) -> set[str]:
+    """The names of the text; sums over generators have names of our own."""
+    return program.usage.names - program.source.own_loops

@@ -10,7 +10,7 @@ from polyviz.errors import Span, UnknownNameError
 from polyviz.frontend.functions import CALL_REASONS, HINTS, IMPURE_REASON, MAKERS, PURE, RANDOM_HINT
 from polyviz.frontend.integers import is_float
 from polyviz.frontend.literals import SUM, literal_number
-from polyviz.frontend.refuse import EXPRESSIONS, Refusal, operator_refusal
+from polyviz.frontend.refuse import ELEMENTS, EXPRESSIONS, SELECTION, SLICE, Refusal, operator_refusal
 from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import (
     Binary,
@@ -41,12 +41,6 @@ _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
 
-_ELEMENTS = "Every operation is analysed element by element."
-_SLICE = Refusal(
-    "A slice here",
-    _ELEMENTS,
-    "Assign to elements that exist, such as `A[i, :] = ...`, or write the loop over these elements.",
-)
 
 
 class Scope(Protocol):
@@ -113,12 +107,19 @@ class ExpressionReader:
             raise self._not_subscriptable(base)
         for index in indices:
             self._check_index(index)
+            if self._is_selection(index):
+                raise self._refuse(index, SELECTION)
         if array.is_point and not indices:
             return Element(array.name, (Constant(0),), True, self._span(node))
         if len(indices) != array.rank:
             raise self._wrong_rank(node, array, len(indices))
         subscripts = tuple(self._index(index) for index in indices)
         return Element(array.name, subscripts, True, self._span(node))
+
+    def _is_selection(self, index: ast.expr) -> bool:
+        """Whether ``index`` compares the elements of an array."""
+        operands = [index.left, *index.comparators] if isinstance(index, ast.Compare) else []
+        return any(isinstance(one, ast.Name) and self._scope.array(one.id) is not None for one in operands)
 
     def shape_of(self, node: ast.expr) -> ArrayDraft:
         """The array whose shape is asked for."""
@@ -190,7 +191,7 @@ class ExpressionReader:
             return reduce(lambda left, right: Binary("*", left, right), extents)
         hint = {
             "shape": f"Use `{array.name}.shape[0]`, or unpack it: `n, m = {array.name}.shape`.",
-            "T": f"Swap the subscripts: `{array.name}[j, i]`.",
+            "T": f"Swap the subscripts, `{array.name}[j, i]`, or make an array of it: `{array.name}.T.copy()`.",
         }.get(node.attr, f"Write a loop over its elements and use `{array.name}[i]`.")
         raise self._error(
             node, f"`{array.name}.{node.attr}` is not supported as a value.", "It is no number.", hint
@@ -214,16 +215,16 @@ class ExpressionReader:
     def _check_index(self, index: ast.expr) -> None:
         constant = index.value if isinstance(index, ast.Constant) else 0
         if isinstance(index, ast.Slice):
-            raise self._refuse(index, _SLICE)
+            raise self._refuse(index, SLICE)
         if constant is Ellipsis or constant is None:
             what = "`...`" if constant is Ellipsis else "A new axis"
-            raise self._refuse(index, Refusal(what, _ELEMENTS, "Write the loop over these elements."))
+            raise self._refuse(index, Refusal(what, ELEMENTS, "Write the loop over these elements."))
         if not isinstance(constant, int) or isinstance(constant, bool):
             raise self._not_an_integer(index)
 
     def _index(self, index: ast.expr) -> Expression:
         value = self.read(index)
-        if is_float(value):
+        if is_float(value) or isinstance(value, Compare | Logical):  # for NumPy, True is no 1 there, but a mask
             raise self._not_an_integer(index)
         return value
 

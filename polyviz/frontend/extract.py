@@ -16,18 +16,21 @@ from polyviz.frontend.counted import counted
 from polyviz.frontend.effects import check_effect
 from polyviz.frontend.element_loops import over_positions
 from polyviz.frontend.finals import final_values
+from polyviz.frontend.generator_sums import without_generators
 from polyviz.frontend.last_values import with_last_values
 from polyviz.frontend.names import GlobalNames
 from polyviz.frontend.nested_functions import without_nested_functions
 from polyviz.frontend.new_arrays import with_new_arrays
 from polyviz.frontend.order import schedule_tree
 from polyviz.frontend.program import Program
+from polyviz.frontend.ranks import find_ranks
 from polyviz.frontend.returns import one_return
 from polyviz.frontend.source import Source, read_source
 from polyviz.frontend.statements import StatementReader
 from polyviz.frontend.swaps import without_swaps
 from polyviz.frontend.taken_apart import taken_apart
 from polyviz.frontend.usage import look_at
+from polyviz.frontend.versions import with_versions
 from polyviz.frontend.written_out import written_out
 from polyviz.model.scop import Scop
 
@@ -135,10 +138,12 @@ def _read(source: Source, sizes: Mapping[str, int]) -> tuple[Program, tuple[Node
     """Read the statements, again as long as more names turn out to need memory."""
     source = taken_apart(without_nested_functions(source))
     names = GlobalNames(source)
-    source = with_new_arrays(counted(source, names), names)
+    source = without_generators(counted(source, names), names)
+    source = with_new_arrays(with_versions(source, names), names)
     source = one_return(without_swaps(source, names), names)
     source = with_last_values(over_positions(written_out(source, names), names), names)
     usage = look_at(source.body, names.canonical, names.helper)
+    find_ranks(source, usage, names.canonical)
     stored: frozenset[str] = frozenset()
     while True:
         program = Program(source, usage, names, stored, sizes)

@@ -81,12 +81,18 @@ CALL_REASONS = {
     "numpy.array": "Which numbers it is made of is not known at the start.",
 }
 HINTS = {
-    "numpy.dot": "Write `C[:, :] = np.dot(A[:, :], B[:, :])`, or the loop: `s += A[i, k] * B[k, j]`.",
-    "numpy.matmul": "Write `C[:, :] = A[:, :] @ B[:, :]`, or the three loops of the product.",
+    **dict.fromkeys(
+        ("numpy.dot", "numpy.matmul", "numpy.outer"),
+        "Say how many dimensions both have: `np.dot(A[:, :], x[:])`, or `def f(A: 'float64[:, :]', x: 'float64[:]')`.",
+    ),
     "numpy.sum": "Say how many dimensions the array has, `np.sum(A[:, :])`, or write the loop: `s += A[i]`.",
     "numpy.mean": "Say how many dimensions the array has, `np.mean(A[:, :])`, or write the loop.",
     "numpy.max": "Write the loop: `m = max(m, A[i])`.",
     "numpy.min": "Write the loop: `m = min(m, A[i])`.",
+    **dict.fromkeys(
+        ("numpy.argmax", "numpy.argmin"),
+        "Say that it is a vector, `np.argmax(x[:])`, or keep the best place in a loop: `if x[i] > x[k]: k = i`.",
+    ),
     "numpy.arange": "Give whole numbers, the step as a literal, or make it with `np.empty` and fill it in a loop.",
     "numpy.linspace": "Write `np.linspace(start, stop, n)`, or make the array with `np.empty` and fill it in a loop.",
     "numpy.eye": "Write `np.eye(n)` or `np.eye(n, m)`, or make it with `np.zeros` and set its diagonal in a loop.",

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 SUM = "sum"
 """The ``kind`` of the ``ast.Constant`` that a sum over an array starts with."""
+REBOUND = "rebound"
+"""The ``kind`` of the ``...`` behind an array that gets the new value which its name was given."""
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

@@ -123,7 +123,7 @@ def _range_arguments(program: Program, expressions: ExpressionReader, node: ast.
     if isinstance(iterable, ast.Call) and _is_reversed(expressions, iterable):
         iterable = iterable.args[0]
     name = expressions.canonical(iterable.func) if isinstance(iterable, ast.Call) else None
-    if isinstance(iterable, ast.Call) and name in ("range", "numba.prange"):
+    if isinstance(iterable, ast.Call) and name in ("range", "numba.prange", "numpy.arange"):
         if name == "numba.prange":
             program.notes.append(
                 f"Line {node.lineno}: `prange` is read as `range`; the analysis decides which loops run in parallel."

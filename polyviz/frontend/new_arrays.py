@@ -121,9 +121,8 @@ class _Writer:
         written: list[ast.stmt] = []
         for place, node in enumerate(body):
             new = self._copied(node) or self._created(node)
-            if new is None:
-                self._note_block_name(node, body[place:])
             if new is None or not self._is_own(new, body[place:], around):
+                self._note_block_name(node, body[place:])
                 written.append(self._compound(node, around))
                 continue
             if new.name in self._first:

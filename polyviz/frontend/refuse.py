@@ -16,7 +16,7 @@ class Refusal(NamedTuple):
 
 _LOOP_COUNT = "The number of iterations has to be known when the loop starts."
 _NUMBERS = "A loop nest works on numbers and arrays of numbers."
-_SCALARS = "Every operation is analysed element by element."
+ELEMENTS = "Every operation is analysed element by element."
 _WRITE_LOOP = "Write a `for` loop over `range`."
 _OUTSIDE = "Do this outside of the function or cell that polyviz gets."
 _EXCEPTION = "Exceptions leave a loop at a point that no schedule can keep."
@@ -25,6 +25,17 @@ _GUARD = (
     "anything else outside of the function or cell that polyviz gets."
 )
 _ONE_ASSIGNMENT = "Write an assignment statement of its own."
+
+SLICE = Refusal(
+    "A slice here",
+    ELEMENTS,
+    "Assign to elements that exist, such as `A[i, :] = ...`, or write the loop over these elements.",
+)
+SELECTION = Refusal(
+    "A mask here",
+    "How many elements it chooses is known only when the loops run.",
+    "Set elements with it, `A[A > 3] = 0.0`, choose with `np.where(A > 3, A, 0.0)`, or fill an array in a loop.",
+)
 
 STATEMENTS: dict[type[ast.AST], Refusal] = {
     ast.Continue: Refusal(
@@ -89,14 +100,19 @@ EXPRESSIONS: dict[type[ast.AST], Refusal] = {
     ast.List: Refusal("A list", _NUMBERS, "Use a NumPy array that is made before the loops."),
     ast.Tuple: Refusal("A tuple used as a value", _NUMBERS, "Use separate variables."),
     ast.JoinedStr: Refusal("A formatted string", _NUMBERS, _OUTSIDE),
-    ast.Slice: Refusal("A slice", _SCALARS, "Write the loop over these elements: `for j in range(...)`."),
+    ast.Slice: Refusal("A slice", ELEMENTS, "Write the loop over these elements: `for j in range(...)`."),
     ast.Starred: Refusal(
         "A starred expression", "The number of values has to be visible.", "Write each value."
     ),
 }
 
 OPERATORS: dict[type[ast.AST], Refusal] = {
-    ast.MatMult: Refusal("`@`", _SCALARS, "Write `C[:, :] = A[:, :] @ B[:, :]`, or the three loops."),
+    ast.MatMult: Refusal(
+        "`@`",
+        ELEMENTS,
+        "Say how many dimensions both have: `A[:, :] @ x[:]`, or `def f(A: 'float64[:, :]', x: 'float64[:]')`. Give a "
+        "factor that is computed a name on a line before.",
+    ),
     ast.In: Refusal("`in`", _NUMBERS, "Compare with `==`."),
     ast.NotIn: Refusal("`not in`", _NUMBERS, "Compare with `!=`."),
     ast.Is: Refusal("`is`", "Identity means nothing for numbers.", "Compare with `==`."),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -16,6 +18,8 @@ from polyviz.frontend.regions import (
     difference,
     extent_of,
     filled_up,
+    is_new_axis,
+    is_part,
     walks,
 )
 from polyviz.frontend.usage import subscript_chain
@@ -34,6 +38,9 @@ class RegionReader:
 
     def read(self, node: ast.expr) -> Region | None:
         """The region that ``node`` means; None for what is no array, a single element, or subscripted otherwise."""
+        if isinstance(node, ast.Attribute) and node.attr == "T":
+            inner = self.read(node.value) if is_part(node) else None
+            return None if inner is None else replace(inner, is_turned=not inner.is_turned)
         if isinstance(node, ast.Subscript) and walks(node.value):
             return None
         base, indices = subscript_chain(node) if isinstance(node, ast.Subscript) else (node, ())
@@ -46,10 +53,13 @@ class RegionReader:
         )
         if array is None:
             return None
-        parts = [self._part(base, axis, index) for axis, index in enumerate(filled)]
+        dimensions = accumulate((not is_new_axis(index) for index in filled), initial=0)
+        parts = [self._part(base, axis, index) for axis, index in zip(dimensions, filled, strict=False)]
         return Region(array, base, tuple(parts))
 
     def _part(self, base: ast.Name, axis: int, index: ast.expr) -> ast.expr | Axis:
+        if is_new_axis(index):
+            return Axis(ast.Constant(0), ast.Constant(1), 1, is_new=True)
         if not isinstance(index, ast.Slice):
             return index
         step = self._step(index)

@@ -19,6 +19,8 @@ class Axis:
     start: ast.expr
     stop: ast.expr
     step: int
+    is_new: bool = False
+    """Not of the array: `x[:, None]` has one position there, which goes with all of what it is computed with."""
 
     @property
     def length(self) -> ast.expr:
@@ -29,21 +31,37 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Elements of an array: per dimension one subscript, or an axis that is walked along."""
+    """Elements of an array: per dimension one subscript, or an axis that is walked along.
+
+    There may be new axes between them. ``is_turned``: transposed, the axes count from the last one.
+    """
 
     array: ArrayDraft
     base: ast.Name
     parts: tuple[ast.expr | Axis, ...]
+    is_turned: bool = False
 
     @property
     def axes(self) -> tuple[Axis, ...]:
         """The dimensions that are walked along."""
-        return tuple(part for part in self.parts if isinstance(part, Axis))
+        found = tuple(part for part in self.parts if isinstance(part, Axis))
+        return found[::-1] if self.is_turned else found
+
+    @property
+    def has_new_axes(self) -> bool:
+        """Whether there are axes that the array does not have."""
+        return any(axis.is_new for axis in self.axes)
+
+    def dimension(self, axis: Axis) -> int:
+        """The dimension of the array that ``axis`` walks along."""
+        before = self.parts[: [part is axis for part in self.parts].index(True)]
+        return sum(not (isinstance(part, Axis) and part.is_new) for part in before)
 
     def at(self, subscripts: Sequence[ast.expr], context: ast.expr_context) -> ast.Subscript:
         """One element: ``subscripts`` for the axes."""
-        remaining = iter(subscripts)
-        indices = [next(remaining) if isinstance(part, Axis) else part for part in self.parts]
+        remaining = iter(subscripts[::-1] if self.is_turned else subscripts)
+        walked = [(part, next(remaining) if isinstance(part, Axis) else part) for part in self.parts]
+        indices = [index for part, index in walked if not (isinstance(part, Axis) and part.is_new)]
         index = indices[0] if len(indices) == 1 else ast.Tuple(indices, ast.Load())
         return ast.Subscript(ast.Name(self.base.id, ast.Load()), index, context)
 
@@ -59,15 +77,26 @@ def walks(node: ast.expr) -> bool:
     return False
 
 
-def filled_up(indices: Sequence[ast.expr], rank: int) -> list[ast.expr]:
-    """One index per dimension: full slices for ``...`` and for what is left out at the end.
+def is_part(node: ast.expr) -> bool:
+    """Whether ``node`` may be an array or a part of one, as it stands or transposed."""
+    inner = node.value if isinstance(node, ast.Attribute) and node.attr == "T" else node
+    return isinstance(inner, ast.Name | ast.Subscript)
 
-    Nothing where that has no meaning here: too many subscripts, two ``...``, a new axis.
+
+def is_new_axis(index: ast.expr) -> bool:
+    """Whether ``index`` is ``None``, or ``np.newaxis``, which is the same."""
+    is_named = isinstance(index, ast.Attribute) and index.attr == "newaxis"
+    return is_named or (isinstance(index, ast.Constant) and index.value is None)
+
+
+def filled_up(indices: Sequence[ast.expr], rank: int) -> list[ast.expr]:
+    """One index per dimension: full slices for ``...`` and for what is left out at the end; new axes stay.
+
+    Nothing where that has no meaning here: too many subscripts, two ``...``.
     """
     places = [place for place, index in enumerate(indices) if _is_ellipsis(index)]
-    missing = rank - len(indices) + len(places)
-    has_new_axis = any(isinstance(index, ast.Constant) and index.value is None for index in indices)
-    if missing < 0 or len(places) > 1 or has_new_axis:
+    missing = rank - len(indices) + len(places) + sum(map(is_new_axis, indices))
+    if missing < 0 or len(places) > 1:
         return []
     end = places[0] if places else len(indices)
     return [*indices[:end], *[ast.Slice()] * missing, *indices[end + 1 :]]

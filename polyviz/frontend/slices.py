@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import ast
 import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.functions import PURE
 from polyviz.frontend.generated import generated
+from polyviz.frontend.literals import REBOUND
+from polyviz.frontend.masks import is_mask, unmasked
 from polyviz.frontend.region_reader import RegionReader
 from polyviz.frontend.regions import (
     Axis,
     Region,
     call_of,
+    is_part,
     loaded,
     matching_position,
     nested,
 )
-from polyviz.frontend.sums import Places, Shapes, SumReader
+from polyviz.frontend.sums import Places, Shapes, SumReader, apart
 from polyviz.frontend.symbols import ArrayDraft
 from polyviz.frontend.visited import located
 from polyviz.model.scop import Creation
@@ -56,6 +60,7 @@ class SliceReader:
         self._sums = SumReader(program, expressions, shapes)
         self._matched = False
         self._lines: list[int] = []
+        self._masks: set[str] = set()
 
     def loops(self, node: ast.stmt) -> list[ast.stmt] | None:
         """The loops for an assignment to a region of an array; None for every other statement.
@@ -79,6 +84,8 @@ class SliceReader:
                 )
             case _:
                 return None
+        if isinstance(target, ast.Subscript) and (whole := self._masked(target)) is not None:
+            return self._where(node, target, whole, operator, value)
         region = self._regions.read(target)
         if region is None:
             return self.behind_sums(node, value)
@@ -92,6 +99,8 @@ class SliceReader:
         names = [self._iterator(position) for position in range(len(region.axes))]
         element = region.at([ast.Name(name, ast.Load()) for name in names], ast.Store())
         self._matched, self._sums.before = False, []
+        if _is_rebound(target):
+            self._check_rebound(node, region, value)
         source = self._elementwise(value, region, names)
         if self._matched:
             self._note(node)
@@ -99,6 +108,56 @@ class SliceReader:
             located(statement, node)
             for statement in self._statements(region, names, element, operator, source, target)
         ]
+
+    def _masked(self, target: ast.Subscript) -> Region | None:
+        """The array of which a mask chooses elements; None where ``target`` is anything else."""
+        whole = self._regions.read(target.value) if isinstance(target.value, ast.Name) else None
+        if whole is None or not is_mask(target.slice, self._masks):
+            return None
+        return whole if len(self._sums.shape(target.slice)) == len(whole.axes) else None
+
+    def _where(
+        self, node: ast.stmt, target: ast.Subscript, whole: Region, operator: ast.operator | None, value: ast.expr
+    ) -> list[ast.stmt]:
+        """The loops that store ``value`` in the elements of ``whole`` that the mask chooses."""
+        names = [self._iterator(position) for position in range(len(whole.axes))]
+        element = whole.at([ast.Name(name, ast.Load()) for name in names], ast.Store())
+        self._sums.before = []
+        chosen = self._elementwise(target.slice, whole, names)
+        source = self._elementwise(unmasked(value, target.slice), whole, names)
+        added, self._sums.before = self._sums.before, []
+        once, before = apart(added, set(names))
+        others = any(self._reads_others(part, whole, element) for part in (chosen, source, *before))
+        if others or self._sums.shape(value):
+            raise self._program.source.error(
+                node,
+                f"What the chosen elements of `{whole.base.id}` are given is not known element by element.",
+                reason="It may be a number, or elements that the same mask chooses; elements of the array that is "
+                "changed are read before the first one is.",
+                hint="Choose on both sides with the same mask, `A[m] = B[m]`, and keep single elements in a variable "
+                "first: `first = A[0]`.",
+            )
+        self._note(node)
+        store = ast.Assign([element], source) if operator is None else ast.AugAssign(element, operator, source)
+        choice = ast.If(chosen, [store], [])
+        return [located(one, node) for one in (*once, nested(whole.axes, names, *before, choice))]
+
+    def _check_rebound(self, node: ast.stmt, region: Region, value: ast.expr) -> None:
+        """A new value of a name has the dimensions of the old one; its type is compared when it is known."""
+        array, count = region.array, len(self._sums.shape(value))
+        if count != array.rank:
+            raise self._program.source.error(
+                node,
+                f"The name of an array of {_dimensions(array.rank)} is given something else in a loop or condition: "
+                f"{f'an array of {_dimensions(count)}' if count else 'a number, or what is not computed by elements'}.",
+                reason="What it stands for afterwards would depend on what ran.",
+                hint="Use another name for the new value, or set all elements: `A[...] = 0.0`.",
+            )
+        assert array.creation is not None
+        self._program.notes.append(
+            f"Line {node.lineno} stores its new values in `{array.name}`, a copy that is made of the old ones before."
+        )
+        array.creation = replace(array.creation, rebound=(*array.creation.rebound, self._program.source.span(node)))
 
     def returned(self, node: ast.Return) -> list[ast.stmt]:
         """``node`` behind the lines that make the arrays which it returns without a name: ``return A + 1.0``."""
@@ -108,9 +167,15 @@ class SliceReader:
         values = list(node.value.elts) if isinstance(node.value, ast.Tuple) else [node.value]
         before: list[ast.stmt] = []
         for place, value in enumerate(values):
-            if self._makes_array(value):
+            is_view = not isinstance(value, ast.Name) and is_part(value) and bool(self._sums.shape(value))
+            if is_view:
+                self._program.notes.append(
+                    f"Line {value.lineno} returns an array of its own, with the elements that the view of NumPy shows."
+                )
+            if is_view or self._makes_array(value):
                 name = self._program.parameters.fresh("result")
-                before.append(located(ast.Assign([ast.Name(name, ast.Store())], value), value))
+                whole = ast.Call(ast.Attribute(value, "copy", ast.Load()), [], []) if is_view else value
+                before.append(located(ast.Assign([ast.Name(name, ast.Store())], whole), value))
                 values[place] = ast.copy_location(ast.Name(name, ast.Load()), value)
         last = copy.copy(node)
         last.value = ast.copy_location(ast.Tuple(values, ast.Load()), node) if is_tuple else values[0]
@@ -118,7 +183,7 @@ class SliceReader:
 
     def _makes_array(self, value: ast.expr) -> bool:
         """Whether ``value`` computes elements; a name or a slice is the array itself, or a view of it."""
-        return not isinstance(value, ast.Name | ast.Subscript) and bool(self._sums.shape(value))
+        return not is_part(value) and bool(self._sums.shape(value))
 
     def _new_array(self, node: ast.Assign, target: ast.Name, value: ast.expr) -> list[ast.stmt] | None:
         """The loops that fill a new array with the elements of ``value``; None where that is no array."""
@@ -127,6 +192,8 @@ class SliceReader:
         lengths = [located(length, value) for length in self._sums.shape(value)]
         extents = [located(call_of("max", length, ast.Constant(0)), value) for length in lengths]
         draft = self._creations.of_values(node, target, extents)
+        if is_mask(value, self._masks):
+            self._masks.add(target.id)
         axes = tuple(Axis(ast.Constant(0), length, 1) for length in lengths)
         return self._stored(node, target, Region(draft, target, axes), None, value)
 
@@ -157,12 +224,13 @@ class SliceReader:
         value: ast.expr,
         target: ast.expr,
     ) -> list[ast.stmt]:
-        before, self._sums.before = self._sums.before, []
+        added, self._sums.before = self._sums.before, []
+        once, before = apart(added, set(names))
         if not any(self._reads_others(part, region, element) for part in (value, *before)):
             store = (
                 ast.Assign([element], value) if operator is None else ast.AugAssign(element, operator, value)
             )
-            return [nested(region.axes, names, *before, store)]
+            return [*once, nested(region.axes, names, *before, store)]
         temporary = self._temporary(region, target)
         index = [ast.Name(name, ast.Load()) for name in names]
         kept = ast.Subscript(
@@ -173,6 +241,7 @@ class SliceReader:
         if operator is not None:
             value = ast.BinOp(loaded(element), operator, value)
         return [
+            *once,
             nested(region.axes, names, *before, ast.Assign([kept], value)),
             nested(region.axes, names, ast.Assign([element], loaded(kept))),
         ]
@@ -216,14 +285,15 @@ class SliceReader:
         extents = [program.extent(array, axis) for axis in walked]
         name = program.parameters.fresh(f"{array.name}_values")
         span = program.source.span(target)
-        creation = Creation("empty", None, array.name, None, span)
+        is_rebound = _is_rebound(target)
+        creation = Creation("empty", None, None if is_rebound else array.name, None, span, of_values=is_rebound)
         program.arrays[name] = ArrayDraft(name, len(walked), "local", list(extents), creation, span)
         program.environment.bind(name, None)
         return name
 
     def _elementwise(self, node: ast.expr, target: Region, names: Sequence[str]) -> ast.expr:
         """``node`` for one element of ``target``: every region in it at the matching element."""
-        region = self._regions.read(node) if isinstance(node, ast.Name | ast.Subscript) else None
+        region = self._regions.read(node) if is_part(node) else None
         if region is not None:
             self._matched = True
             return ast.copy_location(region.at(self._matching(node, region.axes, target, names), ast.Load()), node)
@@ -262,7 +332,7 @@ class SliceReader:
                 return [operand]
             case ast.Compare(left=left, comparators=others):
                 return [left, *others]
-            case ast.Call(func=ast.Attribute(value=ast.Name() | ast.Subscript() as array, attr="copy"), args=[]):
+            case ast.Call(func=ast.Attribute(value=array, attr="copy"), args=[], keywords=[]) if is_part(array):
                 return [array]
             case ast.Call(func=function, args=arguments):
                 canonical = self._expressions.canonical(function) or ""
@@ -287,7 +357,8 @@ class SliceReader:
             )
         pairs = list(zip(axes, target.axes[skipped:], names[skipped:], strict=True))
         for axis, other, _ in pairs:
-            self._regions.check_length(node, axis, other)
+            if not axis.is_new:
+                self._regions.check_length(node, axis, other)
         return [matching_position(axis, other, name) for axis, other, name in pairs]
 
     def _note(self, node: ast.stmt) -> None:
@@ -306,6 +377,15 @@ class SliceReader:
             free = [name for name in _NAMES if name not in taken]
             self._iterators.append(free[0] if free else self._program.parameters.fresh(_NAMES[0]))
         return self._iterators[position]
+
+
+def _is_rebound(target: ast.expr) -> bool:
+    """Whether ``target`` is the array that gets the new value of a name."""
+    return isinstance(target, ast.Subscript) and getattr(target.slice, "kind", None) == REBOUND
+
+
+def _dimensions(rank: int) -> str:
+    return f"{rank} dimension{'s' * (rank != 1)}"
 
 
 class _Sums(ast.NodeTransformer):

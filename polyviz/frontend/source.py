@@ -25,8 +25,8 @@ class Source:
     ``names`` are the globals and closure of a function, or the namespace of a notebook; ``imports`` what the text
     itself imports (local name to dotted name); ``helpers`` the other functions of the text. ``indent`` is the number
     of columns that were removed from every line before parsing. ``defaults`` are those of a function object.
-    ``own_loops`` are variables of loops that the text does not name, ``block_names`` are assigned once, in a loop or
-    condition, and used only below, in the same block; ``row_names`` stand for rows of arrays, each in one loop.
+    ``own_loops`` are variables of loops and sums that the text does not name, ``block_names`` are assigned once, in a
+    loop or condition, and used only below, in the same block; ``row_names`` stand for rows of arrays, each in one loop.
     """
 
     text: str

@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.literals import SUM
-from polyviz.frontend.regions import Axis, Region, call_of, constant_of, extent_of, matching_position, nested
+from polyviz.frontend.regions import (
+    Axis,
+    Region,
+    call_of,
+    constant_of,
+    extent_of,
+    is_part,
+    matching_position,
+    nested,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -72,25 +81,35 @@ class SumReader:
         factors = self._factors(node)
         if factors is not None:
             return self._product(node, *factors, places)
+        outer = self._outer(node)
+        if outer is not None:
+            return self._of_outer(node, outer, places)
+        placed = self._placed(node)
+        if placed is not None:
+            return self._place(*placed)
         summed = self._summed(node)
         region = None if summed is None else self._widest(summed.operand)
         return None if summed is None or region is None else self._sum(summed, region, places)
 
     def shape(self, node: ast.expr) -> list[ast.expr]:
         """The length of ``node`` along each dimension; none for a number, and for what is not computed by elements."""
-        region = self._shapes.region(node) if isinstance(node, ast.Name | ast.Subscript) else None
+        return [axis.length for axis in self._axes(node)]
+
+    def _axes(self, node: ast.expr) -> list[Axis]:
+        region = self._shapes.region(node) if is_part(node) else None
         if region is not None:
-            return [axis.length for axis in region.axes]
+            return list(region.axes)
         if (made := self._shapes.generated(node)) is not None:
-            return [axis.length for axis in made.axes]
+            return list(made.axes)
         if (factors := self._factors(node)) is not None:
-            free = [] if self._is_called(node, "vdot", "inner") else [*factors[0].axes[:-1], *factors[1].axes[1:]]
-            return [axis.length for axis in free]
+            return [] if self._is_called(node, "vdot", "inner") else [*factors[0].axes[:-1], *factors[1].axes[1:]]
+        if (outer := self._outer(node)) is not None:
+            return [one.axes[0] for one in outer]
         if (summed := self._summed(node)) is not None:
-            inside = self.shape(summed.operand)
+            inside = self._axes(summed.operand)
             axis = summed.axis
             return [] if axis is None else [*inside[:axis], *inside[axis % (len(inside) or 1) + 1 :]]
-        return max((self.shape(part) for part in self._shapes.operands(node)), key=len, default=[])
+        return _together([self._axes(part) for part in self._shapes.operands(node)])
 
     def _sum(self, summed: _Summed, region: Region, places: Places) -> ast.expr | None:
         names = self._names(region, summed.axis, places)
@@ -162,8 +181,8 @@ class SumReader:
         return None if first is None or second is None else (first, second)
 
     def _region(self, node: ast.expr) -> Region | None:
-        found = self._shapes.region(node) if isinstance(node, ast.Name | ast.Subscript) else None
-        return found if found is not None and len(found.axes) in (1, 2) else None
+        found = self._shapes.region(node) if is_part(node) else None
+        return None if found is None or found.has_new_axes or len(found.axes) not in (1, 2) else found
 
     def _product(self, node: ast.expr, left: Region, right: Region, places: Places) -> ast.expr | None:
         along, across = left.axes[-1], right.axes[0]
@@ -183,6 +202,24 @@ class SumReader:
             first = ast.Call(ast.Attribute(first, "conjugate", ast.Load()), [], [])
         second = right.at([matching_position(across, along, name), *found[len(rows) :]], ast.Load())
         return self._total([along], [name], ast.BinOp(first, ast.Mult(), second))
+
+    def _outer(self, node: ast.expr) -> tuple[Region, Region] | None:
+        """The vectors of ``np.outer(x, y)``."""
+        if not isinstance(node, ast.Call) or len(node.args) != 2 or node.keywords or not self._is_called(node, "outer"):
+            return None
+        first, second = (self._region(part) for part in node.args)
+        if first is None or second is None or len(first.axes) + len(second.axes) > 2:
+            return None
+        return first, second
+
+    def _of_outer(self, node: ast.expr, vectors: Sequence[Region], places: Places) -> ast.expr | None:
+        if len(places.axes) < 2:
+            return None
+        elements = []
+        for vector, other, name in zip(vectors, places.axes[-2:], places.names[-2:], strict=True):
+            self._shapes.same_length(node, vector.axes[0], other)
+            elements.append(vector.at([matching_position(vector.axes[0], other, name)], ast.Load()))
+        return ast.BinOp(elements[0], ast.Mult(), elements[1])
 
     def _is_called(self, node: ast.expr, *names: str) -> bool:
         called = self._expressions.canonical(node.func) if isinstance(node, ast.Call) else None
@@ -208,17 +245,54 @@ class SumReader:
         return None if others or not (kind in known or is_norm) else _Summed(kind, operand, axis)
 
     def _widest(self, node: ast.expr) -> Region | None:
-        """The region in ``node`` with the most dimensions, which the others are matched with."""
+        """The region in ``node`` with the most dimensions, which the others are matched with; none has new axes."""
         widest = None
         waiting = [node]
         while waiting:
             part = waiting.pop(0)
-            region = self._shapes.region(part) if isinstance(part, ast.Name | ast.Subscript) else None
+            region = self._shapes.region(part) if is_part(part) else None
+            if region is not None and region.has_new_axes:
+                return None
             if region is None:
                 waiting += [child for child in ast.iter_child_nodes(part) if isinstance(child, ast.expr)]
             elif widest is None or len(region.axes) > len(widest.axes):
                 widest = region
         return widest
+
+    def _placed(self, node: ast.expr) -> tuple[Region, ast.cmpop] | None:
+        """The vector whose largest or smallest element is looked for, and how an element is better than another."""
+        match node:
+            case ast.Call(func=ast.Attribute(value=operand, attr=called), args=[], keywords=[]):
+                pass
+            case ast.Call(func=function, args=[operand], keywords=[]):
+                module, _, called = (self._expressions.canonical(function) or "").rpartition(".")
+                called = called if module == "numpy" else ""
+            case _:
+                return None
+        better = {"argmax": ast.Gt(), "argmin": ast.Lt()}.get(called)
+        region = self._region(operand) if better is not None else None
+        return None if region is None or better is None or len(region.axes) != 1 else (region, better)
+
+    def _place(self, region: Region, better: ast.cmpop) -> ast.expr:
+        """The first place of the largest or smallest element; as for NumPy, what is no number counts as such."""
+        (axis,) = region.axes
+        best, place = (self._program.parameters.fresh(stem) for stem in ("best", "place"))
+        name = self._loop_name()
+        element = region.at([ast.Name(name, ast.Load())], ast.Load())
+        kept = ast.Name(best, ast.Load())
+        is_none = ast.Compare(element, [ast.NotEq()], [element])
+        was_one = ast.Compare(kept, [ast.Eq()], [kept])
+        is_better = ast.Compare(element, [better], [kept])
+        test = ast.BoolOp(ast.Or(), [is_better, ast.BoolOp(ast.And(), [is_none, was_one])])
+        count = matching_position(Axis(ast.Constant(0), axis.length, 1), axis, name)
+        found: list[ast.stmt] = [
+            ast.Assign([ast.Name(best, ast.Store())], element), ast.Assign([ast.Name(place, ast.Store())], count)
+        ]  # fmt: skip
+        first = region.at([_first(region, axis)], ast.Load())
+        self.before.append(ast.Assign([ast.Name(best, ast.Store())], first))
+        self.before.append(ast.Assign([ast.Name(place, ast.Store())], ast.Constant(0)))
+        self.before.append(nested([axis], [name], ast.If(test, found, [])))
+        return ast.Name(place, ast.Load())
 
     def _extreme(
         self, function: str, region: Region, axes: Sequence[Axis], names: Sequence[str], element: ast.expr
@@ -253,10 +327,20 @@ class _AtStarts(ast.NodeTransformer):
         return copy.deepcopy(self._starts.get(node.id, node))
 
 
+def _together(parts: Sequence[list[Axis]]) -> list[Axis]:
+    """The axes of what is computed with all of ``parts``: as many as the widest has, and new ones give way."""
+    count = max(map(len, parts), default=0)
+    found = []
+    for place in range(-count, 0):
+        here = [axes[place] for axes in parts if len(axes) >= -place]
+        found.append(min(here, key=lambda axis: axis.is_new))
+    return found
+
+
 def _first(region: Region, axis: Axis) -> ast.expr:
     """The first position along ``axis`` of ``region``; where there is none, one outside of the array, which is refused
     when the kernel is called. All of an array without elements needs no such care: any position is outside."""
-    extent = extent_of(region.base, region.parts.index(axis))
+    extent = extent_of(region.base, region.dimension(axis))
     if constant_of(axis.start) == 0 and ast.unparse(axis.stop) == ast.unparse(extent):
         return axis.start
     order = ast.Lt() if axis.step > 0 else ast.Gt()
@@ -265,3 +349,18 @@ def _first(region: Region, axis: Axis) -> ast.expr:
 
 def _of_numpy(name: str) -> ast.expr:
     return ast.Attribute(ast.Name("np", ast.Load()), name, ast.Load())
+
+
+def apart(added: Sequence[ast.stmt], names: set[str]) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    """The sums that are the same for every element, and those that depend on the loops with these ``names``."""
+    inside = set(names)
+    while True:
+        own = [node for node in added if _named(node) & inside]
+        more = {name for node in own for name in _named(node, ast.Store)} | inside
+        if more == inside:
+            return [node for node in added if node not in own], own
+        inside = more
+
+
+def _named(node: ast.AST, context: type[ast.expr_context] = ast.expr_context) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, context)}

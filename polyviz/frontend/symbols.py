@@ -159,6 +159,24 @@ class Symbols:
         return "unknown"
 
 
+def rank_of_annotation(annotation: ast.expr | None) -> int:
+    """The dimensions of ``float64[:, :]``, as numba spells types, which may stand in quotes; 0 for anything else.
+
+    >>> rank_of_annotation(ast.parse("'float32[:, ::1]'", mode="eval").body), rank_of_annotation(None)
+    (2, 0)
+    """
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        try:
+            annotation = ast.parse(annotation.value, mode="eval").body
+        except SyntaxError:
+            return 0
+    if not isinstance(annotation, ast.Subscript):
+        return 0
+    index = annotation.slice
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return len(parts) if all(isinstance(part, ast.Slice) for part in parts) else 0
+
+
 def _arguments(source: Source) -> Iterator[tuple[ast.arg, ast.expr | None]]:
     signature = source.arguments
     if signature is None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, counts_of
+from polyviz.frontend.regions import is_new_axis
 from polyviz.frontend.temporaries import INTEGER_CALLS, temporaries_of_data
 
 if TYPE_CHECKING:
@@ -200,9 +201,11 @@ class _Visitor(ast.NodeVisitor):
         if isinstance(base, ast.Attribute) and base.attr == "shape" and isinstance(base.value, ast.Name):
             self._shape_axis(base.value.id, indices)
             return
-        if isinstance(base, ast.Name):
+        if isinstance(base, ast.Name) and [getattr(index, "value", None) for index in indices] == [Ellipsis]:
+            self._at_least(base.id, 1)  # as many as it has
+        elif isinstance(base, ast.Name):
             self.usage.names.add(base.id)
-            self.usage.subscripts[base.id].setdefault(len(indices), node)
+            self.usage.subscripts[base.id].setdefault(len(indices) - sum(map(is_new_axis, indices)), node)
         else:
             self._visit_at("data", base)
         self._visit_at("affine", *indices)

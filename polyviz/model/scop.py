@@ -53,6 +53,7 @@ class Creation:
     ``dtype`` is a NumPy name, or ``None`` for NumPy's default; ``like`` names the array whose dtype is taken
     (``np.zeros_like(A)``, ``dtype=A.dtype``); ``fill`` is the value for ``full``, ``values`` the numbers, as nested
     tuples, for ``array``. ``of_values``: the dtype is that of the value which is stored first (``B = A + 1.0``).
+    ``rebound``: where the whole array is given new values, which have to be of its dtype (``v = v / 2`` in a loop).
     """
 
     function: Creator
@@ -62,6 +63,7 @@ class Creation:
     span: Span
     of_values: bool = False
     values: tuple[Any, ...] | None = None
+    rebound: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

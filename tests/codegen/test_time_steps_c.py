@@ -120,3 +120,19 @@ def test_a_number_is_no_vector() -> None:
         function_of(source)(*expected)
         kernel(*found)
         np.testing.assert_allclose(found[0], expected[0])
+
+
+def test_a_stage_that_sets_the_same_number_everywhere() -> None:
+    def set_and_sum(u, steps):
+        for _ in range(steps):
+            new = np.zeros_like(u)
+            for i in range(1, len(u)):
+                new[i] = u[i - 1] + u[i]
+            u[:] = new
+
+    for dtype in ("float64", "float32"):
+        given = (np.arange(200) % 3).astype(dtype)
+        expected = given.copy()
+        set_and_sum(expected, 5)
+        pv.compile(set_and_sum, target="c", contract="strict")(given, 5)
+        assert np.array_equal(given, expected)

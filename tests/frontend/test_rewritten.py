@@ -105,7 +105,6 @@ def f(A, B, C, D, n):
     "text",
     [
         "def f(A, B, n):\n for t in range(n):\n  B[0] = A[0]\n  A, B = B, A\n return A",
-        "def f(A, B, n):\n for t in range(n):\n  k = 1\n  B[0] = A[0]\n  k = A\n  A = B\n  B = k",
         "def f(A, B, n):\n for s in range(n):\n  for t in range(n):\n   B[0] = A[0]\n   A, B = B, A",
         "for t in range(n):\n if t > 2:\n  continue\n B[0] = A[0]\n A, B = B, A",
         "B = np.zeros(4)\nfor t in range(n):\n B[0] = A[0]\n A, B = B, A",
@@ -207,3 +206,9 @@ def f(A, x):
 """
     random = np.random.default_rng(seed)
     agree(text, A=random.random((6, 6)), x=random.random(6))
+
+
+def test_an_exchange_by_a_name_that_meant_something_else_before() -> None:
+    text = "def f(A, B, n):\n for t in range(n):\n  k = 1\n  B[t] = A[t + 1] + k\n  k = A\n  A = B\n  B = k"
+    for n in range(4):
+        agree(text, A=np.arange(5.0), B=np.arange(5.0) * 2 + 1, n=n)

@@ -5,6 +5,5 @@ def f(A, n):
     B = np.zeros(n)
     for i in range(n):
         B[i] = A[i]
-    B = np.zeros(n)
-    for i in range(n):
-        A[i] = B[i]
+        if i > 3:
+            B = np.zeros(n)

@@ -1,4 +1,6 @@
 def f(A, B, n):
+    C = A
     for i in range(n):
-        A[i] = B[i]
-    A = A + B
+        C[0] = B[i]
+        A = A + B
+    return A

@@ -1,4 +1,5 @@
 def f(A, B, n):
-    A[A > 0] = 0.0
     for i in range(n):
         A[i] = 1.0
+    B = A[A > 0]
+    return B

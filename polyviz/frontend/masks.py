@@ -1,0 +1,53 @@
+"""Conditions that choose elements: ``A[A > 3] = 0`` and ``A[m] += B[m]`` change each element or leave it as it is.
+
+No element moves to another place. What ``A[m]`` is as a value, the data say how long it is, and it stays refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+_LOGICAL = ast.BitAnd | ast.BitOr | ast.BitXor
+
+
+def is_mask(node: ast.expr, known: Container[str]) -> bool:
+    """Whether every element of ``node`` is a truth value; ``known`` are names of arrays of such.
+
+    >>> [is_mask(ast.parse(text, mode="eval").body, {"m"}) for text in ("a > 3", "m & ~(a < b)", "a & b", "0 < a < 3")]
+    [True, True, False, False]
+    """
+    match node:
+        case ast.Compare(ops=[_]):
+            return True
+        case ast.Name(id=name):
+            return name in known
+        case ast.BinOp(left=left, op=operator, right=right) if isinstance(operator, _LOGICAL):
+            return is_mask(left, known) and is_mask(right, known)
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            return is_mask(operand, known)
+    return False
+
+
+def unmasked(value: ast.expr, mask: ast.expr) -> ast.expr:
+    """``value`` with whole arrays in the place of what ``mask`` chooses of them.
+
+    >>> mask = ast.parse("a > 3", mode="eval").body
+    >>> ast.unparse(unmasked(ast.parse("2 * b[a > 3]", mode="eval").body, mask))
+    '2 * b'
+    """
+    result: ast.expr = _Unmasked(ast.dump(mask)).visit(copy.deepcopy(value))
+    return result
+
+
+class _Unmasked(ast.NodeTransformer):
+    def __init__(self, mask: str) -> None:
+        self._mask = mask
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        is_chosen = isinstance(node.value, ast.Name) and ast.dump(node.slice) == self._mask
+        return node.value if is_chosen else self.generic_visit(node)  # type: ignore[return-value]  # an expression

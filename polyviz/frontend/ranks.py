@@ -1,0 +1,228 @@
+"""How many dimensions arrays have that nothing subscripts: those with which products of whole arrays have a meaning.
+
+In ``y[i] += (A @ x)[i]`` no subscript speaks of ``A`` and ``x``. Each of them has one dimension or two; what the other
+lines say, such as ``y = A @ x`` with ``y[i]``, leaves some of these choices, and what they agree in is known.
+"""
+
+from __future__ import annotations
+
+import ast
+from itertools import product
+from typing import TYPE_CHECKING
+
+from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, PURE
+from polyviz.frontend.symbols import rank_of_annotation
+from polyviz.frontend.usage import subscript_chain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    Canonical = Callable[[ast.expr], str | None]
+
+    from polyviz.frontend.source import Source
+    from polyviz.frontend.usage import Usage
+
+_MOST = 6
+"""Arrays whose dimensions are found together: each of them doubles the choices."""
+_PRODUCTS = ("numpy.dot", "numpy.matmul")
+_OF_VECTORS = ("numpy.outer", "numpy.inner", "numpy.vdot")
+_SUMS = ("sum", "mean", "max", "min", "amax", "amin", "prod", "any", "all")
+_MADE = {"numpy.arange": 1, "numpy.linspace": 1, "numpy.eye": 2, "numpy.identity": 2}
+
+
+class _Impossible(Exception):  # noqa: N818  # no error: one of several choices has no meaning
+    """No array has these dimensions."""
+
+
+def find_ranks(source: Source, usage: Usage, canonical: Canonical) -> None:
+    """Enter in ``usage`` the dimensions of arguments that are factors of products and subscripted nowhere.
+
+    >>> from polyviz.frontend.source import read_source
+    >>> from polyviz.frontend.usage import look_at
+    >>> source = read_source("def f(A, x, y):\\n y[:] = A @ x\\n x[0] = 1", None, None)
+    >>> usage = look_at(source.body, lambda node: None)
+    >>> find_ranks(source, usage, lambda node: None)
+    >>> usage.ranks
+    {'A': 2}
+    """
+    if source.arguments is None:
+        return
+    arguments = [part for part in ast.walk(source.arguments) if isinstance(part, ast.arg)]
+    stated_ranks = {one.arg: rank_of_annotation(one.annotation) for one in arguments}
+    usage.ranks |= {name: rank for name, rank in stated_ranks.items() if rank and name not in usage.ranks}
+    body, names = source.body, list(stated_ranks)
+    parts = [part for node in body for part in ast.walk(node)]
+    least = _least(parts, canonical)
+    known_of = {**dict.fromkeys(usage.least_ranks, 1), **least}
+    open_names = [one for one in names if one in known_of and one not in usage.ranks and not usage.subscripts.get(one)]
+    if not least or not open_names or len(open_names) > _MOST:
+        return
+    subscripted = [name for name in usage.names if usage.ranks.get(name) or usage.subscripts.get(name)]
+    known = {name: _known(name, usage) for name in subscripted}
+    stated = [(name, max(known_of[name], usage.least_ranks.get(name, 1))) for name in open_names]
+    choices = [dict(zip(open_names, each, strict=True)) for each in product(*(range(low, 3) for _, low in stated))]
+    told = [(_narrow(parts, {**known, **one}, set(names) - known.keys(), canonical), one) for one in choices]
+    least_narrow = min((count for count, _ in told if count is not None), default=0)
+    fitting = [one for count, one in told if count == least_narrow]
+    # Where ``.shape`` or ``.copy()`` is all that is said of an array, it has as few dimensions as that needs.
+    fewest = [one for one in fitting if all(one[name] == low for name, low in stated if name in usage.least_ranks)]
+    for name in open_names:
+        found = {one[name] for one in fewest or fitting}
+        if len(found) == 1:
+            usage.ranks[name] = found.pop()
+
+
+def _known(name: str, usage: Usage) -> int:
+    return usage.ranks.get(name) or max(*usage.subscripts.get(name, ()), usage.least_ranks.get(name, 1), 1)
+
+
+def _least(parts: Iterable[ast.AST], canonical: Canonical) -> dict[str, int]:
+    """The names that are factors of products, or transposed, with the dimensions that they have at least."""
+    found: dict[str, int] = {}
+    for part in parts:
+        low = 2 if isinstance(part, ast.Attribute) and part.attr == "T" else 1
+        for one in [part.value] if isinstance(part, ast.Attribute) and low == 2 else _factors(part, canonical):
+            if isinstance(one, ast.Name):
+                found[one.id] = max(low, found.get(one.id, 1))
+    return found
+
+
+def _factors(node: ast.AST, canonical: Canonical) -> list[ast.expr]:
+    match node:
+        case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+            return [left, right]
+        case ast.Call(func=function, args=[left, right]) if canonical(function) in (*_PRODUCTS, *_OF_VECTORS):
+            return [left, right]
+        case ast.Call(func=ast.Attribute(value=left, attr="dot"), args=[right]):
+            return [left, right]
+    return []
+
+
+def _narrow(
+    parts: Sequence[ast.AST], ranks: Mapping[str, int], numbers: set[str], canonical: Canonical
+) -> int | None:
+    """How often a value goes with several elements with these dimensions; None where a line has no meaning.
+
+    ``numbers`` are arguments that are none of the arrays.
+    """
+    reader = _Reader(dict(ranks), numbers, canonical)
+    try:
+        while True:
+            before, reader.narrow = dict(reader.ranks), 0
+            for part in parts:
+                reader.look_at(part)
+            if reader.ranks == before:
+                return reader.narrow
+    except _Impossible:
+        return None
+
+
+class _Reader:
+    """The dimensions of expressions: None where they are not known."""
+
+    def __init__(self, ranks: dict[str, int], numbers: set[str], canonical: Canonical) -> None:
+        self.ranks = ranks
+        self.narrow = 0
+        self._numbers = numbers
+        self._canonical = canonical
+
+    def look_at(self, node: ast.AST) -> None:
+        """Raise ``_Impossible`` where a line cannot be; learn the dimensions of the name that it assigns."""
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                self._same(name, self.of(value))
+            case ast.Assign(targets=[ast.Subscript() as target], value=value) | ast.AugAssign(
+                target=ast.Subscript() | ast.Name() as target, value=value
+            ):
+                whole, part = self.of(target), self.of(value)
+                if whole is not None and part is not None:
+                    self.narrow += part < whole
+                    if part > whole:
+                        raise _Impossible
+            case ast.Return(value=ast.expr() as value) | ast.Expr(value=value):
+                self.of(value)
+            case ast.For(iter=ast.Call(args=ends)):
+                for one in ends:
+                    self.of(one)
+
+    def _same(self, name: str, rank: int | None) -> None:
+        if rank is None:
+            return
+        if self.ranks.setdefault(name, rank) != rank:
+            raise _Impossible
+
+    def of(self, node: ast.expr) -> int | None:
+        """How many dimensions ``node`` has."""
+        if (factors := _factors(node, self._canonical)) != []:
+            return self._of_product(node, *(self.of(one) for one in factors))
+        match node:
+            case ast.Constant():
+                return 0
+            case ast.Name(id=name):
+                return self.ranks.get(name, 0 if name in self._numbers else None)
+            case ast.Attribute(value=value, attr="T"):
+                return self._of_turned(value)
+            case ast.Subscript():
+                return self._of_part(node)
+            case ast.Call():
+                return self._of_call(node)
+            case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.IfExp():
+                return self._widest(one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
+        return None
+
+    def _of_turned(self, value: ast.expr) -> int | None:
+        rank = self.of(value)
+        if rank == 1:
+            raise _Impossible
+        return rank
+
+    def _of_product(self, node: ast.expr, left: int | None, right: int | None) -> int | None:
+        called = self._canonical(node.func) if isinstance(node, ast.Call) else None
+        if called in _OF_VECTORS:
+            if {left, right} - {1, None}:
+                raise _Impossible
+            return 2 if called == "numpy.outer" else 0
+        if left is None or right is None:
+            return None
+        if left not in (1, 2) or right not in (1, 2):
+            raise _Impossible
+        return left + right - 2
+
+    def _widest(self, parts: Iterator[ast.expr] | Sequence[ast.expr]) -> int | None:
+        found = [(one, self.of(one)) for one in parts]
+        known = [rank for _, rank in found if rank is not None]
+        widest = max(known, default=0)
+        products = [rank for one, rank in found if rank is not None and _factors(one, self._canonical)]
+        self.narrow += sum(rank < widest for rank in products)
+        return widest if len(known) == len(found) else None
+
+    def _of_part(self, node: ast.Subscript) -> int | None:
+        base, indices = subscript_chain(node)
+        rank = self.ranks.get(base.id) if isinstance(base, ast.Name) else None
+        if rank is None or any(isinstance(one, ast.Constant) and type(one.value) is not int for one in indices):
+            return None
+        fixed = sum(not isinstance(one, ast.Slice) for one in indices)
+        if len(indices) > rank:
+            raise _Impossible
+        return rank - fixed
+
+    def _of_shape(self, shape: ast.expr) -> int | None:
+        """How many dimensions an array of this ``shape`` has."""
+        if isinstance(shape, ast.Tuple | ast.List):
+            return len(shape.elts)
+        return self.of(shape.value) if isinstance(shape, ast.Attribute) and shape.attr == "shape" else 1
+
+    def _of_call(self, node: ast.Call) -> int | None:
+        called = self._canonical(node.func) or ""
+        method = node.func.attr if isinstance(node.func, ast.Attribute) and not called else ""
+        if method in ("copy", "astype") and isinstance(node.func, ast.Attribute):
+            return self.of(node.func.value)
+        if called in CREATORS and node.args:
+            return self._of_shape(node.args[0])
+        if called in CREATORS_LIKE or called == "numpy.copy":
+            return self.of(node.args[0]) if node.args else None
+        if called in _MADE:
+            return _MADE[called]
+        if method in _SUMS or called.partition("numpy.")[2] in (*_SUMS, "linalg.norm"):
+            return 0 if len(node.args) + len(node.keywords) == (0 if method else 1) else None
+        return self._widest(node.args) if called in PURE else None

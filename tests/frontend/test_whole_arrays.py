@@ -1,0 +1,134 @@
+"""Arrays that nothing subscripts, new axes, transposed arrays and views that are returned: the same as in NumPy."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.errors import ExtractionError
+from polyviz.frontend import extract
+from tests.frontend.agreement import agree
+from tests.frontend.compiled import same_compiled
+
+
+def gram(A):
+    return A @ A.T
+
+
+def gram_by_dot(A):
+    return np.dot(A, A.T)
+
+
+def layer(X: float64[:, :], W: float64[:, ::1], b: float64[:]):  # noqa: F821  # numba's spelling
+    return np.maximum(X @ W + b, 0.0)
+
+
+def outer(x, y):
+    return np.outer(x, y) + 1.0
+
+
+def distances(x, y, C):
+    C[:, :] = (x[:, None] - y[None, :]) ** 2
+
+
+def differences(x, y: float64[:]):  # noqa: F821
+    return x[:, np.newaxis] - y
+
+
+def column(x, A):
+    A[0, 0] = 2.0
+    A *= x[:, None]
+
+
+def transposed_in_place(A):
+    A[:, :] = A.T
+
+
+def copied_transposed(A):
+    B = A.T.copy()
+    A[0, 1] = 7.0
+    return B
+
+
+def turned(A):
+    B = A[:, :] * 2.0
+    return B.T
+
+
+def tail(A):
+    A[0, 0] = 1.0
+    return A[:, 1:]
+
+
+def row_and_whole(A):
+    A[0, 0] = 1.0
+    return A[1, ::-1], A
+
+
+def residual(A, x, b):
+    x[0] = 2.0
+    r = np.empty(len(b))
+    r[:] = b - A @ x
+    return r @ r
+
+
+WHOLE = [gram, gram_by_dot, layer, outer, distances, differences, column, transposed_in_place, copied_transposed,
+         turned, tail, row_and_whole, residual]  # fmt: skip
+DATA = {
+    "A": np.arange(9.0).reshape(3, 3) - 4, "X": np.arange(6.0).reshape(2, 3) - 2, "W": np.ones((3, 3)) * 2,
+    "b": np.array([1.0, -2.0, 3.0]), "x": np.array([1.0, 2.0, 4.0]), "y": np.array([3.0, 5.0, -1.0]),
+    "C": np.zeros((3, 3)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("function", WHOLE, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("target", ["c", "numba"])
+@pytest.mark.parametrize("contract", ["strict", "reassociate"])
+def test_the_values_of_numpy(function, target: str, contract: str) -> None:
+    given = {name: DATA[name] for name in function.__code__.co_varnames if name in DATA}
+    same_compiled(function, given, target, contract)
+
+
+@pytest.mark.parametrize("function", [gram, tail, column, transposed_in_place], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("dtype", ["float32", "int64", "complex128"])
+def test_a_view_keeps_its_type(function, dtype: str) -> None:
+    given = {name: DATA[name].astype(dtype) for name in function.__code__.co_varnames if name in DATA}
+    same_compiled(function, given, "c", "strict")
+
+
+def test_a_product_says_nothing_of_its_factors_alone() -> None:
+    with pytest.raises(ExtractionError, match="Say how many dimensions both have"):
+        extract("def f(A, B):\n return A @ B")
+    for told in ("def f(A: 'float64[:, :]', B: 'f8[:]'):\n return A @ B", "def f(A, B):\n return A[:, :] @ B[:]"):
+        agree(told, A=np.arange(6.0).reshape(2, 3), B=np.arange(3.0))
+
+
+def test_an_array_of_other_dimensions_is_refused_at_the_call() -> None:
+    with pytest.raises(pv.PolyvizError, match="1 dimension, but the loops use it with 2"):
+        pv.compile(gram, target="python")(np.ones(3))
+    with pytest.raises(pv.PolyvizError, match=r"W_shape_0|b_shape_0"):
+        pv.compile(layer, target="python")(np.ones((2, 3)), np.ones((4, 3)), np.ones(3))
+
+
+def test_a_second_name_of_a_transposed_array_is_refused() -> None:
+    with pytest.raises(ExtractionError, match=r"A\.T.* is not supported as a value"):
+        extract("def f(A):\n B = A.T\n A[0, 0] = 1.0\n return B")
+
+
+def test_what_is_returned_of_an_array_is_a_copy_and_that_is_said() -> None:
+    scop = extract("def f(A):\n A[0, 0] = 1.0\n return A[:, 1:]")
+    assert any("returns an array of its own" in note for note in scop.notes)
+    given = np.ones((2, 3))
+    found = pv.compile(tail, target="python")(given)
+    found[:] = 5.0
+    assert np.array_equal(given, np.ones((2, 3)))
+
+
+def test_new_axes_in_sums_are_refused() -> None:
+    with pytest.raises(ExtractionError):
+        extract("def f(x, y):\n s = np.sum(x[:, None] * y[None, :])\n return s")
+    data = copy.deepcopy(DATA)
+    agree("def f(x, y):\n D = x[:, None] * y[None, :]\n s = np.sum(D)\n return s", x=data["x"], y=data["y"])
