@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _UPDATES = {"+": "+", "-": "+", "*": "*", "&": "&", "|": "|", "^": "^"}
 _COMMUTATIVE = {"+", "*", "&", "|", "^"}
-_CALLS = {
+EXTREMES = {
     "min": "min",
     "max": "max",
     "numpy.minimum": "min",
@@ -26,6 +26,7 @@ _CALLS = {
     "numpy.fmin": "min",
     "numpy.fmax": "max",
 }
+"""The functions that keep the smaller or the larger of two values, and the operator that they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +120,8 @@ def _operator(assignment: Assign) -> str | None:
         return None if _mentions(value, target) else _UPDATES.get(assignment.operator)
     if isinstance(value, Binary):
         return _binary_operator(target, value)
-    if isinstance(value, Call) and value.function in _CALLS:
-        return _CALLS[value.function] if _appears_once(target, value.arguments) else None
+    if isinstance(value, Call) and value.function in EXTREMES:
+        return EXTREMES[value.function] if _appears_once(target, value.arguments) else None
     return None
 
 

@@ -174,8 +174,8 @@ def _shapes(name: str, plan: Plan) -> tuple[tuple[int, int], ...]:
 
 
 def _of_scheduler(name: str) -> list[Dimension]:
-    """Those options of the scheduler that have a few values."""
-    values = option_values(name)
+    """Those options of the scheduler that have a few values; what it is for is settled by the target of the kernel."""
+    values = {option: choices for option, choices in option_values(name).items() if option != "target"}
     return [
         Dimension(option, values[option], default)
         for option, default in scheduler_options(name).items()

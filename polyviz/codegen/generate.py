@@ -13,6 +13,7 @@ from polyviz.codegen.decisive import decisive_statements
 from polyviz.codegen.definitions import unsure_note
 from polyviz.codegen.guessed import whole_numbers
 from polyviz.codegen.made_arrays import made_arrays, require_clear_types
+from polyviz.codegen.ordered_sums import ordered_statements
 from polyviz.codegen.python import print_numba, print_python
 from polyviz.codegen.typing import Environment, assignments, infer, infer_scalars
 from polyviz.codegen.whole_numbers import require_whole_numbers
@@ -47,8 +48,10 @@ def generate(
     require_whole_numbers(scop, types)
     environment = Environment({name: kind.dtype for name, kind in types.items()})
     decisive = decisive_statements(scop, environment) if floating_point == "reassociate" else ()
-    program = _PRINTERS[plan.target](with_typed_zeros(scop, types), plan, types, floating_point)
-    notes = (*program.notes, *unsure_note(scop), *_exact_note(decisive))
+    ordered = ordered_statements(scop, environment) if floating_point == "reassociate" else ()
+    contract: FloatingPoint = "strict" if ordered else floating_point
+    program = _PRINTERS[plan.target](with_typed_zeros(scop, types), plan, types, contract)
+    notes = (*program.notes, *unsure_note(scop), *_exact_note(decisive), *_order_note(ordered))
     return replace(program, notes=notes, threads=plan.threads, exact=bool(decisive), scalar=plan.scalar)
 
 
@@ -57,6 +60,13 @@ def _exact_note(decisive: Sequence[str]) -> tuple[str, ...]:
         return ()
     names = ", ".join(decisive)
     return (f"{names}: a last bit decides about a whole number, so nothing is fused, and terms stay as written",)
+
+
+def _order_note(ordered: Sequence[str]) -> tuple[str, ...]:
+    if not ordered:
+        return ()
+    names = ", ".join(ordered)
+    return (f"{names}: every step is cut off to what the cell holds, so all sums keep their order, as under `strict`",)
 
 
 def all_types(scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType]:

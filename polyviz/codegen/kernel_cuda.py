@@ -89,6 +89,7 @@ class KernelBody:
         self.warp = Warp.of(self.kernel)
         self.turns = Turns(self.kernel)
         self.often: Mapping[str, int] = {}
+        self.told: set[str] = set()  # what the emulator's text names to tell instances
         self.hoisted: dict[str, int] = {}  # operations on a sum that wait until it is complete, by statement
         self.width = IndexWidth(self._magnitudes())
 
@@ -208,10 +209,10 @@ class KernelBody:
         return f"kernel_{self.owner.scop.name}_{self.kernel.number}"
 
     def arguments(self) -> tuple[ProgramArgument, ...]:
-        """The arguments that the plain text names; the values of host loops come last."""
+        """The arguments that the plain text names, or that of the emulator; the values of host loops come last."""
         if self.owner.like:
             return self.owner.like[self.kernel.number].arguments
-        used = _words(self.text.text())
+        used = {*_words(self.text.text()), *self.told}
         arrays = self.owner.arrays
         found = [one for one in arrays.arguments() if arrays.argument_name(one) in used]
         host = [
@@ -264,6 +265,8 @@ class KernelBody:
         owner = self.owner
         statement = owner.scop.statement(node.statement)
         body = placed_body(statement, owner.bodies[node.statement], node.arguments)
+        names = (part.name for one in node.arguments for part in walk(one) if isinstance(part, Name))
+        self.told |= {owner.names.get(name, name) for name in names}
         if statement.name in owner.trees:
             body = owner.trees[statement.name].accumulate(body)
         comment = f"line {statement.span.line}: {_one_line(statement)}"

@@ -19,9 +19,11 @@ from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.index import simplified
 from polyviz.codegen.loops_python import range_text, words
 from polyviz.codegen.numba_cuda_kernel import NumbaCudaKernel
+from polyviz.codegen.ordered_sums import ordered_statements
 from polyviz.codegen.preamble_cuda import CUDA_RESERVED
 from polyviz.codegen.python import PYTHON_RESERVED
 from polyviz.codegen.text import TextBuilder
+from polyviz.codegen.typing import Environment
 from polyviz.errors import CodegenError
 from polyviz.model.device_program import HostBranch, HostLoop, HostSequence, HostStep, KernelText, Launch
 from polyviz.model.expression import Constant, Element, Expression, substitute
@@ -57,7 +59,9 @@ def print_numba_cuda(
         )
     left_out = tuple(_left_out(kernel) for kernel in plan.device.kernels if kernel.runs)
     plan = replace(plan, device=replace(plan.device, kernels=plan.device.plain))
-    device = CudaText(scop, plan, types, floating_point == "reassociate", reserved=RESERVED)
+    environment = Environment({name: kind.dtype for name, kind in types.items()})
+    reorder = floating_point == "reassociate" and not ordered_statements(scop, environment)
+    device = CudaText(scop, plan, types, reorder, reserved=RESERVED)
     return _NumbaCudaText(scop, plan, types, device, left_out).program(floating_point)
 
 

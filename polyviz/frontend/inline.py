@@ -105,14 +105,16 @@ def _bound(
     helper: ast.FunctionDef,
     where: ast.AST,
 ) -> tuple[dict[str, Expression], dict[str, ArrayDraft]]:
-    names = [argument.arg for argument in (*helper.args.posonlyargs, *helper.args.args)]
-    given = dict(zip(names, call.args, strict=False))
+    by_place = [argument.arg for argument in (*helper.args.posonlyargs, *helper.args.args)]
+    names = [*by_place, *(argument.arg for argument in helper.args.kwonlyargs)]
+    given = dict(zip(by_place, call.args, strict=False))
     given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
-    defaults = helper.args.defaults
-    missing = {
-        name: value for name, value in zip(names[::-1], defaults[::-1], strict=False) if name not in given
-    }
-    if set(given) | set(missing) != set(names) or len(call.args) > len(names):
+    defaults = dict(zip(by_place[::-1], helper.args.defaults[::-1], strict=False))
+    for argument, value in zip(helper.args.kwonlyargs, helper.args.kw_defaults, strict=True):
+        defaults |= {} if value is None else {argument.arg: value}
+    missing = {name: value for name, value in defaults.items() if name not in given}
+    is_once = len(given) == len(call.args) + len(call.keywords)
+    if not is_once or set(given) | set(missing) != set(names) or helper.args.vararg or helper.args.kwarg:
         raise program.source.error(
             where,
             f"`{helper.name}` is called with the wrong number of values.",

@@ -128,10 +128,9 @@ class _Calls(ast.NodeTransformer):
 
 
 def _with_arguments(function: ast.FunctionDef, names: Iterable[str]) -> ast.FunctionDef:
-    """``function`` that gets ``names``, always by name, without a value of their own."""
+    """``function`` that gets ``names``, by name alone: what a call gives by position stays where it was."""
     arguments = function.args
-    own = [ast.copy_location(ast.arg(name), function) for name in sorted(names)]
-    # Those without a value stand before those that have one.
-    plain = len(arguments.args) - min(len(arguments.defaults), len(arguments.args))
-    arguments.args[plain:plain] = own
+    own = sorted(names)
+    arguments.kwonlyargs += [ast.copy_location(ast.arg(name), function) for name in own]
+    arguments.kw_defaults += [None] * len(own)
     return function

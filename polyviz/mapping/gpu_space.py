@@ -194,7 +194,9 @@ def _values_of_all(domains: Mapping[str, isl.Set], block: SpaceAxis) -> isl.Set:
 
 
 def _convex(values: isl.Set) -> isl.BasicSet:
-    return values.simple_hull().remove_divs_involving_dims(isl.dim_type.set, 0, 1).remove_unknown_divs()
+    """A convex set around ``values`` whose bounds are numbers for given sizes."""
+    # Removing divisions that are not known may make others known, whose numerators then hold the dimension.
+    return values.simple_hull().remove_unknown_divs().remove_divs_involving_dims(isl.dim_type.set, 0, 1)
 
 
 def _between(parameter: str, size: int) -> isl.Set:

@@ -156,7 +156,7 @@ class Kernel(Displayable):
         """
         assert self.plan.device is not None
         assert program.device is not None
-        trees = self.floating_point == "reassociate"
+        trees = program.floating_point == "reassociate"
         return DeviceView(
             self.scop.name,
             self.schedule.scheduler,

@@ -105,6 +105,15 @@ PROGRAMS: dict[str, tuple[str, tuple[Any, ...]]] = {
         """,
         (RANDOM.random(12), 0.1),
     ),
+    "values_by_place_and_by_name": (
+        """
+        def values_by_place_and_by_name(y, h):
+            step = lambda k, part=2, more=1: y[0] * more + h * k / part
+            for i in range(len(y)):
+                y[i] = step(y[i], 3) + step(2.0, 3, 4) + step(1.0, more=5)
+        """,
+        (RANDOM.random(7), 0.1),
+    ),
     "helper_of_an_array": (
         """
         def helper_of_an_array(x, w):

@@ -63,6 +63,15 @@ def tuned(kernel: pv.Kernel) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("schedule", "told"), [("spatial", "without relax_inner"), ("isl", "with serialize")])
+def test_what_a_scheduler_is_for_is_the_target_of_the_kernel(recorded: list[str], schedule: str, told: str) -> None:
+    """Among the options of a scheduler may be one that `tune` has settled."""
+    pv.tune(function_of(TRANSPOSE), *arrays(), schedule=schedule, **OPTIONS)
+    assert any(told in name for name in recorded)
+    assert not any("target" in name for name in recorded)
+
+
+@pytest.mark.slow
 def test_what_was_found_is_used_by_later_compilations_and_said(recorded: list[str]) -> None:
     function = function_of(TRANSPOSE)
     assert tuned(pv.compile(function, target="python")) == []

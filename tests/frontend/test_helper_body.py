@@ -120,3 +120,27 @@ def test_name_of_the_helper_is_no_global() -> None:
 def test_helper_that_grows_is_refused_soon() -> None:
     lines = "\n".join(["    x = x * x + x"] * 40)
     assert "operations" in refusal(f"def helper(x):\n{lines}\n    return x").reason
+
+
+def test_values_by_name_alone() -> None:
+    text = """
+def scaled(x, /, step=3, *, by=2.0, more):
+    return x * by + step * more
+
+def f(A, B):
+    for i in range(len(A)):
+        A[i] = scaled(A[i], more=B[i]) + scaled(B[i], 4, by=0.5, more=A[i])
+"""
+    agree(text, A=RANDOM.standard_normal(4), B=RANDOM.standard_normal(4))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "call"),
+    [("x", "A[i], x=2"), ("x, y=1", "A[i], **more"), ("*x", "A[i]"), ("x, *, y", "A[i], 2"), ("x, **y", "A[i]")],
+)
+def test_calls_that_python_would_not_make_so(parameters: str, call: str) -> None:
+    """Nothing that a call gives is dropped."""
+    helper = f"def helper({parameters}):\n    return 3\n"
+    text = f"{helper}def f(A, n):\n    for i in range(n):\n        A[i] = helper({call})"
+    with pytest.raises(UnsupportedSyntaxError, match="wrong number of values"):
+        extract(text)

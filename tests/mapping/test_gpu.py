@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import polyviz as pv
@@ -140,3 +141,20 @@ def test_the_order_of_blocks_shows_the_tiles_that_blocks_have_as_mapped():
     text = str(level_trees(plan).blocks)
     assert f"floor((i)/{sizes['y']})" in text
     assert f"floor((j)/{sizes['x']})" in text
+
+
+@pytest.mark.slow
+def test_the_hull_of_a_grid_knows_no_block():
+    """A bound that held the block itself, in a division, lost it: blocks then ran instances that there are not."""
+
+    def moved(A, C, n, m):
+        for i in range(m - 2, 0, -4):
+            for j in range(i - 1, min(n, i + 2)):
+                for k in range(j, min(j + 4, n)):
+                    A[k + 3, j] = A[min(k + 1, j + 2) + 3, (j + k) % 3] + C[k + n, j]
+
+    values = np.arange(12.0 * 13).reshape(12, 13), np.ones((14, 7))
+    expected, actual = values[0].copy(), values[0].copy()
+    moved(expected, values[1], 7, 3)
+    pv.compile(moved, schedule="pluto", target="emulated", tile=(5, 3))(actual, values[1], 7, 3)
+    np.testing.assert_array_equal(actual, expected)

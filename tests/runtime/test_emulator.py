@@ -607,3 +607,25 @@ def test_a_comparison_verifies_emulated_kernels_and_does_not_time_them():
     assert [row.verified for row in rows] == [True, True]
     assert [row.median for row in rows] == [None, None]
     assert all("not timed" in row.note for row in rows)
+
+
+@pytest.mark.slow
+def test_a_size_that_only_tells_which_instance_runs_is_passed():
+    """The plain text of a kernel that sets one number needs no size, but its iterators, which accesses tell, may."""
+
+    def sums(A, B, C):
+        for i in range(B.shape[0]):
+            for j in range(1, C.shape[0] - 1):
+                s = 0.0
+                u = 0.0
+                for k in range(max(B.shape[0] - 5, 0), B.shape[0]):
+                    s += B[i, k] * C[j, k]
+                    u -= B[i, k] * C[j, k]
+                A[i + 1, j] = 0.25 * s + 0.5 * u
+        return s
+
+    first, second = np.zeros((9, 9)), np.zeros((9, 9))
+    factors = np.arange(64.0).reshape(8, 8), np.ones((8, 8))
+    found = pv.compile(sums, schedule="feautrier", target="emulated")(first, *factors)
+    assert found == sums(second, *factors)
+    np.testing.assert_array_equal(first, second)
