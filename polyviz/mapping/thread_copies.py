@@ -63,7 +63,7 @@ def copies_decision(arrays: tuple[str, ...], statements: tuple[str, ...]) -> Dec
 def _is_temporary(scop: Scop, name: str) -> bool:
     """Whether nobody outside the part sees the array ``name``, it starts with no values, and its accesses are exact."""
     array = scop.array(name)
-    if not array.rank or array.live_in or array.live_out or array.creation is None:
+    if not array.rank or array.live_out or array.creation is None:
         return False
     used = [one for one in scop.statements if any(access.array == name for access in one.accesses)]
     whole = all(extent is not None for extent in array.extents)
