@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SIDE_BY_SIDE = ("row-blocks", "interleave", "lift")
 """Steps of a plan's log that use vector registers in ways of their own."""
-KEPT = ("accumulate", "storage", "array-sum", "row-blocks", "register-tile")
+KEPT = ("accumulate", "storage", "array-sum", "thread-copy", "row-blocks", "register-tile")
 """Steps that keep a cell, or a copy of it, near to who uses it; without numbers a step tells why it was not taken."""
 
 

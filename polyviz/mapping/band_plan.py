@@ -10,6 +10,7 @@ import islpy as isl
 from polyviz.mapping.array_sums import explain
 from polyviz.mapping.interleave import interleave_decision
 from polyviz.mapping.row_blocks import no_row_block_decision, row_block_decision
+from polyviz.mapping.thread_copies import copies_decision
 from polyviz.mapping.time_steps import time_steps_decision
 from polyviz.mapping.work import region_extents, rows_of, tile_row_extents
 from polyviz.model.plan import PARALLEL, PIPELINE, REDUCED, ParallelWork
@@ -38,7 +39,7 @@ class BandPlan:
     own values, side by side or not; ``for_threads``: there are tiles only for the sake of threads. ``row_block`` rows
     run in one vector loop, or ``row_by_row`` says why there are none; ``steps`` of the time may run together, too.
     Along a ``wavefront`` threads run front by front, or in a ``pipeline``; ``collapse``: they share the first two loops
-    as one."""
+    as one. Threads that share the loop work on ``copies`` of arrays of their own."""
 
     path: Path
     order: tuple[int, ...]
@@ -63,6 +64,7 @@ class BandPlan:
     steps: TimeSteps | None = None
     pipeline: bool = False
     collapse: bool = False
+    copies: tuple[str, ...] = ()
 
     @property
     def is_plain(self) -> bool:
@@ -104,7 +106,7 @@ def shared_work(scop: Scop, tree: isl.Schedule, plans: Sequence[BandPlan]) -> tu
         )
         if plan.pipeline and plan.chains:
             extents = (*extents, extents[0].scale_val(isl.Val(0)).add_constant_val(isl.Val(CHAIN_STEP)))
-        found.append(ParallelWork(mark_of(plan, number), extents))
+        found.append(ParallelWork(mark_of(plan, number), extents, plan.copies))
     return tuple(found)
 
 
@@ -133,6 +135,8 @@ def explain_band(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision]:
     decisions.extend(_rows_together(plan, statements))
     if plan.sums:
         decisions.append(explain(plan.sums, statements))
+    elif plan.copies:
+        decisions.append(copies_decision(plan.copies, statements))
     elif plan.parallel is not None and not plan.pipeline and not (plan.block and plan.block.team):
         kind = "tile loop" if plan.sizes else "loop"
         text = f"{kind} {plan.parallel} of the band runs on all threads"

@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     import islpy as isl
 
     from polyviz.model.dependences import Dependences
-    from polyviz.model.plan import ArraySum
     from polyviz.model.processor import Processor
     from polyviz.model.program import FloatingPoint
     from polyviz.model.schedule import Decision, Schedule
@@ -241,8 +240,7 @@ def _transform(
             plan = with_registers(plan, choice, tile)
             decisions.extend(filter(None, (choice.decision,)))
         if plan.parallel is None and not (around or plan.sizes or plan.concurrent or plan.updates):
-            ordered, _ = permute_members(tree, path, plan.order)
-            plan = _with_sums(plan, memory.sums(scop, dependences, ordered, path, len(plans)))
+            plan = memory.shared(scop, dependences, tree, plan, len(plans))
         if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
             plan = as_stencil(scop, dependences, tree, plan, tile, vectors, interleave=forms.interleave)
         in_rows = forms.pipeline and plan.wavefront and not plan.concurrent
@@ -262,11 +260,6 @@ def _transform(
 def _is_free(around: Sequence[BandPlan]) -> bool:
     """Whether threads may start inside the bands ``around``."""
     return sum(plan.serial_members for plan in around) <= 1 and all(plan.parallel is None for plan in around)
-
-
-def _with_sums(plan: BandPlan, sums: tuple[ArraySum, ...]) -> BandPlan:
-    """``plan`` with threads on its first loop, which add into copies of the arrays in ``sums``."""
-    return replace(plan, parallel=0, serial_members=0, sums=sums) if sums else plan
 
 
 def _is_innermost(tree: isl.Schedule, path: Path) -> bool:

@@ -13,10 +13,13 @@ from polyviz.mapping.slabs import gather_slabs, with_best_innermost
 from polyviz.mapping.splits import split_at_equal_iterators
 from polyviz.mapping.strips import make_strips, share_strips
 from polyviz.mapping.temporaries import gather_temporaries
+from polyviz.mapping.thread_copies import find_thread_copies
+from polyviz.transform.interchange import permute_members
 
 if TYPE_CHECKING:
     import islpy as isl
 
+    from polyviz.mapping.band_plan import BandPlan
     from polyviz.model.dependences import Dependences
     from polyviz.model.plan import ArraySum, Plan
     from polyviz.model.processor import Processor
@@ -31,8 +34,8 @@ class MemoryRules:
     """``fuse_passes``: nests over one matrix share a loop over its rows, and nests with a temporary in common their
     outer loop. ``strips``: parallel loops along memory go innermost, a strip at a time, where the loops inside jump.
     ``array_sums``: threads add into copies of small arrays, which only ``floating_point`` ``reassociate`` allows, and
-    of single numbers with ``single_sums``. ``accumulate``: cells stay in registers. ``lift``: rows that are swept again
-    and again are kept in stretches side by side."""
+    of single numbers with ``single_sums``; ``copies``: they have copies of arrays that are filled anew. ``accumulate``:
+    cells stay in registers. ``lift``: rows that are swept again and again are kept in stretches side by side."""
 
     fuse_passes: bool = True
     strips: bool = True
@@ -41,6 +44,7 @@ class MemoryRules:
     lift: bool = True
     floating_point: FloatingPoint = "reassociate"
     single_sums: bool = False
+    copies: bool = False
 
     def for_target(self, target: str) -> MemoryRules:
         """The same rules where ``target`` has what they need: plain Python is for reading."""
@@ -53,6 +57,7 @@ class MemoryRules:
             accumulate=self.accumulate and target == "c",
             lift=self.lift and target == "c",
             single_sums=sums and target == "c",
+            copies=target == "c",
         )
 
     def arranged(
@@ -74,6 +79,17 @@ class MemoryRules:
     def in_given_order(self) -> MemoryRules:
         """What is left of the rules where the loops are to stay as they are."""
         return replace(self, fuse_passes=False, strips=False)
+
+    def shared(
+        self, scop: Scop, dependences: Dependences, tree: isl.Schedule, plan: BandPlan, number: int
+    ) -> BandPlan:
+        """``plan``, the ``number``-th of the tree, with threads on its first loop where these can work on copies of all
+        that its iterations have in common."""
+        ordered, _ = permute_members(tree, plan.path, plan.order)
+        if sums := self.sums(scop, dependences, ordered, plan.path, number):
+            return replace(plan, parallel=0, serial_members=0, sums=sums)
+        copies = find_thread_copies(scop, dependences, tree, plan.path) if self.copies else ()
+        return replace(plan, parallel=0, serial_members=0, copies=copies) if copies else plan
 
     def sums(
         self, scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path, number: int

@@ -168,10 +168,15 @@ class TimeSteps:
 @dataclass(frozen=True, slots=True)
 class ParallelWork:
     """What one run of the loop under the mark called ``mark``, or a row of its tiles, has to do: the product of
-    ``extents``."""
+    ``extents``.
+
+    ``copies`` are arrays that every iteration fills before it reads them: each thread works on a copy of its own, but
+    in the last iteration on the array itself.
+    """
 
     mark: str
     extents: tuple[isl.PwAff, ...]
+    copies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
