@@ -279,8 +279,8 @@ class _CProgram:
         """A loop by itself, below what tells the compiler how its iterations may run."""
         if node.parallel:
             together = " collapse(2)" if regular and is_collapsed(node) else ""
-            share = f"parallel for{together} schedule({'static' if regular else dynamic(node)})"
-            self.text.add(indent, f"#pragma omp {share}{self._if_it_pays(node.parallel)}")
+            turns = "static" if regular else dynamic(node, work_of(self.plan, node.parallel), self._index)
+            self.text.add(indent, f"#pragma omp parallel for{together} schedule({turns}){self._if_it_pays(node.parallel)}")
         elif node.vector:
             self._vector_loop(node, indent)
             return

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Locality:
     """``best_innermost``: the member whose loop makes the accesses move least; ``tiling_helps`` when data that one
-    pass over the inner loops no longer holds in cache is used again by an outer one."""
+    pass over the inner loops no longer holds in cache is used again by an outer one; ``along_memory``: the members in
+    the order in which the largest arrays lie in memory, as they are where that is no one order."""
 
     best_innermost: int
     tiling_helps: bool
+    along_memory: tuple[int, ...]
 
 
 def band_locality(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path) -> Locality:
@@ -42,7 +44,24 @@ def band_locality(scop: Scop, dependences: Dependences, tree: isl.Schedule, path
     moves = [[_motions(*statement, member) for statement in known] for member in range(count)]
     best = best_innermost(scop, tree, path, serial_lanes=True, temporaries=dependences.privatizations)
     helps = any(_reuses(statement, rows) for statement, rows in zip(statements, inner, strict=True))
-    return Locality(best, helps or _strides_disagree(moves, best))
+    along = _along_memory(moves)
+    return Locality(best, helps or _strides_disagree(moves, best), tuple(range(count)) if along is None else along)
+
+
+def _along_memory(moves: Sequence[Sequence[Sequence[AccessMotion]]]) -> tuple[int, ...] | None:
+    """The members from the first dimension of the arrays with most of them to the last; None where these disagree, or
+    where some member moves none of their dimensions, or several."""
+    rank_of_largest = max(
+        (len(motion.change) for statements in moves for found in statements for motion in found), default=0
+    )
+    places: list[int] = []
+    for statements in moves:
+        largest = [motion.change for found in statements for motion in found if len(motion.change) == rank_of_largest]
+        moved = {tuple(place for place, step in enumerate(change) if step) for change in largest}
+        if len(moved) != 1 or len(only := next(iter(moved))) != 1:
+            return None
+        places.append(only[0])
+    return tuple(sorted(range(len(moves)), key=places.__getitem__))
 
 
 def _motions(

@@ -6,12 +6,13 @@ threshold and stays on one thread below it. An upper bound is enough: a triangle
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.analysis.strides import statement_row
-from polyviz.model.expression import Call, Constant, Element, Loop, Name, While, children, walk
+from polyviz.model.expression import Binary, Call, Constant, Element, Loop, Name, While, children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,11 @@ GUESSED_LENGTH = 10
 
 FUNCTION_COST = 10
 """A call of ``exp``, ``erf`` and their like takes as long as so many instances of a statement without one."""
+OPERATIONS = 4
+"""Operators of an instance that take as long as reading and writing what a small one does."""
+DIVISION_COST = 7
+"""Operators that a division takes the time of, beside its own."""
+_DIVISIONS = ("/", "//", "%", "**")
 _FUNCTIONS = (
     "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan arcsin arccos arctan atan2 arctan2 sinh cosh "
     "tanh asinh acosh atanh arcsinh arccosh arctanh hypot cbrt pow power erf erfc gamma lgamma"
@@ -38,25 +44,38 @@ def region_extents(
 ) -> tuple[isl.PwAff, ...]:
     """The lengths of the loops inside one iteration of the ``serial`` rows, for the deepest of the statements.
 
-    An iterator that the serial rows move does not count. Behind the lengths stands what the functions that these
-    statements call make of one instance, where they call any.
+    An iterator that the serial rows move does not count. Behind the lengths stands as how many instances one of all
+    these statements counts, where that is more than one: for the functions they call, and all they compute.
     """
-    found: list[tuple[tuple[isl.PwAff, ...], int]] = []
+    found: list[tuple[tuple[isl.PwAff, ...], float]] = []
     for name in names:
         statement = scop.statement(name)
         rows = [statement_row(row, statement) for row in serial]
-        found.append((_extents(scop, statement, _moved(rows, len(statement.iterators))), _calls(statement)))
-    best = max((extents for extents, _ in found), key=len, default=())
-    calls = sum(count for extents, count in found if len(extents) == len(best))
-    if not best or not calls:
+        found.append((_extents(scop, statement, _moved(rows, len(statement.iterators))), _cost(statement)))
+    best = max((extents for extents, _ in found), key=_depth_and_size, default=())
+    cost = round(sum(cost for extents, cost in found if len(extents) == len(best)))
+    if not best or cost < 2:
         return best
-    return (*best, best[0].scale_val(isl.Val(0)).add_constant_val(isl.Val(FUNCTION_COST * calls)))
+    return (*best, best[0].scale_val(isl.Val(0)).add_constant_val(isl.Val(cost)))
 
 
-def _calls(statement: Statement) -> int:
-    """How many functions one instance of ``statement`` calls that take long."""
-    parts = (part for node in statement.body for part in walk(node))
-    return sum(isinstance(part, Call) and part.function.rpartition(".")[2] in _SLOW for part in parts)
+def _depth_and_size(extents: Sequence[isl.PwAff]) -> tuple[int, int, float]:
+    """What orders nests by their work: loops, how many of them have no known bound, iterations of the others.
+
+    The border of an array has as many loops as its inside, one of which runs once.
+    """
+    longest = [extent.max_val() for extent in extents]
+    known = [value.to_python() for value in longest if value.is_int()]
+    return len(longest), len(longest) - len(known), prod(known)
+
+
+def _cost(statement: Statement) -> float:
+    """As how many instances one of ``statement`` counts."""
+    parts = [part for node in statement.body for part in walk(node)]
+    operations = [part.operator for part in parts if isinstance(part, Binary)]
+    divisions = sum(operator in _DIVISIONS for operator in operations)
+    calls = sum(isinstance(part, Call) and part.function.rpartition(".")[2] in _SLOW for part in parts)
+    return FUNCTION_COST * calls + (len(operations) + DIVISION_COST * divisions) / OPERATIONS
 
 
 def lengths_of(scop: Scop, statement: Statement, positions: Sequence[int]) -> tuple[isl.PwAff, ...]:
