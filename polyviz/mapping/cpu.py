@@ -50,7 +50,7 @@ from polyviz.mapping.registers import (
     with_registers,
 )
 from polyviz.mapping.row_blocks import block_rows
-from polyviz.mapping.stencil_bands import as_stencil, needs_pipeline, with_chains_apart, with_strips
+from polyviz.mapping.stencil_bands import as_stencil, needs_pipeline, with_chains_apart, with_rows_for_threads, with_strips
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.tile_sizes import Tile, concurrent_sizes
 from polyviz.model.plan import COLLAPSED, POINTS, WAITING, FullTiles, Plan
@@ -244,6 +244,8 @@ def _transform(
         if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
             plan = as_stencil(scop, dependences, tree, plan, tile, vectors, interleave=forms.interleave)
         in_rows = forms.pipeline and plan.wavefront and not plan.concurrent
+        if in_rows and plan.sizes and not (tile or plan.updates):
+            plan = with_rows_for_threads(tree, plan)
         plans.append(replace(plan, pipeline=in_rows, collapse=forms.collapse and plan.collapse))
     plans = with_strips(scop, dependences, tree, properties, plans) if forms.interleave else plans
     for plan in plans:

@@ -47,16 +47,27 @@ def region_extents(
     An iterator that the serial rows move does not count. Behind the lengths stands as how many instances one of all
     these statements counts, where that is more than one: for the functions they call, and all they compute.
     """
+    lengths, cost = _deepest(scop, names, serial)
+    return _with_cost(lengths, cost)
+
+
+def _deepest(
+    scop: Scop, names: Sequence[str], serial: Sequence[isl.UnionPwAff]
+) -> tuple[tuple[isl.PwAff, ...], int]:
+    """The lengths of the loops for the deepest of the statements, and as how many instances one of all these counts."""
     found: list[tuple[tuple[isl.PwAff, ...], float]] = []
     for name in names:
         statement = scop.statement(name)
         rows = [statement_row(row, statement) for row in serial]
         found.append((_extents(scop, statement, _moved(rows, len(statement.iterators))), _cost(statement)))
     best = max((extents for extents, _ in found), key=_depth_and_size, default=())
-    cost = round(sum(cost for extents, cost in found if len(extents) == len(best)))
-    if not best or cost < 2:
-        return best
-    return (*best, best[0].scale_val(isl.Val(0)).add_constant_val(isl.Val(cost)))
+    return best, round(sum(cost for extents, cost in found if len(extents) == len(best)))
+
+
+def _with_cost(lengths: tuple[isl.PwAff, ...], cost: int) -> tuple[isl.PwAff, ...]:
+    if not lengths or cost < 2:
+        return lengths
+    return (*lengths, lengths[0].scale_val(isl.Val(0)).add_constant_val(isl.Val(cost)))
 
 
 def _depth_and_size(extents: Sequence[isl.PwAff]) -> tuple[int, int, float]:
@@ -87,13 +98,14 @@ def tile_row_extents(
     scop: Scop, names: Sequence[str], serial: Sequence[isl.UnionPwAff], size: int
 ) -> tuple[isl.PwAff, ...]:
     """The same for ``size`` iterations of the last serial row, or for all of them where there are fewer."""
-    inside = region_extents(scop, names, serial)
-    whole = region_extents(scop, names, serial[:-1])
+    inside, cost = _deepest(scop, names, serial)
+    whole, _ = _deepest(scop, names, serial[:-1])
     for place, length in enumerate(whole):
         others = (*whole[:place], *whole[place + 1 :])
         if len(others) == len(inside) and all(map(isl.PwAff.plain_is_equal, others, inside)):
-            return (*inside, length.min(isl.PwAff.val_on_domain(length.domain(), isl.Val(size))).coalesce())
-    return inside
+            steps = length.min(isl.PwAff.val_on_domain(length.domain(), isl.Val(size))).coalesce()
+            return (*_with_cost(inside, cost), steps)
+    return _with_cost(inside, cost)
 
 
 def rows_of(prefix: isl.MultiUnionPwAff) -> list[isl.UnionPwAff]:
