@@ -259,8 +259,7 @@ class _CProgram:
         if self.pipelines.is_tile_loop(node):
             self.pipelines.write_tiles(node, indent)
             return
-        buffered = any(self.blocks.blocks[mark].tile.packed for mark in marks)
-        if buffered:
+        if any(self.blocks.blocks[mark].tile.packed for mark in marks):
             self._team(node, marks, indent)
             return
         if node.reduced in self.array_sums.sums:
@@ -279,8 +278,9 @@ class _CProgram:
         """A loop by itself, below what tells the compiler how its iterations may run."""
         if node.parallel:
             together = " collapse(2)" if regular and is_collapsed(node) else ""
-            turns = "static" if regular else dynamic(node, work_of(self.plan, node.parallel), self._index)
-            self.text.add(indent, f"#pragma omp parallel for{together} schedule({turns}){self._if_it_pays(node.parallel)}")
+            turns = "static" if regular else dynamic(node, self.scop, work_of(self.plan, node.parallel), self._index)
+            pays = self._if_it_pays(node.parallel)
+            self.text.add(indent, f"#pragma omp parallel for{together} schedule({turns}){pays}")
         elif node.vector:
             self._vector_loop(node, indent)
             return

@@ -77,8 +77,9 @@ def _reuses(statement: Statement, rows: Sequence[Row], *, carries: bool) -> bool
     """Whether some array of two or more moving dimensions is swept again and again by the band's loops.
 
     A loop that is known to be short sweeps nothing out of cache; where the band ``carries`` dependences, though, its
-    first one sweeps what is inside it as often as it runs: steps of a time, however few, are steps. Where a linearised subscript means another cell in
-    every iteration, memory is streamed in any order, and tiles would only cut its rows short.
+    first one sweeps what is inside it as often as it runs: steps of a time, however few, are steps. Where a linearised
+    subscript means another cell in every iteration, memory is streamed in any order, and tiles would only cut its rows
+    short.
     """
     linearised = (access.apart for access in statement.accesses if not access.exact)
     if any(apart is not None and apart.is_injective() for apart in linearised):

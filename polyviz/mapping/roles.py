@@ -127,7 +127,7 @@ def possible_roles(
     choices = (Roles(row, unit[0], depth, iterators) for depth in reversed(still) for row in reversed(moving))
     found = tuple(roles for roles in choices if _is_worth_it(statement, roles))
     if not found:
-        raise RefusedError(f"its loops are known to be short: {SMALLEST_PACKED_PRODUCT} updates of {write.array} at most")
+        raise RefusedError(f"at most {SMALLEST_PACKED_PRODUCT} updates of {write.array} are one product of matrices")
     return found
 
 

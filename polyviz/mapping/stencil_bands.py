@@ -108,12 +108,18 @@ def as_stencil(
     return replace(plan, sizes=sizes, rows=rows, diagonals=chains)
 
 
-def with_rows_for_threads(tree: isl.Schedule, plan: BandPlan) -> BandPlan:
-    """``plan``, whose rows of tiles threads take in turn, with more rows, and tiles in each, where there are known to
-    be too few: as many steps as the time has at most would be one row, for one thread.
+def in_rows(tree: isl.Schedule, plan: BandPlan, tile: Tile) -> BandPlan:
+    """``plan`` with its tiles in rows that threads take in turn, where it is for wavefronts.
 
-    The second tile loop, along which a row waits for the one before, is the first that may have several tiles.
+    There are more rows, and tiles in each, where there are known to be too few: as many steps as the time has at most
+    would be one row, for one thread. The second tile loop, along which a row waits for the one before, is the first
+    that may have several tiles.
     """
+    if not plan.wavefront or plan.concurrent:
+        return plan
+    plan = replace(plan, pipeline=True)
+    if tile or plan.updates:
+        return plan
     band = node_at(tree, plan.path)
     rows = band.band_get_partial_schedule().intersect_domain(band.get_domain())
     lengths = [_most_values(rows.get_at(member)) for member in range(len(plan.order))]

@@ -15,7 +15,7 @@ from polyviz.analysis.strides import statement_row
 from polyviz.model.expression import Binary, Call, Constant, Element, Loop, Name, While, children, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from polyviz.analysis.strides import Row
     from polyviz.model.expression import Node
@@ -82,11 +82,18 @@ def _depth_and_size(extents: Sequence[isl.PwAff]) -> tuple[int, int, float]:
 
 def _cost(statement: Statement) -> float:
     """As how many instances one of ``statement`` counts."""
-    parts = [part for node in statement.body for part in walk(node)]
+    parts = [part for node in statement.body for part in _computed(node)]
     operations = [part.operator for part in parts if isinstance(part, Binary)]
     divisions = sum(operator in _DIVISIONS for operator in operations)
     calls = sum(isinstance(part, Call) and part.function.rpartition(".")[2] in _SLOW for part in parts)
     return FUNCTION_COST * calls + (len(operations) + DIVISION_COST * divisions) / OPERATIONS
+
+
+def _computed(node: Node) -> Iterator[Node]:
+    """``node`` and what is in it but for subscripts, which loops carry along."""
+    yield node
+    for child in () if isinstance(node, Element) else children(node):
+        yield from _computed(child)
 
 
 def lengths_of(scop: Scop, statement: Statement, positions: Sequence[int]) -> tuple[isl.PwAff, ...]:
