@@ -15,7 +15,7 @@ from polyviz.analysis.strides import statement_row
 from polyviz.model.expression import Binary, Call, Constant, Element, Loop, Name, While, children, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from polyviz.analysis.strides import Row
     from polyviz.model.expression import Node
@@ -27,7 +27,7 @@ GUESSED_LENGTH = 10
 
 FUNCTION_COST = 10
 """A call of ``exp``, ``erf`` and their like takes as long as so many instances of a statement without one."""
-OPERATIONS = 4
+OPERATIONS = 6
 """Operators of an instance that take as long as reading and writing what a small one does."""
 DIVISION_COST = 7
 """Operators that a division takes the time of, beside its own."""
@@ -40,26 +40,28 @@ _SLOW = frozenset(_FUNCTIONS.split())
 
 
 def region_extents(
-    scop: Scop, names: Sequence[str], serial: Sequence[isl.UnionPwAff]
+    scop: Scop, names: Sequence[str], serial: Sequence[isl.UnionPwAff], *, computes: bool = False
 ) -> tuple[isl.PwAff, ...]:
     """The lengths of the loops inside one iteration of the ``serial`` rows, for the deepest of the statements.
 
     An iterator that the serial rows move does not count. Behind the lengths stands as how many instances one of all
-    these statements counts, where that is more than one: for the functions they call, and all they compute.
+    these statements counts, where that is more than one: for the functions they call, and where the region does
+    nothing but share a loop, for all that it ``computes``. To add up copies and to wait for one another takes threads
+    time of its own, for which vector loops with a few operations more do not pay.
     """
-    lengths, cost = _deepest(scop, names, serial)
+    lengths, cost = _deepest(scop, names, serial, _cost if computes else _calls)
     return _with_cost(lengths, cost)
 
 
 def _deepest(
-    scop: Scop, names: Sequence[str], serial: Sequence[isl.UnionPwAff]
+    scop: Scop, names: Sequence[str], serial: Sequence[isl.UnionPwAff], cost_of: Callable[[Statement], float]
 ) -> tuple[tuple[isl.PwAff, ...], int]:
     """The lengths of the loops for the deepest of the statements, and as how many instances one of all these counts."""
     found: list[tuple[tuple[isl.PwAff, ...], float]] = []
     for name in names:
         statement = scop.statement(name)
         rows = [statement_row(row, statement) for row in serial]
-        found.append((_extents(scop, statement, _moved(rows, len(statement.iterators))), _cost(statement)))
+        found.append((_extents(scop, statement, _moved(rows, len(statement.iterators))), cost_of(statement)))
     best = max((extents for extents, _ in found), key=_depth_and_size, default=())
     return best, round(sum(cost for extents, cost in found if len(extents) == len(best)))
 
@@ -81,12 +83,17 @@ def _depth_and_size(extents: Sequence[isl.PwAff]) -> tuple[int, int, float]:
 
 
 def _cost(statement: Statement) -> float:
-    """As how many instances one of ``statement`` counts."""
+    """As how many instances one of ``statement`` counts for all that it computes."""
     parts = [part for node in statement.body for part in _computed(node)]
     operations = [part.operator for part in parts if isinstance(part, Binary)]
     divisions = sum(operator in _DIVISIONS for operator in operations)
-    calls = sum(isinstance(part, Call) and part.function.rpartition(".")[2] in _SLOW for part in parts)
-    return FUNCTION_COST * calls + (len(operations) + DIVISION_COST * divisions) / OPERATIONS
+    return _calls(statement) + (len(operations) + DIVISION_COST * divisions) / OPERATIONS
+
+
+def _calls(statement: Statement) -> float:
+    """As how many instances one of ``statement`` counts for the functions that it calls."""
+    parts = (part for node in statement.body for part in walk(node))
+    return FUNCTION_COST * sum(isinstance(part, Call) and part.function.rpartition(".")[2] in _SLOW for part in parts)
 
 
 def _computed(node: Node) -> Iterator[Node]:
@@ -105,8 +112,8 @@ def tile_row_extents(
     scop: Scop, names: Sequence[str], serial: Sequence[isl.UnionPwAff], size: int
 ) -> tuple[isl.PwAff, ...]:
     """The same for ``size`` iterations of the last serial row, or for all of them where there are fewer."""
-    inside, cost = _deepest(scop, names, serial)
-    whole, _ = _deepest(scop, names, serial[:-1])
+    inside, cost = _deepest(scop, names, serial, _calls)
+    whole, _ = _deepest(scop, names, serial[:-1], _calls)
     for place, length in enumerate(whole):
         others = (*whole[:place], *whole[place + 1 :])
         if len(others) == len(inside) and all(map(isl.PwAff.plain_is_equal, others, inside)):

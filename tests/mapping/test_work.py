@@ -51,4 +51,4 @@ def test_what_an_instance_computes_counts_and_its_subscripts_do_not() -> None:
     product = " * ".join(["A[i]"] * 7)
     many = pv.compile(function_of(text.format(f"{product} / A[i - 1]")), target="c").source
     assert "if (n - 1 > 50000)" in few
-    assert "if ((n - 1) * 4 > 50000)" in many
+    assert "if ((n - 1) * 2 > 50000)" in many
