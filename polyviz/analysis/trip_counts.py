@@ -11,6 +11,10 @@ from polyviz.model.isl_limits import solved
 SHORT = 64
 """Iterations too few to pay for more memory: for an array of copies, or for tiles around them."""
 
+SMALLEST_PACKED_PRODUCT = 4_000
+"""Updates of one product of matrices up to which copies of its operands cost more than they give, however many such
+products there are: of matrices of four rows most of a register tile is an edge."""
+
 _SET = isl.dim_type.set
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from polyviz.analysis.trip_counts import SMALLEST_PACKED_PRODUCT
 from polyviz.codegen.block_place import BlockPlace, names_in
 from polyviz.codegen.block_text import block_text
 from polyviz.codegen.block_tiles_c import TilePrinter
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
 
 SMALLEST_PACKED_WORK = 20_000
 """Statement instances of a nest below which copying its operands costs more than it gives."""
-SMALLEST_PACKED_PRODUCT = 4_000
-"""Statement instances of one product of matrices below which that holds however many of them there are: of matrices of
-four rows most of a tile is an edge."""
 ALIGNMENT = 64
 """Bytes: a cache line, and the longest vector."""
 

@@ -264,9 +264,9 @@ class _CProgram:
             return
         buffered = any(self.blocks.blocks[mark].tile.packed for mark in marks)
         if buffered or node.parallel in self.teams.copies:
+            turns = self.blocks.turns(node, marks) if buffered else self._turns(node)
             least = SMALLEST_SHARED_WORK if buffered else SMALLEST_PARALLEL_WORK
-            scheduling = self.blocks.turns(node, marks) if buffered else dynamic(node)
-            self.teams.write(node, marks, scheduling, least, indent, self._plain_loop)
+            self.teams.write(node, marks, turns, least, indent, self._plain_loop)
             return
         if node.reduced in self.array_sums.sums:
             self._team_with_copies(node, indent)
@@ -284,7 +284,7 @@ class _CProgram:
         """A loop by itself, below what tells the compiler how its iterations may run."""
         if node.parallel:
             together = " collapse(2)" if regular and is_collapsed(node) else ""
-            share = f"parallel for{together} schedule({'static' if regular else dynamic(node)})"
+            share = f"parallel for{together} schedule({'static' if regular else self._turns(node)})"
             self.text.add(indent, f"#pragma omp {share}{self._if_it_pays(node.parallel)}")
         elif node.vector:
             self._vector_loop(node, indent)
@@ -292,6 +292,9 @@ class _CProgram:
         elif node.interleave > 1:
             self.text.add(indent, f"#pragma GCC unroll {node.interleave}")
         self._plain_loop(node, indent)
+
+    def _turns(self, node: For) -> str:
+        return dynamic(node, self.scop, work_of(self.plan, node.parallel), self._index)
 
     def _vector_loop(self, node: For, indent: int) -> None:
         """A loop in vector lanes, which do not branch where they can choose instead."""

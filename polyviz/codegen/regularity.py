@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.loops import Block, For, Instance, children_of, descendants
-from polyviz.model.expression import Name, walk
+from polyviz.model.expression import Binary, Constant, Name, walk
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from polyviz.codegen.loops import LoopNode
     from polyviz.model.expression import Expression
     from polyviz.model.scop import Scop
 
 INSTANCES = 64
 """Instances that a thread takes at once: to ask for them costs as much as a few additions do."""
+
+SHARE = 8_000
+"""Instances in loops that a thread takes at least: about a microsecond's work, most of which is in vector lanes."""
 
 
 def is_regular(loop: For, scop: Scop) -> bool:
@@ -24,11 +29,10 @@ def is_regular(loop: For, scop: Scop) -> bool:
     at its ends are cut off; rows directly inside ``loop`` are its own blocks. A statement with a loop that ends when
     its data say so has instances of all lengths.
     """
-    uneven = {statement.name for statement in scop.statements if statement.is_uneven}
+    if _is_uneven(loop, scop):
+        return False
     moving, own = {loop.iterator}, _outermost(loop.body)
     for inner in descendants(loop.body):
-        if isinstance(inner, Instance) and inner.statement in uneven:
-            return False
         if not isinstance(inner, For):
             continue
         start, stop = (_mentions(bound, moving) for bound in (inner.start, inner.stop))
@@ -39,14 +43,26 @@ def is_regular(loop: For, scop: Scop) -> bool:
     return True
 
 
-def dynamic(loop: For) -> str:
+def dynamic(loop: For, scop: Scop, work: Expression | None, printed: Callable[[Expression], str]) -> str:
     """How threads share a loop whose iterations are not alike: one by one, or many at once where each is an instance.
 
-    >>> from polyviz.model.expression import Constant
-    >>> dynamic(For("i", Constant(0), Name("n"), 1, Block(())))
-    'dynamic, 64'
+    Where there are loops inside, so many at once that they hold ``SHARE`` of the ``work`` of all, which may be one: to
+    ask for the rows of a small triangle one by one takes longer than to run them. Not so where data say how long an
+    instance takes. ``printed`` makes text of an expression.
     """
-    return "dynamic" if any(isinstance(inner, For) for inner in descendants(loop.body)) else f"dynamic, {INSTANCES}"
+    if not any(isinstance(inner, For) for inner in descendants(loop.body)):
+        return f"dynamic, {INSTANCES}"
+    if work is None or loop.step != 1 or _is_uneven(loop, scop):
+        return "dynamic"
+    turns = loop.stop if loop.start == Constant(0) else Binary("-", loop.stop, loop.start)
+    rows, least = printed(Binary("*", Constant(SHARE), turns)), printed(Binary("+", work, Constant(1)))
+    return f"dynamic, 1 + {rows} / ({least})"
+
+
+def _is_uneven(loop: For, scop: Scop) -> bool:
+    """Whether some instance in ``loop`` takes as long as its data say."""
+    uneven = {statement.name for statement in scop.statements if statement.is_uneven}
+    return any(isinstance(inner, Instance) and inner.statement in uneven for inner in descendants(loop.body))
 
 
 def _outermost(node: LoopNode) -> list[For]:

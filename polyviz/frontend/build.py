@@ -10,6 +10,7 @@ import islpy as isl
 from polyviz.frontend.accesses import AccessReader, Reference
 from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.cells import Cells
+from polyviz.frontend.conditional_sums import as_sums
 from polyviz.frontend.finals import LoopRecord, LoopStep, TimeStep
 from polyviz.frontend.integers import constant_integer
 from polyviz.frontend.linearised import told_apart
@@ -175,6 +176,9 @@ class Builder:
             return self._data_choice(
                 inner, replace(position, domain=domain, affine=position.affine.at(domain)), reason
             )
+        sums = None if choice.requirements else as_sums(choice)
+        if sums is not None:
+            return tuple(part for leaf in sums for part in self._node(leaf, position))
         if not _has_loop(choice) or self._is_changed_inside(choice):
             return self._whole(choice, position, reason)
         guards = position.guards

@@ -33,6 +33,8 @@ def plan_band(
     if found.permutable and best is not None:
         order = (*(member for member in order if member != best), best)
     sizes = tile_sizes_of(found, locality, order, tile)
+    if locality is not None and not sizes and found.permutable and all(one.coincident for one in found.members):
+        order = (*(member for member in locality.along_memory if member != best), order[-1])
     parallel_around = any(plan.parallel is not None for plan in around)
     serial_around = sum(plan.serial_members for plan in around)
     outer = OuterLoops(found, order, bool(sizes), locality is None, parallel_around, serial_around).choose()

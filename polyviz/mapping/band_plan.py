@@ -102,7 +102,7 @@ def shared_work(scop: Scop, tree: isl.Schedule, plans: Sequence[BandPlan]) -> tu
         extents = (
             tile_row_extents(scop, names, outer, plan.sizes[plan.tile_order[0]])
             if plan.pipeline
-            else region_extents(scop, names, outer)
+            else region_extents(scop, names, outer, computes=not plan.sums)
         )
         if plan.pipeline and plan.chains:
             extents = (*extents, extents[0].scale_val(isl.Val(0)).add_constant_val(isl.Val(CHAIN_STEP)))

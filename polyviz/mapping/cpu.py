@@ -51,7 +51,7 @@ from polyviz.mapping.registers import (
     with_registers,
 )
 from polyviz.mapping.row_blocks import block_rows
-from polyviz.mapping.stencil_bands import as_stencil, needs_pipeline, with_chains_apart, with_strips
+from polyviz.mapping.stencil_bands import as_stencil, in_rows, needs_pipeline, with_chains_apart, with_strips
 from polyviz.mapping.storage import place_temporaries
 from polyviz.mapping.swept_whole import with_short_lines_whole
 from polyviz.mapping.tile_sizes import Tile, concurrent_sizes
@@ -243,8 +243,8 @@ def _transform(
             plan = memory.shared(scop, dependences, tree, plan, len(plans))
         if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
             plan = as_stencil(scop, dependences, tree, plan, tile, vectors, interleave=forms.interleave)
-        in_rows = forms.pipeline and plan.wavefront and not plan.concurrent
-        plans.append(replace(plan, pipeline=in_rows, collapse=forms.collapse and plan.collapse))
+        plan = replace(plan, collapse=forms.collapse and plan.collapse)
+        plans.append(in_rows(tree, plan, tile) if forms.pipeline else plan)
     plans = with_strips(scop, dependences, tree, properties, plans) if forms.interleave else plans
     for plan in plans:
         decisions.extend(explain_band(plan, statements_under(node_at(tree, plan.path))))

@@ -11,7 +11,7 @@ import islpy as isl
 from polyviz.analysis.strides import AccessMotion, Row, access_rows, motions, rank, statement_rows
 from polyviz.analysis.trip_counts import SHORT, longest
 from polyviz.transform.innermost import best_innermost
-from polyviz.transform.tree import Path, node_at, statements_under
+from polyviz.transform.tree import Path, coincident_members, node_at, statements_under
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Locality:
     """``best_innermost``: the member whose loop makes the accesses move least; ``tiling_helps`` when data that one
-    pass over the inner loops no longer holds in cache is used again by an outer one."""
+    pass over the inner loops no longer holds in cache is used again by an outer one; ``along_memory``: the members in
+    the order in which the largest arrays lie in memory, as they are where that is no one order."""
 
     best_innermost: int
     tiling_helps: bool
+    along_memory: tuple[int, ...]
 
 
 def band_locality(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path) -> Locality:
@@ -41,8 +43,28 @@ def band_locality(scop: Scop, dependences: Dependences, tree: isl.Schedule, path
     known = list(zip(statements, outer, inner, strict=True))
     moves = [[_motions(*statement, member) for statement in known] for member in range(count)]
     best = best_innermost(scop, tree, path, serial_lanes=True, temporaries=dependences.privatizations)
-    helps = any(_reuses(statement, rows) for statement, rows in zip(statements, inner, strict=True))
-    return Locality(best, helps or _strides_disagree(moves, best))
+    carries = not any(coincident_members(band))
+    helps = any(
+        _reuses(statement, rows, carries=carries) for statement, rows in zip(statements, inner, strict=True)
+    )
+    along = _along_memory(moves)
+    return Locality(best, helps or _strides_disagree(moves, best), tuple(range(count)) if along is None else along)
+
+
+def _along_memory(moves: Sequence[Sequence[Sequence[AccessMotion]]]) -> tuple[int, ...] | None:
+    """The members from the first dimension of the arrays with most of them to the last; None where these disagree, or
+    where some member moves none of their dimensions, or several."""
+    rank_of_largest = max(
+        (len(motion.change) for statements in moves for found in statements for motion in found), default=0
+    )
+    places: list[int] = []
+    for statements in moves:
+        largest = [motion.change for found in statements for motion in found if len(motion.change) == rank_of_largest]
+        moved = {tuple(place for place, step in enumerate(change) if step) for change in largest}
+        if len(moved) != 1 or len(only := next(iter(moved))) != 1:
+            return None
+        places.append(only[0])
+    return tuple(sorted(range(len(moves)), key=places.__getitem__))
 
 
 def _motions(
@@ -51,11 +73,13 @@ def _motions(
     return motions(statement, [*around, *rows], len(around) + member) or []
 
 
-def _reuses(statement: Statement, rows: Sequence[Row]) -> bool:
+def _reuses(statement: Statement, rows: Sequence[Row], *, carries: bool) -> bool:
     """Whether some array of two or more moving dimensions is swept again and again by the band's loops.
 
-    A loop that is known to be short sweeps nothing out of cache. Where a linearised subscript means another cell in
-    every iteration, memory is streamed in any order, and tiles would only cut its rows short.
+    A loop that is known to be short sweeps nothing out of cache; where the band ``carries`` dependences, though, its
+    first one sweeps what is inside it as often as it runs: steps of a time, however few, are steps. Where a linearised
+    subscript means another cell in every iteration, memory is streamed in any order, and tiles would only cut its rows
+    short.
     """
     linearised = (access.apart for access in statement.accesses if not access.exact)
     if any(apart is not None and apart.is_injective() for apart in linearised):
@@ -63,7 +87,8 @@ def _reuses(statement: Statement, rows: Sequence[Row]) -> bool:
     short = {
         loop for loop in range(len(statement.iterators)) if longest(statement.domain, loop) <= SHORT
     }
-    depth = rank(_without(rows, short))
+    first = {loop for loop, factor in enumerate(rows[0]) if factor} if carries else set()
+    depth = rank(_without(rows, short - first))
     for access in statement.accesses:
         if not access.relation.dim(isl.dim_type.out):
             continue

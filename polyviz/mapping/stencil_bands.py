@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
+import islpy as isl
+
 from polyviz.analysis import band_properties
+from polyviz.analysis.trip_counts import SHORT
 from polyviz.mapping.innermost import distribute_innermost
 from polyviz.mapping.interleave import (
     chains_apart,
@@ -18,12 +22,11 @@ from polyviz.mapping.interleave import (
 from polyviz.mapping.row_blocks import rows_together
 from polyviz.mapping.tile_sizes import LINE_TILE, stencil_sizes
 from polyviz.mapping.time_steps import steps_together
+from polyviz.model.isl_limits import solved
 from polyviz.transform.tree import node_at, statements_under
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import islpy as isl
 
     from polyviz.analysis import BandProperties
     from polyviz.mapping.band_plan import BandPlan
@@ -36,6 +39,8 @@ LONG_ROWS = 4
 """Loops of a band from which on rows are taken whole: the arrays of three dimensions have short ones, which no tile of
 constant size would fit."""
 
+ROWS = 4
+"""Rows of tiles at least, where the time is known to be short: threads share nothing else."""
 FEW_LOOPS = 2
 """Loops of a band that has no rows: one over time and one over columns."""
 
@@ -101,6 +106,37 @@ def as_stencil(
         stencil_sizes(plan.order, chains=chains, together=plan.row_block > 0) if tile is None else plan.sizes
     )
     return replace(plan, sizes=sizes, rows=rows, diagonals=chains)
+
+
+def in_rows(tree: isl.Schedule, plan: BandPlan, tile: Tile) -> BandPlan:
+    """``plan`` with its tiles in rows that threads take in turn, where it is for wavefronts.
+
+    There are more rows, and tiles in each, where there are known to be too few: as many steps as the time has at most
+    would be one row, for one thread. The second tile loop, along which a row waits for the one before, is the first
+    that may have several tiles.
+    """
+    if not plan.wavefront or plan.concurrent:
+        return plan
+    plan = replace(plan, pipeline=True)
+    if tile or plan.updates:
+        return plan
+    band = node_at(tree, plan.path)
+    rows = band.band_get_partial_schedule().intersect_domain(band.get_domain())
+    lengths = [_most_values(rows.get_at(member)) for member in range(len(plan.order))]
+    sizes, (first, *others) = list(plan.sizes), plan.tile_order
+    if lengths[first] <= SHORT:
+        together = 1 if plan.steps is None else plan.steps.count
+        sizes[first] = min(sizes[first], -(-int(lengths[first]) // (ROWS * together)) * together)
+    others.sort(key=lambda member: lengths[member] <= sizes[member])
+    return replace(plan, sizes=tuple(sizes), tile_order=(first, *others))
+
+
+def _most_values(row: isl.UnionPwAff) -> float:
+    """The largest number of values that a schedule row may have."""
+    values = isl.UnionMap.from_union_pw_aff(row).range()
+    line = isl.Set.from_union_set(values).project_out_all_params()
+    length = solved(lambda: line.dim_max_val(0).sub(line.dim_min_val(0)))
+    return inf if length is None or not length.is_int() else float(length.to_python() + 1)
 
 
 def _along_a_line(

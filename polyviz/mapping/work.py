@@ -6,15 +6,16 @@ threshold and stays on one thread below it. An upper bound is enough: a triangle
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.analysis.strides import statement_row
-from polyviz.model.expression import Call, Constant, Element, Loop, Name, While, children, walk
+from polyviz.model.expression import Binary, Call, Constant, Element, Loop, Name, While, children, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from polyviz.analysis.strides import Row
     from polyviz.model.expression import Node
@@ -26,6 +27,11 @@ GUESSED_LENGTH = 10
 
 FUNCTION_COST = 10
 """A call of ``exp``, ``erf`` and their like takes as long as so many instances of a statement without one."""
+OPERATIONS = 6
+"""Operators of an instance that take as long as reading and writing what a small one does."""
+DIVISION_COST = 7
+"""Operators that a division takes the time of, beside its own."""
+_DIVISIONS = ("/", "//", "%", "**")
 _FUNCTIONS = (
     "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan arcsin arccos arctan atan2 arctan2 sinh cosh "
     "tanh asinh acosh atanh arcsinh arccosh arctanh hypot cbrt pow power erf erfc gamma lgamma"
@@ -34,29 +40,67 @@ _SLOW = frozenset(_FUNCTIONS.split())
 
 
 def region_extents(
-    scop: Scop, names: Sequence[str], serial: Sequence[isl.UnionPwAff]
+    scop: Scop, names: Sequence[str], serial: Sequence[isl.UnionPwAff], *, computes: bool = False
 ) -> tuple[isl.PwAff, ...]:
     """The lengths of the loops inside one iteration of the ``serial`` rows, for the deepest of the statements.
 
-    An iterator that the serial rows move does not count. Behind the lengths stands what the functions that these
-    statements call make of one instance, where they call any.
+    An iterator that the serial rows move does not count. Behind the lengths stands as how many instances one of all
+    these statements counts, where that is more than one: for the functions they call, and where the region does
+    nothing but share a loop, for all that it ``computes``. To add up copies and to wait for one another takes threads
+    time of its own, for which vector loops with a few operations more do not pay.
     """
-    found: list[tuple[tuple[isl.PwAff, ...], int]] = []
+    lengths, cost = _deepest(scop, names, serial, _cost if computes else _calls)
+    return _with_cost(lengths, cost)
+
+
+def _deepest(
+    scop: Scop, names: Sequence[str], serial: Sequence[isl.UnionPwAff], cost_of: Callable[[Statement], float]
+) -> tuple[tuple[isl.PwAff, ...], int]:
+    """The lengths of the loops for the deepest of the statements, and as how many instances one of all these counts."""
+    found: list[tuple[tuple[isl.PwAff, ...], float]] = []
     for name in names:
         statement = scop.statement(name)
         rows = [statement_row(row, statement) for row in serial]
-        found.append((_extents(scop, statement, _moved(rows, len(statement.iterators))), _calls(statement)))
-    best = max((extents for extents, _ in found), key=len, default=())
-    calls = sum(count for extents, count in found if len(extents) == len(best))
-    if not best or not calls:
-        return best
-    return (*best, best[0].scale_val(isl.Val(0)).add_constant_val(isl.Val(FUNCTION_COST * calls)))
+        found.append((_extents(scop, statement, _moved(rows, len(statement.iterators))), cost_of(statement)))
+    best = max((extents for extents, _ in found), key=_depth_and_size, default=())
+    return best, round(sum(cost for extents, cost in found if len(extents) == len(best)))
 
 
-def _calls(statement: Statement) -> int:
-    """How many functions one instance of ``statement`` calls that take long."""
+def _with_cost(lengths: tuple[isl.PwAff, ...], cost: int) -> tuple[isl.PwAff, ...]:
+    if not lengths or cost < 2:
+        return lengths
+    return (*lengths, lengths[0].scale_val(isl.Val(0)).add_constant_val(isl.Val(cost)))
+
+
+def _depth_and_size(extents: Sequence[isl.PwAff]) -> tuple[int, int, float]:
+    """What orders nests by their work: loops, how many of them have no known bound, iterations of the others.
+
+    The border of an array has as many loops as its inside, one of which runs once.
+    """
+    longest = [extent.max_val() for extent in extents]
+    known = [value.to_python() for value in longest if value.is_int()]
+    return len(longest), len(longest) - len(known), prod(known)
+
+
+def _cost(statement: Statement) -> float:
+    """As how many instances one of ``statement`` counts for all that it computes."""
+    parts = [part for node in statement.body for part in _computed(node)]
+    operations = [part.operator for part in parts if isinstance(part, Binary)]
+    divisions = sum(operator in _DIVISIONS for operator in operations)
+    return _calls(statement) + (len(operations) + DIVISION_COST * divisions) / OPERATIONS
+
+
+def _calls(statement: Statement) -> float:
+    """As how many instances one of ``statement`` counts for the functions that it calls."""
     parts = (part for node in statement.body for part in walk(node))
-    return sum(isinstance(part, Call) and part.function.rpartition(".")[2] in _SLOW for part in parts)
+    return FUNCTION_COST * sum(isinstance(part, Call) and part.function.rpartition(".")[2] in _SLOW for part in parts)
+
+
+def _computed(node: Node) -> Iterator[Node]:
+    """``node`` and what is in it but for subscripts, which loops carry along."""
+    yield node
+    for child in () if isinstance(node, Element) else children(node):
+        yield from _computed(child)
 
 
 def lengths_of(scop: Scop, statement: Statement, positions: Sequence[int]) -> tuple[isl.PwAff, ...]:
@@ -68,13 +112,14 @@ def tile_row_extents(
     scop: Scop, names: Sequence[str], serial: Sequence[isl.UnionPwAff], size: int
 ) -> tuple[isl.PwAff, ...]:
     """The same for ``size`` iterations of the last serial row, or for all of them where there are fewer."""
-    inside = region_extents(scop, names, serial)
-    whole = region_extents(scop, names, serial[:-1])
+    inside, cost = _deepest(scop, names, serial, _calls)
+    whole, _ = _deepest(scop, names, serial[:-1], _calls)
     for place, length in enumerate(whole):
         others = (*whole[:place], *whole[place + 1 :])
         if len(others) == len(inside) and all(map(isl.PwAff.plain_is_equal, others, inside)):
-            return (*inside, length.min(isl.PwAff.val_on_domain(length.domain(), isl.Val(size))).coalesce())
-    return inside
+            steps = length.min(isl.PwAff.val_on_domain(length.domain(), isl.Val(size))).coalesce()
+            return (*_with_cost(inside, cost), steps)
+    return _with_cost(inside, cost)
 
 
 def rows_of(prefix: isl.MultiUnionPwAff) -> list[isl.UnionPwAff]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+import polyviz as pv
 from polyviz.codegen.loops import Block, For, Instance
 from polyviz.codegen.regularity import dynamic, is_regular
 from polyviz.frontend import extract
 from polyviz.model.expression import Binary, Constant, Expression, Name
+from tests.running import function_of
 
 ZERO, N, ROW = Constant(0), Name("n"), Name("i")
 NOTHING = extract("A[0] = 0.0")
@@ -40,5 +42,26 @@ def test_loops_that_the_data_end_are_of_any_length(inside: str, regular: bool) -
     part = extract(f"for i in range(n):\n    {inside}")
     loop = For("i", ZERO, N, 1, Instance(part.statements[0].name, (ROW,)))
     assert is_regular(loop, part) is regular
-    assert dynamic(loop) == "dynamic, 64"
-    assert dynamic(nest(ZERO, N)) == "dynamic"
+    assert dynamic(loop, part, None, str) == "dynamic, 64"
+    assert dynamic(nest(ZERO, N), part, None, str) == "dynamic"
+
+
+TRIANGLE = """
+def triangle(y, L, x):
+    for i in range(L.shape[0]):
+        s = 0.0
+        for j in range({stop}):
+            s += L[i, j] * x[j]
+        y[i] = s
+"""
+
+
+def test_threads_take_several_rows_of_a_small_triangle_at_once() -> None:
+    text = pv.compile(function_of(TRIANGLE.format(stop="i + 1")), target="c").source
+    assert "schedule(dynamic, 1 + 8000 * L_shape_0 / (L_shape_0 * L_shape_0 + 1))" in text
+
+
+def test_without_a_number_of_instances_rows_are_taken_one_by_one() -> None:
+    loop = nest(ZERO, ROW)
+    assert dynamic(loop, NOTHING, None, str) == "dynamic"
+    assert dynamic(loop, NOTHING, N, lambda found: type(found).__name__) == "dynamic, 1 + Binary / (Binary)"

@@ -70,3 +70,15 @@ def test_a_sum_in_a_variable_counts_as_one_in_a_cell(text: str) -> None:
     tree = pv.schedule(scop, "pluto").tree
     path = next(path for path, band in bands(tree) if band.band_n_member() == 2)
     assert band_locality(scop, pv.dependences(scop), tree, path).best_innermost == 1
+
+
+def test_parallel_loops_stand_as_the_array_lies_in_memory() -> None:
+    text = """
+def scaled(X, Y, scale):
+    for b in range(X.shape[0]):
+        for c in range(X.shape[1]):
+            for i in range(X.shape[2]):
+                Y[b, c, i] = X[b, c, i] * scale[c]
+"""
+    source = pv.compile(function_of(text), target="c").source
+    assert source.index("for (int64_t b") < source.index("for (int64_t c") < source.index("for (int64_t i")

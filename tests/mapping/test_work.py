@@ -26,3 +26,34 @@ def test_functions_that_take_long_count_as_several_instances() -> None:
     text = "def f(A, B):\n    for i in range(len(A)):\n        s = math.exp(A[i])\n        B[i] = np.log(s) + s"
     kernel = pv.compile(function_of(text), target="c")
     assert "if (A_shape_0 * 20 > 50000)" in kernel.source
+
+
+def test_the_inside_of_an_array_counts_and_not_its_border() -> None:
+    text = """
+def gradient(f, g, e, h):
+    n, m = f.shape
+    for i in range(n):
+        for j in range(m):
+            if i == 0:
+                g[i, j] = (f[1, j] - f[0, j]) / h
+            elif i == n - 1:
+                g[i, j] = (f[n - 1, j] - f[n - 2, j]) / h
+            else:
+                g[i, j] = (f[i + 1, j] - f[i - 1, j]) / (2 * h)
+            if j == 0:
+                e[i, j] = (f[i, 1] - f[i, 0]) / h
+            else:
+                e[i, j] = (f[i, j] - f[i, j - 1]) / h
+"""
+    source = pv.compile(function_of(text), target="c").source
+    assert "#pragma omp parallel for" in source
+    assert "if (1 * m" not in source
+
+
+def test_what_an_instance_computes_counts_and_its_subscripts_do_not() -> None:
+    text = "def f(A, B, n):\n    for i in range(1, n):\n        B[i + 1 - 1] = {}"
+    few = pv.compile(function_of(text.format("A[i + 1 - 1] + A[i - 1 + 2 - 2]")), target="c").source
+    product = " * ".join(["A[i]"] * 7)
+    many = pv.compile(function_of(text.format(f"{product} / A[i - 1]")), target="c").source
+    assert "if (n - 1 > 50000)" in few
+    assert "if ((n - 1) * 2 > 50000)" in many

@@ -1,0 +1,63 @@
+"""Counts and sums under a condition on data, as sums of what the condition chooses.
+
+``if x[i] > 0: count += 1`` may or may not write ``count``, and nothing more is known of it. ``count += 1 if x[i] > 0
+else 0`` does the same to a number, and is a sum: threads and vector lanes may share its loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from polyviz.frontend.nodes import Leaf
+from polyviz.model.expression import Assign, Conditional, Constant, Element, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from polyviz.frontend.nodes import Choice, Node
+    from polyviz.model.expression import Expression
+
+_ADDS = ("+", "-")
+
+
+def as_sums(choice: Choice) -> tuple[Leaf, ...] | None:
+    """One sum for each one in ``choice``; None where there is anything else in it.
+
+    The cells are single variables, which may be written as they are at any time: an element might lie outside of its
+    array where the condition does not hold. No value may look at one of them, nor may the condition.
+    """
+    found = [*_sums(choice, choice.then, chosen=True), *_sums(choice, choice.otherwise, chosen=False)]
+    if not found or None in found:
+        return None
+    leaves = tuple(leaf for leaf in found if leaf is not None)
+    targets = {_added(leaf).target.array for leaf in leaves}
+    read = [choice.condition, *(_added(leaf).value for leaf in leaves)]
+    if any(isinstance(part, Element) and part.array in targets for value in read for part in walk(value)):
+        return None
+    return leaves
+
+
+def _sums(choice: Choice, nodes: tuple[Node, ...], *, chosen: bool) -> Iterator[Leaf | None]:
+    """The leaves of one arm, each a sum of what ``choice`` chooses; None for what is no sum."""
+    for node in nodes:
+        if not isinstance(node, Leaf) or node.requirements or len(node.instructions) != 1:
+            yield None
+            continue
+        [one] = node.instructions
+        is_sum = isinstance(one, Assign) and one.operator in _ADDS and not one.target.subscripts
+        yield _choosing(choice, node, chosen=chosen) if is_sum else None
+
+
+def _choosing(choice: Choice, leaf: Leaf, *, chosen: bool) -> Leaf:
+    added = _added(leaf)
+    nothing = Constant(0)
+    arms: tuple[Expression, Expression] = (added.value, nothing) if chosen else (nothing, added.value)
+    value = Conditional(choice.condition, *arms)
+    return replace(leaf, instructions=(replace(added, value=value),), span=choice.span, source=choice.source)
+
+
+def _added(leaf: Leaf) -> Assign:
+    [one] = leaf.instructions
+    assert isinstance(one, Assign)
+    return one

@@ -1,0 +1,72 @@
+"""Counts and sums under a condition on data are sums of what the condition chooses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import polyviz as pv
+from polyviz.analysis import find_reductions
+from polyviz.frontend import extract
+from tests.running import function_of
+
+COUNT = """
+def count(x, y):
+    inside = 0
+    for i in range(x.shape[0]):
+        if x[i] * x[i] + y[i] * y[i] < 1.0:
+            inside += 1
+    return inside
+"""
+BOTH = """
+def both(x, y):
+    up = 0
+    total = 0.0
+    for i in range(x.shape[0]):
+        if x[i] > y[i]:
+            up += 1
+            total += x[i]
+        else:
+            up -= 2
+            total -= y[i] / 2
+    return up, total
+"""
+
+
+@pytest.mark.parametrize("text", [COUNT, BOTH], ids=["count", "both"])
+@pytest.mark.parametrize("target", ["c", "numba", "python"])
+def test_threads_and_lanes_come_to_the_same(text: str, target: str) -> None:
+    x, y = np.random.default_rng(7).random((2, 1000))
+    function = function_of(text)
+    np.testing.assert_allclose(pv.compile(function, target=target)(x, y), function(x, y))
+
+
+def test_a_count_is_shared_and_runs_in_lanes() -> None:
+    kernel = pv.compile(function_of(COUNT), target="c")
+    assert "inside_own_lanes[lane] += " in kernel.source
+    assert "array-sum" in kernel.report()
+
+
+@pytest.mark.parametrize(
+    ("body", "sums"),
+    [
+        ("if A[i] > 0: s += A[i]", 1),
+        ("if A[i] > 0:\n        s += A[i]\n    else:\n        s -= 1", 2),
+        ("if A[i] > s: s += A[i]", 0),
+        ("if A[i] > 0: s += s * A[i]", 0),
+        ("if A[i] > 0:\n        s += 1\n        r += s", 0),
+        ("if A[i] > 0: s = A[i]", 0),
+        ("if A[i] > 0: B[i + 1] += A[i]", 0),
+        ("if A[i] > 0:\n        s += 1\n        B[i] = s", 0),
+    ],
+)
+def test_only_sums_in_variables_that_nothing_else_there_looks_at(body: str, sums: int) -> None:
+    part = extract(f"for i in range(n):\n    {body}")
+    assert len(find_reductions(part)) == sums
+
+
+def test_an_element_is_left_alone_where_the_condition_guards_its_subscript() -> None:
+    text = "def f(A, B):\n    for i in range(A.shape[0]):\n        if A[i] > 0:\n            B[i + 1] += 1.0"
+    A, B = np.array([1.0, 1.0, -1.0]), np.zeros(3)
+    pv.compile(function_of(text), target="python")(A, B)
+    assert B.tolist() == [0, 1, 1]
