@@ -50,7 +50,7 @@ def generate(
     decisive = decisive_statements(scop, environment) if floating_point == "reassociate" else ()
     ordered = ordered_statements(scop, environment) if floating_point == "reassociate" else ()
     contract: FloatingPoint = "strict" if ordered else floating_point
-    program = _PRINTERS[plan.target](with_typed_zeros(scop, types), plan, types, contract)
+    program = _PRINTERS[plan.target](with_typed_zeros(scop, types, contract), plan, types, contract)
     notes = (*program.notes, *unsure_note(scop), *_exact_note(decisive), *_order_note(ordered))
     return replace(program, notes=notes, threads=plan.threads, exact=bool(decisive), scalar=plan.scalar)
 

@@ -153,7 +153,9 @@ def _(expression: Logical, environment: Environment) -> Type:
 @infer.register
 def _(expression: Conditional, environment: Environment) -> Type:
     infer(expression.condition, environment)
-    return unify(infer(expression.body, environment), infer(expression.otherwise, environment))
+    arms = [expression.body, expression.otherwise]
+    # The zero beside a sum is of the type of what it adds.
+    return reduce(unify, (infer(arm, environment) for arm in arms if not isinstance(arm, Zero)))
 
 
 @infer.register

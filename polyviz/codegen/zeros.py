@@ -1,25 +1,29 @@
-"""Sums over arrays start with a zero of their own type: ``np.float32(0)`` where they add in single precision."""
+"""Zeros of the types of their sums: ``np.float32(0)`` where these add in single precision.
+
+Sums over arrays start with one, and sums under a condition add one where it does not hold. What is added is -0.0 then
+if every bit counts: 0.0 would make 0.0 of a sum of -0.0.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
-from polyviz.codegen.typing import assignments
-from polyviz.model.expression import Assign, Call, Constant, Instruction, Zero, rebuild
+from polyviz.codegen.typing import Environment, assignments, infer
+from polyviz.model.expression import Assign, Call, Conditional, Constant, Instruction, Zero, children, rebuild
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from polyviz.model.expression import Node
-    from polyviz.model.program import ArrayType
+    from polyviz.model.expression import Expression, Node
+    from polyviz.model.program import ArrayType, FloatingPoint
     from polyviz.model.scop import Scop, Statement
 
-_AS_WRITTEN = ("int64", "float64", "complex128")
+_AS_WRITTEN = ("bool", "int64", "float64", "complex128")
 """Types in which adding to a plain 0 ends anyway."""
 
 
-def with_typed_zeros(scop: Scop, types: Mapping[str, ArrayType]) -> Scop:
+def with_typed_zeros(scop: Scop, types: Mapping[str, ArrayType], contract: FloatingPoint = "strict") -> Scop:
     """``scop`` with numbers of the sums' own types in the place of each ``Zero``; itself where that changes nothing.
 
     >>> import polyviz as pv
@@ -29,20 +33,42 @@ def with_typed_zeros(scop: Scop, types: Mapping[str, ArrayType]) -> Scop:
     >>> with_typed_zeros(part, types).statements[0].body[0].value
     Call(function='numpy.float32', arguments=(Constant(value=0),))
     """
-    statements = tuple(_typed(statement, types) for statement in scop.statements)
+    typed = _Typed(Environment({name: kind.dtype for name, kind in types.items()}), exact=contract == "strict")
+    statements = tuple(typed.statement(one) for one in scop.statements)
     return scop if statements == scop.statements else replace(scop, statements=statements)
 
 
-def _typed(statement: Statement, types: Mapping[str, ArrayType]) -> Statement:
-    if not any(isinstance(one.value, Zero) for one in assignments(statement.body)):
-        return statement
-    return replace(statement, body=tuple(cast("Instruction", _with_types(line, types)) for line in statement.body))
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """Puts zeros of their types in; ``exact``: every bit of a sum counts."""
+
+    environment: Environment
+    exact: bool
+
+    def statement(self, statement: Statement) -> Statement:
+        values = [one.value for one in assignments(statement.body)]
+        if not any(isinstance(part, Zero) for value in values for part in (value, *children(value))):
+            return statement
+        return replace(statement, body=tuple(cast("Instruction", self._node(line)) for line in statement.body))
+
+    def _node(self, node: Node) -> Node:
+        match node:
+            case Assign(target, Zero()):
+                return replace(node, value=_number(0, self.environment.array(target.array).name))
+            case Assign(value=Conditional(body=body, otherwise=Zero()) as chosen):
+                return replace(node, value=replace(chosen, otherwise=self._nothing(node, body)))
+            case Assign(value=Conditional(body=Zero(), otherwise=otherwise) as chosen):
+                return replace(node, value=replace(chosen, body=self._nothing(node, otherwise)))
+        return rebuild(node, self._node)
+
+    def _nothing(self, assignment: Assign, added: Expression) -> Expression:
+        """What leaves the target of ``assignment`` as it is, of the type of what it adds at other times."""
+        dtype = infer(added, self.environment).name
+        if not self.exact or assignment.operator != "+" or not dtype.startswith(("float", "complex")):
+            return _number(0, dtype)
+        return _number(-0.0 if dtype.startswith("float") else complex(-0.0, -0.0), dtype)
 
 
-def _with_types(node: Node, types: Mapping[str, ArrayType]) -> Node:
-    match node:
-        case Assign(target, Zero()):
-            dtype = types[target.array].dtype
-            zero = Constant(0) if dtype in _AS_WRITTEN else Call(f"numpy.{dtype}", (Constant(0),))
-            return replace(node, value=zero)
-    return rebuild(node, lambda part: _with_types(part, types))
+def _number(value: complex, dtype: str) -> Expression:
+    """``value`` of the type ``dtype``; a plain number where whatever it is added to ends in that type anyway."""
+    return Constant(value) if dtype in _AS_WRITTEN else Call(f"numpy.{dtype}", (Constant(value),))

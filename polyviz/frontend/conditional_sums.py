@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.nodes import Leaf
-from polyviz.model.expression import Assign, Conditional, Constant, Element, walk
+from polyviz.model.expression import Assign, Conditional, Element, Zero, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ def _sums(choice: Choice, nodes: tuple[Node, ...], *, chosen: bool) -> Iterator[
 
 def _choosing(choice: Choice, leaf: Leaf, *, chosen: bool) -> Leaf:
     added = _added(leaf)
-    nothing = Constant(0)
+    nothing = Zero()
     arms: tuple[Expression, Expression] = (added.value, nothing) if chosen else (nothing, added.value)
     value = Conditional(choice.condition, *arms)
     return replace(leaf, instructions=(replace(added, value=value),), span=choice.span, source=choice.source)

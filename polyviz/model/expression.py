@@ -30,7 +30,8 @@ class Constant(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Zero(Constant):
-    """What the sum over an array starts with: a zero of the type that its elements add up in.
+    """What the sum over an array starts with, and what a sum under a condition adds where that does not hold: a zero
+    of the type that its elements add up in.
 
     It is known once the types of the arrays are (``polyviz.codegen.zeros``); until then it is a 0.
     """

@@ -70,3 +70,30 @@ def test_an_element_is_left_alone_where_the_condition_guards_its_subscript() -> 
     A, B = np.array([1.0, 1.0, -1.0]), np.zeros(3)
     pv.compile(function_of(text), target="python")(A, B)
     assert B.tolist() == [0, 1, 1]
+
+
+WHERE_CHOSEN = """
+def chosen(x, mask, s):
+    for i in range(x.shape[0]):
+        if mask[i]:
+            s += x[i]
+    return s
+"""
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "uint64", "float32", "complex64", "complex128"])
+@pytest.mark.parametrize("target", ["c", "numba", "python"])
+def test_what_is_not_chosen_widens_no_sum(dtype: str, target: str) -> None:
+    random = np.random.default_rng(3)
+    x, mask = (random.random(300) * 50).astype(dtype), random.random(300) > 0.5
+    start = np.dtype(dtype).type(0) if dtype.startswith(("float", "complex")) else 0
+    found = pv.compile(function_of(WHERE_CHOSEN), target=target, contract="strict")(x, mask, start)
+    assert found == function_of(WHERE_CHOSEN)(x, mask, start)
+
+
+@pytest.mark.parametrize("target", ["numba", "python"])
+def test_a_sum_that_nothing_is_added_to_keeps_the_sign_of_its_zero(target: str) -> None:
+    # gcc 12 makes 0.0 of -0.0 in whole vectors, so C is not asked.
+    kernel = pv.compile(function_of(WHERE_CHOSEN), target=target, contract="strict")
+    assert str(kernel(np.ones(9), np.zeros(9, bool), -0.0)) == "-0.0"
+    assert "-0.0" not in pv.compile(function_of(WHERE_CHOSEN), target=target).source
