@@ -19,6 +19,7 @@ from polyviz.analysis.order import Order
 from polyviz.analysis.times import maps_of, times_by_statement
 from polyviz.model.expression import Element, Instruction, rebuild
 from polyviz.model.isl_limits import solved
+from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -126,11 +127,8 @@ def fresh_names(scop: Scop, base: str, number: int) -> list[str]:
     taken |= {argument.name for argument in scop.arguments} | {part.name for part in scop.statements}
     taken |= {iterator for part in scop.statements for iterator in part.iterators}
     names: list[str] = []
-    suffix = 2
-    while len(names) < number:
-        if f"{base}_{suffix}" not in taken:
-            names.append(f"{base}_{suffix}")
-        suffix += 1
+    for _ in range(number):
+        names.append(unused_name(base, {base, *taken, *names}.__contains__))
     return names
 
 

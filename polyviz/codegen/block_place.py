@@ -9,6 +9,7 @@ from polyviz.codegen.block_shape import COORDINATE_PREFIX
 from polyviz.codegen.bodies import private_copies
 from polyviz.codegen.index import simplified, simplify_subscripts, written
 from polyviz.model.expression import Expression, Name, substitute, walk
+from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,7 +163,5 @@ def expression_of(node: Node) -> Expression:
 
 
 def _unused(name: str, taken: frozenset[str]) -> str:
-    """``name``, lengthened until neither it nor a bound called after it is taken."""
-    while any(other in taken for other in (name, *(f"{name}_{bound}" for bound in _BOUNDS))):
-        name += "_"
-    return name
+    """``name``, or something like it, such that neither it nor a bound called after it is taken."""
+    return unused_name(name, lambda one: any(other in taken for other in (one, *(f"{one}_{end}" for end in _BOUNDS))))

@@ -26,6 +26,7 @@ from polyviz.model.expression import (
     substitute,
     walk,
 )
+from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,10 +42,7 @@ def private_name(scop: Scop, array: str) -> str:
         return array
     taken = {item.name for item in scop.arrays} | {item.name for item in scop.parameters}
     taken.update(inner_iterators(scop))
-    name = f"{array}_private"
-    while name in taken:
-        name += "_"
-    return name
+    return unused_name(f"{array}_private", taken.__contains__)
 
 
 def inner_iterators(scop: Scop) -> list[str]:

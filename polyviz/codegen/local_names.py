@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.model.expression import Name, walk
+from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +23,4 @@ class LocalNames:
 
     def of(self, name: str) -> str:
         """``name``, or something like it that is not taken."""
-        while name in self.mentioned:
-            name += "_"
-        return self.arrays.added(name)
+        return self.arrays.added(unused_name(name, self.mentioned.__contains__))

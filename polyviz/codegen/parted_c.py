@@ -21,6 +21,7 @@ from polyviz.codegen.loops import Block, Instance, instances
 from polyviz.codegen.values_c import SUM
 from polyviz.codegen.versions_c import is_steady
 from polyviz.model.expression import Assign, Branch, Compare, Element, Loop, Name, While, walk
+from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping, Sequence
@@ -115,10 +116,8 @@ class PartPrinter:
 
     def _border(self, loop: For) -> str:
         """The name of the first iteration of the second part, which no loop has."""
-        name = f"{loop.iterator}_from"
-        while any(name in statement.iterators for statement in self.scop.statements):
-            name += "_"
-        return self.arrays.added(name)
+        iterators = {iterator for statement in self.scop.statements for iterator in statement.iterators}
+        return self.arrays.added(unused_name(f"{loop.iterator}_from", iterators.__contains__))
 
     def _compared(self, instance: Instance, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> Parts | None:
         statement, whole = self.scop.statement(instance.statement), bodies[instance.statement]

@@ -8,6 +8,7 @@ from polyviz.codegen.bodies import placed_body
 from polyviz.codegen.loops import instances
 from polyviz.codegen.wraps import fixed_remainders, parts_of, replaced, wraps_in
 from polyviz.model.expression import Name
+from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -76,7 +77,5 @@ class PeriodicPrinter:
 
     def _named(self, number: int) -> str:
         """A name that no loop has."""
-        name = f"wrapped{number}"
-        while any(name in statement.iterators for statement in self.scop.statements):
-            name += "_"
-        return self.arrays.added(name)
+        iterators = {iterator for statement in self.scop.statements for iterator in statement.iterators}
+        return self.arrays.added(unused_name(f"wrapped{number}", iterators.__contains__))

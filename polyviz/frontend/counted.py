@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.visited import visited
+from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
 
@@ -73,9 +74,7 @@ class _Writer(ast.NodeTransformer):
         return len(node.body) > 1 and counter not in stored and fixed and not jumps and not node.orelse
 
     def _loop(self, node: ast.While, counter: str, bound: ast.expr, step: int) -> list[ast.stmt]:
-        own = f"{counter}_at"
-        while own in self._taken or self._names.knows(own):
-            own += "_"
+        own = unused_name(f"{counter}_at", lambda one: one in self._taken or self._names.knows(one))
         self._taken.add(own)
         self.own |= {own}
         body = copy.deepcopy(node.body[:-1])

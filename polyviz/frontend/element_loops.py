@@ -17,6 +17,7 @@ from polyviz.frontend.functions import GENERATORS, MAKERS
 from polyviz.frontend.jumps import ends_early
 from polyviz.frontend.regions import constant_of
 from polyviz.frontend.taken_apart import with_named_rows
+from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -187,9 +188,7 @@ class _Writer(ast.NodeTransformer):
         return name in self._arguments or isinstance(value, np.ndarray) or (value is None and not around)
 
     def _own_name(self, base: str) -> str:
-        name = f"{base}_at"
-        while name in self._taken or self._names.knows(name):
-            name += "_"
+        name = unused_name(f"{base}_at", lambda one: one in self._taken or self._names.knows(one))
         self._taken.add(name)
         return name
 

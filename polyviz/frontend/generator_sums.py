@@ -30,8 +30,8 @@ def without_generators(source: Source, names: GlobalNames) -> Source:
     >>> source = read_source("s = 2 * sum(A[i] for i in range(n))", None, None)
     >>> print(ast.unparse(ast.Module(list(without_generators(source, GlobalNames(source)).body), [])))
     total = 0
-    for i_ in range(n):
-        total += A[i_]
+    for i_2 in range(n):
+        total += A[i_2]
     s = 2 * total
     """
     parts = [part for node in source.body for part in ast.walk(node)]

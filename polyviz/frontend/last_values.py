@@ -17,6 +17,7 @@ from polyviz.frontend.literals import literal_number
 from polyviz.frontend.new_arrays import Running
 from polyviz.frontend.regions import difference
 from polyviz.frontend.visited import visited
+from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -105,11 +106,12 @@ class _Writer(ast.NodeTransformer):
         return ast.Constant(value) if type(value) is int else node
 
     def _own_name(self, base: str) -> str:
-        name = f"{base}_at"
-        while self._loads[name] or self._stores[name] or name in self.own or self._names.knows(name):
-            name += "_"
+        name = unused_name(f"{base}_at", self._is_taken)
         self.own.add(name)
         return name
+
+    def _is_taken(self, name: str) -> bool:
+        return bool(self._loads[name] or self._stores[name]) or name in self.own or self._names.knows(name)
 
 
 def _names(nodes: Iterable[ast.AST], context: type[ast.expr_context]) -> Counter[str]:

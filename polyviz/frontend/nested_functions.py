@@ -27,7 +27,7 @@ def without_nested_functions(source: Source) -> Source:
     >>> text = "def g(A, k):\\n f = lambda x: k * x\\n A[0] = f(A[1])"
     >>> source = without_nested_functions(read_source(text, None, None))
     >>> print(ast.unparse(source.body[0]), "|", ast.unparse(source.helpers["f"]).replace("\\n   ", ""))
-    A[0] = f(A[1], k=k) | def f(x, k): return k * x
+    A[0] = f(A[1], k=k) | def f(x, *, k): return k * x
     """
     if source.is_cell:
         return source

@@ -10,6 +10,7 @@ from polyviz.frontend.integers import LARGEST
 from polyviz.frontend.spelling import spelled
 from polyviz.model.expression import Expression, Name, walk
 from polyviz.model.scop import Parameter, ParameterSource
+from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,7 +21,7 @@ class ParameterTable:
 
     >>> table = ParameterTable({"A", "A_shape_0"})
     >>> table.argument("n").name, table.shape("A", 0).name, table.shape("B", 1, preferred="m").name
-    ('n', 'A_shape_0_', 'm')
+    ('n', 'A_shape_0_2', 'm')
     >>> table.shape("B", 1).name
     'm'
     """
@@ -92,9 +93,7 @@ class ParameterTable:
 
     def fresh(self, stem: str) -> str:
         """An identifier that nothing else has."""
-        name = stem
-        while name in self._taken:
-            name += "_"
+        name = unused_name(stem, self._taken.__contains__)
         self._taken.add(name)
         return name
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.loop_returns import out_of_loops
+from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -125,7 +126,9 @@ def _fresh(source: Source, names: GlobalNames, width: int) -> list[str]:
     taken = {part.id for node in source.body for part in ast.walk(node) if isinstance(part, ast.Name)}
     arguments = ast.walk(source.arguments) if source.arguments else ()
     taken |= {part.arg for part in arguments if isinstance(part, ast.arg)}
-    stem = "result"
-    while any(name in taken or names.knows(name) for name in (stem, *(f"{stem}{i}" for i in range(width)))):
-        stem += "_"
+
+    def is_taken(stem: str) -> bool:
+        return any(name in taken or names.knows(name) for name in (stem, *(f"{stem}{i}" for i in range(width))))
+
+    stem = unused_name("result", is_taken)
     return [f"{stem}{position}" for position in range(width)] if width else [stem]

@@ -111,8 +111,10 @@ class SliceReader:
 
     def _masked(self, target: ast.Subscript) -> Region | None:
         """The array of which a mask chooses elements; None where ``target`` is anything else."""
-        whole = self._regions.read(target.value) if isinstance(target.value, ast.Name) else None
-        if whole is None or not is_mask(target.slice, self._masks):
+        if not isinstance(target.value, ast.Name) or not is_mask(target.slice, self._masks):
+            return None
+        whole = self._regions.read(target.value)
+        if whole is None:
             return None
         return whole if len(self._sums.shape(target.slice)) == len(whole.axes) else None
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeVar
 
+from polyviz.model.unused_names import unused_name
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -44,7 +46,7 @@ class FreshNames:
     >>> source = read_source("total = 0", None, None)
     >>> fresh = FreshNames(source, GlobalNames(source))
     >>> fresh.like("total"), fresh.like("total")
-    ('total_', 'total__')
+    ('total_2', 'total_3')
     """
 
     def __init__(self, source: Source, names: GlobalNames) -> None:
@@ -55,8 +57,7 @@ class FreshNames:
         self._names = names
 
     def like(self, stem: str) -> str:
-        """``stem``, longer where somebody has it."""
-        while stem in self._taken or self._names.knows(stem):
-            stem += "_"
-        self._taken.add(stem)
-        return stem
+        """``stem``, or something like it where somebody has that."""
+        name = unused_name(stem, lambda one: one in self._taken or self._names.knows(one))
+        self._taken.add(name)
+        return name

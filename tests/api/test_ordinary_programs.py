@@ -289,3 +289,20 @@ def test_what_the_loops_ask_of_sizes_is_checked_before_anything_is_changed(colum
 def test_what_stays_refused_says_so(lines: str, construct: str) -> None:
     with pytest.raises(ExtractionError, match=construct):
         pv.extract(f"def f(A):\n    {lines}\n")
+
+
+@pytest.mark.slow
+def test_numba_tells_the_sums_of_one_row_apart() -> None:
+    """numba mixes up variables that differ by underscores at their ends where threads share their loop."""
+    text = """
+        def asked(A, some, every, count):
+            for i in range(A.shape[0]):
+                count[i] = np.count_nonzero(A[i, :])
+                some[i] = np.any(A[i, :] > 5)
+                every[i] = np.all(A[i, :] < 6)
+    """
+    A = np.arange(60.0).reshape(6, 10) % 7
+    expected, found = np.zeros((3, 6)), np.zeros((3, 6))
+    function_of(text)(A, *expected)
+    pv.compile(function_of(text), target="numba")(A, *found)
+    np.testing.assert_array_equal(found, expected)

@@ -41,6 +41,16 @@ def few(A, B, n):
 """
 
 
+TINY = """
+def tiny(A, B, C, n):
+    for b in range(n):
+        for i in range(4):
+            for j in range(4):
+                for k in range(4):
+                    C[b, i, j] += A[b, i, k] * B[b, k, j]
+"""
+
+
 def workbench(source, *schedules):
     return Workbench(pv.inspect(source, schedules=schedules))
 
@@ -102,8 +112,11 @@ def test_of_loops_that_only_the_program_parts_and_of_sweeps_that_may_be_few():
     found = told(FEW, "pluto")
     alone = "the innermost loop around S1, t + j, which has only S1 there, runs in vector instructions"
     assert alone in found
-    # Ten sweeps of a matrix that leaves the cache would gain by tiles: nobody may say that they save nothing.
-    assert "has none: tiles are made where long loops sweep a matrix again and again, which these do not." in found
+    # Ten sweeps of a matrix that leaves the cache gain by tiles; products of tiny matrices do not.
+    assert "to reuse data while it is in cache" in found
+    assert "has none: tiles are made where long loops sweep a matrix again and again, which these do not." in told(
+        TINY, "pluto"
+    )
     assert "which has only" not in told(KERNELS["gemm"].function, "pluto")
 
 

@@ -38,7 +38,7 @@ def test_remainders_that_stand_still_are_worked_out_before_the_loop() -> None:
 def test_a_name_of_the_user_is_not_taken() -> None:
     text = PERIODIC.replace("(i", "(wrapped0").replace("[i,", "[wrapped0,")
     lines = lines_of(text.replace("for i", "for wrapped0"))
-    assert any("const int64_t wrapped0_ = floor_mod_i64(wrapped0 + 1, n)" in line for line in lines)
+    assert any("const int64_t wrapped0_2 = floor_mod_i64(wrapped0 + 1, n)" in line for line in lines)
 
 
 @pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
