@@ -15,7 +15,7 @@ from polyviz.codegen.guessed import whole_numbers
 from polyviz.codegen.made_arrays import made_arrays, require_clear_types
 from polyviz.codegen.ordered_sums import ordered_statements
 from polyviz.codegen.python import print_numba, print_python
-from polyviz.codegen.typing import Environment, assignments, infer, infer_scalars
+from polyviz.codegen.typing import Environment, assigned_type, assignments, infer, infer_scalars
 from polyviz.codegen.whole_numbers import require_whole_numbers
 from polyviz.codegen.zeros import with_typed_zeros
 from polyviz.errors import CodegenError
@@ -39,7 +39,8 @@ def generate(
 ) -> Program:
     """The program of ``plan`` for arguments of the ``given`` types.
 
-    Arguments without a type are taken as float64, or int64 where only whole numbers will do (arrays: C-contiguous).
+    Arguments without a type are taken as float64, as int64 where only whole numbers will do, or as complex128 where
+    complex values are stored (arrays: C-contiguous).
     Raises CodegenError when a type cannot be found or the target cannot express the part.
     """
     if plan.target not in _PRINTERS:
@@ -71,12 +72,20 @@ def _order_note(ordered: Sequence[str]) -> tuple[str, ...]:
 
 def all_types(scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType]:
     """The type of every array and scalar of the part: given, fixed by the source, or inferred from its values."""
-    types: dict[str, ArrayType] = {}
     unknown = any(array.origin == "argument" and array.name not in given for array in scop.arrays)
-    whole = whole_numbers(scop) if unknown else frozenset()
+    guesses = dict.fromkeys(whole_numbers(scop), "int64") if unknown else {}
+    types = _types_by(guesses, scop, given)
+    while unknown and (complex_ones := _complex_arguments(scop, types, given)):
+        guesses.update(dict.fromkeys(complex_ones, "complex128"))
+        types = _types_by(guesses, scop, given)
+    return types
+
+
+def _types_by(guesses: Mapping[str, str], scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType]:
+    """All types, with float64 for the arguments that are neither given nor among the ``guesses``."""
+    types: dict[str, ArrayType] = {}
     for array in sorted(scop.arrays, key=_is_filled):  # what arrays are filled with has its type by then
-        guess = "int64" if array.name in whole else "float64"
-        known = _known_type(array, given, types, guess)
+        known = _known_type(array, given, types, guesses.get(array.name, "float64"))
         if known is not None:
             types[array.name] = known
     ranks = {array.name: array.rank for array in scop.arrays}
@@ -85,6 +94,24 @@ def all_types(scop: Scop, given: Mapping[str, ArrayType]) -> dict[str, ArrayType
         if array.name not in types and array.creation is not None and array.creation.like in types:
             types[array.name] = ArrayType(types[array.creation.like].dtype, array.rank)
     return {array.name: types.get(array.name, ArrayType("float64", array.rank)) for array in scop.arrays}
+
+
+def _complex_arguments(scop: Scop, types: Mapping[str, ArrayType], given: Mapping[str, ArrayType]) -> set[str]:
+    """The arguments whose type is a guess that has no room for the complex values that are stored there."""
+    guessed = {
+        array.name
+        for array in scop.arrays
+        if array.origin == "argument" and array.dtype is None and array.creation is None and array.name not in given
+    }
+    environment = Environment({name: kind.dtype for name, kind in types.items()})
+    stored = [one for statement in scop.statements for one in assignments(statement.body)]
+    return {
+        one.target.array
+        for one in stored
+        if one.target.array in guessed
+        and environment.array(one.target.array).is_real
+        and not assigned_type(one, environment).is_real
+    }
 
 
 def largest_cell(types: Mapping[str, ArrayType]) -> int:

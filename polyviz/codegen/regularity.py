@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.loops import Block, For, Instance, children_of, descendants
-from polyviz.model.expression import Binary, Constant, Name, walk
+from polyviz.model.expression import Binary, Call, Constant, Name, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,8 +55,9 @@ def dynamic(loop: For, scop: Scop, work: Expression | None, printed: Callable[[E
     if work is None or loop.step != 1 or _is_uneven(loop, scop):
         return "dynamic"
     turns = loop.stop if loop.start == Constant(0) else Binary("-", loop.stop, loop.start)
-    rows, least = printed(Binary("*", Constant(SHARE), turns)), printed(Binary("+", work, Constant(1)))
-    return f"dynamic, 1 + {rows} / ({least})"
+    # Both are asked for before an empty loop is left: of a stop below the start, or of a triangle cut off to nothing.
+    rows = printed(Binary("*", Constant(SHARE), Call("max", (turns, Constant(0)))))
+    return f"dynamic, 1 + {rows} / {printed(Call('max', (work, Constant(1))))}"
 
 
 def _is_uneven(loop: For, scop: Scop) -> bool:

@@ -109,6 +109,23 @@ def test_the_report_says_what_was_decided(golden: Callable[..., None]) -> None:
     golden(pv.compile(function, target="numba").report())
 
 
+@pytest.mark.parametrize("target", ["c", "numba", "python", "emulated"])
+@pytest.mark.parametrize(
+    "value", ["B[i] * 1j", "A[i] + np.exp(B[i] * 1j)", "s", "C[i]"], ids=["factor", "function", "scalar", "chain"]
+)
+def test_a_kernel_that_stores_complex_values_shows_itself_before_a_call(value: str, target: str) -> None:
+    text = f"""def f(A, B, C, s):
+    for i in range(A.shape[0]):
+        C[i] = B[i] - 2j
+    s = s + 1j
+    for i in range(A.shape[0]):
+        A[i] = {value}"""
+    kernel = pv.compile(text, target=target)
+    assert "schedule" in kernel.report()
+    assert "f" in repr(kernel)
+    assert {kernel.program.types[name].dtype for name in "AC"} == {"complex128"}
+
+
 def test_kernels_show_themselves(kernel: pv.Kernel) -> None:
     bundle = kernel._repr_mimebundle_()
     assert bundle["text/plain"] == kernel.report() == repr(kernel)
