@@ -156,12 +156,14 @@ class AssignmentReader:
         )
 
     def _rebound_array(self, target: ast.Name) -> Exception:
-        return self._program.source.error(
+        source = self._program.source
+        name = source.segment(source.span(target))  # as it was written: a second array has a name of ours
+        return source.error(
             target,
-            f"The name `{target.id}` stands for an array and is assigned here.",
-            reason="One name stands for one array in the whole program.",
-            hint=f"Set its elements, `{target.id}[i] = ...` or all of them, `{target.id}[:] = ...`; "
-            "or use another name.",
+            f"The name `{name}` stands for an array and is assigned here.",
+            reason="One name stands for one array in the whole program, unless all that it is given are arrays.",
+            hint=f"Set its elements, `{name}[i] = ...` or all of them, `{name}[:] = ...`; or say what are arrays on "
+            "the right, such as `x[:] + p[:]`; or use another name.",
         )
 
     def _element(self, target: ast.expr) -> Element:

@@ -10,7 +10,7 @@ from polyviz.errors import Span, UnknownNameError
 from polyviz.frontend.functions import CALL_REASONS, HINTS, IMPURE_REASON, MAKERS, PURE, RANDOM_HINT
 from polyviz.frontend.integers import is_float
 from polyviz.frontend.literals import SUM, literal_number
-from polyviz.frontend.refuse import ELEMENTS, EXPRESSIONS, SELECTION, SLICE, Refusal, operator_refusal
+from polyviz.frontend.refuse import ELEMENTS, EXPRESSIONS, MASK, SELECTION, SLICE, Refusal, operator_refusal
 from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import (
     Binary,
@@ -224,7 +224,9 @@ class ExpressionReader:
 
     def _index(self, index: ast.expr) -> Expression:
         value = self.read(index)
-        if is_float(value) or isinstance(value, Compare | Logical):  # for NumPy, True is no 1 there, but a mask
+        if isinstance(value, Compare | Logical):  # for NumPy, True is no 1 there, but a mask
+            raise self._refuse(index, MASK)
+        if is_float(value):
             raise self._not_an_integer(index)
         return value
 

@@ -36,6 +36,11 @@ SELECTION = Refusal(
     "How many elements it chooses is known only when the loops run.",
     "Set elements with it, `A[A > 3] = 0.0`, choose with `np.where(A > 3, A, 0.0)`, or fill an array in a loop.",
 )
+MASK = Refusal(
+    "A truth value as a subscript",
+    "For NumPy it is a mask that chooses elements, and nothing says that arrays are compared here.",
+    "Say so where they are: `a[m[:] != 0] = 0.0`. For one element use `if`.",
+)
 
 STATEMENTS: dict[type[ast.AST], Refusal] = {
     ast.Continue: Refusal(
