@@ -56,11 +56,12 @@ def in_place(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 class ArrayNames:
-    """What the statements of a function, read as a whole, tell of its names."""
+    """What the statements of a function, read as a whole, tell of its names; ``known`` are arrays by their head."""
 
-    def __init__(self, body: Sequence[ast.stmt], names: GlobalNames) -> None:
+    def __init__(self, body: Sequence[ast.stmt], names: GlobalNames, known: Iterable[str] = ()) -> None:
         self._body = list(body)
         self._names = names
+        self._known = frozenset(known)
         self._parts = [part for node in body for part in ast.walk(node)]
         self.arrays = self._found()
 
@@ -150,7 +151,7 @@ class ArrayNames:
 
     def _found(self) -> set[str]:
         """The names that are subscripted, factors, or computed with such element by element."""
-        found = {name for part in self._parts for name in self._evidence(part)}
+        found = {name for part in self._parts for name in self._evidence(part)} | self._known
         assigned = [(bound_by(part), part.value) for part in self._parts if isinstance(part, ast.Assign)]
         while True:
             more = {name for name, value in assigned if name and self._is_of_arrays(value, found)}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from polyviz.frontend.array_names import ArrayNames, binds, bound_by, mentions
 from polyviz.frontend.literals import REBOUND
+from polyviz.frontend.symbols import rank_of_annotation
 from polyviz.frontend.visited import FreshNames, located
 
 if TYPE_CHECKING:
@@ -44,13 +45,15 @@ def with_versions(source: Source, names: GlobalNames) -> Source:
     """
     if source.arguments is None:
         return source
-    given = {one.arg for one in ast.walk(source.arguments) if isinstance(one, ast.arg)}
+    arguments = [one for one in ast.walk(source.arguments) if isinstance(one, ast.arg)]
+    given = {one.arg for one in arguments}
+    known = {one.arg for one in arguments if rank_of_annotation(one.annotation)}
     fresh = FreshNames(source, names)
     body = list(source.body)
     done: set[str] = set()
-    while waiting := [name for name in ArrayNames(body, names).rebound(given) if name not in done]:
+    while waiting := [name for name in ArrayNames(body, names, known).rebound(given) if name not in done]:
         name = waiting[0]
-        body = _Writer(name, ArrayNames(body, names), fresh).scope(body, is_given=name in given)
+        body = _Writer(name, ArrayNames(body, names, known), fresh).scope(body, is_given=name in given)
         done.add(name)
     return replace(source, body=tuple(body))
 

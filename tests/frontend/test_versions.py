@@ -252,3 +252,20 @@ def test_an_argument_that_is_changed_through_another_one() -> None:
     with pytest.warns(pv.OverlapWarning):
         assert np.array_equal(kernel(other, other, 3), expected)
     assert np.array_equal(one, other)
+
+
+def test_the_head_says_what_are_arrays() -> None:
+    text = """
+def doubled(x: "float64[:]", k):
+    if k > 2:
+        x = x * 2.0
+    else:
+        x = x + 1.0
+    return x
+"""
+    for k, expected in ((3, 2.0), (1, 2.0), (4, 2.0)):
+        given = np.ones(5)
+        assert (pv.compile(text, target="python")(given, k) == expected).all()
+        assert (given == 1).all()
+    with pytest.raises(ExtractionError, match="stands for an array|number"):
+        pv.compile(text.replace("x * 2.0", "x[0]"), target="python")
