@@ -259,8 +259,9 @@ class SumReader:
                 widest = region
         return widest
 
-    def _placed(self, node: ast.expr) -> tuple[Region, ast.cmpop] | None:
-        """The vector whose largest or smallest element is looked for, and how an element is better than another."""
+    def _placed(self, node: ast.expr) -> tuple[ast.expr, Region, ast.cmpop] | None:
+        """What is looked through for its largest or smallest element, a vector of it, and how an element is better than
+        another."""
         match node:
             case ast.Call(func=ast.Attribute(value=operand, attr=called), args=[], keywords=[]):
                 pass
@@ -270,16 +271,22 @@ class SumReader:
             case _:
                 return None
         better = {"argmax": ast.Gt(), "argmin": ast.Lt()}.get(called)
-        region = self._region(operand) if better is not None else None
-        return None if region is None or better is None or len(region.axes) != 1 else (region, better)
+        region = None if better is None else self._widest(operand)
+        is_vector = region is not None and len(region.axes) == len(self._axes(operand)) == 1
+        return (operand, region, better) if region is not None and better is not None and is_vector else None
 
-    def _place(self, region: Region, better: ast.cmpop) -> ast.expr:
+    def _place(self, operand: ast.expr, region: Region, better: ast.cmpop) -> ast.expr:
         """The first place of the largest or smallest element; as for NumPy, what is no number counts as such."""
         (axis,) = region.axes
         best, place = (self._program.parameters.fresh(stem) for stem in ("best", "place"))
         name = self._loop_name()
-        element = region.at([ast.Name(name, ast.Load())], ast.Load())
+        element = self._shapes.element(operand, region, [name])
+        first = _AtStarts({name: _first(region, axis)}).visit(copy.deepcopy(element))
         kept = ast.Name(best, ast.Load())
+        computed: list[ast.stmt] = []
+        if not isinstance(element, ast.Subscript):
+            here = self._program.parameters.fresh("here")
+            computed, element = [ast.Assign([ast.Name(here, ast.Store())], element)], ast.Name(here, ast.Load())
         is_none = ast.Compare(element, [ast.NotEq()], [element])
         was_one = ast.Compare(kept, [ast.Eq()], [kept])
         is_better = ast.Compare(element, [better], [kept])
@@ -288,10 +295,9 @@ class SumReader:
         found: list[ast.stmt] = [
             ast.Assign([ast.Name(best, ast.Store())], element), ast.Assign([ast.Name(place, ast.Store())], count)
         ]  # fmt: skip
-        first = region.at([_first(region, axis)], ast.Load())
         self.before.append(ast.Assign([ast.Name(best, ast.Store())], first))
         self.before.append(ast.Assign([ast.Name(place, ast.Store())], ast.Constant(0)))
-        self.before.append(nested([axis], [name], ast.If(test, found, [])))
+        self.before.append(nested([axis], [name], *computed, ast.If(test, found, [])))
         return ast.Name(place, ast.Load())
 
     def _extreme(

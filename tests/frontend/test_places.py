@@ -33,6 +33,36 @@ def test_rows_and_steps() -> None:
     same_compiled(of_rows, {"A": np.arange(9.0).reshape(3, 3) % 4, "x": np.array([1.0, 2.0, 4.0, 3.0])}, "c", "strict")
 
 
+def with_pivots(A, pivots):
+    n = A.shape[0]
+    for k in range(n):
+        p = k + np.argmax(np.abs(A[k:, k]))
+        pivots[k] = p
+        for j in range(n):
+            t = A[k, j]
+            A[k, j] = A[p, j]
+            A[p, j] = t
+        for i in range(k + 1, n):
+            A[i, k] = A[i, k] / A[k, k]
+            for j in range(k + 1, n):
+                A[i, j] -= A[i, k] * A[k, j]
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_of_what_is_computed(target: str) -> None:
+    A = np.random.default_rng(5).random((7, 7)) - 0.5
+    same_compiled(with_pivots, {"A": A, "pivots": np.zeros(7, np.int64)}, target, "strict")
+
+
+def test_of_what_is_computed_with_several() -> None:
+    def farthest(x, y):
+        return np.argmax(x[:] * y[:] - 1.0), (x[1:] + y[:-1]).argmin()
+
+    x = np.array([1.0, -4.0, np.nan, 2.0])
+    for y in (np.ones(4), -np.ones(4)):
+        assert pv.compile(farthest, target="python")(x, y) == farthest(x, y)
+
+
 def test_of_nothing_and_of_more_is_refused() -> None:
     with pytest.raises(pv.PolyvizError):
         pv.compile(pivot, target="python")(np.ones(1))
