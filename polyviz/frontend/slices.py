@@ -111,12 +111,9 @@ class SliceReader:
 
     def _masked(self, target: ast.Subscript) -> Region | None:
         """The array of which a mask chooses elements; None where ``target`` is anything else."""
-        if not isinstance(target.value, ast.Name) or not is_mask(target.slice, self._masks):
-            return None
-        whole = self._regions.read(target.value)
-        if whole is None:
-            return None
-        return whole if len(self._sums.shape(target.slice)) == len(whole.axes) else None
+        is_chosen = isinstance(target.value, ast.Name) and is_mask(target.slice, self._masks)
+        whole = self._regions.read(target.value) if is_chosen else None
+        return whole if whole and len(self._sums.shape(target.slice)) == len(whole.axes) else None
 
     def _where(
         self, node: ast.stmt, target: ast.Subscript, whole: Region, operator: ast.operator | None, value: ast.expr
