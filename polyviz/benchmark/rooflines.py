@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from polyviz.gallery import kernels
 from polyviz.model.roofline import limit_of
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 GOAL = 1.5
 """The ratio to the best peer that is aimed at; what stays below gets a line that says why."""
+STENCIL_GOAL = 2.0
+"""The same for stencils: peers do not tile the time."""
 NEAR = 0.8
 """From this share of a limit on, the limit is the reason."""
 DECISIONS_SHOWN = 3
@@ -59,6 +62,16 @@ def achieved(results: Results) -> tuple[Achieved, ...]:
         for record in results.kernels
         if record.work is not None and record.work.operations
     )
+
+
+def goal_of(name: str) -> float:
+    """The ratio that is aimed at for a kernel of the gallery, or for loops of another name.
+
+    >>> goal_of("gemm"), goal_of("heat-3d"), goal_of("mine")
+    (1.5, 2.0, 1.5)
+    """
+    known = next((one for one in kernels() if one.name == name), None)
+    return STENCIL_GOAL if known is not None and known.category == "stencil" else GOAL
 
 
 def held_back(record: KernelRecord, found: Achieved | None) -> str:
