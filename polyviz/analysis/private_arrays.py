@@ -129,8 +129,19 @@ def _extents(
         for axis in range(part.dim(isl.dim_type.set)):
             if not _from_zero(part, axis):
                 return None
-            found.append(part.dim_max(axis).add_constant_val(isl.Val(1)).coalesce())
+            found.append(_length(part.dim_max(axis), scop.context))
     return tuple(found)
+
+
+def _length(last: isl.PwAff, context: isl.Set) -> isl.PwAff:
+    """One more than the ``last`` index; nothing negative where the loops never run, of which their bounds tell nothing."""
+    length = last.add_constant_val(isl.Val(1)).coalesce()
+    pieces = length.get_pieces()
+    if len(pieces) != 1:
+        return length
+    everywhere = isl.PwAff.from_aff(pieces[0][1])
+    nothing = isl.PwAff.val_on_domain(everywhere.domain(), isl.Val(0))
+    return length if everywhere.lt_set(nothing).is_disjoint(context) else everywhere.max(nothing).coalesce()
 
 
 def _from_zero(part: isl.Set, axis: int) -> bool:

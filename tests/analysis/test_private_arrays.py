@@ -99,3 +99,23 @@ def test_values_elsewhere(target: str):
 
 def test_it_can_be_switched_off():
     assert pv.compile(function_of(ROWS), target="python", private_arrays=False).scop.arrays[-1].name != "t_2"
+
+
+def test_loops_that_never_run_need_no_copies() -> None:
+    text = """
+        def f(A, C, n, m):
+            t = np.empty(m)
+            for r in range(0, n, 2):
+                for i in range(m):
+                    t[i] = 0.0
+                    for k in range(m):
+                        t[i] += A[r, k] * C[k, i]
+                for i in range(m):
+                    A[r, i] = t[i] * 0.5
+    """
+    kernel = pv.compile(function_of(text), target="python")
+    for n in (-4, 0, 1, 2, 5):
+        found, expected = np.ones((6, 3)), np.ones((6, 3))
+        kernel(found, np.ones((3, 3)), n, 3)
+        function_of(text)(expected, np.ones((3, 3)), n, 3)
+        np.testing.assert_allclose(found, expected)
