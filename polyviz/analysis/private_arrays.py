@@ -134,7 +134,7 @@ def _extents(
 
 
 def _length(last: isl.PwAff, context: isl.Set) -> isl.PwAff:
-    """One more than the ``last`` index; nothing negative where the loops never run, of which their bounds tell nothing."""
+    """One more than the ``last`` index; nothing negative where the loops never run: their bounds say nothing then."""
     length = last.add_constant_val(isl.Val(1)).coalesce()
     pieces = length.get_pieces()
     if len(pieces) != 1:
