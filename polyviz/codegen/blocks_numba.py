@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.block_functions_numba import BlockFunctions
 from polyviz.codegen.block_place import BlockPlace, names_in
+from polyviz.codegen.block_shape import COORDINATE_PREFIX
 from polyviz.codegen.block_text_numba import numba_block, too_large
 from polyviz.codegen.dtypes import numpy_name
 from polyviz.codegen.loops import Block, For, Instance, children_of, instances
@@ -125,6 +126,19 @@ class NumbaBlocks:
         moving = any(loop.iterator in names_in(argument) for argument in body.arguments[:-1])
         return None if moving else body
 
+    def is_slanted(self, loop: For) -> bool:
+        """Whether blocks in ``loop`` are of a triangle, and fill more or less of their boxes as it moves on."""
+        for instance in instances(loop.body):
+            block = self.blocks.get(instance.statement)
+            moved = {
+                f"{COORDINATE_PREFIX}{number}"
+                for number, argument in enumerate(instance.arguments)
+                if loop.iterator in names_in(argument)
+            }
+            if block is not None and _is_slanted(block, moved):
+                return True
+        return False
+
     def pack(self, text: TextBuilder, instance: Instance, indent: int, *, inside: bool, team: bool) -> None:
         """Pack all panels for one block, or for all blocks that differ in the last coordinate only."""
         block = self.blocks[instance.statement]
@@ -176,6 +190,18 @@ class NumbaBlocks:
             yield from (one.statement for one in instances(node) if inside)
             return
         yield from self._packed_by_threads(node.body, is_divided, inside=inside or is_divided(node))
+
+
+def _is_slanted(block: NumbaBlock, coordinates: set[str]) -> bool:
+    """Whether blocks that differ in ``coordinates`` hold parts of their boxes of different sizes."""
+    shape, tile, names = block.shape, block.tile, block.statement.iterators
+    ranges = ((tile.row, shape.row), (tile.column, shape.column), (tile.depth, shape.depth))
+    moved = coordinates | {
+        names[position]
+        for position, found in ranges
+        if not coordinates.isdisjoint(names_in(found.start) | names_in(found.stop))
+    }
+    return any(not moved.isdisjoint(terms) for terms in (*shape.masks, *shape.cuts))
 
 
 def _refused(tile: RegisterTile, types: Mapping[str, ArrayType], environment: Environment) -> str | None:

@@ -21,9 +21,10 @@ from polyviz.codegen.expressions_python import PythonExpressionPrinter
 from polyviz.codegen.helpers_python import PYTHON_HELPERS
 from polyviz.codegen.identifiers import Identifiers, part_names
 from polyviz.codegen.loops import Block, For, If, Instance, LoopNode, descendants, instances
-from polyviz.codegen.loops_python import parallel_lines, range_text
+from polyviz.codegen.loops_python import BothEnds, parallel_lines, range_text
 from polyviz.codegen.lower import lower
 from polyviz.codegen.nonzero import is_never_zero
+from polyviz.codegen.regularity import is_slanted
 from polyviz.codegen.scalars_python import numpy_scalars
 from polyviz.codegen.text import TextBuilder, imports_of
 from polyviz.codegen.typing import Environment, assignments
@@ -347,7 +348,10 @@ class _PythonProgram:
 
     def _parallel_header(self, node: For, indent: int) -> None:
         counter = self.identifiers.derived(f"{node.iterator}_number")
-        for level, line in enumerate(parallel_lines(self.printer, node, counter)):
+        ends = None
+        if is_slanted(node) or self.blocks.is_slanted(node):
+            ends = BothEnds(*(self.identifiers.derived(f"{node.iterator}_{name}") for name in ("count", "turn")))
+        for level, line in parallel_lines(self.printer, node, counter, ends):
             self.text.add(indent + level, line)
 
     def _range(self, node: For) -> str:

@@ -29,18 +29,21 @@ def is_regular(loop: For, scop: Scop) -> bool:
     at its ends are cut off; rows directly inside ``loop`` are its own blocks. A statement with a loop that ends when
     its data say so has instances of all lengths.
     """
-    if _is_uneven(loop, scop):
-        return False
+    return not (_is_uneven(loop, scop) or is_slanted(loop))
+
+
+def is_slanted(loop: For) -> bool:
+    """Whether the loops inside grow or shrink from one iteration of ``loop`` to the next, as in a triangle."""
     moving, own = {loop.iterator}, _outermost(loop.body)
     for inner in descendants(loop.body):
         if not isinstance(inner, For):
             continue
         start, stop = (_mentions(bound, moving) for bound in (inner.start, inner.stop))
         if start != stop or (inner.jam > 1 and inner not in own):
-            return False
+            return True
         if start:
             moving.add(inner.iterator)
-    return True
+    return False
 
 
 def dynamic(loop: For, scop: Scop, work: Expression | None, printed: Callable[[Expression], str]) -> str:
