@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from polyviz.codegen.block_shape import COORDINATE_PREFIX
 from polyviz.codegen.bodies import private_copies
 from polyviz.codegen.index import simplified, simplify_subscripts, written
-from polyviz.model.expression import Expression, Name, substitute, walk
+from polyviz.model.expression import Element, Expression, Name, substitute, walk
 from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
@@ -37,6 +38,24 @@ class ShapedBlock:
     def parts(self) -> int:
         """How many numbers a packed value becomes."""
         return 1
+
+
+def buffer_names(values: Sequence[Expression], ending: str) -> list[str]:
+    """What buffers of the operands ``values`` of one tile are called: after the arrays whose values they hold.
+
+    ``A[i, k]`` and ``A[i, k + 1]`` are two operands; ``ending`` tells rows from columns.
+
+    >>> from polyviz.model.expression import Constant, Element
+    >>> buffer_names([Element("A", (Constant(0),)), Element("B"), Element("A", (Constant(1),))], "rows")
+    ['A_rows', 'B_rows', 'A_rows_2']
+    """
+    names: list[str] = []
+    uses: Counter[str] = Counter()
+    for value in values:
+        name = "_".join([*sorted({part.array for part in walk(value) if isinstance(part, Element)}), ending])
+        uses[name] += 1
+        names.append(name if uses[name] == 1 else f"{name}_{uses[name]}")
+    return names
 
 
 Shaped = TypeVar("Shaped", bound=ShapedBlock)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.block_place import ShapedBlock
+from polyviz.codegen.block_place import ShapedBlock, buffer_names
 from polyviz.codegen.block_shape import block_shape
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.register_tile_c import TileSize, tile_size
 from polyviz.codegen.register_tiles import part_type
-from polyviz.model.expression import Element, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,11 +92,13 @@ class BlockText(ShapedBlock):
         """Whether a thread keeps its buffer for ``operand`` from call to call: those of its own that are not large."""
         return not self.is_shared(operand) and self.capacity(operand) * _LARGEST_ELEMENT <= LARGEST_KEPT
 
-    def keeping(self, names: Mapping[str, str]) -> BlockText:
-        """The same, with other ``names`` for the memory that threads keep."""
-        return replace(
-            self, operands=tuple(replace(one, kept=names.get(one.kept, one.kept)) for one in self.operands)
+    def renamed(self, names: Mapping[str, str]) -> BlockText:
+        """The same, with other ``names`` for buffers and for the memory that threads keep."""
+        operands = (
+            replace(one, buffer=names.get(one.buffer, one.buffer), kept=names.get(one.kept, one.kept))
+            for one in self.operands
         )
+        return replace(self, operands=tuple(operands))
 
     def is_shared(self, operand: Operand) -> bool:
         """Whether the packed operand serves all blocks of the innermost loop."""
@@ -107,9 +108,10 @@ class BlockText(ShapedBlock):
 def block_text(scop: Scop, tile: RegisterTile, dtype: str, arrays: ArrayPrinter) -> BlockText:
     """``tile`` with names that nothing else in the function has."""
     statement = scop.statement(tile.statement)
-    parts = [(value, True) for value in tile.operands.rows] + [
-        (value, False) for value in tile.operands.columns
-    ]
+    rows, columns = (
+        zip(buffer_names(values, ending), values, strict=True)
+        for values, ending in ((tile.operands.rows, "rows"), (tile.operands.columns, "columns"))
+    )
     size = tile_size(tile, dtype)
     narrower = size.narrower() if tile.packed else ()
     return BlockText(
@@ -121,14 +123,14 @@ def block_text(scop: Scop, tile: RegisterTile, dtype: str, arrays: ArrayPrinter)
         arrays.added(f"update_{tile.statement}"),
         tuple(arrays.added(f"update_{tile.statement}_{one.columns}_columns") for one in narrower),
         arrays.added("edge"),
-        tuple(_operand(value, is_row, arrays) for value, is_row in parts),
+        (
+            *(_operand(name, value, arrays, is_row=True) for name, value in rows),
+            *(_operand(name, value, arrays, is_row=False) for name, value in columns),
+        ),
     )
 
 
-def _operand(value: Expression, is_row: bool, arrays: ArrayPrinter) -> Operand:
-    """The operand with a buffer called after the arrays it reads: ``A_rows``, ``B_columns``."""
-    used = sorted({part.array for part in walk(value) if isinstance(part, Element)})
-    name = "_".join([*used, "rows" if is_row else "columns"])
+def _operand(name: str, value: Expression, arrays: ArrayPrinter, *, is_row: bool) -> Operand:
     return Operand(
         value,
         arrays.added(name),

@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.block_place import ShapedBlock
+from polyviz.codegen.block_place import ShapedBlock, buffer_names
 from polyviz.codegen.block_shape import block_shape
-from polyviz.model.expression import Element, Expression, Name, walk
+from polyviz.model.expression import Name, walk
 from polyviz.model.plan import SUM
 
 if TYPE_CHECKING:
     from polyviz.codegen.identifiers import Identifiers
+    from polyviz.model.expression import Expression
     from polyviz.model.plan import RegisterTile
     from polyviz.model.scop import Scop
 
@@ -79,6 +80,7 @@ def numba_block(scop: Scop, tile: RegisterTile, dtype: str, identifiers: Identif
     operands = tile.operands
     beside = any(statement.iterators[tile.column] in cut for cut in shape.cuts)
     packed = operands.columns if tile.packed else ()
+    buffers = map(identifiers.derived, buffer_names(packed, f"columns_{tile.statement}"))
     ragged = bool(shape.masks or shape.cuts)
     many = tile.processor.vector_registers >= 4 * _MANY_ROWS and len(operands.rows) == 1 and not ragged
     rows = _MANY_ROWS if many else _ROWS
@@ -93,7 +95,7 @@ def numba_block(scop: Scop, tile: RegisterTile, dtype: str, identifiers: Identif
         identifiers.derived(f"update_{tile.statement}"),
         identifiers.derived(f"pack_{tile.statement}"),
         identifiers.derived("panel"),
-        tuple((_buffer(value, tile, identifiers), value) for value in packed),
+        tuple(zip(buffers, packed, strict=True)),
         tuple(f"{name}_" if name in identifiers.taken else name for name in tile.coordinates),
     )
 
@@ -119,9 +121,3 @@ def _width(tile: RegisterTile) -> int:
     _, _, depth = tile.sizes
     fit = 3 * tile.processor.l2 // 4 // (depth * 8 * len(tile.operands.columns))
     return max(_NARROWEST, min(fit // 32 * 32, _WIDEST))
-
-
-def _buffer(value: Expression, tile: RegisterTile, identifiers: Identifiers) -> str:
-    """A buffer called after the arrays that it holds values of: ``B_columns``."""
-    used = sorted({part.array for part in walk(value) if isinstance(part, Element)})
-    return identifiers.derived("_".join([*used, "columns", tile.statement]))

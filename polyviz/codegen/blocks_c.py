@@ -15,9 +15,9 @@ from polyviz.codegen.loops import Block, For, Instance, descendants, instances
 from polyviz.codegen.pack_c import print_bounds, print_packing
 from polyviz.codegen.register_tile_c import print_tile_function, vector_types
 from polyviz.codegen.register_tiles import is_widened, part_type, refusal
+from polyviz.codegen.regularity import in_turns
 from polyviz.codegen.split_tile_c import print_split_tile
 from polyviz.codegen.text import TextBuilder
-from polyviz.codegen.values_c import SUM
 from polyviz.model.expression import Binary
 
 if TYPE_CHECKING:
@@ -78,13 +78,22 @@ class BlockPrinter:
             if reason is None:
                 target = tile.operands.target.array
                 block = block_text(scop, tile, types[target].dtype, arrays)
-                self.blocks[tile.mark] = block.keeping(self._memory_apart(block))
+                self.blocks[tile.mark] = block.renamed({**self._buffers_apart(block), **self._memory_apart(block)})
                 if outlasts(scop, block):
-                    self.held[tile.mark] = arrays.added("held")
+                    self.held[tile.mark] = arrays.added(f"held_{tile.statement}" if self.held else "held")
                 self.notes += _slower(tile, target, types)
                 self.notes += _widened(tile) if is_widened(tile, types, printer.environment) else []
             else:
                 self.notes.append(f"{tile.statement} runs without tiles in registers: {reason}.")
+
+    def _buffers_apart(self, block: BlockText) -> dict[str, str]:
+        """New names for buffers that are called like those of another block, beside which they may stand."""
+        known = {operand.buffer for other in self.blocks.values() for operand in other.operands}
+        return {
+            operand.buffer: self.arrays.added(f"{operand.buffer}_{block.tile.statement}")
+            for operand in block.operands
+            if operand.buffer in known
+        }
 
     def _memory_apart(self, block: BlockText) -> dict[str, str]:
         """New names for what threads keep, where another block has the name for memory of another type or size."""
@@ -157,7 +166,7 @@ class BlockPrinter:
 
     def work(self, block: BlockText) -> str:
         """The number of statement instances of the whole nest, or a bound for it."""
-        return self._product(block.tile.extents)
+        return self.printer.expression(_product(block.tile.extents))
 
     def turns(self, loop: For, marks: Sequence[str]) -> str:
         """How threads share the parallel ``loop`` around the blocks ``marks``: in turns that are worth taking one.
@@ -167,18 +176,12 @@ class BlockPrinter:
         found = [self.blocks[mark] for mark in marks]
         if len(found) != 1 or not found[0].tile.product:
             return "dynamic"
-        start, stop = (self.printer.value(bound).within(SUM + 1) for bound in (loop.start, loop.stop))
-        turns = stop if start == "0" else f"({stop} - {start})"
-        return f"dynamic, 1 + {SMALLEST_PACKED_WORK} * {turns} / ({self.work(found[0])} + 1)"
+        return in_turns(loop, _product(found[0].tile.extents), SMALLEST_PACKED_WORK, self.printer.expression)
 
     def _one_product(self, block: BlockText) -> list[str]:
         """When one of the products that the nest consists of is worth copies."""
         lengths = block.tile.product
-        return [f"{self._product(lengths)} > {SMALLEST_PACKED_PRODUCT}"] if lengths else []
-
-    def _product(self, lengths: Sequence[isl.PwAff]) -> str:
-        factors = map(bound_expression, lengths)
-        return self.printer.expression(reduce(lambda left, right: Binary("*", left, right), factors))
+        return [f"{self.printer.expression(_product(lengths))} > {SMALLEST_PACKED_PRODUCT}"] if lengths else []
 
     def team(self, node: LoopNode) -> str | None:
         """The mark of the blocks that a team of threads divides in ``node``; None where one thread runs it.
@@ -310,3 +313,7 @@ def _slower(tile: RegisterTile, target: str, types: Mapping[str, ArrayType]) -> 
     if types[target].layout == "C":
         return []
     return [f"{tile.statement} copies each tile of {target}, which is slower: its rows are not contiguous."]
+
+
+def _product(lengths: Sequence[isl.PwAff]) -> Expression:
+    return reduce(lambda left, right: Binary("*", left, right), map(bound_expression, lengths))

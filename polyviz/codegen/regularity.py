@@ -57,9 +57,14 @@ def dynamic(loop: For, scop: Scop, work: Expression | None, printed: Callable[[E
         return f"dynamic, {INSTANCES}"
     if work is None or loop.step != 1 or _is_uneven(loop, scop):
         return "dynamic"
+    return in_turns(loop, work, SHARE, printed)
+
+
+def in_turns(loop: For, work: Expression, least: int, printed: Callable[[Expression], str]) -> str:
+    """Threads take as many iterations of ``loop`` at once as hold ``least`` of the ``work`` of all."""
     turns = loop.stop if loop.start == Constant(0) else Binary("-", loop.stop, loop.start)
     # Both are asked for before an empty loop is left: of a stop below the start, or of a triangle cut off to nothing.
-    rows = printed(Binary("*", Constant(SHARE), Call("max", (turns, Constant(0)))))
+    rows = printed(Binary("*", Constant(least), Call("max", (turns, Constant(0)))))
     return f"dynamic, 1 + {rows} / {printed(Call('max', (work, Constant(1))))}"
 
 

@@ -6,7 +6,7 @@
     {
         #pragma omp for schedule(dynamic)
         for (int64_t r = 0; r < m; r++) {
-            float (*restrict t)[n] = t_copies && r + 1 < m ? t_copies + omp_get_thread_num() * t_rows : t_shared;
+            float (*restrict t)[n] = t_copies && r + 1 < m ? t_copies + omp_get_thread_num() * t_copy_rows : t_shared;
             …
         }
     }
@@ -150,7 +150,7 @@ class TeamPrinter:
             array=spelled,
             shared=self.arrays.added(f"{name}_shared"),
             copies=self.arrays.added(f"{name}_copies"),
-            rows=self.arrays.added(f"{name}_rows"),
+            rows=self.arrays.added(f"{name}_copy_rows"),
             pointer=(before, after),
             extent=self.printer.value(bound_expression(extent)).within(13),
         )

@@ -434,3 +434,86 @@ def test_complex_quotients_and_operands_in_place_take_no_tiles() -> None:
         program = kernel.specialise(COMPLEX_TYPES)
         assert any("complex128 takes sums of products whose operands are packed" in note for note in program.notes)
         assert "update_S1" not in program.text
+
+
+TWO_OPERANDS = """
+def two(A, B, C, n):
+    for i in range(n):
+        for j in range(n):
+            for k in range(n):
+                C[i, j] += {value}
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize("target", ["c", "numba"])
+@pytest.mark.parametrize(
+    "value",
+    ["A[i, k] * B[k, j] + A[i, k + 1] * B[k + 1, j]", "A[i, k] * B[k, j] - A[k, i] * B[j, k]"],
+    ids=["beside", "transposed"],
+)
+def test_two_operands_from_one_array_have_two_buffers(value: str, target: str) -> None:
+    text = TWO_OPERANDS.format(value=value)
+    kernel, random = pv.compile(function_of(text), target=target), np.random.default_rng(3)
+    n = 41
+    rows, columns, found, expected = (random.random((n + 1, n + 1)) for _ in range(4))
+    expected[...] = found
+    kernel(rows, columns, found, n)
+    function_of(text)(rows, columns, expected, n)
+    np.testing.assert_allclose(found, expected)
+
+
+ONE_AFTER_THE_OTHER = """
+def chained(A, C, T, U):
+    for r in range(A.shape[0]):
+        for i in range(A.shape[1]):
+            for j in range(A.shape[1]):
+                T[i, j] = 0.0
+                for k in range(A.shape[1]):
+                    T[i, j] += A[r, i, k] * C[k, j]
+        for i in range(A.shape[1]):
+            for j in range(A.shape[1]):
+                U[i, j] = 0.0
+                for k in range(A.shape[1]):
+                    U[i, j] += T[i, k] * C[k, j]
+        for i in range(A.shape[1]):
+            for j in range(A.shape[1]):
+                A[r, i, j] = 0.5 * U[j, i]
+"""
+
+
+@pytest.mark.slow
+@needs_compiler
+@pytest.mark.parametrize("own", [False, True], ids=["given", "of each thread"])
+def test_products_that_share_an_operand_have_buffers_of_their_own(own: bool) -> None:
+    text = ONE_AFTER_THE_OTHER
+    if own:
+        shape = "(A.shape[1], A.shape[1])"
+        text = text.replace(", T, U):", f"):\n    T = np.empty({shape})\n    U = np.empty({shape})")
+    kernel, random = pv.compile(function_of(text), target="c"), np.random.default_rng(3)
+    assert kernel.source.count("int64_t held") == 2
+    for size in (1, 5, 40):
+        given, factor = random.random((3, size, size)), random.random((size, size))
+        others = [] if own else [np.zeros((size, size)) for _ in range(2)]
+        expected = given.copy()
+        kernel(given, factor, *others)
+        function_of(text)(expected, factor, *others)
+        np.testing.assert_allclose(given, expected)
+
+
+@needs_compiler
+def test_a_loop_over_products_may_end_before_it_starts() -> None:
+    text = """
+        def products(A, B, C, n):
+            for r in range(n, A.shape[0] - n):
+                for i in range(A.shape[1]):
+                    for j in range(A.shape[1]):
+                        for k in range(A.shape[1]):
+                            C[r, i, j] += A[r, i, k] * B[k, j]
+    """
+    kernel = pv.compile(function_of(text), target="c")
+    assert "schedule(dynamic, 1 + " in kernel.source
+    for n in (0, 1, 2):  # for 1, one iteration less than none times the work of each, and one, is nothing
+        sums = np.zeros((1, 1, 1))
+        kernel(np.ones((1, 1, 1)), np.ones((1, 1)), sums, n)
+        assert sums.item() == (n == 0)
