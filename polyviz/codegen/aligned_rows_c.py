@@ -121,7 +121,7 @@ class AlignedRowPrinter:
     def _begin(self, copies: Sequence[_Copy], dtype: str, column: int, steps: str, indent: int) -> None:
         """The copies, where they pay, and the places and distances of all rows."""
         line, kind, memory = LINE[dtype], C_TYPE_NAMES[dtype], self._memory
-        self.rows.printer.helpers.update(("memory_for", "whole_lines", "first_line", "copy_rows"))
+        self.rows.printer.helpers.update(("memory_for", "whole_lines", "first_line", "copy_rows", "max_i64"))
         cells = " + ".join(f"{copy.rows} * {copy.length}" for copy in copies)
         size = " + ".join(f"{copy.rows} * {copy.lines(line)}" for copy in copies)
         for copy in copies:
@@ -152,9 +152,11 @@ class AlignedRowPrinter:
         extents = tuple(self.arrays.tested_extent(name, axis) for axis in range(array.rank))
         rows, pitch, place = self._names(name)
         declared = self.arrays.declaration(ProgramArgument("array", name, dtype))
-        others = declared.removesuffix(f"[{extents[-1]}]")
+        start = declared.removesuffix("".join(f"[{extent}]" for extent in extents[1:]))
+        # C has no arrays without elements.
+        inner = "".join(f"[max_i64({extent}, 1)]" for extent in (*extents[1:-1], pitch))
         written = not declared.startswith("const ")
-        return _Copy(self.arrays.identifier(name), extents, rows, pitch, place, f"{others}[{pitch}]", written)
+        return _Copy(self.arrays.identifier(name), extents, rows, pitch, place, f"{start}{inner}", written)
 
     def _names(self, array: str) -> tuple[str, str, str]:
         """What the number of rows, the distance between them and the first one of ``array`` are called."""
