@@ -20,10 +20,12 @@ from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.loops import For, descendants
 from polyviz.model.expression import Binary, Constant
 from polyviz.model.program import ProgramArgument
+from polyviz.model.terms import operations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from polyviz.codegen.row_blocks import RowBlock
     from polyviz.codegen.row_blocks_c import RowBlockPrinter
     from polyviz.model.expression import Instruction
     from polyviz.model.plan import AlignedRows, Plan
@@ -33,6 +35,9 @@ LINE = {"float64": 8, "float32": 16}
 
 FEWEST_STEPS = 64
 """Instances for each element that is copied, from which on rows on cache lines save more than their copies take."""
+
+MOST_OPERATIONS = 3
+"""Vector operations for each vector that is loaded or stored, up to which a second cache line is noticed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +113,20 @@ class AlignedRowPrinter:
         shared = [known.arrays[name] for name in aligned.arrays if name not in known.private]
         kinds = {(kind.dtype, kind.layout) for kind in shared}
         inside = [node for node in descendants(loop) if isinstance(node, For) and node.jam > 1]
-        blocks = [self.rows.block(node, bodies) for node in inside]
+        found = [self.rows.block(node, bodies) for node in inside]
+        blocks = [block for block in found if block is not None and block.repeatable]
         dtype = next(iter(kinds))[0] if kinds else ""
-        in_vectors = all(block is not None and block.repeatable for block in blocks)
-        if blocks and in_vectors and kinds == {(dtype, "C")} and dtype in LINE and len(shared) == len(aligned.arrays):
-            return dtype
-        note = f"{' and '.join(aligned.arrays)} stay where they are: their vectors would not begin on cache lines"
+        in_vectors = len(blocks) == len(found) > 0 and len(shared) == len(aligned.arrays)
+        if not in_vectors or kinds != {(dtype, "C")} or dtype not in LINE:
+            return self._left(aligned, "their vectors would not begin on cache lines")
+        if not _waits_for_memory(blocks):
+            return self._left(aligned, "arithmetic takes longer than vectors across cache lines")
+        return dtype
+
+    def _left(self, aligned: AlignedRows, reason: str) -> None:
+        note = f"{' and '.join(aligned.arrays)} stay where they are: {reason}"
         if note not in self.notes:
             self.notes.append(note)
-        return None
 
     def _begin(self, copies: Sequence[_Copy], dtype: str, column: int, steps: str, indent: int) -> None:
         """The copies, where they pay, and the places and distances of all rows."""
@@ -165,3 +175,11 @@ class AlignedRowPrinter:
 
     def _line(self, indent: int, line: str) -> None:
         self.rows.text.add(indent, line)
+
+
+def _waits_for_memory(blocks: Sequence[RowBlock]) -> bool:
+    """Whether ``blocks`` compute little for each vector that they load or store; neighbours are shifted into place."""
+    accesses = sum(len(block.streams) + len(block.updates) for block in blocks)
+    shifts = sum(len(stream.offsets) - 1 for block in blocks for stream in block.streams)
+    arithmetic = sum(operations(update.value) for block in blocks for update in block.updates)
+    return arithmetic + shifts <= MOST_OPERATIONS * accesses

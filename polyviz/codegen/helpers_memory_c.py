@@ -48,7 +48,9 @@ static inline void *{name}(void *memory)
 static inline void {name}(
     void *to, int64_t to_pitch, const void *from, int64_t from_pitch, int64_t rows, int64_t size)
 {
+#ifdef _OPENMP
     #pragma omp parallel for schedule(static) if (rows * size > 1 << 18)
+#endif
     for (int64_t row = 0; row < rows; row++)
         __builtin_memcpy((char *)to + row * to_pitch, (const char *)from + row * from_pitch, size);
 }
