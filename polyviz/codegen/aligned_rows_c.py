@@ -118,12 +118,14 @@ class AlignedRowPrinter:
         dtype = next(iter(kinds))[0] if kinds else ""
         in_vectors = len(blocks) == len(found) > 0 and len(shared) == len(aligned.arrays)
         if not in_vectors or kinds != {(dtype, "C")} or dtype not in LINE:
-            return self._left(aligned, "their vectors would not begin on cache lines")
+            self._leave(aligned, "their vectors would not begin on cache lines")
+            return None
         if not _waits_for_memory(blocks):
-            return self._left(aligned, "arithmetic takes longer than vectors across cache lines")
+            self._leave(aligned, "arithmetic takes longer than vectors across cache lines")
+            return None
         return dtype
 
-    def _left(self, aligned: AlignedRows, reason: str) -> None:
+    def _leave(self, aligned: AlignedRows, reason: str) -> None:
         note = f"{' and '.join(aligned.arrays)} stay where they are: {reason}"
         if note not in self.notes:
             self.notes.append(note)
