@@ -113,7 +113,7 @@ class _CProgram:
         typed = (self.types, self.private, self.dtypes, *shown)
         self.panels = PanelPrinter(*typed, self.floating_point, self.folds, self.vectors)
         self.temporaries = TemporaryPrinter(self.scop, self.plan, self.bodies, self.dtypes, self.arrays, self.printer)
-        self.pipelines = PipelinePrinter(self.plan, *shown, self.blocks, self._node)
+        self.pipelines = PipelinePrinter(self.plan, *shown, self.blocks, self.row_blocks, self._node)
         wanted = (self.scop, self.plan.periodic, lambda name: self.bodies[name])
         self.periodic = PeriodicPrinter(*wanted, *shown, self._plain_loop, self._one_loop)
         self.array_sums = ArraySumPrinter(
@@ -257,7 +257,7 @@ class _CProgram:
             return
         marks = self._blocks_in(node, outside_parallel=False) if self._is_divided(node) else []
         if self.pipelines.is_row_loop(node):
-            self.pipelines.write_rows(node, marks, indent, self._if_it_pays(node.pipeline))
+            self.pipelines.write_rows(node, self.bodies, marks, indent, self._if_it_pays(node.pipeline))
             return
         if self.pipelines.is_tile_loop(node):
             self.pipelines.write_tiles(node, indent)

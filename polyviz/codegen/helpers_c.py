@@ -339,25 +339,6 @@ static inline int64_t {name}(int64_t index, int64_t extent, int64_t *outside, in
 }
 """
     ),
-    ("memory_for", ""): Helper(
-        """\
-static inline void *{name}(size_t size)
-{
-#ifdef __linux__
-    /* From 32 MiB on malloc hands out new pages in every call: large ones are there several times as fast. */
-    const size_t page = 2 << 20;
-    if (size >= 16 * page) {
-        extern int madvise(void *, size_t, int);
-        void *memory = aligned_alloc(page, (size + page - 1) / page * page);
-        if (memory)
-            madvise(memory, size, 14);
-        return memory;
-    }
-#endif
-    return malloc(size);
-}
-"""
-    ),
     ("checked_step", ""): Helper(
         """\
 static inline int64_t {name}(int64_t step, int64_t *failure, int64_t code)

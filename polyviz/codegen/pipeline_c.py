@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from polyviz.codegen.aligned_rows_c import AlignedRowPrinter
 from polyviz.codegen.loops import For, Instance, LoopNode, children_of
 from polyviz.model.plan import PIPELINE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.blocks_c import BlockPrinter
     from polyviz.codegen.expressions_c import CExpressionPrinter
+    from polyviz.codegen.row_blocks_c import RowBlockPrinter
     from polyviz.codegen.text import TextBuilder
+    from polyviz.model.expression import Instruction
     from polyviz.model.plan import Plan
 
 WHOLE_ROW = "INT64_MAX"
@@ -27,7 +30,8 @@ WHOLE_ROW = "INT64_MAX"
 class PipelinePrinter:
     """Prints the pipelines of one function; ``used`` tells that there is one, ``notes`` which of them are none.
 
-    ``node`` prints what is inside, ``blocks`` the buffers that each thread needs for it.
+    ``node`` prints what is inside, ``blocks`` the buffers that each thread needs for it, ``rows`` the rows of
+    stencils in it.
     """
 
     def __init__(
@@ -37,6 +41,7 @@ class PipelinePrinter:
         printer: CExpressionPrinter,
         text: TextBuilder,
         blocks: BlockPrinter,
+        rows: RowBlockPrinter,
         node: Callable[[LoopNode, int], None],
     ) -> None:
         self.printer = printer
@@ -44,7 +49,8 @@ class PipelinePrinter:
         self.blocks = blocks
         self.node = node
         self.used = False
-        self.notes: list[str] = []
+        self.aligned = AlignedRowPrinter(plan, rows)
+        self.notes = self.aligned.notes
         self._row = ""
         planned = any(work.mark.partition(":")[0] == PIPELINE for work in plan.work)
         added = arrays.added if planned else str
@@ -66,9 +72,19 @@ class PipelinePrinter:
         """Whether the iterations of ``loop`` are tiles of a row that is being printed."""
         return loop.waits and bool(self._row)
 
-    def write_rows(self, loop: For, marks: Sequence[str], indent: int, condition: str) -> None:
+    def write_rows(
+        self,
+        loop: For,
+        bodies: Mapping[str, Sequence[Instruction]],
+        marks: Sequence[str],
+        indent: int,
+        condition: str,
+    ) -> None:
         """The team that runs ``loop`` where ``condition``, a clause, holds; ``marks`` are the blocks in it."""
         self.used = True
+        self.aligned.write(loop, bodies, indent, lambda inside: self._team(loop, marks, inside, condition))
+
+    def _team(self, loop: For, marks: Sequence[str], indent: int, condition: str) -> None:
         self._line(indent, "/* Threads take rows of tiles in turn; a tile waits until the row before is past it. */")
         self._line(indent, "{")
         self._line(indent + 1, f"struct progress {self._progress}[omp_get_max_threads()];")

@@ -134,16 +134,16 @@ class RowBlockPrinter:
         self._line(indent, "}")
 
     def _from_lines_on(self, block: RowBlock, names: _Names, shifted: frozenset[int], indent: int) -> None:
-        """The first vector, then those from the address on at which a vector of the target may begin; vectors that lie
-        across cache lines take two accesses each, and twice as many lines wait for the next cache."""
+        """The first vector, unless it begins a line, then those from the address on at which a vector of the target may
+        begin; vectors across cache lines take two accesses each, and twice as many lines wait for the next cache."""
         column, lanes = block.columns.iterator, self.vectors.lanes(block.dtype)
         start, stop, line, part = (
             names.of(f"{column}_{end}") for end in ("start", "stop", "line", "part")
         )
         self.printer.helpers.add("min_i64")
-        target = f"(uintptr_t)&{self._text(block.updates[0].target)} / sizeof({C_TYPE_NAMES[block.dtype]}) % {lanes}"
+        target = f"(uintptr_t)&{self._text(block.updates[0].target)} / sizeof({C_TYPE_NAMES[block.dtype]})"
         enough = f"{stop} - {start} >= {FEWEST_VECTORS * lanes}"
-        self._line(indent, f"const int64_t {line} = {enough} ? {start} + {lanes} - (int64_t)({target}) : {start};")
+        self._line(indent, f"const int64_t {line} = {enough} ? {start} + (int64_t)(-({target}) % {lanes}) : {start};")
         self._line(indent, f"for (int64_t {part} = 0; {part} < 2; {part}++) {{")
         if shifted:
             self._line(indent + 1, f"if ({part} == 1) {{")

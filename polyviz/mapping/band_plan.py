@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.mapping.aligned_rows import aligned_rows_decision
 from polyviz.mapping.array_sums import explain
 from polyviz.mapping.interleave import interleave_decision
 from polyviz.mapping.row_blocks import no_row_block_decision, row_block_decision
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from polyviz.mapping.block_tiles import Update
-    from polyviz.model.plan import ArraySum, RegisterTile, TimeSteps
+    from polyviz.model.plan import AlignedRows, ArraySum, RegisterTile, TimeSteps
     from polyviz.model.scop import Scop
 
 
@@ -39,7 +40,8 @@ class BandPlan:
     own values, side by side or not; ``for_threads``: there are tiles only for the sake of threads. ``row_block`` rows
     run in one vector loop, or ``row_by_row`` says why there are none; ``steps`` of the time may run together, too.
     Along a ``wavefront`` threads run front by front, or in a ``pipeline``; ``collapse``: they share the first two loops
-    as one. Threads that share the loop work on ``copies`` of arrays of their own."""
+    as one. Threads that share the loop work on ``copies`` of arrays of their own; all of them work on copies with
+    ``aligned`` rows."""
 
     path: Path
     order: tuple[int, ...]
@@ -65,6 +67,7 @@ class BandPlan:
     pipeline: bool = False
     collapse: bool = False
     copies: tuple[str, ...] = ()
+    aligned: AlignedRows | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -106,7 +109,7 @@ def shared_work(scop: Scop, tree: isl.Schedule, plans: Sequence[BandPlan]) -> tu
         )
         if plan.pipeline and plan.chains:
             extents = (*extents, extents[0].scale_val(isl.Val(0)).add_constant_val(isl.Val(CHAIN_STEP)))
-        found.append(ParallelWork(mark_of(plan, number), extents, plan.copies))
+        found.append(ParallelWork(mark_of(plan, number), extents, plan.copies, plan.aligned))
     return tuple(found)
 
 
@@ -151,7 +154,8 @@ def _rows_together(plan: BandPlan, statements: tuple[str, ...]) -> list[Decision
     if plan.steps is not None:
         return [time_steps_decision(plan.steps)]
     if plan.row_block:
-        return [row_block_decision(statements, plan.row_block)]
+        said = [] if plan.aligned is None else [aligned_rows_decision(plan.aligned, statements)]
+        return [row_block_decision(statements, plan.row_block), *said]
     return [no_row_block_decision(statements, plan.row_by_row)] if plan.row_by_row else []
 
 

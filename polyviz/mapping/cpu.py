@@ -106,6 +106,7 @@ def make_plan(
     jam: bool = True,
     pipeline: bool = True,
     collapse: bool = True,
+    align: bool = True,
 ) -> Plan:
     """Bind ``schedule`` to a processor target.
 
@@ -115,12 +116,12 @@ def make_plan(
     ``register_tile`` switches them off or gives their rows and vector registers per row, ``pack`` the copies of their
     operands; ``interleave`` switches off that several iterations of a parallel loop run side by side, ``row_blocks``
     that rows of a stencil, or steps over time, do, ``pipeline`` that tiles wait only for those they need, ``collapse``
-    that threads share two loops as one, ``outer_vectors`` vector lanes around short loops, ``periodic`` that vector
-    loops take remainders at their ends only, ``select`` that they choose instead of branching, ``versions`` that
-    subscripts are tested at the ends of loops, ``factor`` that common factors are taken out of sums where ``contract``
-    lets these be reordered, ``reciprocal`` that quotients by numbers become products there (all in ``c`` only). The
-    rest switches off what is done for loops whose time goes into reading memory (``MemoryRules``), where ``contract``
-    allows it at all.
+    that threads share two loops as one, ``align`` copies whose rows begin on cache lines, ``outer_vectors`` vector
+    lanes around short loops, ``periodic`` that vector loops take remainders at their ends only, ``select`` that they
+    choose instead of branching, ``versions`` that subscripts are tested at the ends of loops, ``factor`` that common
+    factors are taken out of sums where ``contract`` lets these be reordered, ``reciprocal`` that quotients by numbers
+    become products there (all in ``c`` only). The rest switches off what is done for loops whose time goes into
+    reading memory (``MemoryRules``), where ``contract`` allows it at all.
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
@@ -132,7 +133,7 @@ def make_plan(
     named = target == "c" and processor is not None and processor.vector_registers
     vectors = processor if named else None
     blocks = vectors if row_blocks else None
-    forms = LoopForms(interleave, pipeline, collapse, outer_vectors).for_target(target)
+    forms = LoopForms(interleave, pipeline, collapse, outer_vectors, align).for_target(target)
     in_order = schedule.by_hand or schedule.scheduler == SOURCE_ORDER
     if target not in COMPILED and tile is False and not in_order:
         mapped = as_scheduled(scop, schedule.tree)
@@ -244,7 +245,7 @@ def _transform(
         if plan.wavefront and locality is not None and not plan.concurrent and not plan.updates:
             plan = as_stencil(scop, dependences, tree, plan, tile, vectors, interleave=forms.interleave)
         plan = replace(plan, collapse=forms.collapse and plan.collapse)
-        plans.append(in_rows(tree, plan, tile) if forms.pipeline else plan)
+        plans.append(in_rows(scop, tree, plan, tile, align=forms.align) if forms.pipeline else plan)
     plans = with_strips(scop, dependences, tree, properties, plans) if forms.interleave else plans
     for plan in plans:
         decisions.extend(explain_band(plan, statements_under(node_at(tree, plan.path))))

@@ -58,12 +58,13 @@ class LoopForms:
     pipeline: bool
     collapse: bool
     outer_vectors: bool
+    align: bool
 
     def for_target(self, target: str) -> LoopForms:
         """The same forms where ``target`` has them."""
         if target == "c":
             return self
-        return replace(self, interleave=False, pipeline=False, collapse=False)
+        return replace(self, interleave=False, pipeline=False, collapse=False, align=False)
 
 
 def rows_side_by_side(

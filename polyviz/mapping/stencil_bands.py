@@ -10,6 +10,7 @@ import islpy as isl
 
 from polyviz.analysis import band_properties
 from polyviz.analysis.trip_counts import SHORT
+from polyviz.mapping.aligned_rows import aligned_rows
 from polyviz.mapping.innermost import distribute_innermost
 from polyviz.mapping.interleave import (
     chains_apart,
@@ -108,19 +109,20 @@ def as_stencil(
     return replace(plan, sizes=sizes, rows=rows, diagonals=chains)
 
 
-def in_rows(tree: isl.Schedule, plan: BandPlan, tile: Tile) -> BandPlan:
+def in_rows(scop: Scop, tree: isl.Schedule, plan: BandPlan, tile: Tile, *, align: bool) -> BandPlan:
     """``plan`` with its tiles in rows that threads take in turn, where it is for wavefronts.
 
     There are more rows, and tiles in each, where there are known to be too few: as many steps as the time has at most
     would be one row, for one thread. The second tile loop, along which a row waits for the one before, is the first
-    that may have several tiles.
+    that may have several tiles. With ``align`` arrays are copied where vectors across cache lines cost more.
     """
     if not plan.wavefront or plan.concurrent:
         return plan
-    plan = replace(plan, pipeline=True)
+    band = node_at(tree, plan.path)
+    aligned = aligned_rows(scop, statements_under(band)) if align and plan.row_block else None
+    plan = replace(plan, pipeline=True, aligned=aligned)
     if tile or plan.updates:
         return plan
-    band = node_at(tree, plan.path)
     rows = band.band_get_partial_schedule().intersect_domain(band.get_domain())
     lengths = [_most_values(rows.get_at(member)) for member in range(len(plan.order))]
     sizes, (first, *others) = list(plan.sizes), plan.tile_order

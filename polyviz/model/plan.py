@@ -166,17 +166,27 @@ class TimeSteps:
 
 
 @dataclass(frozen=True, slots=True)
+class AlignedRows:
+    """``arrays`` that stand in copies while a loop over time runs: ``column`` of each row begins a cache line there."""
+
+    arrays: tuple[str, ...]
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
 class ParallelWork:
     """What one run of the loop under the mark called ``mark``, or a row of its tiles, has to do: the product of
     ``extents``.
 
     ``copies`` are arrays that every iteration fills before it reads them: each thread works on a copy of its own, but
-    in the last iteration on the array itself.
+    in the last iteration on the array itself. ``aligned`` arrays are copied before the loop and back behind it, where
+    that pays.
     """
 
     mark: str
     extents: tuple[isl.PwAff, ...]
     copies: tuple[str, ...] = ()
+    aligned: AlignedRows | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,9 @@ TECHNIQUES: tuple[Technique, ...] = (
         "pipeline", "start a tile as soon as those that it needs are done, not front by front (target c)"
     ),
     Technique("collapse", "share two parallel loops as one, of which the first may be short (target c)"),
+    Technique(
+        "align", "copy the arrays of a stencil into rows that begin on cache lines, for many steps (target c)"
+    ),
     Technique("simd", "run several iterations of a loop in one vector instruction (target c)"),
     Technique("threads", "share parallel loops between the cores", off=1, is_switch=False),
     Technique("tuned", "use what pv.tune found out about the same loops on this machine", is_switch=False),

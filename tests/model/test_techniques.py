@@ -60,6 +60,7 @@ def test_keywords_switch_techniques_off() -> None:
         "panels": False,
         "jam": False,
         "collapse": False,
+        "align": False,
         "pipeline": False,
         "simd": False,
         "threads": 1,

@@ -1,0 +1,59 @@
+"""The templates of C's helper functions that ask for memory and copy to it."""
+
+from __future__ import annotations
+
+from polyviz.codegen.helpers_c import Helper
+
+MEMORY_HELPERS: dict[tuple[str, str], Helper] = {
+    ("memory_for", ""): Helper(
+        """\
+static inline void *{name}(size_t size)
+{
+#ifdef __linux__
+    /* From 32 MiB on malloc hands out new pages in every call: large ones are there several times as fast. */
+    const size_t page = 2 << 20;
+    if (size >= 16 * page) {
+        extern int madvise(void *, size_t, int);
+        void *memory = aligned_alloc(page, (size + page - 1) / page * page);
+        if (memory)
+            madvise(memory, size, 14);
+        return memory;
+    }
+#endif
+    return malloc(size);
+}
+"""
+    ),
+    ("whole_lines", ""): Helper(
+        """\
+/* The length of rows that fill cache lines, each of so many elements, but no pages: those would share cache sets. */
+static inline int64_t {name}(int64_t length, int64_t line)
+{
+    const int64_t filled = (length + line - 1) / line * line;
+    return filled % (64 * line) ? filled : filled + line;
+}
+"""
+    ),
+    ("first_line", ""): Helper(
+        """\
+static inline void *{name}(void *memory)
+{
+    return (char *)memory + (64 - (uintptr_t)memory % 64) % 64;
+}
+"""
+    ),
+    ("copy_rows", ""): Helper(
+        """\
+/* Copies rows of a size in bytes, which begin every so many bytes. */
+static inline void {name}(
+    void *to, int64_t to_pitch, const void *from, int64_t from_pitch, int64_t rows, int64_t size)
+{
+#ifdef _OPENMP
+    #pragma omp parallel for schedule(static) if (rows * size > 1 << 18)
+#endif
+    for (int64_t row = 0; row < rows; row++)
+        __builtin_memcpy((char *)to + row * to_pitch, (const char *)from + row * from_pitch, size);
+}
+"""
+    ),
+}
