@@ -1,0 +1,165 @@
+"""What a nest of held tiles is, and whether vectors can compute it.
+
+Such a nest is a loop over columns of cells, perhaps in one over rows of them, around the loops of a sum with one update
+in it. A tile of cells can stay in vector registers through the whole sum where each operand is the same element for all
+columns, or has the next element for the next column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from polyviz.codegen.bodies import placed_body, private_name
+from polyviz.codegen.loops import For, Instance
+from polyviz.codegen.row_blocks import (
+    VECTOR_DTYPES,
+    Types,
+    elements_of,
+    is_along,
+    is_computed,
+    is_plain,
+    is_vector,
+    only,
+    written_out,
+)
+from polyviz.model.expression import Assign, Name, walk
+from polyviz.model.program import ArrayType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from polyviz.codegen.loops import LoopNode
+    from polyviz.model.expression import Expression, Instruction
+    from polyviz.model.plan import Plan
+    from polyviz.model.scop import Scop, Statement
+
+MANY_REGISTERS = 32
+"""Vector registers from which on there are larger tiles."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldNest:
+    """The loops ``rows`` (None for none), ``columns`` and ``depth``, outermost first, around one ``instance``."""
+
+    rows: For | None
+    columns: For
+    depth: tuple[For, ...]
+    instance: Instance
+
+    @property
+    def bounds(self) -> tuple[Expression, ...]:
+        """The bounds of all its loops."""
+        loops = (*((self.rows,) if self.rows else ()), self.columns, *self.depth)
+        return tuple(bound for loop in loops for bound in (loop.start, loop.stop))
+
+    @property
+    def along_memory(self) -> LoopNode:
+        """The same nest with a vector loop over columns innermost."""
+        node: LoopNode = replace(self.columns, body=self.instance, held="", vector=True)
+        for loop in reversed(self.depth):
+            node = replace(loop, body=node)
+        return node if self.rows is None else replace(self.rows, body=node, held="")
+
+
+@dataclass(frozen=True, slots=True)
+class HeldTiles:
+    """A nest whose ``update``, of ``statement``, vectors of ``dtype`` compute."""
+
+    nest: HeldNest
+    statement: Statement
+    update: Assign
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class TileWidth:
+    """Tiles of so many ``vectors`` per row run where at least so many columns are left: the last of these tiles may
+    lie over cells that are done already."""
+
+    vectors: int
+    least: int
+
+
+def held_nest(loop: For) -> HeldNest | None:
+    """``loop`` as the outermost one of held tiles, where it is one of a rectangle of cells with the same sums."""
+    rows = loop if loop.held == "rows" else None
+    columns = only(loop.body) if rows else loop
+    if not isinstance(columns, For) or columns.held != "columns" or columns.step != 1:
+        return None
+    depth = list(_loops_in(only(columns.body)))
+    instance = only(depth[-1].body) if depth else None
+    if not isinstance(instance, Instance) or (rows is not None and rows.step != 1):
+        return None
+    cells = {columns.iterator} | ({rows.iterator} if rows else set())
+    nest = HeldNest(rows, columns, tuple(depth), instance)
+    mentioned = {part.name for bound in nest.bounds for part in walk(bound) if isinstance(part, Name)}
+    return None if mentioned & cells else nest
+
+
+def _loops_in(node: LoopNode) -> Iterator[For]:
+    while isinstance(node, For):
+        yield node
+        node = only(node.body)
+
+
+def held_tiles(
+    scop: Scop, nest: HeldNest, bodies: Mapping[str, Sequence[Instruction]], types: Types
+) -> HeldTiles | str:
+    """``nest`` with an update that vectors compute; else, why there is none."""
+    statement = scop.statement(nest.instance.statement)
+    body = placed_body(statement, bodies[statement.name], nest.instance.arguments)
+    if len(body) != 1 or not isinstance(body[0], Assign):
+        return f"{statement.name} is more than one assignment"
+    update = written_out(body[0])
+    target, column = update.target, nest.columns.iterator
+    known = types.arrays.get(target.array)
+    dtype = known.dtype if known is not None else ""
+    if dtype not in VECTOR_DTYPES:
+        return f"{target.array} does not hold {' or '.join(VECTOR_DTYPES)}"
+    if not (is_along(target, column) and is_plain(target, types)):
+        return f"the cells of {target.array} do not lie side by side in memory"
+    moving = {part.name for part in walk(target) if isinstance(part, Name)}
+    if moving & {loop.iterator for loop in nest.depth} or any(
+        one.array == target.array and one != target for one in elements_of(update.value)
+    ):
+        return f"the sums read other cells of {target.array}"
+    if not is_vector(update.value, dtype, column, types) or not is_computed(update.value, dtype, column, types):
+        return f"not all that {statement.name} computes are {dtype} values side by side in memory"
+    return HeldTiles(nest, statement, update, dtype)
+
+
+def with_copies(scop: Scop, plan: Plan, types: Types) -> Types:
+    """``types`` with the temporaries that became arrays of their own, one cell per iteration, side by side."""
+    expanded = {one.array: one for one in plan.expansions if not one.window}
+    copies = {
+        private_name(scop, name): ArrayType(types.arrays[name].dtype, len(one.extents))
+        for name, one in expanded.items()
+    }
+    return Types({**types.arrays, **copies}, types.private - expanded.keys())
+
+
+def tile_shapes(lanes: int, registers: int, *, rows: bool) -> tuple[tuple[int, tuple[TileWidth, ...]], ...]:
+    """The heights of tiles in ``rows``, or in a single one, each with its widths, widest first.
+
+    Tiles are so large that their sums, one vector of each operand in a row, and one value fit into the registers; a
+    sum waits for its last term four times as long as its arithmetic takes, so that narrow tiles of few rows are for
+    ends only. Few columns that are left over are done a vector at a time where that has enough sums of its own.
+    """
+    several = registers >= MANY_REGISTERS
+    single = (1, _covering(lanes, (8, 4, 2, 1) if several else (4, 2, 1)))
+    if not rows:
+        return (single,)
+    tall, wide = (8, 3) if several else (6, 2)
+    return (
+        (tall, (TileWidth(wide, wide * lanes), TileWidth(1, 1))),
+        (tall // 2, _covering(lanes, (4, 1) if several else (2, 1))),
+        single,
+    )
+
+
+def _covering(lanes: int, vectors: Sequence[int]) -> tuple[TileWidth, ...]:
+    """Tiles so wide that the next smaller one would not hold what is left."""
+    return tuple(
+        TileWidth(count, smaller * lanes + 1) for count, smaller in zip(vectors, (*vectors[1:], 0), strict=True)
+    )
