@@ -151,8 +151,8 @@ class _CProgram:
 
     def _notes(self) -> tuple[str, ...]:
         """What could not be done as planned; complete when everything is printed."""
-        printers = (self.blocks, self.array_sums, self.lifted, self.held, self.panels, self.row_blocks, self.time, self.pipelines)
-        return tuple(note for printer in printers for note in printer.notes)
+        printers = (self.blocks, self.array_sums, self.lifted, self.held, self.panels, self.row_blocks, self.time)
+        return tuple(note for printer in (*printers, self.pipelines) for note in printer.notes)
 
     def _top(self, node: LoopNode) -> None:
         """The loops of the whole function; buffers for blocks that no parallel loop surrounds live as long as these."""

@@ -2,7 +2,7 @@
 
 Such a nest is a loop over columns of cells, perhaps in one over rows of them, around the loops of a sum with one update
 in it. A tile of cells can stay in vector registers through the whole sum where each operand is the same element for all
-columns, or has the next element for the next column.
+columns, or has the next element for the next column, or the one after that.
 """
 
 from __future__ import annotations
@@ -11,26 +11,27 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import placed_body, private_name
+from polyviz.codegen.index import written
 from polyviz.codegen.loops import For, Instance
 from polyviz.codegen.row_blocks import (
     VECTOR_DTYPES,
     Types,
     elements_of,
     is_along,
-    is_computed,
     is_plain,
     is_vector,
     only,
     written_out,
 )
-from polyviz.model.expression import Assign, Name, walk
+from polyviz.model.expression import Assign, Element, Expression, Name, rebuild, walk
+from polyviz.model.linear import linear_terms
 from polyviz.model.program import ArrayType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from polyviz.codegen.loops import LoopNode
-    from polyviz.model.expression import Expression, Instruction
+    from polyviz.model.expression import Instruction, Node
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop, Statement
 
@@ -124,9 +125,35 @@ def held_tiles(
         one.array == target.array and one != target for one in elements_of(update.value)
     ):
         return f"the sums read other cells of {target.array}"
-    if not is_vector(update.value, dtype, column, types) or not is_computed(update.value, dtype, column, types):
+    if not is_vector(_side_by_side(update.value, column), dtype, column, types):
         return f"not all that {statement.name} computes are {dtype} values side by side in memory"
     return HeldTiles(nest, statement, update, dtype)
+
+
+def stride(element: Element, column: str) -> int:
+    """How many elements the next column is further along memory: one or two, else 0.
+
+    >>> from polyviz.model.expression import Binary, Constant
+    >>> stride(Element("x", (Binary("+", Binary("*", Constant(2), Name("j")), Name("q")),)), "j")
+    2
+    """
+    terms = [linear_terms(subscript) for subscript in element.subscripts]
+    factors = [0 if found is None else found.get(column, 0) for found in terms]
+    return factors[-1] if factors and factors[-1] in (1, 2) and not any(factors[:-1]) else 0
+
+
+def _side_by_side(value: Expression, column: str) -> Expression:
+    """``value`` as if elements two places apart were neighbours."""
+
+    def place(part: Node) -> Node:
+        if isinstance(part, Element) and stride(part, column) == 2:
+            terms = {**(linear_terms(part.subscripts[-1]) or {}), column: 1}
+            return replace(part, subscripts=(*part.subscripts[:-1], written(terms)))
+        return part if isinstance(part, Element) else rebuild(part, place)
+
+    placed = place(value)
+    assert isinstance(placed, Expression)
+    return placed
 
 
 def with_copies(scop: Scop, plan: Plan, types: Types) -> Types:

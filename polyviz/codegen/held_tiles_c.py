@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.expressions_c import CExpressionPrinter
-from polyviz.codegen.held_tiles import HeldNest, held_nest, held_tiles, tile_shapes, with_copies
+from polyviz.codegen.held_tiles import HeldNest, held_nest, held_tiles, stride, tile_shapes, with_copies
 from polyviz.codegen.index import simplify_subscripts
 from polyviz.codegen.local_names import LocalNames
-from polyviz.codegen.row_blocks import elements_of, is_along
+from polyviz.codegen.row_blocks import elements_of
 from polyviz.model.expression import Binary, Constant, Element, Expression, Name, rebuild, substitute
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ class _Tile:
 
 
 class HeldTilePrinter:
-    """Prints the held tiles of a plan; ``print_loops`` prints loop IR at an indentation, ``notes`` tells why cells do not
-    stay in registers."""
+    """Prints the held tiles of a plan; ``print_loops`` prints loop IR at an indentation, ``notes`` tells why cells do
+    not stay in registers."""
 
     def __init__(
         self,
@@ -244,11 +244,15 @@ class HeldTilePrinter:
         found, column = tile.found, tile.found.nest.columns.iterator
         vectors: dict[Element, str] = {found.update.target: tile.register()}
         for element in elements_of(found.update.value):
-            if element in vectors or not is_along(element, column):
+            apart = stride(element, column)
+            if element in vectors or not apart:
                 continue
             same = sum(other.array == element.array for other in vectors)
             vectors[element] = tile.names.of(f"{element.array}_vector{same or ''}")
-            load = f"*(const loose_{found.dtype} *)&{self._text(tile.placed(element))}"
+            start = f"&{self._text(tile.placed(element))}"
+            load = f"*(const loose_{found.dtype} *){start}"
+            if apart > 1:
+                load = f"{self.vectors.every_second(found.dtype)}({start})"
             self._line(indent, f"const vector_{found.dtype} {vectors[element]} = {load};")
         types = {**self.printer.environment.types, **dict.fromkeys(vectors.values(), found.dtype)}
         inner = CExpressionPrinter(types, self.printer.names, self.printer.element)

@@ -62,6 +62,8 @@ if TYPE_CHECKING:
 
 SHARE = 512
 """Columns of a strip that threads share where there are no other loops for them: a multiple of all tiles."""
+_REPLACED = ("strip", "tile", "reorder", "parallel", "interleave", "no-register-tile")
+"""Steps of decisions that do not hold for a nest whose loops have another order now."""
 _PLAIN_MARKS = (PARALLEL, COLLAPSED, VECTOR, END, JAM, UNROLL_JAM, POINTS, INTERLEAVE, UNROLL)
 """Marks of nests that nothing better than vector loops and threads was found for."""
 
@@ -77,6 +79,11 @@ class HeldLoops:
     column: int
     depth: tuple[int, ...]
     shared: tuple[str, ...]
+
+    @property
+    def in_strips(self) -> bool:
+        """Whether threads share strips of columns, too: a single loop around tiles may be short, that over a batch."""
+        return not self.outer or (self.row is not None and len(self.outer) == 1)
 
 
 def hold_tiles(scop: Scop, dependences: Dependences, mapped: Mapped) -> Mapped:
@@ -153,8 +160,8 @@ def _cells(access: Access, count: int, copies: int) -> list[Row]:
 
 
 def _lies_along(rows: Sequence[Row], column: int) -> bool:
-    """Whether an access finds its next element, or the same one, in the next column."""
-    return rows[-1][column] in (0, 1) and not any(row[column] for row in rows[:-1])
+    """Whether the next column of an access is the same element, the next one in memory, or the one after that."""
+    return rows[-1][column] in (0, 1, 2) and not any(row[column] for row in rows[:-1])
 
 
 def _is_rectangle(statement: Statement, depth: Sequence[int], tile: Sequence[int]) -> bool:
@@ -173,7 +180,7 @@ def _held(
 ) -> Mapped | None:
     """``mapped`` with the nest at ``path`` around held tiles; None where that order is not legal."""
     outer = [_row(statement, iterator) for iterator in found.outer]
-    if len(outer) + (found.row is None) < 2:
+    if found.in_strips:
         outer.append(_strips(_row(statement, found.column)))
     row = () if found.row is None else (_row(statement, found.row),)
     tile, depth = (*row, _row(statement, found.column)), [_row(statement, one) for one in found.depth]
@@ -185,12 +192,12 @@ def _held(
     mark = f"{PARALLEL}:{statement.name}"
     nest = _marked(outer, tile, depth, mark)
     names = (statement.name,)
-    kept = tuple(one for one in mapped.decisions if one.statements != names)
+    kept = (one for one in mapped.decisions if one.statements != names or one.step not in _REPLACED)
     return replace(
         mapped,
         tree=tree_of(mapped.tree.get_domain(), with_part(shape, path, nest)),
         work=(*mapped.work, ParallelWork(mark, region_extents(scop, names, ()))),
-        decisions=(*kept, _decision(statement, found)),
+        decisions=(*kept, *_said(statement, found)),
     )
 
 
@@ -230,12 +237,18 @@ def _marked(
     return nest
 
 
-def _decision(statement: Statement, found: HeldLoops) -> Decision:
+def _said(statement: Statement, found: HeldLoops) -> tuple[Decision, Decision]:
     names = statement.iterators
-    cells = f"vectors of cells along {names[found.column]}"
+    cells, again = f"vectors of cells along {names[found.column]}", ""
     if found.row is not None:
-        again = f"what is read of {' and '.join(found.shared)} serves all rows of a tile"
-        cells = f"tiles of rows along {names[found.row]} and {cells}: {again}"
+        cells = f"tiles of cells along {names[found.row]} and {names[found.column]}"
+        again = f", and what is loaded of {' and '.join(found.shared)} serves all rows of a tile"
     sums = " and ".join(names[one] for one in found.depth)
-    text = f"{cells} stay in registers while the sum over {sums} runs; operands are read where they are"
-    return Decision("held-tile", text, (statement.name,))
+    text = f"{cells} stay in registers while the sum over {sums} runs; operands are read where they are{again}"
+    loops = [f"the loop over {names[one]}" for one in found.outer]
+    loops += [f"strips of {SHARE} iterations of {names[found.column]}"] if found.in_strips else []
+    threads = f"{' and '.join(loops[:2])} run{'s' * (len(loops) == 1)} on all threads"
+    return (
+        Decision("held-tile", text, (statement.name,)),
+        Decision("parallel", threads, (statement.name,)),
+    )
