@@ -247,7 +247,7 @@ def _said(statement: Statement, found: HeldLoops) -> tuple[Decision, Decision]:
     text = f"{cells} stay in registers while the sum over {sums} runs; operands are read where they are{again}"
     loops = [f"the loop over {names[one]}" for one in found.outer]
     loops += [f"strips of {SHARE} iterations of {names[found.column]}"] if found.in_strips else []
-    threads = f"{' and '.join(loops[:2])} run{'s' * (len(loops) == 1)} on all threads"
+    threads = f"threads share {' and '.join(loops[:2])}"
     return (
         Decision("held-tile", text, (statement.name,)),
         Decision("parallel", threads, (statement.name,)),
