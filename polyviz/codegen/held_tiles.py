@@ -23,8 +23,9 @@ from polyviz.codegen.row_blocks import (
     only,
     written_out,
 )
-from polyviz.model.expression import Assign, Element, Expression, Name, rebuild, walk
+from polyviz.model.expression import Assign, Constant, Element, Expression, Name, rebuild, walk
 from polyviz.model.linear import linear_terms
+from polyviz.model.plan import LONGEST_WINDOW
 from polyviz.model.program import ArrayType
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop, Statement
 
+WINDOW_ROWS = 4
+"""Rows of a window in one tile."""
 MANY_REGISTERS = 32
 """Vector registers from which on there are larger tiles."""
 
@@ -65,12 +68,18 @@ class HeldNest:
 
 @dataclass(frozen=True, slots=True)
 class HeldTiles:
-    """A nest whose ``update``, of ``statement``, vectors of ``dtype`` compute."""
+    """A nest whose ``update``, of ``statement``, vectors of ``dtype`` compute.
+
+    What is read along memory is the same for all rows, or, with a ``window``, for all rows and steps of this loop of
+    the sum that are as far apart; without either, rows run one by one.
+    """
 
     nest: HeldNest
     statement: Statement
     update: Assign
     dtype: str
+    shares: bool = False
+    window: For | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +136,43 @@ def held_tiles(
         return f"the sums read other cells of {target.array}"
     if not is_vector(_side_by_side(update.value, column), dtype, column, types):
         return f"not all that {statement.name} computes are {dtype} values side by side in memory"
-    return HeldTiles(nest, statement, update, dtype)
+    along = [one for one in elements_of(update.value) if one != target and stride(one, column)]
+    found = HeldTiles(nest, statement, update, dtype)
+    if nest.rows is None:
+        return found
+    if not any(any(_factors(one, nest.rows.iterator)) for one in along):
+        return replace(found, shares=True)
+    return replace(found, window=_window(nest, nest.rows, along))
+
+
+def _factors(element: Element, iterator: str) -> list[int]:
+    """How the subscripts of ``element``, which are linear, move along ``iterator``."""
+    return [(linear_terms(subscript) or {}).get(iterator, 0) for subscript in element.subscripts]
+
+
+def _window(nest: HeldNest, rows: For, along: Sequence[Element]) -> For | None:
+    """The short loop of the sum that moves all that is read ``along`` memory as ``rows`` do."""
+    for place, loop in enumerate(nest.depth):
+        alike = all(_factors(one, loop.iterator) == _factors(one, rows.iterator) for one in along)
+        inner = [bound for other in nest.depth[place + 1 :] for bound in (other.start, other.stop)]
+        fixed = not any(part == Name(loop.iterator) for bound in inner for part in walk(bound))
+        if alike and fixed and loop.step == 1 and 0 < steps(loop) <= LONGEST_WINDOW:
+            return loop
+    return None
+
+
+def steps(loop: For) -> int:
+    """How many iterations ``loop`` has, where its bounds are numbers; else 0.
+
+    >>> from polyviz.codegen.loops import Block
+    >>> from polyviz.model.expression import Constant
+    >>> steps(For("p", Constant(0), Constant(5), 1, Block(())))
+    5
+    """
+    match loop.start, loop.stop:
+        case Constant(int(start)), Constant(int(stop)):
+            return stop - start
+    return 0
 
 
 def stride(element: Element, column: str) -> int:
@@ -137,8 +182,7 @@ def stride(element: Element, column: str) -> int:
     >>> stride(Element("x", (Binary("+", Binary("*", Constant(2), Name("j")), Name("q")),)), "j")
     2
     """
-    terms = [linear_terms(subscript) for subscript in element.subscripts]
-    factors = [0 if found is None else found.get(column, 0) for found in terms]
+    factors = _factors(element, column)
     return factors[-1] if factors and factors[-1] in (1, 2) and not any(factors[:-1]) else 0
 
 
@@ -166,15 +210,20 @@ def with_copies(scop: Scop, plan: Plan, types: Types) -> Types:
     return Types({**types.arrays, **copies}, types.private - expanded.keys())
 
 
-def tile_shapes(lanes: int, registers: int, *, rows: bool) -> tuple[tuple[int, tuple[TileWidth, ...]], ...]:
+def tile_shapes(
+    lanes: int, registers: int, *, rows: bool, window: bool = False
+) -> tuple[tuple[int, tuple[TileWidth, ...]], ...]:
     """The heights of tiles in ``rows``, or in a single one, each with its widths, widest first.
 
     Tiles are so large that their sums, one vector of each operand in a row, and one value fit into the registers; a
     sum waits for its last term four times as long as its arithmetic takes, so that narrow tiles of few rows are for
-    ends only. Few columns that are left over are done a vector at a time where that has enough sums of its own.
+    ends only. Rows of a window have less to share, and a text for each of them. Few columns that are left over are
+    done a vector at a time where that has enough sums of its own.
     """
     several = registers >= MANY_REGISTERS
     single = (1, _covering(lanes, (8, 4, 2, 1) if several else (4, 2, 1)))
+    if window:
+        return ((WINDOW_ROWS, _covering(lanes, (2, 1))), single)
     if not rows:
         return (single,)
     tall, wide = (8, 3) if several else (6, 2)

@@ -24,11 +24,20 @@ narrower than a vector run in a vector loop of their own.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.expressions_c import CExpressionPrinter
-from polyviz.codegen.held_tiles import HeldNest, held_nest, held_tiles, stride, tile_shapes, with_copies
+from polyviz.codegen.held_tiles import (
+    HeldNest,
+    held_nest,
+    held_tiles,
+    steps,
+    stride,
+    tile_shapes,
+    with_copies,
+)
 from polyviz.codegen.index import simplify_subscripts
 from polyviz.codegen.local_names import LocalNames
 from polyviz.codegen.row_blocks import elements_of
@@ -79,16 +88,21 @@ class _Tile:
         """What the registers are called."""
         return self.names.of(f"{self.found.update.target.array}_tile")
 
-    def register(self) -> str:
-        """The register of the row and the vector that is counted."""
-        return self.sums + "".join(f"[{name}]" for name, _ in self.sizes)
+    def register(self, row: int | None = None) -> str:
+        """The register of the ``row``, None for the one that is counted, and of the vector that is counted."""
+        counted = {} if row is None else {self.names.of("r"): str(row)}
+        return self.sums + "".join(f"[{counted.get(name, name)}]" for name, _ in self.sizes)
 
-    def placed(self, node: Expression, *, first: bool = False) -> Expression:
-        """``node`` in the row and the vector that is counted; in the ``first`` vector, where asked."""
+    def placed(self, node: Expression, *, first: bool = False, at: tuple[int, int] | None = None) -> Expression:
+        """``node`` in the row and the vector that is counted; in the ``first`` vector, where asked, or ``at`` a row and
+        a step of the window."""
         nest = self.found.nest
         moved: dict[str, Expression] = {}
         if nest.rows is not None and self.rows > 1:
-            moved[nest.rows.iterator] = Binary("+", Name(nest.rows.iterator), Name(self.names.of("r")))
+            row = Name(self.names.of("r")) if at is None else Constant(at[0])
+            moved[nest.rows.iterator] = Binary("+", Name(nest.rows.iterator), row)
+        if self.found.window is not None and at is not None:
+            moved[self.found.window.iterator] = Binary("+", self.found.window.start, Constant(at[1]))
         if self.width.vectors > 1 and not first:
             ahead = Binary("*", Constant(self.lanes), Name(self.names.of("v")))
             moved[nest.columns.iterator] = Binary("+", Name(nest.columns.iterator), ahead)
@@ -149,7 +163,8 @@ class HeldTilePrinter:
         self._line(indent + 1, f"if ({stop} - {start} < {lanes}) {{")
         self.print_loops(nest.along_memory, indent + 2)
         self._line(indent + 1, "} else {")
-        shapes = tile_shapes(lanes, self.vectors.processor.vector_registers, rows=nest.rows is not None)
+        registers, window = self.vectors.processor.vector_registers, found.window is not None
+        shapes = tile_shapes(lanes, registers, rows=found.shares, window=window)
         if nest.rows is not None:
             self._bounds(names, nest.rows, indent + 2)
             row, last = nest.rows.iterator, _ends(names, nest.rows)[1]
@@ -224,41 +239,79 @@ class HeldTilePrinter:
 
     def _sum(self, tile: _Tile, indent: int) -> None:
         """The loops of the sum around one step of all cells of the tile."""
-        found = tile.found
-        for loop in found.nest.depth:
+        depth, window = tile.found.nest.depth, tile.found.window
+        if window is None or tile.rows == 1:
+            self._loops(depth, indent, partial(self._unrolled, tile.sizes, step=partial(self._step, tile)))
+            return
+        place, vectors = depth.index(window), tile.sizes[1:]
+
+        def lines(indent: int) -> None:
+            for line in range(tile.rows + steps(window) - 1):
+                step = partial(self._line_of_window, tile, line)
+                self._loops(depth[place + 1 :], indent, partial(self._unrolled, vectors, step=step))
+
+        self._loops(depth[:place], indent, lines)
+
+    def _loops(self, loops: Sequence[For], indent: int, body: Callable[[int], None]) -> None:
+        """``loops`` around what ``body`` prints."""
+        for number, loop in enumerate(loops):
             name, advance = loop.iterator, "++" if loop.step == 1 else f" += {loop.step}"
             bounds = f"int64_t {name} = {self._text(loop.start)}; {name} < {self.printer.bound(loop.stop)}"
-            self._line(indent, f"for ({bounds}; {name}{advance}) {{")
-            indent += 1
-        inside = indent
-        for name, count in tile.sizes:
-            self._line(inside, f"#pragma GCC unroll {count}")
-            self._line(inside, f"for (int {name} = 0; {name} < {count}; {name}++) {{")
-            inside += 1
-        self._step(tile, inside)
-        for closed in range(inside - 1, indent - len(found.nest.depth) - 1, -1):
-            self._line(closed, "}")
+            self._line(indent + number, f"for ({bounds}; {name}{advance}) {{")
+        body(indent + len(loops))
+        self._close(len(loops), indent)
+
+    def _unrolled(self, sizes: Sequence[tuple[str, int]], indent: int, step: Callable[[int], None]) -> None:
+        """Loops that the compiler writes out around what ``step`` prints."""
+        for number, (name, count) in enumerate(sizes):
+            self._line(indent + number, f"#pragma GCC unroll {count}")
+            self._line(indent + number, f"for (int {name} = 0; {name} < {count}; {name}++) {{")
+        step(indent + len(sizes))
+        self._close(len(sizes), indent)
+
+    def _close(self, count: int, indent: int) -> None:
+        for number in reversed(range(count)):
+            self._line(indent + number, "}")
 
     def _step(self, tile: _Tile, indent: int) -> None:
         """One term for one vector of cells."""
-        found, column = tile.found, tile.found.nest.columns.iterator
-        vectors: dict[Element, str] = {found.update.target: tile.register()}
+        self._update(tile, self._loaded(tile, indent), indent)
+
+    def _line_of_window(self, tile: _Tile, line: int, indent: int) -> None:
+        """What is loaded for one row and the first step, or for later rows and steps as far on, for all that use it."""
+        assert tile.found.window is not None
+        pairs = [(row, line - row) for row in range(tile.rows) if 0 <= line - row < steps(tile.found.window)]
+        vectors = self._loaded(tile, indent, pairs[0])
+        for pair in pairs:
+            self._update(tile, vectors, indent, pair)
+
+    def _loaded(self, tile: _Tile, indent: int, at: tuple[int, int] | None = None) -> dict[Element, str]:
+        """The registers of what is read along memory, loaded."""
+        found, vectors = tile.found, dict[Element, str]()
         for element in elements_of(found.update.value):
-            apart = stride(element, column)
-            if element in vectors or not apart:
+            apart = stride(element, found.nest.columns.iterator)
+            if element in vectors or element == found.update.target or not apart:
                 continue
             same = sum(other.array == element.array for other in vectors)
             vectors[element] = tile.names.of(f"{element.array}_vector{same or ''}")
-            start = f"&{self._text(tile.placed(element))}"
+            start = f"&{self._text(tile.placed(element, at=at))}"
             load = f"*(const loose_{found.dtype} *){start}"
             if apart > 1:
                 load = f"{self.vectors.every_second(found.dtype)}({start})"
             self._line(indent, f"const vector_{found.dtype} {vectors[element]} = {load};")
+        return vectors
+
+    def _update(
+        self, tile: _Tile, loaded: Mapping[Element, str], indent: int, at: tuple[int, int] | None = None
+    ) -> None:
+        """One term for the register of a row."""
+        found, register = tile.found, tile.register(None if at is None else at[0])
+        vectors = {**loaded, found.update.target: register}
         types = {**self.printer.environment.types, **dict.fromkeys(vectors.values(), found.dtype)}
         inner = CExpressionPrinter(types, self.printer.names, self.printer.element)
-        value = inner.expression(tile.placed(_named(found.update.value, vectors)))
-        source = f"  // line {found.statement.span.line}: {found.statement.headline}"
-        self.text.add(indent, f"{tile.register()} = {value};{source}", found.statement)
+        value = inner.expression(tile.placed(_named(found.update.value, vectors), at=at))
+        source = f"  // line {found.statement.span.line}: {found.statement.headline}" if at is None or not at[0] else ""
+        self.text.add(indent, f"{register} = {value};{source}", found.statement)
 
     def _counted(self, sizes: Sequence[tuple[str, int]], indent: int) -> int:
         """Loops that count rows and vectors around a line; the indentation of that."""

@@ -18,6 +18,7 @@ import islpy as isl
 from polyviz.analysis import band_properties
 from polyviz.analysis.order_below import keeps_order_below
 from polyviz.analysis.strides import access_rows, rank
+from polyviz.analysis.trip_counts import longest
 from polyviz.mapping.register_tile import require_simple
 from polyviz.mapping.roles import RefusedError, copies_of
 from polyviz.mapping.storage import scatters
@@ -29,6 +30,7 @@ from polyviz.model.plan import (
     HELD_ROWS,
     INTERLEAVE,
     JAM,
+    LONGEST_WINDOW,
     PARALLEL,
     POINTS,
     UNROLL,
@@ -62,6 +64,8 @@ if TYPE_CHECKING:
 
 SHARE = 512
 """Columns of a strip that threads share where there are no other loops for them: a multiple of all tiles."""
+ROWS = 16
+"""Rows of a strip that threads share where tiles take several of a window's rows: a multiple of these."""
 _REPLACED = ("strip", "tile", "reorder", "parallel", "interleave", "no-register-tile")
 """Steps of decisions that do not hold for a nest whose loops have another order now."""
 _PLAIN_MARKS = (PARALLEL, COLLAPSED, VECTOR, END, JAM, UNROLL_JAM, POINTS, INTERLEAVE, UNROLL)
@@ -71,19 +75,20 @@ _PLAIN_MARKS = (PARALLEL, COLLAPSED, VECTOR, END, JAM, UNROLL_JAM, POINTS, INTER
 @dataclass(frozen=True, slots=True)
 class HeldLoops:
     """What each iterator of a statement is for: those of ``outer`` go around the tiles, ``row`` (None for none) and
-    ``column`` move the cells of a tile, the sum runs over ``depth``. ``shared`` are the arrays whose vectors serve all
-    rows of a tile."""
+    ``column`` move the cells of a tile, the sum runs over ``depth``. ``shared`` are the arrays whose vectors serve
+    several rows of a tile; ``window``: in different steps of the sum."""
 
     outer: tuple[int, ...]
     row: int | None
     column: int
     depth: tuple[int, ...]
     shared: tuple[str, ...]
+    window: bool = False
 
     @property
     def in_strips(self) -> bool:
         """Whether threads share strips of columns, too: a single loop around tiles may be short, that over a batch."""
-        return not self.outer or (self.row is not None and len(self.outer) == 1)
+        return not self.window and (not self.outer or (self.row is not None and len(self.outer) == 1))
 
 
 def hold_tiles(scop: Scop, dependences: Dependences, mapped: Mapped) -> Mapped:
@@ -145,11 +150,25 @@ def held_loops(scop: Scop, dependences: Dependences, statement: Statement) -> He
     if not along or any(rank(rows) == count for _, rows in along):
         raise RefusedError("no operand is used again")
     row = next((one for one in reversed(others) if not any(line[one] for _, rows in along for line in rows)), None)
+    window = None if row is not None else _window_row(statement, others, depth, [rows for _, rows in along])
+    row = row if window is None else window
     if not _is_rectangle(statement, depth, (column,) if row is None else (row, column)):
         raise RefusedError("its sums have different steps")
     outer = tuple(one for one in others if one != row)
     shared = tuple(dict.fromkeys(array for array, _ in along)) if row is not None else ()
-    return HeldLoops(outer, row, column, depth, shared)
+    return HeldLoops(outer, row, column, depth, shared, window is not None)
+
+
+def _window_row(
+    statement: Statement, rows: Sequence[int], depth: Sequence[int], along: Sequence[Sequence[Row]]
+) -> int | None:
+    """The last of ``rows`` that moves all that lies ``along`` memory just as some short loop of the sum does."""
+    for row in reversed(rows):
+        for step in depth:
+            alike = all(line[row] == line[step] for lines in along for line in lines)
+            if alike and longest(statement.domain, step) <= LONGEST_WINDOW:
+                return row
+    return None
 
 
 def _cells(access: Access, count: int, copies: int) -> list[Row]:
@@ -181,7 +200,9 @@ def _held(
     """``mapped`` with the nest at ``path`` around held tiles; None where that order is not legal."""
     outer = [_row(statement, iterator) for iterator in found.outer]
     if found.in_strips:
-        outer.append(_strips(_row(statement, found.column)))
+        outer.append(_strips(_row(statement, found.column), SHARE))
+    if found.window and found.row is not None:
+        outer.append(_strips(_row(statement, found.row), ROWS))
     row = () if found.row is None else (_row(statement, found.row),)
     tile, depth = (*row, _row(statement, found.column)), [_row(statement, one) for one in found.depth]
     shape = shape_of(mapped.tree)
@@ -208,9 +229,9 @@ def _row(statement: Statement, iterator: int) -> isl.UnionPwAff:
     return isl.UnionPwAff.from_pw_aff(value.intersect_domain(statement.domain))
 
 
-def _strips(row: isl.UnionPwAff) -> isl.UnionPwAff:
-    """The first of the columns that a thread takes at once."""
-    size = isl.Val(SHARE)
+def _strips(row: isl.UnionPwAff, count: int) -> isl.UnionPwAff:
+    """The first of so many columns, or rows, that a thread takes at once."""
+    size = isl.Val(count)
     return row.scale_down_val(size).floor().scale_val(size)
 
 
@@ -242,11 +263,13 @@ def _said(statement: Statement, found: HeldLoops) -> tuple[Decision, Decision]:
     cells, again = f"vectors of cells along {names[found.column]}", ""
     if found.row is not None:
         cells = f"tiles of cells along {names[found.row]} and {names[found.column]}"
-        again = f", and what is loaded of {' and '.join(found.shared)} serves all rows of a tile"
+        which = "several" if found.window else "all"
+        again = f", and what is loaded of {' and '.join(found.shared)} serves {which} rows of a tile"
     sums = " and ".join(names[one] for one in found.depth)
     text = f"{cells} stay in registers while the sum over {sums} runs; operands are read where they are{again}"
     loops = [f"the loop over {names[one]}" for one in found.outer]
     loops += [f"strips of {SHARE} iterations of {names[found.column]}"] if found.in_strips else []
+    loops += [f"strips of {ROWS} iterations of {names[found.row]}"] if found.window and found.row is not None else []
     threads = f"threads share {' and '.join(loops[:2])}"
     return (
         Decision("held-tile", text, (statement.name,)),

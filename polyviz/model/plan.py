@@ -51,6 +51,9 @@ above a parallel loop right inside a ``parallel`` one: threads share the pairs o
 stands above a parallel loop along cells that may stay in vector registers through all loops of a sum, which are right
 inside it; ``held-rows`` above one around it whose iterations may do so together, with the same columns and sums."""
 
+LONGEST_WINDOW = 8
+"""Steps of a sum that are written out for rows under ``held-rows``, which find what they need in one another's."""
+
 TARGET_MARKS = frozenset({
     PARALLEL, VECTOR, LOCAL, POINTS, END, UNROLL, BLOCK, TEAM, REDUCED, INTERLEAVE, JAM, UNROLL_JAM, PIPELINE, WAITING,
     COLLAPSED, HELD_ROWS, HELD_COLUMNS,
