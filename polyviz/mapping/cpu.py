@@ -140,7 +140,7 @@ def make_plan(
     else:
         mapped = _mapped(scop, dependences, schedule, tile, registers, rules, blocks, forms)
     if target == "c" and not (tile or in_order):
-        mapped = hold_tiles(scop, dependences, mapped) if registers is not None else mapped
+        mapped = hold_tiles(scop, dependences, mapped, registers.processor) if registers is not None else mapped
         mapped = rows_side_by_side(scop, dependences, mapped, panels=panels, jam=jam)
     if target == "numba" and not in_order:
         wanted = {"accumulate": accumulate, "interleave": interleave, "lift": lift}

@@ -23,6 +23,7 @@ from polyviz.mapping.register_tile import require_simple
 from polyviz.mapping.roles import RefusedError, copies_of
 from polyviz.mapping.storage import scatters
 from polyviz.mapping.work import region_extents
+from polyviz.model.expression import Assign, Binary, Constant, Element, Unary
 from polyviz.model.plan import (
     COLLAPSED,
     END,
@@ -58,10 +59,14 @@ if TYPE_CHECKING:
     from polyviz.analysis.strides import Row
     from polyviz.mapping.marked import Mapped
     from polyviz.model.dependences import Dependences
+    from polyviz.model.expression import Expression
+    from polyviz.model.processor import Processor
     from polyviz.model.scop import Access, Scop, Statement
     from polyviz.transform.shape import Shape
     from polyviz.transform.tree import Path
 
+_DOUBLE = 8
+_ARITHMETIC = ("+", "-", "*", "/")
 SHARE = 512
 """Columns of a strip that threads share where there are no other loops for them: a multiple of all tiles."""
 ROWS = 16
@@ -91,11 +96,11 @@ class HeldLoops:
         return not self.window and (not self.outer or (self.row is not None and len(self.outer) == 1))
 
 
-def hold_tiles(scop: Scop, dependences: Dependences, mapped: Mapped) -> Mapped:
-    """``mapped`` with the cells of sums in register tiles in each outermost nest where that is known to pay."""
+def hold_tiles(scop: Scop, dependences: Dependences, mapped: Mapped, processor: Processor) -> Mapped:
+    """``mapped`` with the cells of sums in registers of ``processor`` in each outermost nest where that pays."""
     for path, statement in _nests(scop, mapped.tree):
         try:
-            found = held_loops(scop, dependences, statement)
+            found = held_loops(scop, dependences, statement, processor.lanes(_DOUBLE))
         except RefusedError:
             continue
         changed = _held(scop, dependences, mapped, path, statement, found)
@@ -127,12 +132,13 @@ def _plain_statement(shape: Shape) -> bool:
     return not isinstance(shape, Branches) and not shape.children
 
 
-def held_loops(scop: Scop, dependences: Dependences, statement: Statement) -> HeldLoops:
-    """What each loop of ``statement`` is for.
+def held_loops(scop: Scop, dependences: Dependences, statement: Statement, lanes: int) -> HeldLoops:
+    """What each loop of ``statement`` is for, where vectors have so many ``lanes``.
 
     Raises RefusedError where the accesses do not move as held tiles need it, or give nothing to use again.
     """
     require_simple(scop, dependences, statement)
+    _require_sum(statement)
     count = len(statement.iterators)
     [write] = [access for access in statement.accesses if access.kind == "write"]
     cells = _cells(write, count, copies_of(dependences).get(write.array, 0))
@@ -143,6 +149,10 @@ def held_loops(scop: Scop, dependences: Dependences, statement: Statement) -> He
     if not depth or len(unit) != 1 or len(depth) + 1 + len(others) != count or rank(cells) != 1 + len(others):
         raise RefusedError(f"{write.array} is not updated along loops of a sum, and contiguous along another one")
     column = unit[0]
+    if longest(statement.domain, column) < lanes:
+        raise RefusedError("its rows are shorter than a vector")
+    if any(one.array == write.array and not one.relation.is_equal(write.relation) for one in statement.accesses):
+        raise RefusedError(f"the sums read other cells of {write.array}")
     reads = [(access, _cells(access, count, 0)) for access in statement.accesses if access.array != write.array]
     if any(rows and not _lies_along(rows, column) for _, rows in reads):
         raise RefusedError("an operand jumps along the cells")
@@ -169,6 +179,37 @@ def _window_row(
             if alike and longest(statement.domain, step) <= LONGEST_WINDOW:
                 return row
     return None
+
+
+def _require_sum(statement: Statement) -> None:
+    """Refuse what does not build on the cell that it updates, and what vectors do not compute as single numbers."""
+    assign = statement.body[0]
+    if len(statement.body) != 1 or not isinstance(assign, Assign):
+        raise RefusedError("the statement is more than one assignment")
+    parts = list(_parts(assign.value))
+    if assign.operator is None and assign.target not in parts:
+        raise RefusedError("the new value does not build on the old one")
+    if assign.operator not in (None, *_ARITHMETIC) or not all(map(_is_arithmetic, parts)):
+        raise RefusedError("it is no sum of products")
+
+
+def _parts(value: Expression) -> Iterator[Expression]:
+    """``value`` and its parts, without what is in subscripts."""
+    yield value
+    if isinstance(value, Unary):
+        yield from _parts(value.operand)
+    elif isinstance(value, Binary):
+        yield from _parts(value.left)
+        yield from _parts(value.right)
+
+
+def _is_arithmetic(part: Expression) -> bool:
+    match part:
+        case Element() | Constant() | Unary("-"):
+            return True
+        case Binary(operator):
+            return operator in _ARITHMETIC
+    return False
 
 
 def _cells(access: Access, count: int, copies: int) -> list[Row]:

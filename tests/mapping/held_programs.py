@@ -103,6 +103,25 @@ ALONE = {
                 for k in range(i + 1):
                     out[i] += signal[i - k] * weights[k]
         """,
+    "rows shorter than a vector": """
+        def short(out, image, weights):
+            for i in range(out.shape[0]):
+                for j in range(4):
+                    for k in range(weights.shape[0]):
+                        out[i, j] += image[i, j + k] * weights[k]
+        """,
+    "a maximum": """
+        def largest(out, signal, weights):
+            for i in range(out.shape[0]):
+                for k in range(weights.shape[0]):
+                    out[i] = max(out[i], signal[i + k] * weights[k])
+        """,
+    "the last product": """
+        def last(out, signal, weights):
+            for i in range(out.shape[0]):
+                for k in range(weights.shape[0]):
+                    out[i] = signal[i + k] * weights[k]
+        """,
     "cells wait for others": """
         def recurrence(out, signal, weights):
             for i in range(weights.shape[0], out.shape[0]):

@@ -47,7 +47,7 @@ def marks(plan: Plan) -> list[str]:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_cells_of_sums_over_windows_stay_in_registers(name: str) -> None:
-    rows = [] if name in ("window", "filter") else [HELD_ROWS]
+    rows = [] if name == "filter" else [HELD_ROWS]
     assert marks(plan_of(PROGRAMS[name])) == [*rows, HELD_COLUMNS]
 
 
@@ -75,6 +75,9 @@ def test_it_says_what_stays_in_registers_and_what_threads_share() -> None:
         "parallel": "threads share the loop over b and the loop over i",
     }
     assert said(plan_of(PROGRAMS["filter"]))["parallel"] == "threads share strips of 512 iterations of i"
+    window = said(plan_of(PROGRAMS["window"]))
+    assert window["held-tile"].endswith("what is loaded of image serves several rows of a tile")
+    assert window["parallel"] == "threads share strips of 16 iterations of i"
     lines = said(plan_of(PROGRAMS["lines"]))["parallel"]
     assert lines == "threads share the loop over b and strips of 512 iterations of j"
 
