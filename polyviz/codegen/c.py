@@ -15,6 +15,7 @@ from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.expressions_c import CExpressionPrinter, never_free
 from polyviz.codegen.factored import planned_bodies
 from polyviz.codegen.grouped_folds_c import GroupedFoldPrinter
+from polyviz.codegen.held_tiles_c import HeldTilePrinter
 from polyviz.codegen.jam_c import JamPrinter
 from polyviz.codegen.lifted_c import LiftedPrinter
 from polyviz.codegen.local_ranges import ranges_of_locals
@@ -44,7 +45,7 @@ from polyviz.model.program import ArrayType, FloatingPoint, Program, ProgramArgu
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from polyviz.model.expression import Expression, Instruction
+    from polyviz.model.expression import Instruction
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
 
@@ -108,6 +109,7 @@ class _CProgram:
         self.row_blocks = RowBlockPrinter(self.scop, self.types, self.private, *shown, self._node, self.vectors)
         swept = (self.scop, self.plan, self.row_blocks.types)
         self.lifted = LiftedPrinter(*swept, self.dtypes, *shown, self._plain_loop, self.vectors)
+        self.held = HeldTilePrinter(*swept, *shown, self._node, self.vectors)
         self.jams = JamPrinter(self.scop, *shown, self._node)
         self.time = TimeStepPrinter(*swept, *shown, self._plain_loop, self.vectors)
         typed = (self.types, self.private, self.dtypes, *shown)
@@ -116,9 +118,8 @@ class _CProgram:
         self.pipelines = PipelinePrinter(self.plan, *shown, self.blocks, self.row_blocks, self._node)
         wanted = (self.scop, self.plan.periodic, lambda name: self.bodies[name])
         self.periodic = PeriodicPrinter(*wanted, *shown, self._plain_loop, self._one_loop)
-        self.array_sums = ArraySumPrinter(
-            self.plan, self.types, self.dtypes, *shown, self.floating_point, SMALLEST_PARALLEL_WORK, self.bodies
-        )
+        added = (self.floating_point, SMALLEST_PARALLEL_WORK, self.bodies)
+        self.array_sums = ArraySumPrinter(self.plan, self.types, self.dtypes, *shown, *added)
 
     def program(self) -> Program:
         self._top(lower(self.scop, self.plan, self.arrays.taken, frozenset(self.blocks.blocks)))
@@ -150,8 +151,8 @@ class _CProgram:
 
     def _notes(self) -> tuple[str, ...]:
         """What could not be done as planned; complete when everything is printed."""
-        printers = (self.blocks, self.array_sums, self.lifted, self.panels, self.row_blocks, self.time, self.pipelines)
-        return tuple(note for printer in printers for note in printer.notes)
+        printers = (self.blocks, self.array_sums, self.lifted, self.held, self.panels, self.row_blocks, self.time)
+        return tuple(note for printer in (*printers, self.pipelines) for note in printer.notes)
 
     def _top(self, node: LoopNode) -> None:
         """The loops of the whole function; buffers for blocks that no parallel loop surrounds live as long as these."""
@@ -211,9 +212,6 @@ class _CProgram:
         self.text.add(1, f"return {'failure' if self.arrays.helpers else '0'};")
         self.text.add(0, "}")
 
-    def _index(self, node: Expression) -> str:
-        return self.printer.expression(node)
-
     def _node(self, node: LoopNode, indent: int) -> None:
         match node:
             case Block() | For() if not self.sharing and self.blocks.team(node) is not None:
@@ -221,7 +219,7 @@ class _CProgram:
             case Block():
                 self._block(node, self.temporaries.declarations(node), indent)
             case If(condition, then, otherwise):
-                self.text.add(indent, f"if ({self._index(condition)}) {{")
+                self.text.add(indent, f"if ({self.printer.expression(condition)}) {{")
                 self._node(then, indent + 1)
                 if otherwise is not None:
                     self.text.add(indent, "} else {")
@@ -294,7 +292,7 @@ class _CProgram:
         self._plain_loop(node, indent)
 
     def _turns(self, node: For) -> str:
-        return dynamic(node, self.scop, work_of(self.plan, node.parallel), self._index)
+        return dynamic(node, self.scop, work_of(self.plan, node.parallel), self.printer.expression)
 
     def _vector_loop(self, node: For, indent: int) -> None:
         """A loop in vector lanes, which do not branch where they can choose instead."""
@@ -308,7 +306,9 @@ class _CProgram:
 
     def _whole_nest(self, node: For, indent: int) -> bool:
         """Print ``node`` with all that is in it in one of the forms that are made for some nests, if it has one."""
-        if (fold := self.folds.fold(node, self.bodies)) is not None:
+        if (held := self.held.nest(node, self.bodies)) is not None:
+            self.held.write(held, indent)
+        elif (fold := self.folds.fold(node, self.bodies)) is not None:
             self.folds.write(fold, indent)
         elif (group := self.grouped.fold(node, self.bodies)) is not None:
             self.grouped.write(group, self.bodies, indent)
@@ -361,7 +361,7 @@ class _CProgram:
     def _plain_loop(self, node: For, indent: int, pragma: str = "") -> None:
         name, stop = node.iterator, self.printer.bound(node.stop)
         advance = "++" if node.step == 1 else f" += {node.step}"
-        header = f"int64_t {name} = {self._index(node.start)}; {name} < {stop}; {name}{advance}"
+        header = f"int64_t {name} = {self.printer.expression(node.start)}; {name} < {stop}; {name}{advance}"
         packed = self._pack_before(node, indent)
         if pragma:
             self.text.add(indent, pragma)
@@ -384,7 +384,7 @@ class _CProgram:
     def _if_it_pays(self, mark: str, least: int = SMALLEST_PARALLEL_WORK) -> str:
         """The clause that keeps a region with no more than ``least`` statement instances on one thread."""
         size = work_of(self.plan, mark)
-        return "" if size is None else f" if ({self._index(size)} > {least})"
+        return "" if size is None else f" if ({self.printer.expression(size)} > {least})"
 
     def _instance(self, node: Instance, indent: int) -> None:
         if node.statement in self.blocks.blocks:

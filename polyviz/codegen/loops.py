@@ -7,7 +7,7 @@ target serves bounds, conditions, subscripts and bodies.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from polyviz.model.expression import Binary, Call, Constant, Expression, Unary
 
@@ -49,7 +49,8 @@ class For(LoopNode):
     iteration, a tile, waits until the row before has passed it. ``unroll_jam``: how many iterations may run
     together inside the vector loop in the body although they are not parallel, each column doing them in order; 1
     for no more than one. ``collapsed``: threads share its iterations together with those of the parallel loop right
-    around it.
+    around it. ``held``: cells of several iterations may stay in registers through the loops of a sum inside, along
+    ``columns`` of memory or in ``rows`` around these; empty for none.
     """
 
     iterator: str
@@ -67,6 +68,7 @@ class For(LoopNode):
     waits: bool = False
     unroll_jam: int = 1
     collapsed: bool = False
+    held: Literal["", "rows", "columns"] = ""
 
 
 @dataclass(frozen=True, slots=True)

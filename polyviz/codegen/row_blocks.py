@@ -106,7 +106,7 @@ def row_block(
     dtype = known.dtype if known is not None else ""
     if dtype not in VECTOR_DTYPES:
         return f"{target.array} does not hold {' or '.join(VECTOR_DTYPES)}"
-    if not is_along(target, columns.iterator) or not _is_plain(target, types):
+    if not is_along(target, columns.iterator) or not is_plain(target, types):
         return f"the cells of {target.array} do not lie side by side in memory"
     if not is_vector(updates[0].value, dtype, columns.iterator, types):
         return f"not all that {statement.name} computes are {dtype} values side by side in memory"
@@ -164,7 +164,7 @@ def is_computed(
             if node == sum_in:
                 return True
             known = types.arrays.get(node.array)
-            fits = known is not None and known.dtype == dtype and _is_plain(node, types)
+            fits = known is not None and known.dtype == dtype and is_plain(node, types)
             return fits and (is_along(node, column) or _is_fixed(node, column))
         case Constant(float()):
             return infer(node, environment).name == dtype
@@ -181,7 +181,7 @@ def is_vector(value: Expression, dtype: str, column: str, types: Types) -> bool:
     return moves and is_computed(value, dtype, column, types)
 
 
-def _is_plain(element: Element, types: Types) -> bool:
+def is_plain(element: Element, types: Types) -> bool:
     """Whether ``element`` is where its subscripts say, in an array without gaps."""
     kind = types.arrays[element.array]
     return (

@@ -26,6 +26,8 @@ from polyviz.model.isl_limits import LimitError, at_most
 from polyviz.model.plan import (
     COLLAPSED,
     END,
+    HELD_COLUMNS,
+    HELD_ROWS,
     INTERLEAVE,
     JAM,
     LOCAL,
@@ -312,6 +314,7 @@ def _for(node: isl.AstNode, place: _Place) -> LoopNode:
         waits,
         jammed,
         collapsed,
+        "rows" if HELD_ROWS in place.marks else "columns" if HELD_COLUMNS in place.marks else "",
     )
 
 

@@ -1,4 +1,5 @@
-"""Vector types and functions in C that printers of vector loops share: shifted registers, and sums over lanes."""
+"""Vector types and functions in C that printers of vector loops share: shifted registers, loads of every second
+element, and sums over lanes."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.register_tile_c import vector_types
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.processor import Processor
 
@@ -20,6 +23,7 @@ class VectorFunctions:
     processor: Processor | None
     shifts: dict[str, set[int]] = field(default_factory=dict)
     totals: set[str] = field(default_factory=set)
+    seconds: set[str] = field(default_factory=set)
 
     def lanes(self, dtype: str) -> int:
         """How many numbers a vector holds."""
@@ -43,6 +47,12 @@ class VectorFunctions:
             self.shift(dtype, half)
         return f"total_{dtype}"
 
+    def every_second(self, dtype: str) -> str:
+        """The function that loads every second element, from an address on."""
+        self.use(dtype)
+        self.seconds.add(dtype)
+        return f"every_second_{dtype}"
+
     def write(self, text: TextBuilder) -> None:
         """The types and functions that stand before the kernel, added to those that are there."""
         for dtype, distances in sorted(self.shifts.items()):
@@ -51,7 +61,7 @@ class VectorFunctions:
                 if line not in text.lines:
                     text.add(0, line)
             lanes = self.lanes(dtype)
-            if distances:
+            if distances or dtype in self.seconds:
                 whole = "int64_t" if dtype == "float64" else "int32_t"
                 size = self.processor.vector_bytes
                 text.add(0, f"typedef {whole} places_{dtype} __attribute__((vector_size({size})));")
@@ -59,6 +69,8 @@ class VectorFunctions:
                 _print_shift(dtype, distance, lanes, text)
             if dtype in self.totals:
                 _print_total(dtype, lanes, text)
+            if dtype in self.seconds:
+                _print_every_second(dtype, lanes, text)
 
 
 def _halves(lanes: int) -> list[int]:
@@ -69,17 +81,33 @@ def _halves(lanes: int) -> list[int]:
 def _print_shift(dtype: str, distance: int, lanes: int, text: TextBuilder) -> None:
     """The function that takes ``lanes`` elements out of two vectors, from ``distance`` on."""
     kind = f"vector_{dtype}"
-    places = ", ".join(map(str, range(distance, distance + lanes)))
     text.add(0, "")
     text.add(0, f"/* The {lanes} elements that begin at place {distance} of the first vector. */")
     text.add(0, f"static inline {kind} shifted_{distance}_{dtype}({kind} first, {kind} next)")
     text.add(0, "{")
+    _print_shuffle(dtype, range(distance, distance + lanes), text)
+
+
+def _print_shuffle(dtype: str, chosen: Iterable[int], text: TextBuilder) -> None:
+    """The end of a function: the elements at the ``chosen`` places of the vectors ``first`` and ``next``."""
+    places = ", ".join(map(str, chosen))
     text.add(0, "#ifdef __clang__")
     text.add(1, f"return __builtin_shufflevector(first, next, {places});")
     text.add(0, "#else")
     text.add(1, f"return __builtin_shuffle(first, next, (places_{dtype}){{{places}}});")
     text.add(0, "#endif")
     text.add(0, "}")
+
+
+def _print_every_second(dtype: str, lanes: int, text: TextBuilder) -> None:
+    """The function that loads every second element, and nothing behind the last one."""
+    kind, loose = f"vector_{dtype}", f"const loose_{dtype} *"
+    text.add(0, "")
+    text.add(0, f"/* {lanes} elements, each two places behind the one before it. */")
+    text.add(0, f"static inline {kind} every_second_{dtype}(const {C_TYPE_NAMES[dtype]} *start)")
+    text.add(0, "{")
+    text.add(1, f"const {kind} first = *({loose})start, next = *({loose})(start + {lanes - 1});")
+    _print_shuffle(dtype, [*range(0, lanes, 2), *range(lanes + 1, 2 * lanes, 2)], text)
 
 
 def _print_total(dtype: str, lanes: int, text: TextBuilder) -> None:

@@ -16,9 +16,9 @@ import islpy as isl
 from polyviz.analysis import find_reductions
 from polyviz.analysis.strides import direction, motions, statement_rows
 from polyviz.model.expression import Assign, Call
-from polyviz.model.plan import Accumulation
+from polyviz.model.plan import HELD_COLUMNS, Accumulation
 from polyviz.model.schedule import Decision
-from polyviz.transform.tree import band_at, bands, statements_under
+from polyviz.transform.tree import band_at, bands, marks_above, statements_under
 
 if TYPE_CHECKING:
     from polyviz.analysis import Reduction
@@ -47,7 +47,8 @@ def find_accumulations(
     for path in paths:
         band = band_at(tree, path)
         inside = any(other != path and other[: len(path)] == path for other in paths)
-        names = () if inside else statements_under(band)
+        held = HELD_COLUMNS in marks_above(band)
+        names = () if inside or held else statements_under(band)
         others = (scop.statement(name) for name in names if name not in reductions)
         anew = {access.array for one in others if _moves_on(one, band) for access in _writes(one)}
         for name in names:

@@ -23,6 +23,7 @@ from polyviz.mapping.for_c import (
     with_vector_loops,
 )
 from polyviz.mapping.full_tiles import find_full_tiles
+from polyviz.mapping.held_tiles import hold_tiles
 from polyviz.mapping.innermost import (
     distribute_innermost,
     is_concurrent,
@@ -140,6 +141,7 @@ def make_plan(
     else:
         mapped = _mapped(scop, dependences, schedule, tile, registers, rules, blocks, forms)
     if target == "c" and not (tile or in_order):
+        mapped = hold_tiles(scop, dependences, mapped, registers.processor) if registers is not None else mapped
         mapped = rows_side_by_side(scop, dependences, mapped, panels=panels, jam=jam)
     if target == "numba" and not in_order:
         wanted = {"accumulate": accumulate, "interleave": interleave, "lift": lift}

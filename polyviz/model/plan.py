@@ -29,6 +29,8 @@ UNROLL_JAM = "unroll-jam"
 PIPELINE = "pipeline"
 WAITING = "waiting"
 COLLAPSED = "collapsed"
+HELD_ROWS = "held-rows"
+HELD_COLUMNS = "held-columns"
 """Names of the mark nodes a plan's tree carries. ``parallel`` (with a number as its ending, ``parallel:0``) and
 ``vector`` stand above a band of one member and ``end`` below it: isl writes no loop for a member whose value is fixed,
 and the next loop must not take its place. ``local`` (with the names of the temporaries as the mark's ending,
@@ -45,11 +47,16 @@ start. ``reduced`` (with a number as its ending) stands, like ``parallel``, abov
 each adds into a copy of its own of the arrays that iterations have in common.
 ``pipeline`` (with a number as its ending) stands above a loop over rows of tiles that threads take in turn, ``waiting``
 above the loop over the tiles of a row, each of which starts once the row before has passed it. ``collapsed`` stands
-above a parallel loop right inside a ``parallel`` one: threads share the pairs of their iterations."""
+above a parallel loop right inside a ``parallel`` one: threads share the pairs of their iterations. ``held-columns``
+stands above a parallel loop along cells that may stay in vector registers through all loops of a sum, which are right
+inside it; ``held-rows`` above one around it whose iterations may do so together, with the same columns and sums."""
+
+LONGEST_WINDOW = 8
+"""Steps of a sum that are written out for rows under ``held-rows``, which find what they need in one another's."""
 
 TARGET_MARKS = frozenset({
     PARALLEL, VECTOR, LOCAL, POINTS, END, UNROLL, BLOCK, TEAM, REDUCED, INTERLEAVE, JAM, UNROLL_JAM, PIPELINE, WAITING,
-    COLLAPSED,
+    COLLAPSED, HELD_ROWS, HELD_COLUMNS,
 })  # fmt: skip
 """The kinds of marks that bind a tree to a target; they promise what was proven for that binding only."""
 

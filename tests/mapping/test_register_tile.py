@@ -49,7 +49,7 @@ REFUSED = {
             for i in range(C.shape[0]):
                 for j in range(C.shape[1]):
                     for k in range(A.shape[1]):
-                        C[i, j] += A[i, k] * B[k, j] * W[i, j]
+                        C[i, j] += A[i, k] * B[k, j] * W[i, j, k]
         """,
         "some part of the value is different for every row and column",
     ),

@@ -88,7 +88,7 @@ def test_threads_share_strips_of_the_only_parallel_loop_where_it_runs_along_memo
 @pytest.mark.parametrize("text", [ORTHOGONAL, COLUMNS, WINDOW, RUNNING], ids=["triangle", "parallel", "sums", "shares"])
 def test_strips_are_a_proposal_that_the_exact_check_may_refuse(text: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(strips, "check", lambda *_, **__: False)
-    assert "strip" not in steps(text)
+    assert "strip" not in steps(text, register_tile=False)
 
 
 def test_loops_without_strides_stay():
@@ -96,10 +96,12 @@ def test_loops_without_strides_stay():
 
 
 def test_strips_run_inside_loops_that_only_add_up():
-    """The window may be small, and vectors along it are sums; along the image they are not."""
-    assert "strip" in steps(WINDOW)
-    assert "strip" not in steps(WINDOW.replace("image[i + p, j + q]", "image[j + q, i + p]"))
-    assert "strip" not in steps(WINDOW.replace("out[i, j]", "out[j, i]"))
+    """The window may be small, and vectors along it are sums; along the image they are not. Where their cells may stay
+    in registers, there are tiles of these instead."""
+    assert "strip" in steps(WINDOW, register_tile=False)
+    assert "strip" not in steps(WINDOW.replace("image[i + p, j + q]", "image[j + q, i + p]"), register_tile=False)
+    assert "strip" not in steps(WINDOW.replace("out[i, j]", "out[j, i]"), register_tile=False)
+    assert "held-tile" in steps(WINDOW)
 
 
 @needs_compiler
