@@ -90,6 +90,8 @@ class CellPrinter:
         if loop.parallel or loop.reduced or loop.vector or loop.interleave > 1 or not is_straight(loop.body):
             return []
         inside = tuple(instances(loop.body))
+        if not all(one.statement in bodies for one in inside):  # a block of register tiles touches much
+            return []
         arrays = dict.fromkeys(array for one in inside for array in _changed_under_conditions(bodies[one.statement]))
         return [cell for array in arrays if (cell := self._cell(array, loop, inside, bodies)) is not None]
 
