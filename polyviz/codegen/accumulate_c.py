@@ -197,7 +197,7 @@ class AccumulationPrinter:
     def _print_lanes(self, update: Update, header: str, indent: int) -> None:
         """One group of iterations; what is chosen is there for all lanes before it is added.
 
-        Where nothing is chosen to be added, compilers would branch around the addition, and make no vectors.
+        Where no fraction is chosen to be added, compilers would branch around the addition, and make no vectors.
         """
         added = self._added_value(update)
         if added is None:
@@ -215,8 +215,9 @@ class AccumulationPrinter:
 
     def _added_value(self, update: Update) -> tuple[str, Expression] | None:
         """What ``update`` adds and the name for that in all lanes, where it is chosen; None otherwise."""
-        value = update.assign.value
-        if update.assign.operator not in ("+", "-") or not any(map(_is_choice, walk(value))):
+        value, target = update.assign.value, type_named(self.dtypes[update.assign.target.array])
+        is_chosen = update.assign.operator in ("+", "-") and any(map(_is_choice, walk(value)))
+        if not is_chosen or target.kind != "f":
             return None
         name = self.arrays.added(f"{update.statement.name}_added")
         self.dtypes[name] = infer(value, self.printer.environment).name

@@ -168,6 +168,14 @@ def test_what_is_chosen_is_there_before_it_is_added_in_lanes(body: str, dtype: s
 
 
 @needs_compiler
+def test_whole_numbers_are_chosen_and_added_at_once() -> None:
+    text = "def f(x):\n    s = 0\n    for i in range(x.shape[0]):\n        if x[i] > 0.5: s += 1\n    return s"
+    kernel = agree(text, np.random.default_rng(1).random(133), target="c")
+    assert "_lanes[lane] += " in kernel.source
+    assert "_added" not in kernel.source
+
+
+@needs_compiler
 def test_lanes_go_past_a_subscript_out_of_range_and_say_so() -> None:
     kernel = pv.compile(function_of(ROWS_OF_EIGHT), target="c")
     random = np.random.default_rng(4)
