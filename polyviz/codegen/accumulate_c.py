@@ -22,8 +22,9 @@ from polyviz.codegen.dtypes import C_TYPE_NAMES, type_named
 from polyviz.codegen.index import simplify_subscripts
 from polyviz.codegen.loops import Block, For, Instance
 from polyviz.codegen.redirect import redirected
+from polyviz.codegen.typing import infer
 from polyviz.codegen.values_c import SUM
-from polyviz.model.expression import Assign, Binary, Call, Element, Name, substitute, walk
+from polyviz.model.expression import Assign, Binary, Call, Conditional, Element, Name, substitute, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.loops import LoopNode
     from polyviz.codegen.text import TextBuilder
-    from polyviz.model.expression import Instruction
+    from polyviz.model.expression import Expression, Instruction, Node
     from polyviz.model.plan import Accumulation, Plan
     from polyviz.model.program import FloatingPoint
     from polyviz.model.scop import Scop, Statement
@@ -88,6 +89,7 @@ class AccumulationPrinter:
                 update = Update(scop.statement(found.statement), assign, found)
                 self.variable(update)
                 self._lanes(update)
+                self._added_value(update)
 
     def fold(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> Fold | None:
         """What ``loop`` folds, where its plan says so and nothing else happens in it."""
@@ -181,8 +183,7 @@ class AccumulationPrinter:
         self._line(indent + 1, f"for (; {groups}) {{")
         # A loop of its own for each keeps all its sums in registers.
         for name, update in zip(partial, updates, strict=True):
-            self._line(indent + 2, header)
-            self._print(self._in_lane(update, name, iterator), indent + 3)
+            self._print_lanes(self._in_lane(update, name, iterator), header, indent + 2)
         self._line(indent + 1, "}")
         for name, update in zip(partial, updates, strict=True):
             self._line(indent + 1, header)
@@ -192,6 +193,35 @@ class AccumulationPrinter:
         for update in updates:
             self._print(update, indent + 1)
         self._line(indent, "}")
+
+    def _print_lanes(self, update: Update, header: str, indent: int) -> None:
+        """One group of iterations; what is chosen is there for all lanes before it is added.
+
+        Where no fraction is chosen to be added, compilers would branch around the addition, and make no vectors.
+        """
+        added = self._added_value(update)
+        if added is None:
+            self._line(indent, header)
+            self._print(update, indent + 1)
+            return
+        name, value = added
+        chosen = Element(name, (Name(self.lane),))
+        self._line(indent, f"{C_TYPE_NAMES[self.dtypes[name]]} {name}[{update.accumulation.lanes}];")
+        self._line(indent, header)
+        self._print(replace(update, assign=Assign(chosen, value)), indent + 1)
+        self._line(indent, header)
+        (line,) = self.printer.instructions([replace(update.assign, value=chosen)], 0)
+        self._line(indent + 1, line)
+
+    def _added_value(self, update: Update) -> tuple[str, Expression] | None:
+        """What ``update`` adds and the name for that in all lanes, where it is chosen; None otherwise."""
+        value, target = update.assign.value, type_named(self.dtypes[update.assign.target.array])
+        is_chosen = update.assign.operator in ("+", "-") and any(map(_is_choice, walk(value)))
+        if not is_chosen or target.kind != "f":
+            return None
+        name = self.arrays.added(f"{update.statement.name}_added")
+        self.dtypes[name] = infer(value, self.printer.environment).name
+        return name, value
 
     def _first_lanes(self, update: Update, name: str, lanes: int, header: str, indent: int) -> None:
         """Nothing yet in each lane of a sum; the value so far in those of the least and greatest."""
@@ -255,6 +285,10 @@ class AccumulationPrinter:
 
     def _line(self, indent: int, line: str) -> None:
         self.text.add(indent, line)
+
+
+def _is_choice(node: Node) -> bool:
+    return isinstance(node, Conditional) or (isinstance(node, Call) and node.function in ("min", "max"))
 
 
 def _jumps(updates: Sequence[Update]) -> bool:

@@ -12,9 +12,9 @@ from polyviz.codegen.blocks_c import BlockPrinter
 from polyviz.codegen.bodies import private_name, work_of
 from polyviz.codegen.body_versions_c import BodyVersions
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
+from polyviz.codegen.conditional_cells_c import CellPrinter
 from polyviz.codegen.expressions_c import CExpressionPrinter, never_free
 from polyviz.codegen.factored import planned_bodies
-from polyviz.codegen.grouped_folds_c import GroupedFoldPrinter
 from polyviz.codegen.held_tiles_c import HeldTilePrinter
 from polyviz.codegen.jam_c import JamPrinter
 from polyviz.codegen.lifted_c import LiftedPrinter
@@ -99,7 +99,7 @@ class _CProgram:
         self.blocks = BlockPrinter(self.scop, self.plan, self.types, *shown, self._node, self.floating_point)
         self.teams = TeamPrinter(self.scop, self.plan, self.dtypes, *shown, self.blocks)
         self.folds = AccumulationPrinter(self.scop, self.plan, self.dtypes, *shown, self.floating_point, self.bodies)
-        self.grouped = GroupedFoldPrinter(self.folds, *shown, self._plain_loop)
+        self.cells = CellPrinter(self.scop, self.folds, *shown, self._plain_loop, self.bodies)
         self.vectors = VectorFunctions(self.plan.vectors)
         self.selects = SelectPrinter(self.scop, self.plan, self.dtypes, *shown)
         self.versions = VersionPrinter(self.scop, self.plan, *shown, self._loop)
@@ -310,8 +310,8 @@ class _CProgram:
             self.held.write(held, indent)
         elif (fold := self.folds.fold(node, self.bodies)) is not None:
             self.folds.write(fold, indent)
-        elif (group := self.grouped.fold(node, self.bodies)) is not None:
-            self.grouped.write(group, self.bodies, indent)
+        elif self.cells.write(node, self.bodies, indent):
+            return True
         elif (nest := self.lifted.nest(node, self.bodies)) is not None:
             self.lifted.write(nest, indent)
         elif (panel := self.panels.panel(node, self.bodies)) is not None:

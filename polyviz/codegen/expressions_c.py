@@ -252,7 +252,8 @@ class CExpressionPrinter:
         """A binary operator computed in the type of the signature."""
         computed, result = signature.operands[0], signature.result
         if operator in ROUNDED:
-            return self.helper(ROUNDED[operator], computed, (left, right), result)
+            unknown = computed == INT64 and right.constant is None
+            return self.helper(ROUNDED[operator] + "_by" * unknown, computed, (left, right), result)
         if not computed.is_real and operator in COMPLEX:
             return self.helper(COMPLEX[operator], computed, (left, right), result)
         if operator in SHIFTS:

@@ -63,7 +63,7 @@ class GroupedFoldPrinter:
 
     def fold(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> GroupedFold | None:
         """The cells that ``loop`` folds values into, where nothing but statements is in it."""
-        if loop.parallel or loop.reduced or loop.vector or not _is_straight(loop.body):
+        if loop.parallel or loop.reduced or loop.vector or not is_straight(loop.body):
             return None
         inside = tuple(instances(loop.body))
         found = [self.folds.update_of(instance, loop.iterator, bodies) for instance in inside]
@@ -106,10 +106,10 @@ def _in_variables(
     bodies.update(before)
 
 
-def _is_straight(node: LoopNode) -> bool:
+def is_straight(node: LoopNode) -> bool:
     """Whether all of ``node`` happens in every iteration: no condition and no further loop is in it."""
     if isinstance(node, Block):
-        return not node.team and all(map(_is_straight, node.children))
+        return not node.team and all(map(is_straight, node.children))
     return isinstance(node, Instance)
 
 

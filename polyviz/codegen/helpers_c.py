@@ -32,6 +32,17 @@ static inline {T} {name}({T} a, {T} b)
 }
 """
     ),
+    ("floor_div_by", "i"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    if ((uint64_t)(a | b) >> 32 == 0)  // processors divide short numbers in less than half the time
+        return b == 0 ? 0 : (uint32_t)a / (uint32_t)b;
+    return floor_div_{suffix}(a, b);
+}
+""",
+        ("floor_div_{suffix}",),
+    ),
     ("floor_div", "u"): Helper(
         """\
 static inline {T} {name}({T} a, {T} b)
@@ -67,6 +78,17 @@ static inline {T} {name}({T} a, {T} b)
     return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
 }
 """
+    ),
+    ("floor_mod_by", "i"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    if ((uint64_t)(a | b) >> 32 == 0)  // processors divide short numbers in less than half the time
+        return b == 0 ? 0 : (uint32_t)a % (uint32_t)b;
+    return floor_mod_{suffix}(a, b);
+}
+""",
+        ("floor_mod_{suffix}",),
     ),
     ("floor_mod", "u"): Helper(
         """\

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.nodes import Leaf
-from polyviz.model.expression import Assign, Conditional, Element, Zero, walk
+from polyviz.model.expression import Assign, Binary, Conditional, Constant, Element, Unary, Zero, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ _ADDS = ("+", "-")
 
 
 def as_sums(choice: Choice) -> tuple[Leaf, ...] | None:
-    """One sum for each one in ``choice``; None where there is anything else in it.
+    """One sum for each one in ``choice``, or for each of its arms; None where there is anything else in it.
 
     The cells are single variables, which may be written as they are at any time: an element might lie outside of its
     array where the condition does not hold. No value may look at one of them, nor may the condition.
@@ -35,7 +35,36 @@ def as_sums(choice: Choice) -> tuple[Leaf, ...] | None:
     read = [choice.condition, *(_added(leaf).value for leaf in leaves)]
     if any(isinstance(part, Element) and part.array in targets for value in read for part in walk(value)):
         return None
-    return leaves
+    return _joined(choice, leaves)
+
+
+def _joined(choice: Choice, leaves: tuple[Leaf, ...]) -> tuple[Leaf, ...]:
+    """One sum in the place of two ``leaves`` where each arm is a sum of the same cell: one is added up in parallel."""
+    if len(leaves) != 2 or len(choice.then) != 1 or len(choice.otherwise) != 1:
+        return leaves
+    first, second = map(_added, leaves)
+    if (first.target, first.operator) != (second.target, second.operator):
+        return leaves
+    then, otherwise = first.value, second.value
+    assert isinstance(then, Conditional)
+    assert isinstance(otherwise, Conditional)
+    chosen = (then.body, otherwise.otherwise)
+    if not (all(isinstance(one, Constant) for one in chosen) or all(map(_is_real, chosen))):
+        return leaves  # whole numbers of two types may have no type in common that holds both
+    value = Conditional(choice.condition, *chosen)
+    return (replace(leaves[0], instructions=(replace(first, value=value),)),)
+
+
+def _is_real(value: Expression) -> bool:
+    """Whether ``value`` is computed with fractions, whatever types its arrays are of."""
+    match value:
+        case Constant(float()) | Binary("/"):
+            return True
+        case Binary("+" | "-" | "*", left, right):
+            return _is_real(left) or _is_real(right)
+        case Unary("-", operand):
+            return _is_real(operand)
+    return False
 
 
 def _sums(choice: Choice, nodes: tuple[Node, ...], *, chosen: bool) -> Iterator[Leaf | None]:

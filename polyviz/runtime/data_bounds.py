@@ -20,6 +20,7 @@ from polyviz.codegen.arrays_c import counts_from_end
 from polyviz.codegen.calling import is_checked, tested_steps
 from polyviz.codegen.dtypes import type_named
 from polyviz.codegen.ranges import range_of
+from polyviz.codegen.scalar_values import scalar_values
 from polyviz.codegen.subscript_values import SubscriptValues, facts_of, steady_facts
 from polyviz.model.exclusion import exclusive
 from polyviz.model.expression import Branch, Conditional, Element, Loop, children, walk
@@ -74,19 +75,21 @@ class _Use:
 @dataclass(frozen=True, slots=True)
 class _Question:
     """All that is open for one kind of call: the ``uses`` of each statement with what its iterators and the parameters
-    are, and what the ``elements`` of arrays are by their types; the values of those ``loaded`` would tell more."""
+    are, and what the ``elements`` of arrays are by their types; the values of those ``loaded`` would tell more. No use
+    happens more than ``runs`` times."""
 
-    uses: tuple[tuple[Mapping[str, Range], tuple[_Use, ...]], ...]
+    uses: tuple[tuple[SubscriptValues, tuple[_Use, ...]], ...]
     elements: Mapping[str, Range]
     shapes: Mapping[str, tuple[int, ...]]
     loaded: tuple[str, ...] = ()
+    runs: int = 0
 
     def answer(self, values: Mapping[str, Range]) -> Standing:
         """The standing where arrays hold ``values``, or what their types allow."""
         elements, lowest = {**self.elements, **values}, 0
-        for names, uses in self.uses:
+        for known, uses in self.uses:
             for use in uses:
-                found = _lowest(use, SubscriptValues(names, elements), self.shapes[use.element.array])
+                found = _lowest(use, replace(known, elements=elements), self.shapes[use.element.array])
                 if found is None:
                     return TESTED
                 lowest = min(lowest, found)
@@ -137,23 +140,28 @@ class DataBounds:
         copies = 0 if answer.cannot_fail else sum(
             bound.given[name].size for name in bound.shapes if name in self.written
         )
-        runs = max(_runs(names, use) for names, uses in question.uses for use in uses)
         filled = all(bound.given[name].size for name in question.loaded)
-        return question if filled and (cells <= copies or WORTH * cells <= runs) else answer
+        return question if filled and (cells <= copies or WORTH * cells <= question.runs) else answer
 
     def _question(self, bound: Bound) -> _Question:
         whole = {name: (value, value) for name, value in bound.parameters.items()}
-        found = []
-        for statement in self.scop.statements:
+        running = {
+            statement.name: {**whole, **names}
+            for statement in self.scop.statements
+            if (names := _names_in(self.scop, statement, bound.parameters)) is not None
+        }
+        scalars = scalar_values(self.scop, running)
+        found, runs = [], 0
+        for statement in (one for one in self.scop.statements if one.name in running):
             uses = tuple(use for use in self._uses[statement.name] if not self._is_inside(statement, use, bound))
-            names = _names_in(self.scop, statement, bound.parameters) if uses else None
-            if names is not None:
-                found.append(({**whole, **names}, uses))
+            if uses:
+                found.append((replace(scalars, names={**scalars.names, **running[statement.name]}), uses))
+                runs = max(runs, *(_runs(running[statement.name], use) for use in uses))
         given = {name: kind for name, kind in bound.types.items() if kind.rank and name not in self.written}
         typed = {name: range_of(type_named(kind.dtype)) for name, kind in given.items()}
         elements = {name: values for name, values in typed.items() if values is not None}
         mentioned = {name for _, uses in found for use in uses for name in use.loads}
-        return _Question(tuple(found), elements, bound.shapes, tuple(sorted(mentioned & set(elements))))
+        return _Question(tuple(found), elements, bound.shapes, tuple(sorted(mentioned & set(elements))), runs)
 
     def _is_inside(self, statement: Statement, use: _Use, bound: Bound) -> bool:
         """Whether isl finds the affine subscripts of ``use`` inside for these sizes."""
@@ -194,7 +202,7 @@ def _lowest(use: _Use, values: SubscriptValues, shape: tuple[int, ...]) -> int |
         found = _iterator_values(loop, values)
         if found is None:
             return None
-        values = SubscriptValues({**values.names, loop.iterator: found}, values.elements)
+        values = replace(values, names={**values.names, loop.iterator: found})
     lowest = 0
     for subscript, extent in zip(use.element.subscripts, shape, strict=True):
         found = values.of(subscript, use.facts)

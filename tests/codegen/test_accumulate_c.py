@@ -145,6 +145,36 @@ ROWS_OF_EIGHT = """
     """
 
 
+SUMS_OF_CHOICES = {
+    "the greater of two": "s += max(0.0, x[i] - y[i])",
+    "under a condition": "if x[i] < y[i]: s += x[i]",
+    "taken away": "s -= x[i] if x[i] * x[i] + y[i] * y[i] < 0.5 else 2.0",
+    "counted": "if x[i] > 0.5: s += 1",
+    "of a library function": "s += max(np.sqrt(x[i]) - 1.2, 0.0)",
+}
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("body", SUMS_OF_CHOICES.values(), ids=list(SUMS_OF_CHOICES))
+def test_what_is_chosen_is_there_before_it_is_added_in_lanes(body: str, dtype: str) -> None:
+    text = f"def f(x, y):\n    s = 0.0\n    for i in range(x.shape[0]):\n        {body}\n    return s"
+    x, y = (np.random.default_rng(1).random((2, 133)) * 3).astype(dtype)
+    kernel = agree(text, x, y, target="c")
+    assert "_added[lane] = " in kernel.source
+    assert "_lanes[lane] += S" in kernel.source or "_lanes[lane] -= S" in kernel.source
+    for count in (0, 1, 64):
+        assert kernel(x[:count], y[:count]) == pytest.approx(function_of(text)(x[:count], y[:count]), rel=1e-4)
+
+
+@needs_compiler
+def test_whole_numbers_are_chosen_and_added_at_once() -> None:
+    text = "def f(x):\n    s = 0\n    for i in range(x.shape[0]):\n        if x[i] > 0.5: s += 1\n    return s"
+    kernel = agree(text, np.random.default_rng(1).random(133), target="c")
+    assert "_lanes[lane] += " in kernel.source
+    assert "_added" not in kernel.source
+
+
 @needs_compiler
 def test_lanes_go_past_a_subscript_out_of_range_and_say_so() -> None:
     kernel = pv.compile(function_of(ROWS_OF_EIGHT), target="c")

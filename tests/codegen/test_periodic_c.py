@@ -26,19 +26,19 @@ def test_nothing_wraps_around_inside() -> None:
     assert "floor_mod" not in inside
     assert "[j - 1]" in inside
     assert "[j + 1]" in inside
-    ends = [line for line in lines if "floor_mod_i64(j - 1, m)" in line]
+    ends = [line for line in lines if "floor_mod_by_i64(j - 1, m)" in line]
     assert len(ends) == 2
 
 
 def test_remainders_that_stand_still_are_worked_out_before_the_loop() -> None:
-    fixed = [line for line in lines_of(PERIODIC) if "floor_mod_i64(i " in line.partition("//")[0]]
+    fixed = [line for line in lines_of(PERIODIC) if "floor_mod_by_i64(i " in line.partition("//")[0]]
     assert [line.split("=")[0].strip() for line in fixed] == ["const int64_t wrapped0", "const int64_t wrapped1"]
 
 
 def test_a_name_of_the_user_is_not_taken() -> None:
     text = PERIODIC.replace("(i", "(wrapped0").replace("[i,", "[wrapped0,")
     lines = lines_of(text.replace("for i", "for wrapped0"))
-    assert any("const int64_t wrapped0_2 = floor_mod_i64(wrapped0 + 1, n)" in line for line in lines)
+    assert any("const int64_t wrapped0_2 = floor_mod_by_i64(wrapped0 + 1, n)" in line for line in lines)
 
 
 @pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import subprocess
 
+import numpy as np
 import pytest
 
 from polyviz.codegen.dtypes import TYPES
 from polyviz.codegen.runtime_c import HELPERS, helper_source
 from tests.codegen.differential import HEADERS
+from tests.running import agree
 
 KINDS = {"i": "iu", "u": "u", "f": "f", "c": "c", "": "biuf"}
 NAMES = sorted(
@@ -45,3 +47,16 @@ def test_a_helper_brings_those_it_uses_once_and_before_it(golden):
 def test_only_what_is_named_is_defined():
     assert helper_source([]) == ""
     assert helper_source(["max_i32"]).count("static inline") == 1
+
+
+@pytest.mark.parametrize("contract", ["strict", "reassociate"])
+def test_divisors_of_the_data_divide_short_and_long_numbers(contract: str) -> None:
+    text = "def f(x, y, q, r):\n    for i in range(x.shape[0]):\n        for j in range(y.shape[0]):\n"
+    text += "            q[i, j] = x[i] // y[j]\n            r[i, j] = x[i] % y[j]\n"
+    edges = [0, 1, 7, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**62]
+    x = np.array([*edges, *(-edge for edge in edges), -(2**63)])
+    y = np.array([one for one in x if one != 0])
+    q, r = np.zeros((2, len(x), len(y)), np.int64)
+    kernel = agree(text, x, y, q, r, target="c", contract=contract)
+    assert "floor_div_by_i64(" in kernel.source
+    assert "floor_mod_by_i64(" in kernel.source

@@ -33,7 +33,20 @@ def both(x, y):
 """
 
 
-@pytest.mark.parametrize("text", [COUNT, BOTH], ids=["count", "both"])
+HUBER = """
+def huber(x, y):
+    total = 0.0
+    for i in range(x.shape[0]):
+        e = abs(x[i] - y[i])
+        if e < 0.25:
+            total += 0.5 * e * e
+        else:
+            total += 0.25 * (e - 0.125)
+    return total
+"""
+
+
+@pytest.mark.parametrize("text", [COUNT, BOTH, HUBER], ids=["count", "both", "one of two"])
 @pytest.mark.parametrize("target", ["c", "numba", "python"])
 def test_threads_and_lanes_come_to_the_same(text: str, target: str) -> None:
     x, y = np.random.default_rng(7).random((2, 1000))
@@ -52,6 +65,10 @@ def test_a_count_is_shared_and_runs_in_lanes() -> None:
     [
         ("if A[i] > 0: s += A[i]", 1),
         ("if A[i] > 0:\n        s += A[i]\n    else:\n        s -= 1", 2),
+        ("if A[i] > 0:\n        s += A[i]\n    else:\n        s += 1", 2),
+        ("if A[i] > 0:\n        s += 0.5 * A[i]\n    else:\n        s += A[i] - 0.5", 1),
+        ("if A[i] > 0:\n        s += 1\n    else:\n        s += 3", 1),
+        ("if A[i] > 0:\n        s -= A[i] / 2\n    else:\n        s -= -0.5", 1),
         ("if A[i] > s: s += A[i]", 0),
         ("if A[i] > 0: s += s * A[i]", 0),
         ("if A[i] > 0:\n        s += 1\n        r += s", 0),

@@ -98,3 +98,41 @@ def test_a_failure_after_calls_without_tests_leaves_everything_as_it_was() -> No
         kernel(result, source + 1, np.array([1, 2, -1]), 3)
     np.testing.assert_array_equal(result, before)
     assert "checked_index" in kernel.source
+
+
+RESIZED = """def f(A, B):
+    n = B.shape[0]
+    for i in range(n):
+        x = i * (A.shape[0] - 1) / n
+        k = int(x)
+        w = x - k
+        B[i] = (1 - w) * A[k] + w * A[k + {further}]"""
+NEITHER = """def f(A, B):
+    k = 0
+    for i in range(B.shape[0]):
+        B[i] = A[k]
+        k {again}"""
+
+
+@pytest.mark.parametrize(("further", "inside"), [(1, True), (2, False)])
+def test_places_worked_out_from_sizes_are_known_for_them(further: int, *, inside: bool) -> None:
+    text = RESIZED.format(further=further)
+    A, B = np.random.default_rng(1).random(40), np.zeros(70)
+    assert standing(text, A, B) == (Standing(cannot_fail=True, needed=False) if inside else TESTED)
+    if inside:
+        kernel, expected = made(text), np.zeros(70)
+        kernel(A, B)
+        function_of(text)(A, expected)
+        np.testing.assert_allclose(B, expected)
+        assert "checked_index" not in kernel.source
+
+
+@pytest.mark.parametrize("cells", [8, 9, 10])
+def test_the_last_place_is_told_where_the_quotient_is_whole(cells: int) -> None:
+    text = "def f(A, B):\n    for i in range(len(B)):\n        k = int(i / 2.0)\n        B[i] = A[k]"
+    assert standing(text, np.ones(cells), np.zeros(19)).cannot_fail == (cells == 10)
+
+
+@pytest.mark.parametrize("again", ["+= int(A[i])", "= int(A[i])", "= 1 - k"])
+def test_places_that_data_or_they_themselves_decide_are_not_known(again: str) -> None:
+    assert standing(NEITHER.format(again=again), np.zeros(40), np.zeros(40)) == TESTED
