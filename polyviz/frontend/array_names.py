@@ -163,7 +163,7 @@ class ArrayNames:
         match part:
             case ast.Subscript(value=ast.Name(id=name)):
                 yield name
-            case ast.Attribute(value=ast.Name(id=name), attr="shape" | "T" | "copy" | "dot"):
+            case ast.Attribute(value=ast.Name(id=name), attr="shape" | "T" | "copy" | "astype" | "dot"):
                 yield name
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
                 yield from (one.id for one in (left, right) if isinstance(one, ast.Name))
