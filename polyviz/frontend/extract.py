@@ -128,7 +128,7 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
 def _notes(source: Source, unknown: Iterable[str], frozen: Mapping[str, int]) -> Iterator[str]:
     """What is said of loop variables that are not left in the notebook, and of parameters that are constants."""
     for name in sorted(source.row_names) if source.is_cell else ():
-        yield f"`{name}` keeps the value it had before the cell: it stands for rows of an array inside its loop only."
+        yield f"`{name}` keeps the value it had before the cell: it stands for parts of an array inside its loop only."
     for name in sorted(unknown):
         yield f"`{name}` keeps the value it had before the cell: where its loop ends depends on data."
     for name, value in frozen.items():
