@@ -64,7 +64,7 @@ def _require_kept_types(scop: Scop, types: Mapping[str, str]) -> None:
                 f"The name of an array of {types[array.name]} is given values of {found} in a loop or condition.",
                 span=place,
                 hint=f"Pass an array of {found}, or begin with `v = v.astype({_spelled(found)})`; or convert the new "
-                f"values, `v = {_spelled(types[array.name])}(...)`.",
+                f"values, `v = (...).astype({_spelled(types[array.name])})`.",
             )
 
 

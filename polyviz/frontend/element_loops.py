@@ -88,7 +88,8 @@ class _Writer(ast.NodeTransformer):
         if found is None:
             return None
         lengths, values = found
-        used = {name.id for name, value in values if isinstance(value, ast.Subscript) and self._is_row(name.id, value, node.body)}
+        elements = [(name.id, value) for name, value in values if isinstance(value, ast.Subscript)]
+        used = {name for name, value in elements if self._is_row(name, value, node.body)}
         # A row stays where it is when the body gives its counter another value.
         if values[0][1] is place and not (used and values[0][0].id in _stored(*node.body)):
             own, place = place.id, values[0][0]
@@ -232,7 +233,7 @@ def _iterated(node: ast.expr) -> set[str]:
 
 
 def _places_of(node: ast.expr) -> list[ast.expr]:
-    """The subscripts of ``node``, names or names moved by a number; none where there are others."""
+    """The subscripts of ``node``: numbers, names or names moved by a number; none where there are others."""
     index = node.slice if isinstance(node, ast.Subscript) else node
     parts = list(index.elts) if isinstance(index, ast.Tuple) else [index]
     return parts if all(map(_is_place, parts)) else []
@@ -242,7 +243,7 @@ def _is_place(node: ast.expr) -> bool:
     match node:
         case ast.Name() | ast.BinOp(left=ast.Name(), op=ast.Add() | ast.Sub(), right=ast.Constant(value=int())):
             return True
-    return False
+    return type(constant_of(node)) is int
 
 
 class _Rows(ast.NodeTransformer):

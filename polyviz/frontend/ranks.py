@@ -80,7 +80,8 @@ def least_ranks(source: Source, names: GlobalNames) -> dict[str, int]:
 
     >>> from polyviz.frontend.names import GlobalNames
     >>> from polyviz.frontend.source import read_source
-    >>> source = read_source("def f(A, x: 'float64[:]'):\\n n, m = A.shape\\n for i in range(n): x[i] = A[i][0]", None, None)
+    >>> text = "def f(A, x: 'float64[:]'):\\n n, m = A.shape\\n for i in range(n): x[i] = A[i][0]"
+    >>> source = read_source(text, None, None)
     >>> ranks = least_ranks(source, GlobalNames(source))
     >>> ranks["A"], ranks["x"]
     (2, 1)

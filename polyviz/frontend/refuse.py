@@ -145,7 +145,8 @@ def index_refusal(index: ast.expr, is_array: Callable[[str], bool]) -> Refusal |
         return SLICE
     constant = index.value if isinstance(index, ast.Constant) else 0
     if constant is Ellipsis or constant is None:
-        return Refusal("`...`" if constant is Ellipsis else "A new axis", ELEMENTS, "Write the loop over these elements.")
+        what = "`...`" if constant is Ellipsis else "A new axis"
+        return Refusal(what, ELEMENTS, "Write the loop over these elements.")
     if isinstance(index, ast.Name) and is_array(index.id):
         return PLACES
     operands = [index.left, *index.comparators] if isinstance(index, ast.Compare) else []

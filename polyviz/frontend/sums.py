@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from polyviz.frontend.literals import SUM
 from polyviz.frontend.regions import (
@@ -93,8 +93,7 @@ class SumReader:
 
     def named(self, value: ast.expr) -> ast.expr:
         """``value`` with names in the place of sums."""
-        named: ast.expr = _Named(self).visit(copy.deepcopy(value))
-        return named
+        return cast("ast.expr", _Named(self).visit(copy.deepcopy(value)))
 
     def shape(self, node: ast.expr) -> list[ast.expr]:
         """The length of ``node`` along each dimension; none for a number, and for what is not computed by elements."""

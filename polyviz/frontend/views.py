@@ -94,7 +94,7 @@ class _View:
         if self.is_turned:
             return self._extent(1 - axis) if axis in (0, 1) else None
         walked = [place for place, index in enumerate(self.indices) if isinstance(index, ast.Slice)]
-        if not 0 <= axis:
+        if axis < 0:
             return None
         if axis >= len(walked):
             return self._extent(len(self.indices) + axis - len(walked))
@@ -223,11 +223,12 @@ class _Uses(ast.NodeTransformer):
 
     def _placed(self, part: ast.expr | None, node: ast.expr) -> ast.expr:
         """``part`` at the place of ``node``, to be read or stored as that was."""
-        if part is None:
+        is_stored = isinstance(getattr(node, "ctx", None), ast.Store)
+        if part is None or (is_stored and not isinstance(part, ast.Subscript)):
             self.has_others = True
             return node
-        if isinstance(part, ast.Subscript) and isinstance(node, ast.Name | ast.Subscript):
-            part.ctx = node.ctx
+        if isinstance(part, ast.Subscript) and is_stored:
+            part.ctx = ast.Store()
         for one in ast.walk(part):
             ast.copy_location(one, node)
         return located(part, node)

@@ -112,7 +112,8 @@ PROGRAMS: dict[str, tuple[str, tuple[Any, ...]]] = {
             def scaled(k, *, by, more=2):
                 return k * by + more + h
             for i in range(len(y)):
-                y[i] = step(y[i], 3) + step(2.0, 3, 4) + step(1.0, more=5) + scaled(y[0], by=3) + scaled(2.0, more=1, by=2)
+                y[i] = step(y[i], 3) + step(2.0, 3, 4) + step(1.0, more=5)
+                y[i] += scaled(y[0], by=3) + scaled(2.0, more=1, by=2)
         """,
         (RANDOM.random(7), 0.1),
     ),

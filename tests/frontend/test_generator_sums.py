@@ -33,11 +33,11 @@ def test_the_values_of_python(target: str, contract: str, dtype: str) -> None:
 
 def of_parts(A, x, n):
     element = 2.0
-    x[0] = sum(x) * element + sum(a * b for a, b in zip(x, A[0])) - sum(A[1])
+    x[0] = sum(x) * element + sum(a * b for a, b in zip(x, A[0])) - sum(A[1])  # noqa: B905
     x[1] = sum((i * a for i, a in enumerate(x)), 10) + sum([a for a in x], x[2])
     x[2] = sum(sum(A[i, j] * sum(A[j, k] for k in range(i)) for j in range(n) if A[i, j] > 1) ** 2 for i in range(n))
     x[3] = sum(sum(row) for row in A if sum(row) > 7) + sum(p - s for p, q, r, s in A)
-    return sum(x > 0 for x in x), element
+    return sum(v > 0 for v in x), element
 
 
 @pytest.mark.parametrize("target", ["c", "numba"])
@@ -59,7 +59,7 @@ def test_a_cell_keeps_its_names() -> None:
 @pytest.mark.parametrize(
     "line",
     ["x[0] = max(x[i] for i in range(n))", "x[0] = n > 2 and sum(x[i] for i in range(n))",
-     "x[0] = sum(x[0])", "y = [x[i] for i in range(n)]",
+     "x[0] = sum((1, n))", "y = [x[i] for i in range(n)]",
      "for i in np.arange(0.0, 1.0, 0.25): x[0] = i", "x[0] = sum(i for i in range(i))",
      "x[0] = sum(i + j for i in range(j) for j in range(3))"],
 )  # fmt: skip

@@ -38,14 +38,14 @@ def flagged(m, x):
     m[m > 100] = 1
 
 
-def tested(x, y):
+def by_functions(x, y):
     x[x < 0] = np.nan
     x[np.isnan(x)] = 0.5
     y[np.logical_and(x > 1, y < 3) | ~np.isfinite(y)] += 2.0
 
 
 def test_functions_that_test_elements_make_masks() -> None:
-    same_compiled(tested, {"x": np.array([-1.0, 2.0, 3.0]), "y": np.array([np.inf, 1.0, 4.0])}, "c", "strict")
+    same_compiled(by_functions, {"x": np.array([-1.0, 2.0, 3.0]), "y": np.array([np.inf, 1.0, 4.0])}, "c", "strict")
 
 
 def test_arrays_of_truth_values_in_the_notebook_are_masks() -> None:
@@ -60,7 +60,7 @@ def test_arrays_of_truth_values_in_the_notebook_are_masks() -> None:
 
 @pytest.mark.parametrize("index", ["A > 1", "m"])
 def test_how_many_elements_are_chosen_is_not_the_length_of_a_row(index: str) -> None:
-    with pytest.raises(ExtractionError, match="A mask here|An array as a subscript"):
+    with pytest.raises(ExtractionError, match=r"A mask here|An array as a subscript"):
         extract(f"def f(A, m):\n return len(A[{index}]) + A[0, 0] + m[0]")
 
 

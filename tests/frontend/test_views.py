@@ -19,12 +19,12 @@ def rows(A, n):
     total = 0.0
     first = A[0]
     for i in range(1, n):
-        before, here = A[i - 1, :], 0
+        before = A[i - 1, :]
         row = A[i]
         row /= np.sqrt(np.sum(row * row))
-        row[0] = first[1] + len(row) + row.shape[0] + A[i - 1, 2]
+        row[0] = first[1] + len(row) + row.shape[0] + before[2]
         for value in row:
-            total += value + here
+            total += value
     return total + first[-1]
 
 
@@ -41,7 +41,8 @@ def columns(A, n):
 def slices(A, x, n):
     inner = A[1:-1, 1:-1]
     inner += 0.5 * (A[:-2, 1:-1] + A[2:, 1:-1])
-    left, right = 0.0, x[1:]
+    right = x[1:]
+    left = 0.0
     for i in range(n - 2):
         window = x[i : i + 3]
         left += window.sum() * np.max(right)
@@ -53,7 +54,6 @@ def slices(A, x, n):
 def transposed(A, n):
     other = A.T
     other[0, 1] = 5.0
-    other += 1.0
     for i in range(other.shape[0]):
         for j in range(len(other)):
             A[i, 0] += other[j, i] * other.shape[1]
@@ -104,10 +104,11 @@ def _written(body: str) -> str:
         "v = x[n]\n v += 1\n B[0, 0] = v",
         "turned = A.T\n x[0] = turned[0][1:][0]",
         "row = A[0]\n x[0] = row.strides",
+        "turned = A.T\n turned += 1",
     ],
-    ids=["subscript changes", "array gets a value", "bound again", "bound in a loop", "used outside", "part of a vector",
-         "length of a part", "found in data", "loop variable changes", "name of its own", "number", "row of the turned",
-         "other attribute"],
+    ids=["subscript changes", "array gets a value", "bound again", "bound in a loop", "used outside",
+         "part of a vector", "length of a part", "found in data", "loop variable changes", "name of its own", "number",
+         "row of the turned", "other attribute", "turned as a whole"],
 )  # fmt: skip
 def test_what_may_mean_something_else_stays(body: str) -> None:
     assert _written(body) == ast.unparse(ast.parse(f"if 1:\n {body}").body[0]).replace("\n    ", "\n")[6:].strip()
@@ -120,6 +121,7 @@ def test_an_array_as_a_subscript_chooses_copies() -> None:
 
 def test_a_cell_says_that_its_name_is_not_set() -> None:
     scop = extract("for i in range(3):\n row = A[i]\n row[0] = row[1] + A[0, 0]")
-    assert "`row` keeps the value it had before the cell: it stands for parts of an array inside its loop only." in scop.notes
+    note = "`row` keeps the value it had before the cell: it stands for parts of an array inside its loop only."
+    assert note in scop.notes
     with pytest.raises(ExtractionError):
         extract("row = A[0]\nrow[1] = A[1, 1]")
