@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from polyviz.codegen.functions import FUNCTIONS
 from polyviz.codegen.typing import Environment, assignments, infer
 from polyviz.errors import CodegenError
-from polyviz.model.expression import Element, walk
+from polyviz.model.expression import Call, Element, children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from polyviz.errors import Span
-    from polyviz.model.expression import Assign
+    from polyviz.model.expression import Assign, Node
     from polyviz.model.scop import Array, Scop
 
 _WIDE = {"int64", "float64", "complex128"}
@@ -62,8 +63,13 @@ def _require_kept_types(scop: Scop, types: Mapping[str, str]) -> None:
             raise CodegenError(
                 f"The name of an array of {types[array.name]} is given values of {found} in a loop or condition.",
                 span=place,
-                hint="Convert what it starts with, `v = v.astype(np.float64)`, or pass arrays of that type.",
+                hint=f"Pass an array of {found}, or begin with `v = v.astype({_spelled(found)})`; or convert the new "
+                f"values, `v = (...).astype({_spelled(types[array.name])})`.",
             )
+
+
+def _spelled(name: str) -> str:
+    return "np.bool_" if name == "bool" else f"np.{name}"
 
 
 def _rebound(scop: Scop, array: Array) -> Iterator[tuple[Span, Assign]]:
@@ -76,19 +82,29 @@ def _rebound(scop: Scop, array: Array) -> Iterator[tuple[Span, Assign]]:
 
 def _listed(scop: Scop, assignment: Assign, types: Mapping[str, str]) -> str:
     """The types that meet in ``assignment``, those of arrays first."""
-    ranks = {array.name: array.rank for array in scop.arrays}
-    elements = [part for part in walk(assignment.value) if isinstance(part, Element) and part.array in types]
-    arrays = dict.fromkeys(types[one.array] for one in elements if ranks.get(one.array))
+    arrays = dict.fromkeys(kind for kind, is_array in _leaves(assignment.value, scop, types) if is_array)
     return f"arrays of {' and '.join(arrays)} and numbers" if arrays else "these numbers"
 
 
 def _is_clear(scop: Scop, assignment: Assign, types: Mapping[str, str]) -> bool:
     result = infer(assignment.value, Environment(types)).name
-    ranks = {array.name: array.rank for array in scop.arrays}
-    elements = [part for part in walk(assignment.value) if isinstance(part, Element) and part.array in types]
-    if result == "bool" or all(types[one.array] in _WIDE for one in elements):
+    found = list(_leaves(assignment.value, scop, types))
+    if result == "bool" or all(kind in _WIDE for kind, _ in found):
         return True
-    arrays = {types[one.array] for one in elements if ranks.get(one.array)}
+    arrays = {kind for kind, is_array in found if is_array}
     if not arrays:
-        return result != "uint64" and all(types[one.array] == result for one in elements)
+        return result != "uint64" and all(kind == result for kind, _ in found)
     return result in arrays and ("uint64" not in arrays or result == "uint64")
+
+
+def _leaves(value: Node, scop: Scop, types: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
+    """The types that meet in ``value``, each with whether an array has it; what is converted has its new one."""
+    ranks = {array.name: array.rank for array in scop.arrays}
+    inside = [part.array for part in walk(value) if isinstance(part, Element) and part.array in types]
+    if isinstance(value, Call) and FUNCTIONS[value.function].kind == "cast" and any(map(ranks.get, inside)):
+        yield infer(value, Environment(types)).name, True
+        return
+    if isinstance(value, Element) and value.array in types:
+        yield types[value.array], bool(ranks.get(value.array))
+    for part in children(value):
+        yield from _leaves(part, scop, types)

@@ -163,7 +163,7 @@ class ArrayNames:
         match part:
             case ast.Subscript(value=ast.Name(id=name)):
                 yield name
-            case ast.Attribute(value=ast.Name(id=name), attr="shape" | "T" | "copy" | "dot"):
+            case ast.Attribute(value=ast.Name(id=name), attr="shape" | "T" | "copy" | "astype" | "dot"):
                 yield name
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
                 yield from (one.id for one in (left, right) if isinstance(one, ast.Name))
@@ -186,6 +186,8 @@ class ArrayNames:
                 return any(self._is_of_arrays(one, arrays) for one in (left, right))
             case ast.UnaryOp(operand=operand):
                 return self._is_of_arrays(operand, arrays)
+            case ast.Call(func=ast.Attribute(value=inner, attr="copy" | "astype")):
+                return self._is_of_arrays(inner, arrays)
             case ast.Call(func=function, args=args) if self._names.canonical(function) in _ELEMENTWISE:
                 return any(self._is_of_arrays(one, arrays) for one in args)
         return False

@@ -163,7 +163,7 @@ class AssignmentReader:
             f"The name `{name}` stands for an array and is assigned here.",
             reason="One name stands for one array in the whole program, unless all that it is given are arrays.",
             hint=f"Set its elements, `{name}[i] = ...` or all of them, `{name}[:] = ...`; or say what are arrays on "
-            "the right, such as `x[:] + p[:]`; or use another name.",
+            "the right, such as `x[:] + p[:]`, and `A[i, :].copy()` for a part of one; or use another name.",
         )
 
     def _element(self, target: ast.expr) -> Element:

@@ -11,11 +11,9 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polyviz.frontend.visited import visited
-from polyviz.model.unused_names import unused_name
+from polyviz.frontend.visited import FreshNames, visited
 
 if TYPE_CHECKING:
-
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
 
@@ -34,15 +32,14 @@ def counted(source: Source, names: GlobalNames) -> Source:
     """
     if not any(isinstance(part, ast.While) for node in source.body for part in ast.walk(node)):
         return source
-    writer = _Writer(source, names)
+    writer = _Writer(FreshNames(source, names))
     body = tuple(visited(writer, source.body))
     return replace(source, body=body, own_loops=source.own_loops | writer.own)
 
 
 class _Writer(ast.NodeTransformer):
-    def __init__(self, source: Source, names: GlobalNames) -> None:
-        self._names = names
-        self._taken = {part.id for node in source.body for part in ast.walk(node) if isinstance(part, ast.Name)}
+    def __init__(self, fresh: FreshNames) -> None:
+        self._fresh = fresh
         self.own: frozenset[str] = frozenset()
 
     def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
@@ -74,8 +71,7 @@ class _Writer(ast.NodeTransformer):
         return len(node.body) > 1 and counter not in stored and fixed and not jumps and not node.orelse
 
     def _loop(self, node: ast.While, counter: str, bound: ast.expr, step: int) -> list[ast.stmt]:
-        own = unused_name(f"{counter}_at", lambda one: one in self._taken or self._names.knows(one))
-        self._taken.add(own)
+        own = self._fresh.like(f"{counter}_at")
         self.own |= {own}
         body = copy.deepcopy(node.body[:-1])
         for part in (part for one in body for part in ast.walk(one)):

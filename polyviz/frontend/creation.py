@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _BUILTIN_DTYPES = {"float": "float64", "int": "int64", "bool": "bool", "complex": "complex128"}
 
+_IN_FUNCTION = "it may be made in a loop where it is as large each time, and used only below, in the same block."
+_IN_CELL = "or put the loops into a function, where nobody asks for it afterwards."
+
 
 class CreationReader:
     """Reads one assignment ``name = np.zeros(...)``."""
@@ -110,8 +113,8 @@ class CreationReader:
                 statement,
                 f"The array `{target.id}` is made inside a loop or condition.",
                 reason="Its memory would have to be found anew in every iteration.",
-                hint="Make it before the loops, and set its elements where it is made now; it may be made in a loop "
-                "where it is as large each time, and used only below, in the same block.",
+                hint="Make it before the loops, and set its elements where it is made now; "
+                + (_IN_CELL if source.is_cell else _IN_FUNCTION),
             )
         if target.id in self._program.arrays or self._program.usage.bindings(target.id) > 1:
             raise source.error(

@@ -15,9 +15,11 @@ import numpy as np
 
 from polyviz.frontend.functions import GENERATORS, MAKERS
 from polyviz.frontend.jumps import ends_early
+from polyviz.frontend.ranks import least_ranks
 from polyviz.frontend.regions import constant_of
 from polyviz.frontend.taken_apart import with_named_rows
-from polyviz.model.unused_names import unused_name
+from polyviz.frontend.usage import subscript_chain
+from polyviz.frontend.visited import FreshNames
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -51,7 +53,7 @@ def over_positions(source: Source, names: GlobalNames) -> Source:
     body = tuple(writer.visit(node) for node in source.body)
     if not writer.changed:
         return source
-    return replace(source, body=body, own_loops=source.own_loops | writer.own, row_names=frozenset(writer.rows))
+    return replace(source, body=body, own_loops=source.own_loops | writer.own, row_names=source.row_names | writer.rows)
 
 
 class _Writer(ast.NodeTransformer):
@@ -59,7 +61,8 @@ class _Writer(ast.NodeTransformer):
         parts = [part for node in source.body for part in ast.walk(node)]
         self._source = source
         self._names = names
-        self._taken = {part.id for part in parts if isinstance(part, ast.Name)}
+        self._ranks = least_ranks(source, names)
+        self._fresh = FreshNames(source, names)
         self._made = [part for part in parts if isinstance(part, ast.Assign)]
         self._stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
         arguments = ast.walk(source.arguments) if source.arguments else ()
@@ -75,17 +78,18 @@ class _Writer(ast.NodeTransformer):
             return node
         if _with_new_elements(*node.body) & _read_elements(node.iter):
             return node  # Python reads them once, before the first iteration
-        return self._nest(node) or self._elements(with_named_rows(node, self._own_name)) or node
+        return self._nest(node) or self._elements(with_named_rows(node, self._fresh.like)) or node
 
     def _elements(self, node: ast.For) -> ast.For | None:
         """A loop over the positions of arrays, if ``node`` is one."""
         first = next(part for part in (*ast.walk(node.target), ast.Name("element")) if isinstance(part, ast.Name))
-        place = ast.Name(self._own_name(first.id), ast.Load())
+        place = ast.Name(self._fresh.like(f"{first.id}_at"), ast.Load())
         found = self._values(node.target, node.iter, place)
         if found is None:
             return None
         lengths, values = found
-        used = {name.id for name, value in values if isinstance(value, ast.Subscript) and _is_row(name.id, node.body)}
+        elements = [(name.id, value) for name, value in values if isinstance(value, ast.Subscript)]
+        used = {name for name, value in elements if self._is_row(name, value, node.body)}
         # A row stays where it is when the body gives its counter another value.
         if values[0][1] is place and not (used and values[0][0].id in _stored(*node.body)):
             own, place = place.id, values[0][0]
@@ -172,6 +176,12 @@ class _Writer(ast.NodeTransformer):
             body = [ast.copy_location(loop, node)]
         return loop
 
+    def _is_row(self, name: str, element: ast.Subscript, body: Sequence[ast.stmt]) -> bool:
+        """Whether ``name`` for ``element`` means a row: by what is known of the array, or by what ``body`` does."""
+        base, indices = subscript_chain(element)
+        rank = self._ranks.get(base.id, 0) if isinstance(base, ast.Name) else 0
+        return (rank > len(indices) and not _is_bound(name, body)) or is_row(name, body)
+
     def _called(self, call: ast.Call) -> str:
         function = call.func
         if isinstance(function, ast.Name) and function.id in self._stored | self._arguments:
@@ -187,15 +197,10 @@ class _Writer(ast.NodeTransformer):
         around = self._source.has_namespace and self._source.is_cell
         return name in self._arguments or isinstance(value, np.ndarray) or (value is None and not around)
 
-    def _own_name(self, base: str) -> str:
-        name = unused_name(f"{base}_at", lambda one: one in self._taken or self._names.knows(one))
-        self._taken.add(name)
-        return name
 
-
-def _is_row(name: str, body: Sequence[ast.stmt]) -> bool:
+def is_row(name: str, body: Sequence[ast.stmt]) -> bool:
     """Whether ``body`` uses what a loop calls ``name`` as an array, and gives the name to nothing else."""
-    if name in _stored(*(part for one in body for part in ast.walk(one) if isinstance(part, ast.Assign | ast.For))):
+    if _is_bound(name, body):
         return False
     for part in (part for one in body for part in ast.walk(one)):
         match part:
@@ -214,6 +219,10 @@ def _is_row(name: str, body: Sequence[ast.stmt]) -> bool:
     return False
 
 
+def _is_bound(name: str, body: Sequence[ast.stmt]) -> bool:
+    return name in _stored(*(part for one in body for part in ast.walk(one) if isinstance(part, ast.Assign | ast.For)))
+
+
 def _iterated(node: ast.expr) -> set[str]:
     """The names of what a loop runs over; those in the bounds of a range are numbers."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
@@ -224,7 +233,7 @@ def _iterated(node: ast.expr) -> set[str]:
 
 
 def _places_of(node: ast.expr) -> list[ast.expr]:
-    """The subscripts of ``node``, names or names moved by a number; none where there are others."""
+    """The subscripts of ``node``: numbers, names or names moved by a number; none where there are others."""
     index = node.slice if isinstance(node, ast.Subscript) else node
     parts = list(index.elts) if isinstance(index, ast.Tuple) else [index]
     return parts if all(map(_is_place, parts)) else []
@@ -234,7 +243,7 @@ def _is_place(node: ast.expr) -> bool:
     match node:
         case ast.Name() | ast.BinOp(left=ast.Name(), op=ast.Add() | ast.Sub(), right=ast.Constant(value=int())):
             return True
-    return False
+    return type(constant_of(node)) is int
 
 
 class _Rows(ast.NodeTransformer):

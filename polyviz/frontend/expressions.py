@@ -10,7 +10,7 @@ from polyviz.errors import Span, UnknownNameError
 from polyviz.frontend.functions import CALL_REASONS, HINTS, IMPURE_REASON, MAKERS, PURE, RANDOM_HINT
 from polyviz.frontend.integers import is_float
 from polyviz.frontend.literals import SUM, literal_number
-from polyviz.frontend.refuse import ELEMENTS, EXPRESSIONS, MASK, SELECTION, SLICE, Refusal, operator_refusal
+from polyviz.frontend.refuse import EXPRESSIONS, MASK, Refusal, index_refusal, operator_refusal
 from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import (
     Binary,
@@ -107,19 +107,12 @@ class ExpressionReader:
             raise self._not_subscriptable(base)
         for index in indices:
             self._check_index(index)
-            if self._is_selection(index):
-                raise self._refuse(index, SELECTION)
         if array.is_point and not indices:
             return Element(array.name, (Constant(0),), True, self._span(node))
         if len(indices) != array.rank:
             raise self._wrong_rank(node, array, len(indices))
         subscripts = tuple(self._index(index) for index in indices)
         return Element(array.name, subscripts, True, self._span(node))
-
-    def _is_selection(self, index: ast.expr) -> bool:
-        """Whether ``index`` compares the elements of an array."""
-        operands = [index.left, *index.comparators] if isinstance(index, ast.Compare) else []
-        return any(isinstance(one, ast.Name) and self._scope.array(one.id) is not None for one in operands)
 
     def shape_of(self, node: ast.expr) -> ArrayDraft:
         """The array whose shape is asked for."""
@@ -213,13 +206,10 @@ class ExpressionReader:
         return self._program.extent(array, axis % array.rank)
 
     def _check_index(self, index: ast.expr) -> None:
-        constant = index.value if isinstance(index, ast.Constant) else 0
-        if isinstance(index, ast.Slice):
-            raise self._refuse(index, SLICE)
-        if constant is Ellipsis or constant is None:
-            what = "`...`" if constant is Ellipsis else "A new axis"
-            raise self._refuse(index, Refusal(what, ELEMENTS, "Write the loop over these elements."))
-        if not isinstance(constant, int) or isinstance(constant, bool):
+        refusal = index_refusal(index, lambda name: self._scope.array(name) is not None)
+        if refusal is not None:
+            raise self._refuse(index, refusal)
+        if isinstance(index, ast.Constant) and type(index.value) is not int:
             raise self._not_an_integer(index)
 
     def _index(self, index: ast.expr) -> Expression:
@@ -323,6 +313,7 @@ class ExpressionReader:
         array = self.shape_of(base)
         for index in indices:
             self._check_index(index)
+            self._index(index)
         if len(indices) >= array.rank:
             hint = f"Ask for the length of a row or plane, or write `{array.name}.shape[0]`."
             raise self._error(node, f"{_described(node)} is a number, and has no length.", hint=hint)

@@ -31,6 +31,7 @@ from polyviz.frontend.swaps import without_swaps
 from polyviz.frontend.taken_apart import taken_apart
 from polyviz.frontend.usage import look_at
 from polyviz.frontend.versions import with_versions
+from polyviz.frontend.views import without_views
 from polyviz.frontend.written_out import written_out
 from polyviz.model.scop import Scop
 
@@ -127,7 +128,7 @@ def _extracted(source: Source, sizes: dict[str, int]) -> Scop:
 def _notes(source: Source, unknown: Iterable[str], frozen: Mapping[str, int]) -> Iterator[str]:
     """What is said of loop variables that are not left in the notebook, and of parameters that are constants."""
     for name in sorted(source.row_names) if source.is_cell else ():
-        yield f"`{name}` keeps the value it had before the cell: it stands for rows of an array inside its loop only."
+        yield f"`{name}` keeps the value it had before the cell: it stands for parts of an array inside its loop only."
     for name in sorted(unknown):
         yield f"`{name}` keeps the value it had before the cell: where its loop ends depends on data."
     for name, value in frozen.items():
@@ -138,7 +139,7 @@ def _read(source: Source, sizes: Mapping[str, int]) -> tuple[Program, tuple[Node
     """Read the statements, again as long as more names turn out to need memory."""
     source = taken_apart(without_nested_functions(source))
     names = GlobalNames(source)
-    source = without_generators(counted(source, names), names)
+    source = without_generators(counted(without_views(source, names), names), names)
     source = with_new_arrays(with_versions(source, names), names)
     source = one_return(without_swaps(source, names), names)
     source = with_last_values(over_positions(written_out(source, names), names), names)

@@ -87,11 +87,19 @@ HINTS = {
     ),
     "numpy.sum": "Say how many dimensions the array has, `np.sum(A[:, :])`, or write the loop: `s += A[i]`.",
     "numpy.mean": "Say how many dimensions the array has, `np.mean(A[:, :])`, or write the loop.",
-    "numpy.max": "Write the loop: `m = max(m, A[i])`.",
-    "numpy.min": "Write the loop: `m = min(m, A[i])`.",
+    "numpy.max": "Say how many dimensions the array has, `np.max(A[:, :])`, or write the loop: `m = max(m, A[i])`.",
+    "numpy.min": "Say how many dimensions the array has, `np.min(A[:, :])`, or write the loop: `m = min(m, A[i])`.",
+    **dict.fromkeys(
+        ("numpy.std", "numpy.var"),
+        "Write `m = np.mean(x[:])` on a line before, and `np.mean((x[:] - m) ** 2)` for the variance.",
+    ),
+    "numpy.linalg.norm": "Say that it is a vector, `np.linalg.norm(x[:])`, and give what is computed a name before.",
+    "any": "Write `np.any(x[:] > 3)`, or count in a loop: `if x[i] > 3: count += 1`.",
+    "all": "Write `np.all(x[:] > 3)`, or count in a loop: `if not x[i] > 3: count += 1`.",
     **dict.fromkeys(
         ("numpy.argmax", "numpy.argmin"),
-        "Say that it is a vector, `np.argmax(x[:])`, or keep the best place in a loop: `if x[i] > x[k]: k = i`.",
+        "Say that it is a vector, `np.argmax(x[:])` or `np.argmax(A[i, :])`, or keep the best place in a loop: "
+        "`if x[i] > x[k]: k = i`.",
     ),
     "numpy.arange": "Give whole numbers, the step as a literal, or make it with `np.empty` and fill it in a loop.",
     "numpy.linspace": "Write `np.linspace(start, stop, n)`, or make the array with `np.empty` and fill it in a loop.",
@@ -99,7 +107,9 @@ HINTS = {
     "numpy.array": "Write numbers in it, with as many in every row, or make it with `np.empty` and set its elements.",
     "numpy.copy": "Write `B = A.copy()` on a line of its own, once for each name, and use `B` only below it.",
     "numpy.astype": "Write `B = A.astype(...)` on a line of its own, once for each name, and use `B` only below it.",
-    "numpy.where": "Write `x if condition else y` on elements.",
+    "numpy.where": "Say how many dimensions there are, `np.where(A[:, :] > 0, A, 0.0)`; on elements, write "
+    "`x if condition else y`.",
+    "numpy.transpose": "Write `A.T`.",
     "sum": "Write the loop: `s += A[i]`.",
     "print": "Print before or after the loops.",
     "enumerate": "Write `for i in range(len(A))` and use `A[i]`.",

@@ -1,5 +1,7 @@
 """Sums over generators, ``sum(A[i] for i in range(n) if A[i] > 0)``: the loops that add, before the statement.
 
+So is ``sum(x)``, which adds up the elements of ``x`` from left to right.
+
 ``max`` and ``min`` of a generator stay refused: Python raises where there is no element, and here nobody could tell.
 """
 
@@ -7,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from polyviz.frontend.literals import SUM
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
 
+_NAME = "element"
 _VALUES = {ast.Assign: "value", ast.AugAssign: "value", ast.Return: "value", ast.If: "test"}
 
 
@@ -35,12 +38,21 @@ def without_generators(source: Source, names: GlobalNames) -> Source:
     s = 2 * total
     """
     parts = [part for node in source.body for part in ast.walk(node)]
-    if not any(isinstance(part, ast.GeneratorExp | ast.ListComp) for part in parts):
+    calls = {part.func.id for part in parts if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)}
+    if "sum" not in calls and not any(isinstance(part, ast.ListComp) for part in parts):
         return source
     stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     writer = _Statements(names, FreshNames(source, names), stored)
     body = tuple(visited(writer, source.body))
     return replace(source, body=body, own_loops=source.own_loops | writer.own)
+
+
+@dataclass(frozen=True, slots=True)
+class _Summed:
+    """The sum of what ``each`` gives to ``start``, to zero where nothing is said."""
+
+    each: ast.GeneratorExp | ast.ListComp
+    start: ast.expr | None = None
 
 
 class _Statements(ast.NodeTransformer):
@@ -65,9 +77,9 @@ class _Statements(ast.NodeTransformer):
 
     def _computed(self, value: ast.expr, before: list[ast.stmt]) -> ast.expr:
         """``value`` with names for sums, each added up in ``before``; what may not be computed at all stays."""
-        generator = self._summed(value)
-        if generator is not None:
-            return self._added(generator, before, value)
+        summed = self._summed(value)
+        if summed is not None:
+            return self._added(summed, before, value)
         if isinstance(value, ast.BoolOp | ast.IfExp | ast.GeneratorExp | ast.ListComp | ast.Lambda):
             return value
         for name, part in ast.iter_fields(value):
@@ -78,30 +90,35 @@ class _Statements(ast.NodeTransformer):
                 setattr(value, name, whole)
         return value
 
-    def _summed(self, value: ast.expr) -> ast.GeneratorExp | ast.ListComp | None:
+    def _summed(self, value: ast.expr) -> _Summed | None:
         match value:
-            case ast.Call(func=function, args=[ast.GeneratorExp() | ast.ListComp() as inner], keywords=[]):
-                is_builtin = isinstance(function, ast.Name) and function.id == "sum"
-                is_known = is_builtin and "sum" not in self._stored and not self._names.knows("sum")
-                is_list = isinstance(inner, ast.ListComp) and self._names.canonical(function) == "numpy.sum"
-                return inner if (is_known or is_list) and _is_simple(inner.generators) else None
-        return None
+            case ast.Call(func=ast.Name(id="sum"), args=[given, *start], keywords=[]) if len(start) < 2:
+                is_known = "sum" not in self._stored and not self._names.knows("sum")
+            case ast.Call(func=function, args=[ast.ListComp() as given], keywords=[]):
+                is_known, start = self._names.canonical(function) == "numpy.sum", []
+            case _:
+                return None
+        if isinstance(given, ast.Name | ast.Subscript):
+            given = _elements_of(given)
+        if not is_known or not isinstance(given, ast.GeneratorExp | ast.ListComp) or not _is_simple(given.generators):
+            return None
+        return _Summed(given, *start)
 
-    def _added(
-        self, inner: ast.GeneratorExp | ast.ListComp, before: list[ast.stmt], value: ast.expr
-    ) -> ast.expr:
+    def _added(self, summed: _Summed, before: list[ast.stmt], value: ast.expr) -> ast.expr:
         total = self._fresh.like("total")
-        own = {part.id for one in inner.generators for part in ast.walk(one.target) if isinstance(part, ast.Name)}
+        inner = summed.each
+        own = [part.id for one in inner.generators for part in ast.walk(one.target) if isinstance(part, ast.Name)]
         renamed = _Renamed({name: self._fresh.like(name) for name in own})
         self.own |= {total, *renamed.names.values()}
         inner = renamed.visit(copy.deepcopy(inner))
-        body: list[ast.stmt] = [ast.AugAssign(ast.Name(total, ast.Store()), ast.Add(), inner.elt)]
+        added = ast.AugAssign(ast.Name(total, ast.Store()), ast.Add(), inner.elt)
+        body: list[ast.stmt] = visited(self, [added])
         for one in reversed(inner.generators):
             for test in reversed(one.ifs):
-                body = [ast.If(test, body, [])]
+                body = visited(self, [ast.If(test, body, [])])
             body = [ast.For(one.target, one.iter, body, [])]
-        start = ast.Assign([ast.Name(total, ast.Store())], ast.Constant(0, SUM))
-        before += [start, *body]
+        start = ast.Constant(0, SUM) if summed.start is None else summed.start
+        before += [ast.Assign([ast.Name(total, ast.Store())], start), *body]
         return ast.copy_location(ast.Name(total, ast.Load()), value)
 
 
@@ -116,10 +133,26 @@ class _Renamed(ast.NodeTransformer):
         return node
 
 
+def _elements_of(array: ast.expr) -> ast.GeneratorExp:
+    """``element for element in array``."""
+    one = ast.comprehension(ast.Name(_NAME, ast.Store()), array, [], 0)
+    return ast.GeneratorExp(ast.Name(_NAME, ast.Load()), [one])
+
+
 def _is_simple(generators: Sequence[ast.comprehension]) -> bool:
-    """Whether each generator has one name that no other has, and runs over what is known before it."""
-    names = [one.target.id for one in generators if isinstance(one.target, ast.Name) and not one.is_async]
-    later = [set(names[place:]) for place in range(len(names))]
-    iterated = [{part.id for part in ast.walk(one.iter) if isinstance(part, ast.Name)} for one in generators]
-    is_known_before = not any(one & other for one, other in zip(iterated, later, strict=False))
-    return len(set(names)) == len(generators) and is_known_before
+    """Whether each generator has names that no other has, and runs over what is known before it."""
+    if not all(_is_named(one.target) and not one.is_async for one in generators):
+        return False
+    names = [_names(one.target) for one in generators]
+    later = [set().union(*names[place:]) for place in range(len(names))]
+    is_known_before = not any(_names(one.iter) & other for one, other in zip(generators, later, strict=True))
+    return sum(map(len, names)) == len(set().union(*names)) and is_known_before
+
+
+def _is_named(target: ast.expr) -> bool:
+    """Whether ``target`` is a name, or several of them."""
+    return isinstance(target, ast.Name) or (isinstance(target, ast.Tuple) and all(map(_is_named, target.elts)))
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}

@@ -16,8 +16,7 @@ from polyviz.frontend.jumps import ends_early
 from polyviz.frontend.literals import literal_number
 from polyviz.frontend.new_arrays import Running
 from polyviz.frontend.regions import difference
-from polyviz.frontend.visited import visited
-from polyviz.model.unused_names import unused_name
+from polyviz.frontend.visited import FreshNames, visited
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,6 +53,7 @@ class _Writer(ast.NodeTransformer):
     def __init__(self, source: Source, names: GlobalNames) -> None:
         self._source = source
         self._names = names
+        self._fresh = FreshNames(source, names)
         self._loads, self._stores = (_names(source.body, kind) for kind in (ast.Load, ast.Store))
         self.own: set[str] = set()
 
@@ -65,7 +65,8 @@ class _Writer(ast.NodeTransformer):
         name = node.target.id
         if self._loads[name] == _names(node.body, ast.Load)[name] or _names(node.body, ast.Store)[name]:
             return node
-        own = self._own_name(name)
+        own = self._fresh.like(f"{name}_at")
+        self.own.add(own)
         body = copy.deepcopy(node.body)
         for part in (part for one in body for part in ast.walk(one)):
             if isinstance(part, ast.Name) and part.id == name:
@@ -104,14 +105,6 @@ class _Writer(ast.NodeTransformer):
     def _number(self, node: ast.expr) -> ast.expr:
         value = self._names.value(node.id) if isinstance(node, ast.Name) else None
         return ast.Constant(value) if type(value) is int else node
-
-    def _own_name(self, base: str) -> str:
-        name = unused_name(f"{base}_at", self._is_taken)
-        self.own.add(name)
-        return name
-
-    def _is_taken(self, name: str) -> bool:
-        return bool(self._loads[name] or self._stores[name]) or name in self.own or self._names.knows(name)
 
 
 def _names(nodes: Iterable[ast.AST], context: type[ast.expr_context]) -> Counter[str]:

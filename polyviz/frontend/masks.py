@@ -10,15 +10,23 @@ import copy
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Callable, Container
 
 _LOGICAL = ast.BitAnd | ast.BitOr | ast.BitXor
+_TESTS = frozenset(
+    f"numpy.{name}"
+    for name in (
+        "isnan", "isinf", "isfinite", "signbit", "logical_and", "logical_or", "logical_not", "less", "less_equal",
+        "greater", "greater_equal", "equal", "not_equal",
+    )
+)  # fmt: skip
 
 
-def is_mask(node: ast.expr, known: Container[str]) -> bool:
+def is_mask(node: ast.expr, known: Container[str], canonical: Callable[[ast.expr], str | None]) -> bool:
     """Whether every element of ``node`` is a truth value; ``known`` are names of arrays of such.
 
-    >>> [is_mask(ast.parse(text, mode="eval").body, {"m"}) for text in ("a > 3", "m & ~(a < b)", "a & b", "0 < a < 3")]
+    >>> texts = ("a > 3", "m & ~(a < b)", "a & b", "0 < a < 3")
+    >>> [is_mask(ast.parse(text, mode="eval").body, {"m"}, lambda node: None) for text in texts]
     [True, True, False, False]
     """
     match node:
@@ -27,9 +35,11 @@ def is_mask(node: ast.expr, known: Container[str]) -> bool:
         case ast.Name(id=name):
             return name in known
         case ast.BinOp(left=left, op=operator, right=right) if isinstance(operator, _LOGICAL):
-            return is_mask(left, known) and is_mask(right, known)
+            return is_mask(left, known, canonical) and is_mask(right, known, canonical)
         case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            return is_mask(operand, known)
+            return is_mask(operand, known, canonical)
+        case ast.Call(func=function):
+            return canonical(function) in _TESTS
     return False
 
 

@@ -80,8 +80,9 @@ def _is_only_called(name: str, body: Sequence[ast.stmt]) -> bool:
 
 def _is_plain(function: ast.FunctionDef) -> bool:
     arguments = function.args
-    others = [*arguments.kwonlyargs, *function.decorator_list, arguments.vararg, arguments.kwarg]
-    is_constant = all(isinstance(one, ast.Constant) for one in arguments.defaults)
+    others = [*function.decorator_list, arguments.vararg, arguments.kwarg]
+    defaults = [*arguments.defaults, *(one for one in arguments.kw_defaults if one is not None)]
+    is_constant = all(isinstance(one, ast.Constant) for one in defaults)
     inside = (part for node in function.body for part in ast.walk(node))
     return not any(others) and is_constant and not any(isinstance(part, _INSIDE) for part in inside)
 

@@ -89,7 +89,7 @@ class _Writer:
         self._names = names
         self._is_cell = source.is_cell
         self._uses = _uses(source.body)
-        self._stored = Counter(part.id for part in _names(source.body) if isinstance(part.ctx, ast.Store))
+        self._stored = bindings(source.body)
         self._first: dict[str, ast.stmt] = {}
         self.in_vain: list[ast.stmt] = []
         """Lines that make an array that is made anew before anybody looks at it."""
@@ -212,6 +212,14 @@ def _running(lengths: Sequence[ast.expr], node: ast.stmt) -> ast.stmt:
 
 def _names(nodes: Iterable[ast.AST]) -> list[ast.Name]:
     return [part for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)]
+
+
+def bindings(nodes: Iterable[ast.AST]) -> Counter[str]:
+    """How often names are given something; ``B += x`` changes the elements of an array and leaves it where it is."""
+    nodes = list(nodes)
+    augmented = [part.target for node in nodes for part in ast.walk(node) if isinstance(part, ast.AugAssign)]
+    stored = Counter(part.id for part in _names(nodes) if isinstance(part.ctx, ast.Store))
+    return stored - Counter(target.id for target in augmented if isinstance(target, ast.Name))
 
 
 def _uses(nodes: Iterable[ast.AST]) -> Counter[str]:

@@ -10,15 +10,18 @@ import ast
 from itertools import product
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from polyviz.frontend.functions import CREATORS, CREATORS_LIKE, PURE
 from polyviz.frontend.symbols import rank_of_annotation
-from polyviz.frontend.usage import subscript_chain
+from polyviz.frontend.usage import look_at, subscript_chain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     Canonical = Callable[[ast.expr], str | None]
 
+    from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
     from polyviz.frontend.usage import Usage
 
@@ -70,6 +73,26 @@ def find_ranks(source: Source, usage: Usage, canonical: Canonical) -> None:
         found = {one[name] for one in fewest or fitting}
         if len(found) == 1:
             usage.ranks[name] = found.pop()
+
+
+def least_ranks(source: Source, names: GlobalNames) -> dict[str, int]:
+    """The dimensions that names have at least: by subscripts, ``.shape``, the head, and the arrays of a notebook.
+
+    >>> from polyviz.frontend.names import GlobalNames
+    >>> from polyviz.frontend.source import read_source
+    >>> text = "def f(A, x: 'float64[:]'):\\n n, m = A.shape\\n for i in range(n): x[i] = A[i][0]"
+    >>> source = read_source(text, None, None)
+    >>> ranks = least_ranks(source, GlobalNames(source))
+    >>> ranks["A"], ranks["x"]
+    (2, 1)
+    """
+    usage = look_at(source.body, names.canonical, names.helper)
+    parts = ast.walk(source.arguments) if source.arguments is not None else ()
+    stated = {one.arg: rank_of_annotation(one.annotation) for one in parts if isinstance(one, ast.arg)}
+    values = {name: names.value(name) for name in usage.names} if source.is_cell else {}
+    around = {name: value.ndim for name, value in values.items() if isinstance(value, np.ndarray)}
+    found = {name: _known(name, usage) for name in (*usage.ranks, *usage.subscripts, *usage.least_ranks)}
+    return {**found, **{name: rank for name, rank in stated.items() if rank}, **around}
 
 
 def _known(name: str, usage: Usage) -> int:

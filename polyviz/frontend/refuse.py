@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Refusal(NamedTuple):
@@ -29,12 +32,19 @@ _ONE_ASSIGNMENT = "Write an assignment statement of its own."
 SLICE = Refusal(
     "A slice here",
     ELEMENTS,
-    "Assign to elements that exist, such as `A[i, :] = ...`, or write the loop over these elements.",
+    "Assign to elements that exist, such as `A[i, :] = ...`, write the loop over these elements, or make an array of "
+    "them on a line of its own, `B = A[i, :].copy()`.",
 )
 SELECTION = Refusal(
     "A mask here",
     "How many elements it chooses is known only when the loops run.",
     "Set elements with it, `A[A > 3] = 0.0`, choose with `np.where(A > 3, A, 0.0)`, or fill an array in a loop.",
+)
+PLACES = Refusal(
+    "An array as a subscript",
+    "For NumPy it holds truth values or places, as its type says, and nothing here says which.",
+    "Where it chooses elements, write `A[m[:] != 0] = ...`, or `if m[i]:` in a loop; where it holds places, write the "
+    "loop with `A[m[i]]`.",
 )
 MASK = Refusal(
     "A truth value as a subscript",
@@ -123,6 +133,24 @@ OPERATORS: dict[type[ast.AST], Refusal] = {
     ast.Is: Refusal("`is`", "Identity means nothing for numbers.", "Compare with `==`."),
     ast.IsNot: Refusal("`is not`", "Identity means nothing for numbers.", "Compare with `!=`."),
 }
+
+
+def index_refusal(index: ast.expr, is_array: Callable[[str], bool]) -> Refusal | None:
+    """Why ``index`` is no subscript of one element; None where it may be one.
+
+    >>> index_refusal(ast.parse("a > 3", mode="eval").body, {"a"}.__contains__) is SELECTION
+    True
+    """
+    if isinstance(index, ast.Slice):
+        return SLICE
+    constant = index.value if isinstance(index, ast.Constant) else 0
+    if constant is Ellipsis or constant is None:
+        what = "`...`" if constant is Ellipsis else "A new axis"
+        return Refusal(what, ELEMENTS, "Write the loop over these elements.")
+    if isinstance(index, ast.Name) and is_array(index.id):
+        return PLACES
+    operands = [index.left, *index.comparators] if isinstance(index, ast.Compare) else []
+    return SELECTION if any(isinstance(one, ast.Name) and is_array(one.id) for one in operands) else None
 
 
 def statement_refusal(node: ast.AST) -> Refusal | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.functions import PURE
@@ -60,7 +60,7 @@ class SliceReader:
         self._sums = SumReader(program, expressions, shapes)
         self._matched = False
         self._lines: list[int] = []
-        self._masks: set[str] = set()
+        self._masks = program.symbols.masks
 
     def loops(self, node: ast.stmt) -> list[ast.stmt] | None:
         """The loops for an assignment to a region of an array; None for every other statement.
@@ -111,9 +111,12 @@ class SliceReader:
 
     def _masked(self, target: ast.Subscript) -> Region | None:
         """The array of which a mask chooses elements; None where ``target`` is anything else."""
-        is_chosen = isinstance(target.value, ast.Name) and is_mask(target.slice, self._masks)
+        is_chosen = isinstance(target.value, ast.Name) and self._is_mask(target.slice)
         whole = self._regions.read(target.value) if is_chosen else None
         return whole if whole and len(self._sums.shape(target.slice)) == len(whole.axes) else None
+
+    def _is_mask(self, node: ast.expr) -> bool:
+        return is_mask(node, self._masks, self._expressions.canonical)
 
     def _where(
         self, node: ast.stmt, target: ast.Subscript, whole: Region, operator: ast.operator | None, value: ast.expr
@@ -191,8 +194,7 @@ class SliceReader:
         lengths = [located(length, value) for length in self._sums.shape(value)]
         extents = [located(call_of("max", length, ast.Constant(0)), value) for length in lengths]
         draft = self._creations.of_values(node, target, extents)
-        if is_mask(value, self._masks):
-            self._masks.add(target.id)
+        self._masks = self._masks - {target.id} | ({target.id} if self._is_mask(value) else set())
         axes = tuple(Axis(ast.Constant(0), length, 1) for length in lengths)
         return self._stored(node, target, Region(draft, target, axes), None, value)
 
@@ -201,7 +203,7 @@ class SliceReader:
     ) -> list[ast.stmt] | None:
         """``node`` behind the loops that add up what its ``value`` asks for; None where it asks for no sum."""
         self._sums.before, self._matched = [], False
-        added = cast("ast.expr", _Sums(self._sums).visit(copy.deepcopy(value)))
+        added = self._sums.named(value)
         before, self._sums.before = self._sums.before, []
         if not before:
             return None
@@ -315,7 +317,7 @@ class SliceReader:
                 if self._expressions.canonical(function) == "numpy.where":
                     element = ast.IfExp(*elements)
                 elif isinstance(function, ast.Attribute) and operands[0] is function.value:
-                    return elements[0]  # a copy
+                    element = ast.Call(node.args[0], elements, []) if node.args else elements[0]  # of a type, or a copy
                 else:
                     element = ast.Call(function, elements, keywords)
             case _:
@@ -332,6 +334,10 @@ class SliceReader:
             case ast.Compare(left=left, comparators=others):
                 return [left, *others]
             case ast.Call(func=ast.Attribute(value=array, attr="copy"), args=[], keywords=[]) if is_part(array):
+                return [array]
+            case ast.Call(func=ast.Attribute(value=array, attr="astype"), args=[kind], keywords=[]) if (
+                self._expressions.canonical(kind) in PURE
+            ):
                 return [array]
             case ast.Call(func=function, args=arguments):
                 canonical = self._expressions.canonical(function) or ""
@@ -385,15 +391,3 @@ def _is_rebound(target: ast.expr) -> bool:
 
 def _dimensions(rank: int) -> str:
     return f"{rank} dimension{'s' * (rank != 1)}"
-
-
-class _Sums(ast.NodeTransformer):
-    """Puts names in the place of sums."""
-
-    def __init__(self, reader: SumReader) -> None:
-        self._reader = reader
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        added = self._reader.value(node, Places()) if isinstance(node, ast.expr) else None
-        return self.generic_visit(node) if added is None else added
-

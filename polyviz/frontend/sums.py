@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from polyviz.frontend.literals import SUM
 from polyviz.frontend.regions import (
@@ -90,6 +90,10 @@ class SumReader:
         summed = self._summed(node)
         region = None if summed is None else self._widest(summed.operand)
         return None if summed is None or region is None else self._sum(summed, region, places)
+
+    def named(self, value: ast.expr) -> ast.expr:
+        """``value`` with names in the place of sums."""
+        return cast("ast.expr", _Named(self).visit(copy.deepcopy(value)))
 
     def shape(self, node: ast.expr) -> list[ast.expr]:
         """The length of ``node`` along each dimension; none for a number, and for what is not computed by elements."""
@@ -370,3 +374,12 @@ def apart(added: Sequence[ast.stmt], names: set[str]) -> tuple[list[ast.stmt], l
 
 def _named(node: ast.AST, context: type[ast.expr_context] = ast.expr_context) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, context)}
+
+
+class _Named(ast.NodeTransformer):
+    def __init__(self, reader: SumReader) -> None:
+        self._reader = reader
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        added = self._reader.value(node, Places()) if isinstance(node, ast.expr) else None
+        return self.generic_visit(node) if added is None else added

@@ -97,6 +97,12 @@ class Symbols:
         """What the notebook has under ``name``; None for a function or when nothing is known."""
         return self._source.names.get(name) if self._source.is_cell else None
 
+    @property
+    def masks(self) -> set[str]:
+        """The arrays of truth values in the notebook."""
+        values = {name: self.notebook_value(name) for name in self._usage.names}
+        return {name for name, value in values.items() if isinstance(value, np.ndarray) and value.dtype == np.bool_}
+
     def _default(self, name: str) -> object:
         """The default of an argument: that of the function object, else what its text says."""
         if name in self._source.defaults:
@@ -148,7 +154,8 @@ class Symbols:
         if name not in self._source.names:
             return "unknown"
         value = self._source.names[name]
-        if hasattr(value, "shape") and hasattr(value, "dtype") and getattr(value, "ndim", 0) > 0:
+        dimensions = getattr(value, "ndim", 0)  # of NumPy itself, a function
+        if hasattr(value, "shape") and hasattr(value, "dtype") and isinstance(dimensions, int) and dimensions > 0:
             return "array"
         if self.is_point(name):
             return "array"

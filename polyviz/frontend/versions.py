@@ -96,6 +96,8 @@ class _Writer:
         for place, node in enumerate(body):
             if not mentions(node, name):
                 written.append(node)
+            elif bound_by(node) == name and isinstance(_value(node), ast.Subscript):
+                return None  # a part of an array, of which nobody knows how many dimensions it has
             elif bound_by(node) == name:
                 target = self._fresh.like(f"{name}_new") if current else name
                 written.append(_bound(node, name, current, target))

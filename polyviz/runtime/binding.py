@@ -191,7 +191,8 @@ class Binder:
         rank = 0 if array.is_point else array.rank
         if value.ndim != rank:
             raise ArgumentError(
-                f"{name} has {_dimensions(value.ndim)}, but the loops use it with {rank or 'none'}."
+                f"{name} has {_dimensions(value.ndim)}, but the loops use it with {rank or 'none'}.",
+                hint=_as_wide(array.name, value.ndim) if value.ndim > rank > 0 else "",
             )
         if _dtype_name(value.dtype) not in SUPPORTED_TYPES:
             raise ArgumentError(
@@ -307,6 +308,13 @@ def _dtype_name(dtype: np.dtype[Any]) -> str:
     """The name without byte order; NumPy spells it out anew at every question."""
     known = _DTYPE_NAMES.get(dtype)
     return str(dtype.name) if known is None else known
+
+
+def _as_wide(name: str, rank: int) -> str:
+    """How a program says that an array has ``rank`` dimensions."""
+    every = ", ".join([":"] * rank)
+    part = ", ".join(["i", *[":"] * (rank - 1)])
+    return f"Say so where parts of it are meant, `{name}[{part}]` or `{name}[{every}]`; else pass one with fewer."
 
 
 def _dimensions(rank: int) -> str:

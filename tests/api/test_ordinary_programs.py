@@ -109,8 +109,11 @@ PROGRAMS: dict[str, tuple[str, tuple[Any, ...]]] = {
         """
         def values_by_place_and_by_name(y, h):
             step = lambda k, part=2, more=1: y[0] * more + h * k / part
+            def scaled(k, *, by, more=2):
+                return k * by + more + h
             for i in range(len(y)):
                 y[i] = step(y[i], 3) + step(2.0, 3, 4) + step(1.0, more=5)
+                y[i] += scaled(y[0], by=3) + scaled(2.0, more=1, by=2)
         """,
         (RANDOM.random(7), 0.1),
     ),

@@ -7,6 +7,7 @@ import pytest
 
 import polyviz as pv
 from polyviz.errors import CodegenError
+from tests.frontend.compiled import same_compiled
 from tests.running import TARGETS, agree, function_of
 
 SUM = """
@@ -67,3 +68,18 @@ def test_what_is_promoted_in_different_ways_has_to_be_said(text: str, dtypes: tu
     with pytest.raises(CodegenError, match="is not clear") as caught:
         pv.compile(function_of(text), target="c")(*matrices(*dtypes))
     assert "np.empty(shape, dtype=np.float32)" in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["np.float32(A[:, :]) + 1", "A[:, :].astype(np.float32) * 2.0", "-np.int32(A[:, :])",
+                                   "np.uint8(A[:, :]) + np.uint8(B[:, :])"])  # fmt: skip
+def test_beside_what_was_converted_a_number_counts_for_nothing(value: str) -> None:
+    with pytest.raises(CodegenError, match="is not clear"):
+        pv.compile(function_of(f"def f(A, B):\n C = {value}\n return C"), target="python")(*matrices(*["float64"] * 2))
+
+
+@pytest.mark.parametrize("value", ["np.float32(A[:, :] + 1)", "(A[:, :] > 3).astype(np.int64)",
+                                   "A[:, :].astype(int) + 1", "np.float32(A[:, :]) * B[:, :]",
+                                   "A[:, :] * np.float32(0.5)"])  # fmt: skip
+def test_conversions_of_whole_arrays(value: str) -> None:
+    given = dict(zip("AB", matrices("float64", "float64"), strict=True))
+    same_compiled(function_of(f"def f(A, B):\n C = {value}\n return C"), given, "python", "strict")

@@ -100,6 +100,6 @@ def test_what_is_no_loop_over_elements_is_refused(loop: str) -> None:
 
 def test_a_cell_says_that_the_name_of_rows_is_not_left() -> None:
     text = "for row in C:\n    for c in row:\n        s += c"
-    note = "`row` keeps the value it had before the cell: it stands for rows of an array inside its loop only."
+    note = "`row` keeps the value it had before the cell: it stands for parts of an array inside its loop only."
     assert note in extract(text, namespace={"C": np.ones((2, 3)), "s": 0.0}).notes
     assert not extract("def f(C, s):\n    " + text.replace("\n", "\n    ") + "\n    return s").notes

@@ -38,6 +38,32 @@ def flagged(m, x):
     m[m > 100] = 1
 
 
+def by_functions(x, y):
+    x[x < 0] = np.nan
+    x[np.isnan(x)] = 0.5
+    y[np.logical_and(x > 1, y < 3) | ~np.isfinite(y)] += 2.0
+
+
+def test_functions_that_test_elements_make_masks() -> None:
+    same_compiled(by_functions, {"x": np.array([-1.0, 2.0, 3.0]), "y": np.array([np.inf, 1.0, 4.0])}, "c", "strict")
+
+
+def test_arrays_of_truth_values_in_the_notebook_are_masks() -> None:
+    m, x = np.array([True, False, True]), np.arange(3.0)
+    scop = extract("x[m & (x > 1)] = 7.0\nx[~m] = 1.0", namespace={"m": m, "x": x})
+    assert len(scop.statements) == 2
+    with pytest.raises(ExtractionError, match="An array as a subscript"):
+        extract("x[m] = 7.0", namespace={"m": m.astype(int), "x": x})
+    with pytest.raises(ExtractionError):
+        extract("m = x * 2.0\nx[m] = 7.0", namespace={"m": m, "x": x})
+
+
+@pytest.mark.parametrize("index", ["A > 1", "m"])
+def test_how_many_elements_are_chosen_is_not_the_length_of_a_row(index: str) -> None:
+    with pytest.raises(ExtractionError, match=r"A mask here|An array as a subscript"):
+        extract(f"def f(A, m):\n return len(A[{index}]) + A[0, 0] + m[0]")
+
+
 def test_masks_of_the_array_itself_and_of_nothing() -> None:
     same_compiled(flagged, {"m": np.arange(3.0), "x": np.arange(3.0)}, "c", "strict")
 

@@ -11,6 +11,7 @@ import polyviz as pv
 from polyviz.errors import ArgumentError, UnsupportedSyntaxError
 from polyviz.frontend import extract
 from tests.frontend.agreement import agree
+from tests.frontend.compiled import same_compiled
 
 STEPS = """
 un = np.ones(n)
@@ -107,3 +108,19 @@ def test_loops_of_a_cell_that_make_an_array_have_to_run() -> None:
 def test_what_would_mean_something_else_stays_refused(text: str) -> None:
     with pytest.raises(UnsupportedSyntaxError):
         extract(text)
+
+
+def changed_in_place(A, n):
+    for j in range(n):
+        column = A[:, j].copy()
+        for k in range(j):
+            column -= A[:, k]
+        sums = np.zeros(n)
+        sums += column
+        sums *= 0.5
+        A[:, j] = sums
+
+
+@pytest.mark.parametrize("target", ["c", "numba"])
+def test_what_is_made_in_a_loop_may_change_in_place(target: str) -> None:
+    same_compiled(changed_in_place, {"A": np.arange(9.0).reshape(3, 3), "n": 3}, target, "strict")

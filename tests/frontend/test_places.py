@@ -24,6 +24,11 @@ def test_the_first_place(target: str, contract: str) -> None:
         same_compiled(pivot, {"x": np.array(values)}, target, contract)
 
 
+def test_in_a_cell_numpy_itself_is_no_array() -> None:
+    scop = extract("best = np.argmin(np.abs(x - 1))", namespace={"np": np, "x": np.arange(3.0)})
+    assert any(array.name == "best" and array.live_out for array in scop.arrays)
+
+
 def test_rows_and_steps() -> None:
     def of_rows(A, x):
         x[0] = np.argmin(x[2:])

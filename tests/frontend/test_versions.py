@@ -10,6 +10,7 @@ from polyviz.errors import ExtractionError
 from polyviz.frontend import extract
 from tests.frontend.agreement import agree
 from tests.frontend.compiled import same_compiled
+from tests.running import function_of
 
 
 def power(A, v, n):
@@ -224,6 +225,27 @@ def test_a_type_that_depends_on_others_elements_is_compared() -> None:
     with pytest.raises(pv.PolyvizError, match="is given values of float64"):
         pv.compile(turned, target="python")(np.arange(3), 2)
     same_compiled(turned, {"x": np.arange(3.0), "n": 3}, "c", "strict")
+
+
+@pytest.mark.parametrize("start", ["x = x.astype(np.float64)", "x = x[:].copy()"])
+def test_a_name_may_begin_with_a_copy(start: str) -> None:
+    text = f"def f(x, n):\n {start}\n for _ in range(n):\n  x = x * 2.0\n return x"
+    same_compiled(function_of(text), {"x": np.arange(3.0), "n": 2}, "python", "strict")
+
+
+def test_the_hint_for_types_names_them() -> None:
+    kernel = pv.compile(function_of("def f(x, n):\n for _ in range(n):\n  x = x[:] > 1\n return x"), target="python")
+    with pytest.raises(pv.PolyvizError) as caught:
+        kernel(np.arange(3), 2)
+    assert "begin with `v = v.astype(np.bool_)`" in str(caught.value)
+    assert "`v = (...).astype(np.int64)`" in str(caught.value)
+
+
+def test_a_row_is_no_array_that_a_name_may_begin_with() -> None:
+    text = "def f(A, x, n):\n row = A[0]\n for i in range(n):\n  x[i] = row[1]\n  row = A[i]"
+    with pytest.raises(ExtractionError, match="`row` stands for an array and is assigned here") as caught:
+        extract(text)
+    assert "`A[i, :].copy()` for a part of one" in str(caught.value)
 
 
 def test_numbers_keep_their_names() -> None:

@@ -1,0 +1,127 @@
+"""Names of rows, columns and slices mean the elements of their arrays, at any time, as in NumPy."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+import pytest
+
+from polyviz.errors import ExtractionError
+from polyviz.frontend import extract
+from polyviz.frontend.names import GlobalNames
+from polyviz.frontend.source import read_source
+from polyviz.frontend.views import without_views
+from tests.frontend.compiled import same_compiled
+
+
+def rows(A, n):
+    total = 0.0
+    first = A[0]
+    for i in range(1, n):
+        before = A[i - 1, :]
+        row = A[i]
+        row /= np.sqrt(np.sum(row * row))
+        row[0] = first[1] + len(row) + row.shape[0] + before[2]
+        for value in row:
+            total += value
+    return total + first[-1]
+
+
+def columns(A, n):
+    last = A[:, -1]
+    for j in range(n):
+        column = A[:, j]
+        kept = column.copy()
+        column[0] = kept[-1] + len(column) + kept[n - 1]
+        column += last
+    return np.sum(last)
+
+
+def slices(A, x, n):
+    inner = A[1:-1, 1:-1]
+    inner += 0.5 * (A[:-2, 1:-1] + A[2:, 1:-1])
+    right = x[1:]
+    left = 0.0
+    for i in range(n - 2):
+        window = x[i : i + 3]
+        left += window.sum() * np.max(right)
+    tail = x[2:]
+    tail *= 2.0
+    return left, right @ x[:-1]
+
+
+def transposed(A, n):
+    other = A.T
+    other[0, 1] = 5.0
+    for i in range(other.shape[0]):
+        for j in range(len(other)):
+            A[i, 0] += other[j, i] * other.shape[1]
+    return other @ A
+
+
+def of_rows(A, n):
+    total = 0.0
+    for i in range(n):
+        one = A[i]
+        for j in range(i):
+            two = A[j]
+            apart = one - two
+            total += np.sqrt(apart @ apart)
+    for point in A:
+        moved = point - A[0, :]
+        total += np.sum(moved)
+    return total
+
+
+@pytest.mark.parametrize("function", [rows, columns, slices, transposed, of_rows], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("target", ["c", "numba"])
+@pytest.mark.parametrize("contract", ["strict", "reassociate"])
+def test_the_values_of_numpy(function, target: str, contract: str) -> None:
+    matrix = np.random.default_rng(3).random((4, 4)) + 1.0
+    given = {"A": matrix, "n": 4} | ({"x": np.arange(1.0, 6.0)} if "x" in function.__code__.co_varnames else {})
+    same_compiled(function, given, target, contract)
+
+
+def _written(body: str) -> str:
+    source = read_source(f"def f(A, B, x, n):\n {body}", None, None)
+    return "\n".join(map(ast.unparse, without_views(source, GlobalNames(source)).body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "row = A[n]\n n = 2\n row[0] = n",
+        "row = A[0]\n A = A * 2\n x[0] = row[1]",
+        "row = A[0]\n if n > 2: row = A[1]\n row[0] = 1",
+        "row = A[0]\n for i in range(n):\n  row[i] = 1\n  row = A[i]",
+        "for i in range(n):\n  row = A[i]\n x[0] = row[0]",
+        "h = x[1:]\n for i in range(n): B[i, 0] = h[i - 1]",
+        "h = x[:n]\n B[0, 0] = len(h) + h[0]",
+        "row = A[int(x[0])]\n row[0] = 1",
+        "for n in range(3):\n  row = A[n]\n  for n in range(2): row[n] = 1",
+        "x = x[1:]\n x[0] = 2",
+        "v = x[n]\n v += 1\n B[0, 0] = v",
+        "turned = A.T\n x[0] = turned[0][1:][0]",
+        "row = A[0]\n x[0] = row.strides",
+        "turned = A.T\n turned += 1",
+    ],
+    ids=["subscript changes", "array gets a value", "bound again", "bound in a loop", "used outside",
+         "part of a vector", "length of a part", "found in data", "loop variable changes", "name of its own", "number",
+         "row of the turned", "other attribute", "turned as a whole"],
+)  # fmt: skip
+def test_what_may_mean_something_else_stays(body: str) -> None:
+    assert _written(body) == ast.unparse(ast.parse(f"if 1:\n {body}").body[0]).replace("\n    ", "\n")[6:].strip()
+
+
+def test_an_array_as_a_subscript_chooses_copies() -> None:
+    with pytest.raises(ExtractionError, match="An array as a subscript"):
+        extract("def f(A, k):\n k[0] = 1\n rows = A[k]\n rows[0, 1] = 2.0")
+
+
+def test_a_cell_says_that_its_name_is_not_set() -> None:
+    scop = extract("for i in range(3):\n row = A[i]\n row[0] = row[1] + A[0, 0]")
+    note = "`row` keeps the value it had before the cell: it stands for parts of an array inside its loop only."
+    assert note in scop.notes
+    with pytest.raises(ExtractionError):
+        extract("row = A[0]\nrow[1] = A[1, 1]")
