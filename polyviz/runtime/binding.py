@@ -300,21 +300,19 @@ def _signature(scop: Scop) -> inspect.Signature:
 
 
 def _plain(value: Any) -> Any:
-    """Arrays without dimensions are numbers to generated code."""
+    """``value``, a number where it is an array without dimensions."""
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def _dtype_name(dtype: np.dtype[Any]) -> str:
     """The name without byte order; NumPy spells it out anew at every question."""
-    known = _DTYPE_NAMES.get(dtype)
-    return str(dtype.name) if known is None else known
+    return _DTYPE_NAMES.get(dtype) or str(dtype.name)
 
 
 def _as_wide(name: str, rank: int) -> str:
     """How a program says that an array has ``rank`` dimensions."""
-    every = ", ".join([":"] * rank)
-    part = ", ".join(["i", *[":"] * (rank - 1)])
-    return f"Say so where parts of it are meant, `{name}[{part}]` or `{name}[{every}]`; else pass one with fewer."
+    rest = ", :" * (rank - 1)
+    return f"Say so where parts are meant, `{name}[i{rest}]` or `{name}[:{rest}]`; else pass one with fewer."
 
 
 def _dimensions(rank: int) -> str:
