@@ -23,7 +23,7 @@ def said(kernel: pv.Kernel) -> list[str]:
 def remainders(kernel: pv.Kernel) -> int:
     """In how many lines a remainder of the column is taken."""
     text = kernel.specialise({name: ArrayType("float64", 2) for name in "uv"}).text
-    return sum("floor_mod_i64(j + 1, m)" in line.partition("//")[0] for line in text.splitlines())
+    return sum("floor_mod_by_i64(j + 1, m)" in line.partition("//")[0] for line in text.splitlines())
 
 
 def test_the_loop_in_parts_is_said() -> None:
