@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from polyviz.model.expression import Node
     from polyviz.model.scop import Scop, Statement
 
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """The one ``element`` of its array that a loop touches, as ``statement`` has it there; whether it is known to be
