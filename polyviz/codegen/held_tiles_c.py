@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from polyviz.codegen.block_place import expression_of
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.held_tiles import (
@@ -41,7 +42,8 @@ from polyviz.codegen.held_tiles import (
 from polyviz.codegen.index import simplify_subscripts
 from polyviz.codegen.local_names import LocalNames
 from polyviz.codegen.row_blocks import elements_of
-from polyviz.model.expression import Binary, Constant, Element, Expression, Name, rebuild, substitute
+from polyviz.codegen.wraps import replaced
+from polyviz.model.expression import Binary, Constant, Element, Expression, Name, substitute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.row_blocks import Types
     from polyviz.codegen.text import TextBuilder
     from polyviz.codegen.vectors_c import VectorFunctions
-    from polyviz.model.expression import Instruction, Node
+    from polyviz.model.expression import Instruction
     from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop
 
@@ -309,7 +311,8 @@ class HeldTilePrinter:
         vectors = {**loaded, found.update.target: register}
         types = {**self.printer.environment.types, **dict.fromkeys(vectors.values(), found.dtype)}
         inner = CExpressionPrinter(types, self.printer.names, self.printer.element)
-        value = inner.expression(tile.placed(_named(found.update.value, vectors), at=at))
+        registers: dict[Expression, Expression] = {element: Name(name) for element, name in vectors.items()}
+        value = inner.expression(tile.placed(expression_of(replaced(found.update.value, registers)), at=at))
         source = f"  // line {found.statement.span.line}: {found.statement.headline}" if at is None or not at[0] else ""
         self.text.add(indent, f"{register} = {value};{source}", found.statement)
 
@@ -330,16 +333,3 @@ class HeldTilePrinter:
 def _ends(names: LocalNames, loop: For) -> tuple[str, str]:
     """What the bounds of ``loop`` are called."""
     return names.of(f"{loop.iterator}_start"), names.of(f"{loop.iterator}_stop")
-
-
-def _named(node: Expression, vectors: Mapping[Element, str]) -> Expression:
-    """``node`` with registers in place of the elements that they hold."""
-
-    def place(part: Node) -> Node:
-        if isinstance(part, Element):
-            return Name(vectors[part]) if part in vectors else part
-        return rebuild(part, place)
-
-    placed = place(node)
-    assert isinstance(placed, Expression)
-    return placed

@@ -29,13 +29,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.accumulate_c import ENDINGS
+from polyviz.codegen.block_place import expression_of
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.local_names import LocalNames
 from polyviz.codegen.loops import For, is_whole
 from polyviz.codegen.panels import panel
 from polyviz.codegen.redirect import redirected
 from polyviz.codegen.row_blocks import Types, elements_of, only
-from polyviz.model.expression import Element, Expression, Name, rebuild
+from polyviz.codegen.wraps import replaced
+from polyviz.model.expression import Element, Expression, Name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     from polyviz.codegen.panels import Panel, Row
     from polyviz.codegen.text import TextBuilder
     from polyviz.codegen.vectors_c import VectorFunctions
-    from polyviz.model.expression import Assign, Instruction, Node
+    from polyviz.model.expression import Assign, Instruction
     from polyviz.model.program import ArrayType, FloatingPoint
 
 
@@ -168,7 +170,8 @@ class PanelPrinter:
         self.dtypes.update(dict.fromkeys((*loaded.values(), *parts), found.dtype))
         for name, row in zip(parts, found.updates, strict=True):
             own = redirected(row.in_full, Element(name))
-            self._print(row, replace(own, value=_placed(own.value, loaded)), indent + 1)
+            value = expression_of(replaced(own.value, {element: Element(held) for element, held in loaded.items()}))
+            self._print(row, replace(own, value=value), indent + 1)
         self._line(indent, "}")
         total = self.vectors.total(found.dtype)
         for name, part in zip(sums, parts, strict=True):
@@ -207,16 +210,3 @@ class PanelPrinter:
 
     def _line(self, indent: int, line: str) -> None:
         self.text.add(indent, line)
-
-
-def _placed(node: Expression, loaded: Mapping[Element, str]) -> Expression:
-    """``node`` with vectors in place of the elements that they hold."""
-
-    def place(part: Node) -> Node:
-        if isinstance(part, Element):
-            return Element(loaded[part]) if part in loaded else part
-        return rebuild(part, place)
-
-    placed = place(node)
-    assert isinstance(placed, Expression)
-    return placed

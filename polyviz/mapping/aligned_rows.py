@@ -14,6 +14,7 @@ import islpy as isl
 
 from polyviz.model.plan import AlignedRows
 from polyviz.model.schedule import Decision
+from polyviz.scheduling.explanation import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,7 @@ def aligned_rows(scop: Scop, names: Sequence[str]) -> AlignedRows | None:
 def aligned_rows_decision(rows: AlignedRows, statements: tuple[str, ...]) -> Decision:
     """What is said of arrays that are copied for the steps of a stencil."""
     text = (
-        f"where the steps over time are many, {_listed(rows.arrays)} stand in copies meanwhile: column {rows.column} "
+        f"where the steps over time are many, {listed(rows.arrays)} stand in copies meanwhile: column {rows.column} "
         "of each row begins a cache line, so that vectors do not lie across two"
     )
     return Decision("align", text, statements, {"arrays": rows.arrays})
@@ -60,7 +61,3 @@ def _first_column(cells: isl.Set) -> int | None:
     """The smallest last subscript in ``cells``, whatever the parameters; None where that is no number."""
     smallest = cells.project_out_all_params().dim_min_val(cells.dim(isl.dim_type.set) - 1)
     return int(smallest.to_python()) if smallest.is_int() else None
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
