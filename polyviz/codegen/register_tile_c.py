@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from polyviz.model.processor import Processor
     from polyviz.model.scop import Statement
 
-_MOST_ROWS = 8
 STEPS = 4
 """Steps of the sum that one pass through the loop takes: its count and its tests compete with the multiply-adds."""
 
@@ -64,13 +63,10 @@ def tile_size(tile: RegisterTile, dtype: str) -> TileSize:
     lanes = tile.processor.lanes(_bytes(part))
     if tile.shape is not None:
         return TileSize(*tile.shape, lanes)
-    registers = tile.processor.vector_registers
-    vectors = 3 if registers >= 32 else 2
-    if part != dtype:
-        registers //= 2  # one for real parts goes with one for imaginary parts
-    operands = vectors * len(tile.operands.columns) + len(tile.operands.rows)
-    rows = (registers - operands) // vectors
-    return TileSize(max(1, min(rows, _MOST_ROWS)), vectors, lanes)
+    operands, processor = tile.operands, tile.processor
+    if part != dtype:  # one register for real parts goes with one for imaginary parts
+        processor = replace(processor, vector_registers=processor.vector_registers // 2)
+    return TileSize(*processor.product_tile(len(operands.rows), len(operands.columns)), lanes)
 
 
 def steps_ahead(tile: RegisterTile, size: TileSize) -> int:

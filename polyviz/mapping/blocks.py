@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _DOUBLE = 8
 _PANEL_ROWS = 8
-"""Rows of the largest register tile."""
+"""Rows or columns of the panel that stays in the first cache, while those of the other operand go by."""
 _LONGEST_SUM = 512
 """Steps between loading the cells of a tile and storing them: more of them cost less, but fill the caches."""
 _LONGEST_RAGGED_SUM = 384
@@ -31,8 +31,11 @@ _PARALLEL_BLOCK = 120
 _PARALLEL_COLUMNS = 144
 """The same of columns that meet shared rows: whole panels in single and in double precision (48 and 24, or 16 and 8),
 since a tile at an edge is copied, and there is one in each row of tiles."""
-_PARALLEL_ROWS = 64
-"""Threads wait for each other after each step of the sum, so blocks are smaller where they share what is packed."""
+_FEWEST_PARALLEL_ROWS = 32
+_REUSE_OF_COLUMNS = 8
+"""Threads wait for each other after each step of the sum, so blocks are as low as the cache allows from which their
+columns come. A core that multiplies two vectors per cycle takes 16 * lanes / rows bytes of columns in one: with eight
+times as many rows as a vector has lanes those are two, which the third cache delivers."""
 _LARGEST_BLOCK = 240
 _MATRICES = 8
 """Matrices of columns packed at once, where several meet the same rows: rows are packed again for each such group."""
@@ -65,16 +68,19 @@ def choose_blocks(
     ragged: bool,
     may_be_parallel: bool,
     share_rows: bool,
+    tile_rows: int,
     sizes: Sequence[int] | None = None,
 ) -> Blocks:
     """The blocks of a nest with these ``roles``; ``sizes`` per member are the user's. ``ragged``: cells differ in the
-    steps of their sums.
+    steps of their sums. Blocks of rows are whole tiles of ``tile_rows``: one at an edge travels through a buffer.
 
     Packed columns are shared where the rows are parallel, or where one thread does all; else each thread has blocks of
     columns of its own, all of which meet the same packed rows where the threads can ``share_rows``.
     """
     if roles.matrices:
-        return _blocks_of_several(found, roles, processor, roles.matrices, may_be_parallel=may_be_parallel, sizes=sizes)
+        return _blocks_of_several(
+            found, roles, processor, roles.matrices, tile_rows, may_be_parallel=may_be_parallel, sizes=sizes
+        )
     parallel = _parallel_member(found, roles) if may_be_parallel else None
     shared = pack and parallel in (roles.row, None)
     wide_rows = share_rows and parallel == roles.column
@@ -82,7 +88,7 @@ def choose_blocks(
     if wide_rows:
         order = (roles.row, roles.depth, roles.column)
     longest = _LONGEST_RAGGED_SUM if ragged else _LONGEST_SUM
-    own = _sizes(roles, processor, parallel, longest, pack=pack, shared=shared)
+    own = _sizes(roles, processor, parallel, longest, tile_rows, pack=pack, shared=shared)
     if wide_rows:
         own[roles.row] = _widest(processor, own[roles.depth])
         own[roles.column] = _PARALLEL_COLUMNS
@@ -96,6 +102,7 @@ def _blocks_of_several(
     roles: Roles,
     processor: Processor,
     matrices: tuple[int, int],
+    tile_rows: int,
     *,
     may_be_parallel: bool,
     sizes: Sequence[int] | None,
@@ -103,8 +110,8 @@ def _blocks_of_several(
     """Several matrices of columns packed at once, each of which meets one matrix of rows after the other."""
     below, beside = matrices
     parallel = below if may_be_parallel and found.members[below].coincident else None
-    chosen = _sizes(roles, processor, None, _LONGEST_SUM, pack=True, shared=True)
-    chosen[roles.row] = min(chosen[roles.row], _PARALLEL_ROWS)
+    chosen = _sizes(roles, processor, None, _LONGEST_SUM, tile_rows, pack=True, shared=True)
+    chosen[roles.row] = min(chosen[roles.row], _parallel_rows(processor, tile_rows))
     chosen[roles.column] = _rounded(chosen[roles.column] // _MATRICES, 48, _WIDEST_BLOCK)
     chosen[beside] = _MATRICES
     if sizes:
@@ -112,7 +119,9 @@ def _blocks_of_several(
     chosen[below] = 1
     order = (beside, roles.column, roles.depth, below, roles.row)
     position = None if parallel is None else order.index(below)
-    return Blocks(order, tuple(chosen[member] for member in range(len(order))), position, parallel is not None)
+    return Blocks(
+        order, tuple(chosen[member] for member in range(len(order))), position, parallel is not None
+    )
 
 
 def _parallel_member(found: BandProperties, roles: Roles) -> int | None:
@@ -128,7 +137,14 @@ def _order_apart(roles: Roles, parallel: int | None) -> tuple[int, ...]:
 
 
 def _sizes(
-    roles: Roles, processor: Processor, parallel: int | None, longest: int, *, pack: bool, shared: bool
+    roles: Roles,
+    processor: Processor,
+    parallel: int | None,
+    longest: int,
+    tile_rows: int,
+    *,
+    pack: bool,
+    shared: bool,
 ) -> dict[int, int]:
     """Sizes by member, from the caches that the operands of a block are to stay in."""
     panel = _PANEL_ROWS if pack else 3 * processor.lanes(_DOUBLE)
@@ -136,13 +152,20 @@ def _sizes(
     second = 3 * processor.l2 // 8
     fitting = min(first // panel, second // _FEWEST_ROWS) // _DOUBLE
     depth = _rounded(fitting, 16, longest)
-    rows = _rounded(second // (depth * _DOUBLE), 24, _LARGEST_BLOCK)
+    rows = _rounded(second // (depth * _DOUBLE), tile_rows, _LARGEST_BLOCK)
     sizes = {roles.row: rows, roles.column: 2 * _LARGEST_BLOCK, roles.depth: depth}
     if parallel is not None:
-        sizes[parallel] = min(sizes[parallel], _PARALLEL_ROWS if shared else _PARALLEL_BLOCK)
+        most = _parallel_rows(processor, tile_rows) if shared else _PARALLEL_BLOCK
+        sizes[parallel] = min(sizes[parallel], most)
     if shared:
         sizes[roles.column] = _widest(processor, depth)
     return sizes
+
+
+def _parallel_rows(processor: Processor, tile_rows: int) -> int:
+    """Rows of a block that meets columns which threads share."""
+    rows = max(_FEWEST_PARALLEL_ROWS, _REUSE_OF_COLUMNS * processor.lanes(_DOUBLE))
+    return -(-rows // tile_rows) * tile_rows
 
 
 def _widest(processor: Processor, depth: int) -> int:
@@ -151,4 +174,4 @@ def _widest(processor: Processor, depth: int) -> int:
 
 
 def _rounded(size: int, multiple: int, largest: int) -> int:
-    return max(multiple, min(size // multiple * multiple, largest))
+    return max(multiple, min(size, largest) // multiple * multiple)

@@ -116,6 +116,7 @@ def find_register_tile(
     roles = roles_of(tree, path, statement, copies_of(dependences))
     operands = operands_of(statement, roles, pack=pack)
     inner = 2 if roles.matrices else 1
+    tile_rows, _ = processor.product_tile(len(operands.rows), len(operands.columns))
 
     def choose(share_rows: bool) -> Blocks:
         return choose_blocks(
@@ -126,6 +127,7 @@ def find_register_tile(
             ragged=_is_ragged(statement, roles),
             may_be_parallel=may_be_parallel,
             share_rows=share_rows,
+            tile_rows=tile_rows,
             sizes=sizes,
         )
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 _FEWEST_ROWS = 3
 """Tiles of fewer rows read more operands than they add up."""
+_MOST_ROWS = 8
+"""Rows of a tile that is not asked for: more of them leave the compiler no register for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,19 @@ class Processor:
     def lanes(self, element_bytes: int) -> int:
         """How many elements of this size one register holds."""
         return self.vector_bytes // element_bytes
+
+    def product_tile(self, rows: int, columns: int) -> tuple[int, int]:
+        """The rows of a register tile and its vector registers per row, for a sum of products whose steps take so many
+        values of ``rows`` and of ``columns``: as many sums as fit beside the operands of one step.
+
+        >>> Processor(64, 32, 49152, 1048576, 2).product_tile(1, 1)
+        (8, 3)
+        >>> Processor(32, 16, 32768, 1048576, 2).product_tile(2, 2)
+        (5, 2)
+        """
+        vectors = 3 if self.vector_registers >= 32 else 2
+        sums = self.vector_registers - vectors * columns - rows
+        return max(1, min(sums // vectors, _MOST_ROWS)), vectors
 
     def tile_shapes(self) -> tuple[tuple[int, int], ...]:
         """Register tiles worth trying, as rows and vector registers per row: as many sums as there is room for.
