@@ -149,8 +149,21 @@ def golden_path(item: pytest.Function, suffix: str) -> Path:
 
 
 @pytest.fixture
-def golden(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """Compares text with the file kept for this test: ``golden(text)``, or ``golden(text, "c")`` for one of several."""
+def one_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plans and texts are those for long vectors, whatever runs the tests."""
+    from polyviz.model.processor import Processor
+    from polyviz.runtime.machine import Machine
+
+    mebibyte = 1024 * 1024
+    monkeypatch.setattr(Machine, "processor", Processor(64, 32, 48 * 1024, 2 * mebibyte, 2, 480 * mebibyte))
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest, one_processor: None) -> Callable[..., None]:
+    """Compares text with the file kept for this test: ``golden(text)``, or ``golden(text, "c")`` for one of several.
+
+    The files were written for ``one_processor``.
+    """
 
     def compare(text: str, suffix: str = "") -> None:
         path = golden_path(request.node, suffix)

@@ -8,6 +8,7 @@ cores share. Each value of it is packed once, however many blocks of rows read i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import lcm
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from polyviz.model.processor import Processor
 
 _DOUBLE = 8
+_PANEL = 48
+"""Columns that are whole panels for vectors of every length, in single and in double precision."""
 _PANEL_ROWS = 8
 """Rows or columns of the panel that stays in the first cache, while those of the other operand go by."""
 _LONGEST_SUM = 512
@@ -31,6 +34,8 @@ _PARALLEL_BLOCK = 120
 _PARALLEL_COLUMNS = 144
 """The same of columns that meet shared rows: whole panels in single and in double precision (48 and 24, or 16 and 8),
 since a tile at an edge is copied, and there is one in each row of tiles."""
+_SHORT_TILE = 4
+"""Rows of a tile of the target numba: blocks are whole ones of these, too."""
 _FEWEST_PARALLEL_ROWS = 32
 _REUSE_OF_COLUMNS = 8
 """Threads wait for each other after each step of the sum, so blocks are as low as the cache allows from which their
@@ -77,6 +82,7 @@ def choose_blocks(
     Packed columns are shared where the rows are parallel, or where one thread does all; else each thread has blocks of
     columns of its own, all of which meet the same packed rows where the threads can ``share_rows``.
     """
+    tile_rows = lcm(tile_rows, _SHORT_TILE)
     if roles.matrices:
         return _blocks_of_several(
             found, roles, processor, roles.matrices, tile_rows, may_be_parallel=may_be_parallel, sizes=sizes
@@ -112,7 +118,7 @@ def _blocks_of_several(
     parallel = below if may_be_parallel and found.members[below].coincident else None
     chosen = _sizes(roles, processor, None, _LONGEST_SUM, tile_rows, pack=True, shared=True)
     chosen[roles.row] = min(chosen[roles.row], _parallel_rows(processor, tile_rows))
-    chosen[roles.column] = _rounded(chosen[roles.column] // _MATRICES, 48, _WIDEST_BLOCK)
+    chosen[roles.column] = _rounded(chosen[roles.column] // _MATRICES, _PANEL, _WIDEST_BLOCK)
     chosen[beside] = _MATRICES
     if sizes:
         chosen = dict(enumerate(sizes))
@@ -158,7 +164,7 @@ def _sizes(
         most = _parallel_rows(processor, tile_rows) if shared else _PARALLEL_BLOCK
         sizes[parallel] = min(sizes[parallel], most)
     if shared:
-        sizes[roles.column] = _widest(processor, depth)
+        sizes[roles.column] = _widest(processor, depth, sizes[roles.row])
     return sizes
 
 
@@ -168,9 +174,10 @@ def _parallel_rows(processor: Processor, tile_rows: int) -> int:
     return -(-rows // tile_rows) * tile_rows
 
 
-def _widest(processor: Processor, depth: int) -> int:
-    """Rows or columns of a packed block that threads share."""
-    return _rounded(processor.l3 // 3 // (depth * _DOUBLE), 48, _WIDEST_BLOCK)
+def _widest(processor: Processor, depth: int, beside: int = 1) -> int:
+    """Rows or columns of a packed block that threads share: so many blocks of those ``beside`` them that a triangle
+    begins with a whole one."""
+    return _rounded(processor.l3 // 3 // (depth * _DOUBLE), lcm(_PANEL, beside), _WIDEST_BLOCK)
 
 
 def _rounded(size: int, multiple: int, largest: int) -> int:

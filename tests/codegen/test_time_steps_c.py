@@ -82,7 +82,9 @@ def test_the_results_are_those_of_the_loops_as_written(source: str, dtype: str) 
 @pytest.mark.parametrize(
     ("source", "dtype"), [(TWO_ARRAYS, "float64"), (FAR, "float64"), (ROWS, "float64"), (FIXED, "float32")]
 )
-def test_a_step_finds_what_the_one_before_computed_in_registers(source: str, dtype: str) -> None:
+def test_a_step_finds_what_the_one_before_computed_in_registers(
+    source: str, dtype: str, one_processor: None
+) -> None:
     lines = text_of(source, dtype).splitlines()
     assert any("steps run together" in line for line in lines)
     shifted = [line for line in lines if "operand0_stage2_0 = " in line]
