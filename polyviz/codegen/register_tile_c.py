@@ -63,10 +63,8 @@ def tile_size(tile: RegisterTile, dtype: str) -> TileSize:
     lanes = tile.processor.lanes(_bytes(part))
     if tile.shape is not None:
         return TileSize(*tile.shape, lanes)
-    operands, processor = tile.operands, tile.processor
-    if part != dtype:  # one register for real parts goes with one for imaginary parts
-        processor = replace(processor, vector_registers=processor.vector_registers // 2)
-    return TileSize(*processor.product_tile(len(operands.rows), len(operands.columns)), lanes)
+    operands, parts = tile.operands, 1 if part == dtype else 2
+    return TileSize(*tile.processor.product_tile(len(operands.rows), len(operands.columns), parts), lanes)
 
 
 def steps_ahead(tile: RegisterTile, size: TileSize) -> int:

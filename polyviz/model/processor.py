@@ -30,9 +30,10 @@ class Processor:
         """How many elements of this size one register holds."""
         return self.vector_bytes // element_bytes
 
-    def product_tile(self, rows: int, columns: int) -> tuple[int, int]:
+    def product_tile(self, rows: int, columns: int, parts: int = 1) -> tuple[int, int]:
         """The rows of a register tile and its vector registers per row, for a sum of products whose steps take so many
-        values of ``rows`` and of ``columns``: as many sums as fit beside the operands of one step.
+        values of ``rows`` and of ``columns``: as many sums as fit beside the operands of one step. Complex numbers have
+        two ``parts``, with a register for each.
 
         >>> Processor(64, 32, 49152, 1048576, 2).product_tile(1, 1)
         (8, 3)
@@ -40,7 +41,7 @@ class Processor:
         (5, 2)
         """
         vectors = 3 if self.vector_registers >= 32 else 2
-        sums = self.vector_registers - vectors * columns - rows
+        sums = self.vector_registers // parts - vectors * columns - rows
         return max(1, min(sums // vectors, _MOST_ROWS)), vectors
 
     def tile_shapes(self) -> tuple[tuple[int, int], ...]:
