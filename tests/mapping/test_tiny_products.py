@@ -37,7 +37,7 @@ def test_the_sum_of_a_tiny_product_stays_a_variable() -> None:
     np.testing.assert_allclose(C, A @ B)
 
 
-def test_a_tiny_product_has_no_register_tiles_and_says_so() -> None:
+def test_a_tiny_product_has_no_register_tiles_and_says_so(one_processor: None) -> None:
     kernel = pv.compile(function_of(IN_PLACE.format(size=4)), target="c")
     assert "vector_size" not in kernel.source
 
