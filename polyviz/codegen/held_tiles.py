@@ -234,6 +234,26 @@ def tile_shapes(
     )
 
 
+def fitting_shapes(
+    shapes: Sequence[tuple[int, Sequence[TileWidth]]], nest: HeldNest, lanes: int
+) -> list[tuple[int, list[TileWidth]]]:
+    """Those of ``shapes`` that a nest has room for, as far as the lengths of its loops are known."""
+    rows, columns = (_length(loop) if loop else None for loop in (nest.rows, nest.columns))
+    return [
+        (height, wide)
+        for height, widths in shapes
+        if rows is None or height <= rows
+        if (wide := [one for one in widths if columns is None or one.vectors * lanes <= columns])
+    ]
+
+
+def _length(loop: For) -> int | None:
+    match loop.start, loop.stop:
+        case Constant(int(start)), Constant(int(stop)):
+            return stop - start
+    return None
+
+
 def _covering(lanes: int, vectors: Sequence[int]) -> tuple[TileWidth, ...]:
     """Tiles so wide that the next smaller one would not hold what is left."""
     return tuple(

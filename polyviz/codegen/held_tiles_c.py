@@ -32,6 +32,7 @@ from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.expressions_c import CExpressionPrinter
 from polyviz.codegen.held_tiles import (
     HeldNest,
+    fitting_shapes,
     held_nest,
     held_tiles,
     steps,
@@ -155,9 +156,14 @@ class HeldTilePrinter:
         if isinstance(found, HeldNest):
             self.print_loops(found.along_memory, indent)
             return
-        self.vectors.use(found.dtype)
         assert self.vectors.processor is not None
         lanes, nest = self.vectors.lanes(found.dtype), found.nest
+        registers, window = self.vectors.processor.vector_registers, found.window is not None
+        shapes = fitting_shapes(tile_shapes(lanes, registers, rows=found.shares, window=window), nest, lanes)
+        if not shapes:
+            self.print_loops(nest.along_memory, indent)
+            return
+        self.vectors.use(found.dtype)
         names = LocalNames(self.arrays, (*nest.bounds, found.update))
         start, stop = _ends(names, nest.columns)
         self._line(indent, "{")
@@ -165,8 +171,6 @@ class HeldTilePrinter:
         self._line(indent + 1, f"if ({stop} - {start} < {lanes}) {{")
         self.print_loops(nest.along_memory, indent + 2)
         self._line(indent + 1, "} else {")
-        registers, window = self.vectors.processor.vector_registers, found.window is not None
-        shapes = tile_shapes(lanes, registers, rows=found.shares, window=window)
         if nest.rows is not None:
             self._bounds(names, nest.rows, indent + 2)
             row, last = nest.rows.iterator, _ends(names, nest.rows)[1]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
+import pytest
 
 import polyviz as pv
+from polyviz.model.processor import Processor
+from polyviz.runtime.machine import Machine
 from tests.running import function_of
 
 BATCH = """
@@ -45,3 +50,20 @@ def test_a_tiny_product_has_no_register_tiles_and_says_so(one_processor: None) -
 def test_a_larger_product_has_them() -> None:
     assert "vector_size" in pv.compile(function_of(BATCH.format(size=40)), target="c").source
     assert "vector_size" in pv.compile(function_of(IN_PLACE.format(size=40)), target="c").source
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("size", [4, 6, 9])
+def test_tiny_products_have_no_tiles_that_they_cannot_fill(
+    size: int, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Vectors of four doubles, or eight singles: a row of four singles is shorter than one of these."""
+    monkeypatch.setattr(Machine, "processor", Processor(32, 16, 32768, 524288, 2))
+    kernel = pv.compile(function_of(IN_PLACE.format(size=size)), target="c")
+    A, B = np.random.default_rng(3).random((2, 5, size, size)).astype(dtype)
+    C = np.zeros((5, size, size), dtype)
+    kernel(C, A, B)
+    np.testing.assert_allclose(C, A @ B, rtol=1e-5)
+    columns = [int(width) for width in re.findall(r"j_stop - j >= .*; j \+= (\d+)\)", kernel.source)]
+    assert bool(columns) == (size >= 32 // C.itemsize)
+    assert all(width <= size for width in columns)
