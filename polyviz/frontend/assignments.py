@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.environment import Known
 from polyviz.frontend.integers import is_followed, is_integral
+from polyviz.frontend.loops import plus
 from polyviz.frontend.nodes import Leaf, Node
 from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import Assign, Binary, Constant, Element, Expression, Instruction, Name, walk
@@ -66,7 +67,8 @@ class AssignmentReader:
             return self._leaf(node, [Assign(target, value, operator)])
         loaded = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
         before = self._expressions.read(loaded)
-        result = Binary(operator, before, value)
+        is_sum = operator in ("+", "-") and is_integral(before) and is_integral(value)
+        result = plus(before, value, operator) if is_sum else Binary(operator, before, value)
         return self._leaf(node, self._scalar(node.target, result, value, operator))
 
     def _pairs(self, node: ast.stmt, target: ast.expr, value: ast.expr) -> list[_Pair]:

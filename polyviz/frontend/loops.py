@@ -1,4 +1,4 @@
-"""``for`` headers, and what follows from them: counters that advance by a constant, values after the loop."""
+"""``for`` headers, and what follows from them: how often loops run, values after them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.environment import Known
 from polyviz.frontend.functions import HINTS
 from polyviz.frontend.integers import constant_integer, is_integral, reads_data
-from polyviz.model.expression import Binary, Compare, Constant, Element, Expression, Name
+from polyviz.model.expression import Binary, Call, Compare, Constant, Element, Expression, Name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from polyviz.frontend.expressions import ExpressionReader
     from polyviz.frontend.program import Program
 
@@ -53,6 +51,47 @@ class Header:
         """How many iterations ran before the one with this value of the iterator."""
         distance = Name(iterator) if self.start == Constant(0) else Binary("-", Name(iterator), self.start)
         return distance if self.stride == 1 else Binary("//", distance, self.step)
+
+    def iterations(self) -> Expression:
+        """How often the loop runs; its step is a number.
+
+        >>> from polyviz.frontend.spelling import spelled
+        >>> spelled(Header("i", Constant(1), Name("n"), Constant(1)).iterations())
+        'max(0, n - 1)'
+        """
+        stride = self.stride or 1
+        first, last = (self.start, self.stop) if stride > 0 else (self.stop, self.start)
+        span = plus(last, first, "-")
+        if abs(stride) > 1:
+            span = Binary("//", sum_of(span, abs(stride) - 1), Constant(abs(stride)))
+        folded = constant_integer(span)
+        return Call("max", (Constant(0), span)) if folded is None else Constant(max(0, folded))
+
+
+def plus(left: Expression, right: Expression, operator: str = "+") -> Expression:
+    """``left + right`` or ``left - right``, written as a person would.
+
+    >>> plus(Constant(0), Name("i")), plus(Constant(3), Constant(1), "-")
+    (Name(name='i'), Constant(value=2))
+    """
+    constant = constant_integer(right)
+    if constant is not None:
+        return sum_of(left, constant if operator == "+" else -constant)
+    first = constant_integer(left)
+    return Binary(operator, left, right) if first is None or operator == "-" else sum_of(right, first)
+
+
+def scaled(step: Expression, count: Expression) -> Expression:
+    """``step * count``, written as a person would.
+
+    >>> scaled(Constant(1), Name("i")), scaled(Constant(2), Constant(3))
+    (Name(name='i'), Constant(value=6))
+    """
+    product = Binary("*", step, count)
+    folded = constant_integer(product)
+    if folded is not None or step == Constant(0):
+        return Constant(folded or 0)
+    return count if step == Constant(1) else step if count == Constant(1) else product
 
 
 def sum_of(expression: Expression, offset: int) -> Expression:
@@ -227,37 +266,6 @@ def _divides(node: ast.expr) -> bool:
 def _is_float_scalar(program: Program, value: Expression) -> bool:
     """Whether ``value`` is a number that the notebook holds as a float, or an argument annotated as one."""
     return isinstance(value, Element) and not value.subscripts and program.symbols.is_float(value.array)
-
-
-def counters(body: list[ast.stmt], program: Program) -> Iterator[tuple[str, int]]:
-    """Names that the body advances once per iteration by a constant: ``k += 2`` directly in the body."""
-    inside = [part for statement in body for part in ast.walk(statement)]
-    stores: dict[str, int] = {}
-    for part in inside:
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-            stores[part.id] = stores.get(part.id, 0) + 1
-    for statement in body:
-        found = _advance(statement)
-        if found is not None and stores[found[0]] == 1 and program.environment.known(found[0]) is not None:
-            yield found
-
-
-def _advance(statement: ast.stmt) -> tuple[str, int] | None:
-    if not (isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name)):
-        return None
-    by = statement.value
-    if not (isinstance(by, ast.Constant) and type(by.value) is int):
-        return None
-    if isinstance(statement.op, ast.Add):
-        return statement.target.id, by.value
-    return (statement.target.id, -by.value) if isinstance(statement.op, ast.Sub) else None
-
-
-def counter_value(start: Known, step: int, count: Expression) -> Known:
-    """The value of a counter after ``count`` iterations."""
-    advanced = count if step == 1 else Binary("*", Constant(step), count)
-    zero = start.expression == Constant(0)
-    return Known(advanced if zero else Binary("+", start.expression, advanced), start.requires)
 
 
 def after_loop(header: Header) -> Known | None:

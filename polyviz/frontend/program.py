@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     import islpy as isl
 
+    from polyviz.frontend.loops import Header
     from polyviz.frontend.names import GlobalNames
     from polyviz.frontend.source import Source
     from polyviz.frontend.usage import Usage
@@ -56,6 +57,7 @@ class Program:
         self.scalars: dict[str, ArrayDraft] = {}
         self.aliases: dict[str, str] = {}
         self.iterators: list[str] = []
+        self.headers: list[Header] = []
         self.pending: list[Requirement] = []
         self.notes: list[str] = []
         self.assumptions: list[isl.Set] = []

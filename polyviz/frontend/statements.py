@@ -11,8 +11,10 @@ from polyviz.frontend.affine import AffineReader, NotAffine
 from polyviz.frontend.assignments import AssignmentReader
 from polyviz.frontend.environment import Known
 from polyviz.frontend.expressions import ExpressionReader
+from polyviz.frontend.inductions import followed
+from polyviz.frontend.iteration import assigned
 from polyviz.frontend.jumps import ends_early, without_continue
-from polyviz.frontend.loops import after_loop, counter_value, counters, read_header
+from polyviz.frontend.loops import after_loop, read_header
 from polyviz.frontend.new_arrays import Running
 from polyviz.frontend.nodes import Choice, Leaf, Nest, Node, Repeat
 from polyviz.frontend.refuse import EXPRESSIONS, STATEMENTS, statement_refusal
@@ -120,22 +122,23 @@ class StatementReader:
         block = without_continue(node.body)
         requirements = program.requirements()
         self._check_variable(node, header.variable)
-        advancing = {} if header.stride is None else dict(counters(block, program))
-        starts = {name: program.environment.known(name) for name in advancing}
-        changed = _assigned(block) | {header.variable}
-        program.environment.forget(changed)
         iterator = program.iterator(header.variable)
+        inductions = followed(program, header, iterator, block)
+        changed = assigned(block) | {header.variable}
+        program.environment.forget(changed)
         program.environment.bind(header.variable, Known(Name(iterator)))
-        for name, step in advancing.items():
-            start = starts[name]
-            if start is not None:
-                program.environment.bind(name, counter_value(start, step, header.count(iterator)))
+        for name, (inside, *_) in inductions.items():
+            program.environment.bind(name, inside)
         program.iterators.append(iterator)
+        program.headers.append(header)
         program.depth += 1
         body = self.read(block)
         program.depth -= 1
         program.iterators.pop()
+        program.headers.pop()
         program.environment.forget(changed)
+        for name, (_, *behind) in inductions.items():
+            program.environment.bind(name, behind[0] if behind else None)
         program.environment.bind(header.variable, None if ends_early(block) else after_loop(header))
         span = program.source.span(node)
         return (
@@ -162,7 +165,7 @@ class StatementReader:
                 hint="Without `break` it always runs: write it after the loop; with it, set a flag before `break`.",
             )
         block = without_continue(node.body)
-        changed = _assigned(block)
+        changed = assigned(block)
         program.environment.forget(changed)
         condition = self._expressions.read(node.test)
         requirements = program.requirements()
@@ -284,12 +287,3 @@ class StatementReader:
         program.environment = after_then.join(condition, program.environment)
         span = program.source.span(node)
         return (Choice(condition, then, otherwise, span, program.source.segment(span), requirements),)
-
-
-def _assigned(body: Iterable[ast.stmt]) -> set[str]:
-    return {
-        part.id
-        for statement in body
-        for part in ast.walk(statement)
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-    }
