@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.analysis.witness import fixed
+from polyviz.model.isl_callbacks import pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -116,9 +117,7 @@ def _convex(domain: isl.Set) -> Iterator[isl.Set]:
 
 
 def _pieces(bound: isl.PwAff) -> list[tuple[isl.Set, Affine]]:
-    found: list[tuple[isl.Set, isl.Aff]] = []
-    bound.foreach_piece(lambda domain, affine: found.append((domain, affine)))
-    return [(domain, _affine(affine)) for domain, affine in found]
+    return [(domain, _affine(affine)) for domain, affine in pieces_of(bound)]
 
 
 def _affine(affine: isl.Aff) -> Affine:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.model.isl_callbacks import pieces_of
 from polyviz.model.superposition import LineCost
 
 if TYPE_CHECKING:
@@ -139,8 +140,7 @@ def _subscripts(access: Access) -> tuple[Subscript, ...] | None:
     """The subscripts as integer rows; None for an access that is no single affine function."""
     if not access.exact or not access.relation.is_single_valued():
         return None
-    pieces: list[isl.MultiAff] = []
-    isl.PwMultiAff.from_map(access.relation).foreach_piece(lambda _domain, piece: pieces.append(piece))
+    pieces = [piece for _, piece in pieces_of(isl.PwMultiAff.from_map(access.relation))]
     if len(pieces) != 1:
         return None
     return tuple(

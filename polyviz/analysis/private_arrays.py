@@ -20,6 +20,7 @@ from polyviz.analysis.order import Order
 from polyviz.analysis.privatization import private_depth, statements_of
 from polyviz.analysis.times import times_by_statement
 from polyviz.model.expression import Assign, Binary, Constant, Element, Expression, Instruction, Name, rebuild
+from polyviz.model.isl_callbacks import pieces_of
 from polyviz.model.isl_limits import solved
 from polyviz.model.scop import Access, Creation, Statement
 
@@ -174,8 +175,7 @@ _OPERATIONS = 100_000
 
 def _is_whole(function: isl.PwMultiAff) -> bool:
     """Whether every piece is a sum of whole multiples, without divisions."""
-    pieces: list[isl.Aff] = []
-    function.foreach_piece(lambda _domain, piece: pieces.append(piece.get_aff(0)))
+    pieces = [piece.get_aff(0) for _, piece in pieces_of(function)]
     return all(
         piece.dim(isl.dim_type.div) == 0 and piece.get_denominator_val().is_one() for piece in pieces
     )
@@ -292,8 +292,7 @@ def _in_order(domain: isl.Set) -> isl.Schedule:
 
 def _affine_expression(function: isl.PwMultiAff, iterators: Sequence[str]) -> Expression:
     """The only value of ``function`` in terms of parameters and its arguments, called ``iterators``."""
-    pieces: list[isl.Aff] = []
-    function.foreach_piece(lambda _domain, piece: pieces.append(piece.get_aff(0)))
+    pieces = [piece.get_aff(0) for _, piece in pieces_of(function)]
     [affine] = pieces
     terms: list[tuple[int, Expression]] = []
     for position in range(affine.dim(isl.dim_type.param)):

@@ -15,6 +15,7 @@ import islpy as isl
 
 from polyviz.analysis.accesses import all_accesses, restricted
 from polyviz.analysis.strides import Row, access_rows
+from polyviz.model.isl_callbacks import pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,9 +95,7 @@ def _without_constant(subscript: isl.PwAff) -> isl.PwAff:
 
 
 def _only_piece(subscript: isl.PwAff) -> isl.Aff:
-    found: list[isl.Aff] = []
-    subscript.foreach_piece(lambda _domain, piece: found.append(piece))
-    return found[0]
+    return pieces_of(subscript)[0][1]
 
 
 def _by_depth(subscript: isl.PwAff) -> str:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 import islpy as isl
 
+from polyviz.model.isl_callbacks import pieces_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -114,17 +116,10 @@ def rank(rows: Sequence[Row]) -> int:
 
 
 def _first_piece(affine: isl.PwAff, count: int) -> Row:
-    found: list[Row] = []
-
-    def visit(_domain: isl.Set, piece: isl.Aff) -> None:
-        if not found:
-            values = [piece.get_coefficient_val(isl.dim_type.in_, position) for position in range(count)]
-            found.append(
-                tuple(Fraction(value.get_num_si(), value.get_den_val().get_num_si()) for value in values)
-            )
-
-    affine.foreach_piece(visit)
-    return found[0] if found else (Fraction(0),) * count
+    for _, piece in pieces_of(affine):
+        values = [piece.get_coefficient_val(isl.dim_type.in_, position) for position in range(count)]
+        return tuple(Fraction(value.get_num_si(), value.get_den_val().get_num_si()) for value in values)
+    return (Fraction(0),) * count
 
 
 def _dot(left: Row, right: Row) -> Fraction:

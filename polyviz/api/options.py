@@ -16,6 +16,8 @@ Tile = Sequence[int] | int | Literal[False] | None
 """Sizes per loop (the last one for deeper loops too), or one for all; False for no tiles; None: the target's choice."""
 OWN_NAMES = ("tile", "threads", "contract", "overlap", "tuned")
 """The options that are neither techniques nor the scheduler's."""
+_SETTLED = ("contract", "overlap", "tuned", "device")
+"""What a kernel means and where it runs: nothing that is remembered changes that."""
 MOST_THREADS = 4096
 MOST_TILE_ROWS, MOST_TILE_VECTORS = 30, 8
 """A tile of sums that is larger than any register file has room for; one a little too large is legal, and slow."""
@@ -55,6 +57,9 @@ class BuildOptions:
         >>> BuildOptions(tile=32).filled({"tile": (8, 8), "threads": 2}).threads
         2
         """
+        settled = [name for name in remembered if name in _SETTLED or name in techniques_for(device=True)]
+        if settled:
+            raise OptionError(f"{settled[0]} is no option that tuning chooses.")
         found = read_options(remembered)
         return replace(
             self,

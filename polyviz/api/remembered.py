@@ -55,7 +55,7 @@ def recalled(scop: Scop, schedule: object, target: str, wanted: BuildOptions, at
     if (
         not (wanted.tuned and isinstance(schedule, str))
         or target in DEVICE_TARGETS
-        or not memory.directory.is_dir()
+        or memory.is_empty
     ):
         return Recalled(wanted)
     key = memory_key(scop, schedule, target, wanted.contract)

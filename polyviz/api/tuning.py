@@ -86,15 +86,16 @@ def tune(
     original = Baseline(original_of(scop, source, namespace), "numba")
     live = Live(race, worker or shared_worker(), original, builder.program)
     record = _Record(builder, remember=remember and not options, seconds=seconds)
+    space = _space(builder, options)
     with reporting("pv.tune", progress) as report:
         search = Search(
-            space=_space(builder, options),
+            space=space,
             strategy=way,
             executor=live,
             seconds=seconds,
             progress=report,
             learned=lambda _: record.keep(search.trials),
-            first=record.earlier(),
+            first=record.earlier(space),
         )
         ended = search.run()
     if len(search.trials) > 1:  # what was remembered has raced again by then
@@ -201,16 +202,21 @@ class _Record:
     notes: list[str] = field(default_factory=list)
     memory: Memory = field(default_factory=Memory)
 
-    def earlier(self) -> tuple[Candidate, ...]:
-        """What was found before, to be tried first."""
+    def earlier(self, space: Space) -> tuple[Candidate, ...]:
+        """What was found before, to be tried first, where it is in ``space``."""
         if not self.remember:
             return ()
         bound = self.builder.bound
         found = self.memory.recall(self._key(), bound.parameters, element_type(bound.types))
         if found.note:
             self.notes.append(found.note)
-        entry = found.entry
-        return (Candidate.of(entry.options),) if entry is not None and entry.options else ()
+        if found.entry is None or not found.entry.options:
+            return ()
+        candidate = Candidate.of(found.entry.options)
+        if not space.holds(candidate):
+            self.notes.append(f"what tuning remembered fits another version and is ignored: {candidate}")
+            return ()
+        return (candidate,)
 
     def keep(self, trials: list[Trial]) -> None:
         """Write down the best of ``trials``."""

@@ -22,6 +22,7 @@ from polyviz.model.expression import (
     Name,
     Unary,
 )
+from polyviz.model.isl_callbacks import interrupts_afterwards
 from polyviz.model.isl_limits import LimitError, at_most
 from polyviz.model.plan import (
     COLLAPSED,
@@ -88,7 +89,8 @@ def scan_schedule(tree: isl.Schedule, context: isl.Set) -> LoopNode:
         build = isl.AstBuild.from_context(known).set_iterators(_loop_identifiers(tree))
         grouped = join_pipelines(group_copies(tree))
         build, watched = watch_times(build)
-        with at_most(_OPERATIONS):
+        # What watches the loops is called in the middle of isl's work.
+        with at_most(_OPERATIONS), interrupts_afterwards():
             loops = build.node_from_schedule(grouped)
         return _node(loops, _Place(shifted=watched.shifted(grouped)))
     except isl.Error as error:

@@ -12,6 +12,7 @@ import islpy as isl
 from polyviz.codegen.bank_conflicts import conflicts, rounds_of_warp
 from polyviz.mapping.gpu_runs import TILE, row_coordinate
 from polyviz.mapping.gpu_space import parameter
+from polyviz.model.isl_callbacks import pieces_of
 from polyviz.model.warp_access import WARP
 
 if TYPE_CHECKING:
@@ -192,8 +193,7 @@ def _moves(
     member = next(one for one in run.members if one.statement == name)
     relation = scop.statement(name).accesses[place].relation
     function = isl.PwMultiAff.from_map(relation.gist_domain(relation.domain()))
-    pieces: list[isl.MultiAff] = []
-    function.foreach_piece(lambda _domain, one: pieces.append(one))
+    pieces = [one for _, one in pieces_of(function)]
     found: dict[str, tuple[int, ...]] = {}
     for axis in kernel.threads:
         along = [_coefficient(iterator, row_coordinate(axis.axis)) for iterator in member.iterators]
@@ -211,8 +211,7 @@ def _moves(
 
 
 def _coefficient(value: isl.PwAff, parameter: str) -> int:
-    pieces: list[isl.Aff] = []
-    value.foreach_piece(lambda _domain, one: pieces.append(one))
+    pieces = [one for _, one in pieces_of(value)]
     place = pieces[0].find_dim_by_name(isl.dim_type.param, parameter)
     return 0 if place < 0 else int(pieces[0].get_coefficient_val(isl.dim_type.param, place).to_python())
 

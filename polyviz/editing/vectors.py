@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.model.isl_callbacks import pieces_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -69,9 +71,7 @@ def vector_of(row: isl.UnionPwAff, statement: str) -> Vector | None:
 
 
 def _only_piece(function: isl.PwAff) -> isl.Aff:
-    pieces: list[isl.Aff] = []
-    function.foreach_piece(lambda _domain, piece: pieces.append(piece))
-    return pieces[0]
+    return pieces_of(function)[0][1]
 
 
 def _vector(function: isl.Aff) -> Vector | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyviz.model.isl_callbacks import pieces_of
 from polyviz.model.isl_limits import solved
 from polyviz.transform.tree import Path, band_at
 
@@ -71,11 +72,8 @@ def _full_prefixes(scop: Scop, band: isl.ScheduleNode) -> isl.Set | None:
 
 def _unbounded(instances: isl.Map) -> isl.Map | None:
     """The same function without the bounds of the iteration domain; None for one that is made of pieces."""
-    found: list[isl.Map] = []
-    isl.PwMultiAff.from_map(instances).foreach_piece(
-        lambda _domain, function: found.append(isl.Map.from_multi_aff(function))
-    )
-    return found[0] if len(found) == 1 else None
+    found = pieces_of(isl.PwMultiAff.from_map(instances))
+    return isl.Map.from_multi_aff(found[0][1]) if len(found) == 1 else None
 
 
 def _prefix(points: isl.Set, depth: int) -> isl.Set:

@@ -17,6 +17,7 @@ import islpy as isl
 from polyviz.mapping.gpu_runs import STEP, TILE, component, row_coordinate
 from polyviz.mapping.gpu_space import thread_instances, with_value
 from polyviz.model.device import coordinate
+from polyviz.model.isl_callbacks import pieces_of
 from polyviz.model.isl_limits import is_spent
 from polyviz.model.staging import StagedBox
 from polyviz.model.warp_access import SEGMENT, WARP
@@ -266,8 +267,7 @@ def strides_of(run: Run, name: str, access: Access) -> dict[str, tuple[int, ...]
     """How far each subscript moves with each coordinate of the run. Raises NoBoxError where that is no fixed number."""
     names = [STEP, *(row_coordinate(axis.axis) for axis in run.kernel.threads)]
     cell = run.instances(name).apply(access.relation)
-    pieces: list[isl.MultiAff] = []
-    isl.PwMultiAff.from_set(cell).foreach_piece(lambda _domain, function: pieces.append(function))
+    pieces = [function for _, function in pieces_of(isl.PwMultiAff.from_set(cell))]
     if len(pieces) != 1:
         raise NoBoxError("its subscripts are no linear functions of the loops")
     subscripts = [pieces[0].get_aff(axis) for axis in range(cell.dim(isl.dim_type.set))]

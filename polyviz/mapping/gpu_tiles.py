@@ -22,6 +22,7 @@ from polyviz.mapping.gpu_freshness import is_written
 from polyviz.mapping.gpu_runs import STEP, TILE, NoRunError, component, row_coordinate, tile_of
 from polyviz.mapping.gpu_space import floor_of, parameter, thread_instances, with_value, within_tile
 from polyviz.model.expression import Assign
+from polyviz.model.isl_callbacks import pieces_of
 from polyviz.model.staging import StagedMember
 
 if TYPE_CHECKING:
@@ -160,8 +161,7 @@ def members_of(tile: Tile, writes: Mapping[str, Access]) -> tuple[StagedMember, 
 
 def _iterators(instances: isl.Set) -> tuple[isl.PwAff, ...]:
     """The iterators of the only instance at given coordinates."""
-    pieces: list[isl.MultiAff] = []
-    isl.PwMultiAff.from_set(instances).foreach_piece(lambda _domain, function: pieces.append(function))
+    pieces = [function for _, function in pieces_of(isl.PwMultiAff.from_set(instances))]
     if len(pieces) != 1:
         raise NoRunError("its instances follow from its loops in more than one way")
     return tuple(

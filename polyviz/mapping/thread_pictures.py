@@ -220,7 +220,9 @@ def _points(
     length = len(statement.iterators)
     shown = [statement.iterators.index(name) for name in drawn]
 
-    def add(point: isl.Point) -> None:
+    points: list[isl.Point] = []
+    placed.foreach_point(points.append)
+    for point in points:
         numbers = [
             int(point.get_coordinate_val(isl.dim_type.set, place).to_python())
             for place in range(length + len(axes))
@@ -230,8 +232,6 @@ def _points(
             at[kind, axis.axis] = value // axis.size if kind == "block" else value % axis.size
         block, thread = (_triple(at, kind) for kind in ("block", "thread"))
         found.append(PlacedIteration(tuple(numbers[place] for place in shown), block, thread))
-
-    placed.foreach_point(add)
     return sorted(found, key=lambda one: one.iteration)
 
 

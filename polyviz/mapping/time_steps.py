@@ -15,6 +15,7 @@ import islpy as isl
 
 from polyviz.analysis.strides import statement_row
 from polyviz.mapping.innermost import distribute_innermost
+from polyviz.model.isl_callbacks import pieces_of
 from polyviz.model.plan import TimeSteps
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
@@ -88,7 +89,7 @@ def _constant(row: isl.UnionPwAff, domain: isl.Set) -> int | None:
     pieces = row.intersect_domain(isl.UnionSet.from_set(domain)).get_pw_aff_list()
     found: list[isl.Aff] = []
     for position in range(pieces.n_pw_aff()):
-        pieces.get_at(position).foreach_piece(lambda _where, function: found.append(function))
+        found += [function for _, function in pieces_of(pieces.get_at(position))]
     if len(found) != 1 or found[0].involves_dims(isl.dim_type.param, 0, found[0].dim(isl.dim_type.param)):
         return None
     constant = found[0].get_constant_val()

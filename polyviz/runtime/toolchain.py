@@ -13,6 +13,7 @@ import json
 import os
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -65,6 +66,9 @@ WHOLE_VECTORS = (("-mprefer-vector-width=512", "-mstore-max=512"), ("-mprefer-ve
 """Left alone, gcc and clang write loops for half of a vector of 64 bytes, from the days when whole ones slowed down a
 processor's clock. What is cleared before such a loop must be stored as wide as it is loaded, or the load waits for the
 stores; gcc knows how from its version 12 on. The first of these that a compiler takes is used."""
+
+_ELF, _ELF_OF_64_BITS, _ELF_HEADER = b"\x7fELF", b"\x02", 64
+"""How a library begins, and the size of what says where its last part, the table of sections, lies."""
 
 _PROBE = """
 #include <math.h>
@@ -190,14 +194,32 @@ def compile_shared(
     if source_path is None:
         write_atomically(source, source_text.encode())
     failure = compile_file(toolchain.name, toolchain.command, source, output_path, (*toolchain.flags, *flags))
-    if failure is None:
+    if failure is None and is_whole_library(output_path):
         return
+    failure = failure or "it reported no error, but wrote no whole library"
     output_path.unlink(missing_ok=True)
     raise ToolchainError(
         f"The C compiler ({toolchain.name}) could not compile the generated code.",
         reason=failure,
         hint=f"The source is kept in {source}.",
     )
+
+
+def is_whole_library(path: Path) -> bool:
+    """Whether ``path`` holds all of an ELF image (elsewhere than on Linux: anything); to load a part of one would end
+    the process."""
+    try:
+        with path.open("rb") as file:
+            head, size = file.read(_ELF_HEADER), os.fstat(file.fileno()).st_size
+    except OSError:
+        return False
+    if sys.platform != "linux" or (head.startswith(_ELF) and head[4:5] != _ELF_OF_64_BITS):
+        return size > 0
+    if len(head) < _ELF_HEADER or not head.startswith(_ELF):
+        return False
+    order = "<" if head[5] == 1 else ">"
+    table, width, count = struct.unpack(f"{order}40xQ10xHH2x", head)
+    return bool(table + width * count <= size)
 
 
 def _search() -> _Search:

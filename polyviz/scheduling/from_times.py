@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import partial
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.analysis.times import union_of
+from polyviz.model.isl_callbacks import pieces_of
 from polyviz.transform.shape import LEAF, Part, Shape, loops_around, restricted, sequence_of, tree_of
 
 if TYPE_CHECKING:
@@ -65,13 +65,9 @@ def _constant(row: isl.UnionPwAff, statement: str) -> int | None:
     for place in range(functions.n_pw_aff()):
         function = functions.get_at(place)
         if function.get_space().get_tuple_name(isl.dim_type.in_) == statement:
-            function.foreach_piece(partial(_keep, pieces))
+            pieces += [piece for _, piece in pieces_of(function)]
     numbers = {_number(piece) for piece in pieces}
     return numbers.pop() if len(numbers) == 1 else None
-
-
-def _keep(pieces: list[isl.Aff], _domain: isl.Set, piece: isl.Aff) -> None:
-    pieces.append(piece)
 
 
 def _number(function: isl.Aff) -> int | None:

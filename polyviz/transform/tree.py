@@ -6,13 +6,13 @@ Everything here is a pure function: isl trees are values.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
 from polyviz.analysis.nesting import Kind, node_kind
 from polyviz.errors import OptionError
+from polyviz.model.isl_callbacks import pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -116,8 +116,7 @@ def row_texts(row: isl.UnionPwAff) -> dict[str, str]:
     texts = {}
     for position in range(functions.n_pw_aff()):
         function = functions.get_at(position)
-        pieces: list[isl.Aff] = []
-        function.foreach_piece(partial(_keep, pieces))
+        pieces = [piece for _, piece in pieces_of(function)]
         texts[function.get_space().get_tuple_name(isl.dim_type.in_) or ""] = " or ".join(
             map(_affine_text, pieces)
         )
@@ -186,10 +185,6 @@ def marks_above(node: isl.ScheduleNode) -> tuple[str, ...]:
         elif node_kind(node) != Kind.band:
             break
     return tuple(names)
-
-
-def _keep(pieces: list[isl.Aff], _domain: isl.Set, piece: isl.Aff) -> None:
-    pieces.append(piece)
 
 
 def _affine_text(function: isl.Aff) -> str:

@@ -87,6 +87,11 @@ class Space:
             del options[name]
         return Candidate.of(options)
 
+    def holds(self, candidate: Candidate) -> bool:
+        """Whether all that ``candidate`` changes is among what can be tried; its values may be any."""
+        names = {*self._defaults, *(("tile",) if self.tiles else ())}
+        return names.issuperset(candidate.keywords)
+
     def neighbours(self, candidate: Candidate) -> Iterator[Candidate]:
         """All candidates one step away: one tile size doubled or halved, or another value of one keyword.
 

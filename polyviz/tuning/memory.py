@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from polyviz.model.scop import Scop
 
 FORMAT = 1
+_DAMAGES = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+"""What comes of a file whose bytes are no text, whose text is no JSON, or that holds something else than entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,14 @@ class Memory:
     def __init__(self, directory: Path | None = None) -> None:
         self.directory = directory or cache_directory() / "tuning"
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing can have been remembered yet."""
+        try:
+            return not self.directory.is_dir()
+        except OSError:  # `recall` says that it cannot be read
+            return False
+
     def path(self, key: Key) -> Path:
         """The file of ``key``, which need not exist."""
         return self.directory / f"{key.digest}.json"
@@ -136,12 +146,13 @@ class Memory:
         """
         path = self.path(key)
         try:
-            text = path.read_text(encoding="utf-8")
-        except OSError:
+            entries = _entries(json.loads(path.read_bytes()))
+        except FileNotFoundError:
             return Recollection()
-        try:
-            entries = _entries(json.loads(text))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except OSError as error:
+            why = error.strerror or error
+            return Recollection(note=f"what tuning remembered cannot be read and is ignored ({why}): {path}")
+        except _DAMAGES as error:
             return Recollection(note=f"what tuning remembered is damaged and ignored ({error}): {path}")
         return Recollection(_best(entries, sizes, element))
 
@@ -160,8 +171,8 @@ class Memory:
 
     def _present(self, path: Path) -> list[Entry]:
         try:
-            return _entries(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return _entries(json.loads(path.read_bytes()))
+        except (OSError, *_DAMAGES):
             return []
 
 
@@ -180,7 +191,10 @@ def _entry(item: Mapping[str, Any]) -> Entry:
 
 
 def _value(value: Any) -> Any:
-    """JSON has no tuples."""
+    """JSON has no tuples. Raises ValueError for what no option can be."""
+    parts = value if isinstance(value, list) else [value]
+    if not all(part is None or isinstance(part, bool | int | float | str) for part in parts):
+        raise ValueError(f"{value!r} is no value of an option")
     return tuple(value) if isinstance(value, list) else value
 
 

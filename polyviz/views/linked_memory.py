@@ -8,6 +8,7 @@ import islpy as isl
 import numpy as np
 
 from polyviz.model.expression import Branch, walk
+from polyviz.model.isl_callbacks import pieces_of
 from polyviz.views.sizes import SET, binding
 
 if TYPE_CHECKING:
@@ -59,8 +60,7 @@ def _subscripts(access: Access, values: Mapping[str, int]) -> list[list[int]] | 
     """Per dimension the coefficients of the iterators and the constant; None where that is not all there is to say."""
     if not access.relation.is_single_valued():
         return None
-    pieces: list[isl.MultiAff] = []
-    isl.PwMultiAff.from_map(access.relation).foreach_piece(lambda _, piece: pieces.append(piece))
+    pieces = [piece for _, piece in pieces_of(isl.PwMultiAff.from_map(access.relation))]
     if len(pieces) != 1:
         return None
     functions = [pieces[0].get_at(place) for place in range(access.relation.dim(_OUTPUT))]

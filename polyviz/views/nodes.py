@@ -83,8 +83,7 @@ class _Reader:
         return Node(kind, statements, text, members, permutable, below)
 
     def _filter(self, passing: isl.UnionSet, statements: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-        parts: dict[str, isl.Set] = {}
-        passing.foreach_set(lambda part: parts.__setitem__(part.get_tuple_name() or "", part))
+        parts = _by_name(passing)
         conditions = []
         for name, part in parts.items():
             left = part.gist(self.domains[name]) if name in self.domains else None
@@ -146,9 +145,14 @@ _RECENT: Recent[tuple[Sequence[Band], Node]] = Recent(16)
 
 
 def _read(tree: isl.Schedule, bands: Sequence[Band]) -> Node:
-    domains: dict[str, isl.Set] = {}
-    tree.get_domain().foreach_set(lambda part: domains.__setitem__(part.get_tuple_name() or "", part))
+    domains = _by_name(tree.get_domain())
     return _Reader(list(bands), domains).read(tree.get_root(), tuple(sorted(domains, key=_natural)))
+
+
+def _by_name(instances: isl.UnionSet) -> dict[str, isl.Set]:
+    parts: list[isl.Set] = []
+    instances.foreach_set(parts.append)
+    return {part.get_tuple_name() or "": part for part in parts}
 
 
 def _natural(name: str) -> tuple[str, int, str]:

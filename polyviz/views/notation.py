@@ -186,9 +186,9 @@ def relation(dependence: isl.Map, context: isl.Set | None = None) -> str:
     """
     if context is not None:
         dependence = dependence.gist_params(context.align_params(dependence.get_space().params()))
-    pieces: list[str] = []
-    dependence.coalesce().foreach_basic_map(lambda piece: pieces.append(_arrow(piece)))
-    return "; ".join(sorted(pieces)) or "never"
+    pieces: list[isl.BasicMap] = []
+    dependence.coalesce().foreach_basic_map(pieces.append)
+    return "; ".join(sorted(map(_arrow, pieces))) or "never"
 
 
 def _arrow(piece: isl.BasicMap) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -181,6 +182,25 @@ def test_options_of_another_version_are_ignored_and_said(recorded: list[str]) ->
     kernel = pv.compile(function_of(TRANSPOSE), target="python")
     (text,) = tuned(kernel)
     assert text.startswith("what tuning remembered fits another version and is ignored: ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["contract", "overlap", "schedule", "stage"])
+def test_remembered_options_that_tuning_does_not_choose_are_ignored_and_said(recorded: list[str], name: str) -> None:
+    from pathlib import Path
+
+    found = pv.tune(function_of(TRANSPOSE), *arrays(), **OPTIONS)
+    path = Path(found.remembered)
+    document = json.loads(path.read_bytes())
+    document["entries"][0]["options"] = {name: {"contract": "strict", "overlap": "as-written"}.get(name, False)}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    kernel = pv.compile(function_of(TRANSPOSE), target="python")
+    assert (kernel.floating_point, kernel.overlap) == ("reassociate", "refuse")
+    (text,) = tuned(kernel)
+    assert text.startswith("what tuning remembered fits another version and is ignored: ")
+    again = pv.tune(function_of(TRANSPOSE), *arrays(), **OPTIONS)
+    assert any("fits another version and is ignored" in note for note in again.notes)
+    assert all(name not in trial.options for trial in again.trials)
 
 
 @pytest.mark.parametrize(

@@ -282,6 +282,30 @@ def test_a_compiler_that_vanished(tmp_path: Path) -> None:
         compile_shared(gone, "", tmp_path / "f.so")
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        "true",
+        ': > "$3"',
+        'echo garbage > "$3"',
+        '"$REAL" "$@"; truncate -s 900 "$3"',
+        '"$REAL" "$@"; truncate -s -1 "$3"',
+    ],
+    ids=["nothing", "empty", "garbage", "beginning", "all but a byte"],
+)
+def test_a_compiler_that_writes_no_whole_library_without_an_error(
+    made: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Part of a library would end the process that loads it, and stay in the cache."""
+    monkeypatch.setenv("REAL", real_compiler())
+    command = (str(script(tmp_path / "unreliable", made)),)
+    unreliable = Toolchain("unreliable", command, "1", False, ("-shared", "-fPIC"))
+    with pytest.raises(ToolchainError, match=r"could not compile") as caught:
+        compile_shared(unreliable, "int answer(void) { return 42; }", tmp_path / "library.so")
+    assert caught.value.reason == "it reported no error, but wrote no whole library"
+    assert not (tmp_path / "library.so").exists()
+
+
 def test_a_compiler_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polyviz.runtime.compiler.COMPILE_LIMIT", 0.2)
     slow = Toolchain("slow", (str(script(tmp_path / "slow", "exec sleep 60")),), "1.0", False, ())

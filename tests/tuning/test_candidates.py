@@ -37,3 +37,9 @@ def test_loops_without_tiles_are_offered_some() -> None:
 
 def test_candidates_are_equal_by_their_keywords() -> None:
     assert Candidate.of({"a": 1, "b": 2}) == Candidate.of({"b": 2, "a": 1})
+
+
+def test_a_space_holds_what_changes_its_keywords_only() -> None:
+    assert SPACE.holds(Candidate.of({"tile": (32,), "fusion": "none"}))
+    assert not SPACE.holds(Candidate.of({"contract": "strict"}))
+    assert not Space(tiles=False).holds(Candidate.of({"tile": (32,)}))

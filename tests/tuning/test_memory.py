@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import math
 import multiprocessing
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
@@ -48,6 +50,10 @@ def test_a_later_entry_replaces_one_of_its_class_only(memory: Memory) -> None:
     assert memory.recall(KEY, {"n": 10}, "float64").entry == other
 
 
+def _changed(**fields: object) -> str:
+    return json.dumps({"format": 1, "entries": [{**asdict(ENTRY), **fields}]})
+
+
 DAMAGED = {
     "no JSON": "{",
     "nothing": "",
@@ -55,19 +61,42 @@ DAMAGED = {
     "another format": '{"format": 99, "entries": []}',
     "no entries": '{"format": 1}',
     "strange entry": '{"format": 1, "entries": [{"options": 3}]}',
-    "no figures": json.dumps({"format": 1, "entries": [{**asdict(ENTRY), "element": 1}]}),
+    "no figures": _changed(element=1),
+    "too large a figure": _changed(speedup=10**400),
+    "infinite size": _changed(sizes={"n": math.inf}),
+    "no value of an option": _changed(options={"tile": [[32]]}),
+    "nested deeply": "[" * 100_000,
+    "no text": b"\xff\x00\xfe",
 }
 
 
 @pytest.mark.parametrize("name", DAMAGED)
 def test_a_damaged_file_is_ignored_and_said(memory: Memory, name: str) -> None:
     memory.keep(KEY, ENTRY)
-    memory.path(KEY).write_text(DAMAGED[name], encoding="utf-8")
+    content = DAMAGED[name]
+    memory.path(KEY).write_bytes(content if isinstance(content, bytes) else content.encode())
     found = memory.recall(KEY, {"n": 1000}, "float64")
     assert found.entry is None
     assert found.note.startswith("what tuning remembered is damaged and ignored (")
     memory.keep(KEY, ENTRY)
     assert memory.recall(KEY, {"n": 1000}, "float64").entry == ENTRY
+
+
+def test_a_file_that_cannot_be_read_is_ignored_and_said(memory: Memory) -> None:
+    memory.path(KEY).mkdir(parents=True)
+    found = memory.recall(KEY, {"n": 1000}, "float64")
+    assert found.entry is None
+    assert found.note.startswith("what tuning remembered cannot be read and is ignored (Is a directory): ")
+
+
+def test_a_directory_that_cannot_be_looked_at_is_said(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(type(memory.directory), "is_dir", refused)
+    monkeypatch.setattr(type(memory.directory), "read_bytes", refused)
+    assert not memory.is_empty
+    assert "cannot be read and is ignored (Permission denied)" in memory.recall(KEY, None, "").note
 
 
 def test_the_file_says_what_it_is_for(memory: Memory) -> None:

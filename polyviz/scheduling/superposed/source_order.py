@@ -9,6 +9,7 @@ import islpy as isl
 
 from polyviz.analysis.loop_kinds import Term
 from polyviz.analysis.times import times_by_statement
+from polyviz.model.isl_callbacks import pieces_of
 from polyviz.model.superposition import Dimension
 from polyviz.transform.tree import row_texts
 
@@ -118,9 +119,8 @@ def _moments(time: isl.Map) -> tuple[Moment, ...]:
 
 
 def _moment(row: isl.UnionPwAff, name: str) -> Moment:
-    pieces: list[isl.Aff] = []
-    row.get_pw_aff_list().get_at(0).foreach_piece(lambda _domain, piece: pieces.append(piece))
-    simple = _simple(pieces[0]) if len(pieces) == 1 else None
+    pieces = pieces_of(row.get_pw_aff_list().get_at(0))
+    simple = _simple(pieces[0][1]) if len(pieces) == 1 else None
     return row_texts(row)[name] if simple is None else simple
 
 
