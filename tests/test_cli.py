@@ -39,7 +39,7 @@ def smooth(A, B):
 
 def refused(A):
     for i in range(len(A)):
-        A[i] = A[i:].std()
+        A[i] = A[i:].prod()
 '''
 
 

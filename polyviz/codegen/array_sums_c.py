@@ -8,15 +8,14 @@ number is summed up in a variable of each thread, which is written down once, be
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from polyviz.codegen.bodies import bound_expression
+from polyviz.codegen.bodies import bound_expression, box_size
 from polyviz.codegen.dtypes import C_TYPE_NAMES
 from polyviz.codegen.redirect import into_copy
 from polyviz.codegen.values_c import SUM
-from polyviz.model.expression import Assign, Binary, Name
+from polyviz.model.expression import Assign, Name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -198,8 +197,7 @@ class ArraySumPrinter:
 
     def _work(self, mark: str) -> str:
         extents = [extent for work in self.plan.work if work.mark == mark for extent in work.extents]
-        product = reduce(lambda left, right: Binary("*", left, right), map(bound_expression, extents))
-        return self.printer.expression(product)
+        return self.printer.expression(box_size(extents))
 
     def _of(self, found: ArraySum) -> _Copies:
         return self.names[_cells(found)]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from polyviz.analysis.trip_counts import SMALLEST_PACKED_PRODUCT
 from polyviz.codegen.block_place import BlockPlace, names_in
 from polyviz.codegen.block_text import block_text
 from polyviz.codegen.block_tiles_c import TilePrinter
-from polyviz.codegen.bodies import bound_expression
+from polyviz.codegen.bodies import box_size
 from polyviz.codegen.held_panels import BOUNDS, bounds_of, outlasts
 from polyviz.codegen.loops import Block, For, Instance, descendants, instances
 from polyviz.codegen.pack_c import print_bounds, print_packing
@@ -18,12 +17,9 @@ from polyviz.codegen.register_tiles import is_widened, part_type, refusal
 from polyviz.codegen.regularity import in_turns
 from polyviz.codegen.split_tile_c import print_split_tile
 from polyviz.codegen.text import TextBuilder
-from polyviz.model.expression import Binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    import islpy as isl
 
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.block_text import BlockText, Operand
@@ -166,7 +162,7 @@ class BlockPrinter:
 
     def work(self, block: BlockText) -> str:
         """The number of statement instances of the whole nest, or a bound for it."""
-        return self.printer.expression(_product(block.tile.extents))
+        return self.printer.expression(box_size(block.tile.extents))
 
     def turns(self, loop: For, marks: Sequence[str]) -> str:
         """How threads share the parallel ``loop`` around the blocks ``marks``: in turns that are worth taking one.
@@ -176,12 +172,12 @@ class BlockPrinter:
         found = [self.blocks[mark] for mark in marks]
         if len(found) != 1 or not found[0].tile.product:
             return "dynamic"
-        return in_turns(loop, _product(found[0].tile.extents), SMALLEST_PACKED_WORK, self.printer.expression)
+        return in_turns(loop, box_size(found[0].tile.extents), SMALLEST_PACKED_WORK, self.printer.expression)
 
     def _one_product(self, block: BlockText) -> list[str]:
         """When one of the products that the nest consists of is worth copies."""
         lengths = block.tile.product
-        return [f"{self.printer.expression(_product(lengths))} > {SMALLEST_PACKED_PRODUCT}"] if lengths else []
+        return [f"{self.printer.expression(box_size(lengths))} > {SMALLEST_PACKED_PRODUCT}"] if lengths else []
 
     def team(self, node: LoopNode) -> str | None:
         """The mark of the blocks that a team of threads divides in ``node``; None where one thread runs it.
@@ -313,7 +309,3 @@ def _slower(tile: RegisterTile, target: str, types: Mapping[str, ArrayType]) -> 
     if types[target].layout == "C":
         return []
     return [f"{tile.statement} copies each tile of {target}, which is slower: its rows are not contiguous."]
-
-
-def _product(lengths: Sequence[isl.PwAff]) -> Expression:
-    return reduce(lambda left, right: Binary("*", left, right), map(bound_expression, lengths))

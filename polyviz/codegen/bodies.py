@@ -123,9 +123,15 @@ def work_of(plan: Plan, mark: str) -> Expression | None:
     """How many statement instances the loop under ``mark`` has at most; None where nobody knows."""
     found = (work.extents for work in plan.work if work.mark == mark and work.extents)
     extents = next(found, None)
-    if extents is None:
-        return None
-    return reduce(lambda left, right: Binary("*", left, right), map(bound_expression, extents))
+    return None if extents is None else box_size(extents)
+
+
+def box_size(extents: Sequence[isl.PwAff]) -> Expression:
+    """How many instances a box has; several lengths are multiplied as doubles, since whole numbers might overflow."""
+    lengths = [bound_expression(extent) for extent in extents]
+    if sum(not isinstance(length, Constant) for length in lengths) > 1:
+        lengths = [Constant(1.0), *lengths]
+    return reduce(lambda left, right: Binary("*", left, right), lengths)
 
 
 def grid_ends(ends: GridEnds) -> tuple[Expression, Expression]:

@@ -64,8 +64,8 @@ def in_turns(loop: For, work: Expression, least: int, printed: Callable[[Express
     """Threads take as many iterations of ``loop`` at once as hold ``least`` of the ``work`` of all."""
     turns = loop.stop if loop.start == Constant(0) else Binary("-", loop.stop, loop.start)
     # Both are asked for before an empty loop is left: of a stop below the start, or of a triangle cut off to nothing.
-    rows = printed(Binary("*", Constant(least), Call("max", (turns, Constant(0)))))
-    return f"dynamic, 1 + {rows} / {printed(Call('max', (work, Constant(1))))}"
+    rows = Binary("*", Constant(float(least)), Call("max", (turns, Constant(0))))
+    return f"dynamic, 1 + {printed(Call('int', (Binary('/', rows, Call('max', (work, Constant(1)))),)))}"
 
 
 def _is_uneven(loop: For, scop: Scop) -> bool:

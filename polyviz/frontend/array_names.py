@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _PRODUCTS = ("numpy.dot", "numpy.matmul", "numpy.outer")
 _VIEWS = ("numpy.real", "numpy.imag")
 _ELEMENTWISE = {one for one in (*PURE, "numpy.where", "numpy.clip") if one.startswith("numpy.")} - set(_VIEWS)
+_METHODS = frozenset({"copy", "astype", "dot", "sum", "mean", "var", "std", "max", "min"})
 _MAKERS = frozenset({*CREATORS, *CREATORS_LIKE, *GENERATORS, "numpy.array", "numpy.copy"})
 
 
@@ -80,7 +81,7 @@ class ArrayNames:
         match value:
             case ast.BinOp() | ast.UnaryOp() | ast.Compare() | ast.Constant():
                 return True
-            case ast.Call(func=ast.Attribute(attr="copy" | "astype" | "dot" | "sum" | "mean" | "max" | "min")):
+            case ast.Call(func=ast.Attribute(attr=method)) if method in _METHODS:
                 return True
             case ast.Call(func=function):
                 called = self._names.canonical(function)

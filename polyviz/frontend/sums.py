@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from polyviz.frontend.program import Program
 
 _PRODUCTS = ("numpy.dot", "numpy.matmul", "numpy.vdot", "numpy.inner")
-_SUMS = ("sum", "mean")
+_SUMS = ("sum", "mean", "var", "std")
 _COUNTS = ("any", "all", "count_nonzero")
 _NORM = "linalg.norm"
 _EXTREMES = {"max": "maximum", "amax": "maximum", "min": "minimum", "amin": "minimum"}
@@ -127,11 +127,21 @@ class SumReader:
         if summed.kind in _COUNTS:
             return self._counted(summed.kind, axes, own, element)
         if summed.kind == _NORM:
-            square = ast.BinOp(element, ast.Mult(), ast.Call(_of_numpy("conj"), [copy.deepcopy(element)], []))
-            return ast.Call(_of_numpy("sqrt"), [ast.Call(_of_numpy("real"), [self._total(axes, own, square)], [])], [])
-        total = self._total(axes, own, element)
-        if summed.kind == "sum":
-            return total
+            return _call("sqrt", _call("real", self._total(axes, own, _square(element))))
+        if summed.kind in ("var", "std"):
+            variance = self._variance(axes, own, element)
+            return variance if summed.kind == "var" else _call("sqrt", variance)
+        return self._total(axes, own, element) if summed.kind == "sum" else self._mean(axes, own, element)
+
+    def _variance(self, axes: Sequence[Axis], names: Sequence[str], element: ast.expr) -> ast.expr:
+        """The mean of the squared distances from the mean."""
+        mean = self._program.parameters.fresh("mean")
+        self.before.append(ast.Assign([ast.Name(mean, ast.Store())], self._mean(axes, names, element)))
+        distance = ast.BinOp(copy.deepcopy(element), ast.Sub(), ast.Name(mean, ast.Load()))
+        return _call("real", self._mean(axes, names, _square(distance)))
+
+    def _mean(self, axes: Sequence[Axis], names: Sequence[str], element: ast.expr) -> ast.expr:
+        total = self._total(axes, names, element)
         count = self._program.parameters.fresh("count")
         self.before.append(ast.Assign([ast.Name(count, ast.Store())], ast.Constant(1)))
         for axis in axes:
@@ -311,7 +321,7 @@ class SumReader:
         starts = {name: _first(region, axis) for axis, name in zip(axes, names, strict=True)}
         first = _AtStarts(starts).visit(copy.deepcopy(element))
         best = self._program.parameters.fresh("best")
-        chosen = ast.Call(_of_numpy(function), [ast.Name(best, ast.Load()), element], [])
+        chosen = _call(function, ast.Name(best, ast.Load()), element)
         self.before.append(ast.Assign([ast.Name(best, ast.Store())], first))
         self.before.append(nested(axes, names, ast.Assign([ast.Name(best, ast.Store())], chosen)))
         return ast.Name(best, ast.Load())
@@ -357,8 +367,13 @@ def _first(region: Region, axis: Axis) -> ast.expr:
     return ast.IfExp(ast.Compare(axis.start, [order], [axis.stop]), axis.start, extent)
 
 
-def _of_numpy(name: str) -> ast.expr:
-    return ast.Attribute(ast.Name("np", ast.Load()), name, ast.Load())
+def _call(name: str, *values: ast.expr) -> ast.expr:
+    return ast.Call(ast.Attribute(ast.Name("np", ast.Load()), name, ast.Load()), [*values], [])
+
+
+def _square(value: ast.expr) -> ast.expr:
+    """The square of the absolute value."""
+    return ast.BinOp(value, ast.Mult(), _call("conj", copy.deepcopy(value)))
 
 
 def apart(added: Sequence[ast.stmt], names: set[str]) -> tuple[list[ast.stmt], list[ast.stmt]]:

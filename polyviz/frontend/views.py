@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from polyviz.frontend.source import Source
 
 _INDEX = ast.Name | ast.BinOp | ast.UnaryOp | ast.Slice | ast.operator | ast.unaryop | ast.expr_context
-_METHODS = ("copy", "astype", "sum", "mean", "max", "min", "any", "all", "dot", "argmax", "argmin")
+_METHODS = ("copy", "astype", "sum", "mean", "var", "std", "max", "min", "any", "all", "dot", "argmax", "argmin")
 
 
 def without_views(source: Source, names: GlobalNames) -> Source:

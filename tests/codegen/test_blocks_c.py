@@ -369,7 +369,7 @@ def test_each_of_many_products_has_to_be_worth_packing(count: int, size: int) ->
     kernel(A, B, C)
     np.testing.assert_allclose(C, expected)
     assert "A_shape_1 * B_shape_2 * A_shape_2 > 4000 ? " in kernel.source
-    assert "schedule(dynamic, 1 + 20000 * " in kernel.source
+    assert "schedule(dynamic, 1 + whole_i64(20000" in kernel.source
 
 
 @needs_compiler

@@ -61,13 +61,13 @@ def triangle(y, L, x):
 
 def test_threads_take_several_rows_of_a_small_triangle_at_once() -> None:
     text = pv.compile(function_of(TRIANGLE.format(stop="i + 1")), target="c").source
-    assert "schedule(dynamic, 1 + 8000 * max_i64(L_shape_0, 0) / max_i64(L_shape_0 * L_shape_0, 1))" in text
+    assert "whole_i64(8000.0 * max_i64(L_shape_0, 0) / max_f64(1.0 * L_shape_0 * L_shape_0, 1)))" in text
 
 
 def test_without_a_number_of_instances_rows_are_taken_one_by_one() -> None:
     loop = nest(ZERO, ROW)
     assert dynamic(loop, NOTHING, None, str) == "dynamic"
-    assert dynamic(loop, NOTHING, N, lambda found: type(found).__name__) == "dynamic, 1 + Binary / Call"
+    assert dynamic(loop, NOTHING, N, lambda found: type(found).__name__) == "dynamic, 1 + Call"
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_triangle_of_no_rows_divides_by_no_zero(rows: str, columns: str) -> No
     """Instances counted by a formula may come to -1 where there are none."""
     text = f"def f(A, n, m):\n    for i in {rows}:\n        for j in {columns}:\n            A[i, j] += i"
     kernel, function = pv.compile(text, target="c"), function_of(text)
-    assert "dynamic, 1 + 8000" in kernel.source
+    assert "dynamic, 1 + whole_i64(8000" in kernel.source
     for n, m in itertools.product(range(-3, 4), repeat=2):
         found, expected = np.zeros((4, 4)), np.zeros((4, 4))
         kernel(found, n, m)

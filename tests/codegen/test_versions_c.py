@@ -165,7 +165,7 @@ def test_only_iterations_with_cells_of_their_own_run_in_lanes(line: str, lanes: 
 
 def test_rows_of_unknown_length_are_worth_threads_earlier() -> None:
     found = source(compiled(ROWS), *rows_of_five([0, 5, 3, 3, 1]))
-    assert "schedule(static) if (Y_shape_0 * 10 * Y_shape_1 > 50000)" in found
+    assert "schedule(static) if (1.0 * Y_shape_0 * 10 * Y_shape_1 > 50000)" in found
 
 
 def test_a_subscript_that_the_loop_itself_changes_is_tested_in_every_iteration() -> None:
