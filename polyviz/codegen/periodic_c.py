@@ -53,8 +53,8 @@ class PeriodicPrinter:
         return [cast("Instruction", replaced(line, self.values)) for line in body] if self.values else body
 
     def write(self, node: For, indent: int) -> bool:
-        """Print ``node`` in parts if it is a vector loop over subscripts that wrap around."""
-        wanted = node.vector and any(one.statement in self.statements for one in instances(node))
+        """Print ``node`` in parts if it is a vector loop, or one that threads share, whose subscripts wrap around."""
+        wanted = (node.vector or node.parallel) and any(one.statement in self.statements for one in instances(node))
         wraps = wraps_in(node, self.body) if wanted else ()
         if not wraps:
             return False

@@ -57,8 +57,8 @@ def parts_of(loop: For, wraps: Sequence[Wrap]) -> tuple[For, For, For]:
     ends = [_distance(wrap.modulus, rest) for wrap, rest in zip(wraps, rests, strict=True)]
     begin = _extreme("min", [_extreme("max", [loop.start, *begins]), loop.stop])
     end = _extreme("max", [_extreme("min", [loop.stop, *ends]), begin])
-    first = replace(loop, stop=begin, vector=False)
-    last = replace(loop, start=end, vector=False)
+    first = replace(loop, stop=begin, vector=False, parallel="")
+    last = replace(loop, start=end, vector=False, parallel="")
     return first, replace(loop, start=begin, stop=end), last
 
 

@@ -2,6 +2,7 @@
 
 ``A[(j + 1) % n]`` is ``A[j + 1]`` but where it wraps around. A remainder takes a division, and no vector loads from
 where it leads; so iterations in which nothing wraps around get plain subscripts, and those at both ends keep theirs.
+A loop without others inside that threads share is one, too: each thread runs its share in vectors.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING
 from polyviz.analysis.strides import direction, statement_rows
 from polyviz.model.expression import Binary, Element, Name, walk
 from polyviz.model.linear import linear_terms
-from polyviz.model.plan import VECTOR
+from polyviz.model.plan import PARALLEL, VECTOR
 from polyviz.model.schedule import Decision
-from polyviz.transform.tree import bands, is_under_mark, statements_under
+from polyviz.transform.tree import Path, bands, is_under_mark, marks_above, statements_under
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 def find_periodic(scop: Scop, tree: isl.Schedule) -> dict[str, tuple[str, ...]]:
     """The statements with subscripts that wrap around as their vector loop goes on, and the arrays of these."""
     found: dict[str, tuple[str, ...]] = {}
-    for _, band in bands(tree):
-        if not is_under_mark(band, VECTOR):
+    for path, band in bands(tree):
+        if not (is_under_mark(band, VECTOR) or _is_shared_alone(tree, path, band)):
             continue
         rows = band.get_prefix_schedule_multi_union_pw_aff().flat_range_product(band.band_get_partial_schedule())
         for name in statements_under(band):
@@ -41,11 +42,18 @@ def find_periodic(scop: Scop, tree: isl.Schedule) -> dict[str, tuple[str, ...]]:
     return found
 
 
+def _is_shared_alone(tree: isl.Schedule, path: Path, band: isl.ScheduleNode) -> bool:
+    """Whether threads share the iterations of the one loop of ``band``, and there is no other one inside."""
+    shared = any(name.partition(":")[0] == PARALLEL for name in marks_above(band)[:1])
+    inside = any(place[: len(path)] == path and place != path for place, _ in bands(tree))
+    return shared and band.band_n_member() == 1 and not inside
+
+
 def periodic_decision(found: dict[str, tuple[str, ...]], target: str) -> Decision:
     """What is said of the statements in ``found``; only the target c has loops in parts."""
     arrays = " and ".join(dict.fromkeys(array for each in found.values() for array in each))
     text = (
-        f"the vector loop runs in three parts: subscripts of {arrays} wrap around in the first and the last one only, "
+        f"the loop runs in three parts: subscripts of {arrays} wrap around in the first and the last one only, "
         "and are plain in between"
         if target == "c"
         else f"subscripts of {arrays} take a remainder in every iteration: only c runs the iterations apart in which "

@@ -51,3 +51,20 @@ def test_values_are_those_of_python_for_every_size() -> None:
         kernel(u, found)
         function(u, wanted)
         assert np.allclose(found, wanted, rtol=1e-14), shape
+
+
+@pytest.mark.skipif(find_toolchain() is None, reason="no C compiler")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_single_loop_has_the_values_of_python_for_every_size(threads: int) -> None:
+    text = """
+def single(u, v, n, first, last):
+    for i in range(first, last):
+        v[i] = u[(i - 1) % n] + 2.0 * u[(i + 2) % n]
+"""
+    kernel, function = pv.compile(function_of(text), target="c", threads=threads), function_of(text)
+    for n, first, last in ((1, 0, 1), (2, 0, 2), (3, 1, 3), (5, 2, 2), (5, 4, 3), (9, 3, 5), (60_000, 0, 60_000)):
+        u = np.random.default_rng(7).random(n)
+        found, wanted = np.zeros(n), np.zeros(n)
+        kernel(u, found, n, first, last)
+        function(u, wanted, n, first, last)
+        assert np.array_equal(found, wanted), (n, first, last)

@@ -10,6 +10,11 @@ from tests.periodic import ring
 from tests.running import function_of
 
 NEXT = "(j + 1) % m"
+RING = """
+def single(u, v, n):
+    for i in range(n):
+        v[i] = u[(i - 1) % n] + 2.0 * u[(i + 2) % n]
+"""
 
 
 def compiled(subscript: str, target: str = "c", **options: object) -> pv.Kernel:
@@ -30,7 +35,7 @@ def test_the_loop_in_parts_is_said() -> None:
     kernel = compiled(NEXT)
     assert len(kernel.plan.periodic) == 1
     assert said(kernel) == [
-        "the vector loop runs in three parts: subscripts of u wrap around in the first and the last one only, and are "
+        "the loop runs in three parts: subscripts of u wrap around in the first and the last one only, and are "
         "plain in between"
     ]
     assert remainders(kernel) == 2
@@ -55,4 +60,23 @@ def test_another_target_says_that_it_takes_every_remainder() -> None:
 def test_what_does_not_move_one_by_one_with_the_loop_stays(subscript: str) -> None:
     kernel = compiled(subscript)
     assert not kernel.plan.periodic
+    assert not said(kernel)
+
+
+def test_a_single_loop_that_threads_share_has_parts_too() -> None:
+    kernel = pv.compile(function_of(RING), target="c")
+    assert said(kernel) == [
+        "the loop runs in three parts: subscripts of u wrap around in the first and the last one only, and are plain "
+        "in between"
+    ]
+    lines = kernel.source.splitlines()
+    shared = next(number for number, line in enumerate(lines) if "#pragma omp parallel for" in line)
+    assert "floor_mod" not in lines[shared + 2].partition("//")[0]
+    assert sum("#pragma omp parallel" in line for line in lines) == 1
+
+
+def test_no_parts_where_there_are_loops_inside_the_one_that_threads_share() -> None:
+    text = RING.replace("v[i] = ", "for k in range(3):\n            v[i] += ")
+    kernel = pv.compile(function_of(text), target="c")
+    assert "#pragma omp parallel for" in kernel.source
     assert not said(kernel)
