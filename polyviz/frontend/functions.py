@@ -86,9 +86,10 @@ HINTS = {
         "Say how many dimensions both have: `np.dot(A[:, :], x[:])`, or `def f(A: 'float64[:, :]', x: 'float64[:]')`.",
     ),
     "numpy.sum": "Say how many dimensions the array has, `np.sum(A[:, :])`, or write the loop: `s += A[i]`.",
+    "numpy.mean": "Say how many dimensions the array has, `np.mean(A[:, :])`, or write the loop.",
     **{
-        f"numpy.{name}": f"Say how many dimensions the array has, `np.{name}(A[:, :])`, or write the loop."
-        for name in ("mean", "std", "var")
+        f"numpy.{name}": f"Say how many dimensions the array has, `np.{name}(A[:, :])` without `ddof`, or write the loop."
+        for name in ("std", "var")
     },
     "numpy.max": "Say how many dimensions the array has, `np.max(A[:, :])`, or write the loop: `m = max(m, A[i])`.",
     "numpy.min": "Say how many dimensions the array has, `np.min(A[:, :])`, or write the loop: `m = min(m, A[i])`.",

@@ -15,7 +15,7 @@ def rows(ptr, col, val, b, c, n, m):
 
 
 def test_a_loop_over_a_parameter_inside_one_over_data_counts_with_its_length() -> None:
-    assert "if (n * 10 * m > 50000)" in pv.compile(function_of(ROWS.format(stop="m")), target="c").source
+    assert "if (1.0 * n * 10 * m > 50000)" in pv.compile(function_of(ROWS.format(stop="m")), target="c").source
 
 
 def test_a_loop_of_unknown_length_does_not_count() -> None:

@@ -72,7 +72,7 @@ def test_a_function_can_be_called_at_the_end_of_its_cell(notebook) -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("total = A.std()", ["The method `.std()` is not supported.", "  2 | total = A.std()", "`m = np.mean("]),
+        ("total = A.ptp()", ["The method `.ptp()` is not supported.", "  2 | total = A.ptp()", "Write the loop"]),
         ("Z = np.zeros(3)", ["There is no statement to run.", "element of an array", "for i in range(n)"]),
     ],
 )
