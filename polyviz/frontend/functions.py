@@ -88,7 +88,7 @@ HINTS = {
     "numpy.sum": "Say how many dimensions the array has, `np.sum(A[:, :])`, or write the loop: `s += A[i]`.",
     "numpy.mean": "Say how many dimensions the array has, `np.mean(A[:, :])`, or write the loop.",
     **{
-        f"numpy.{name}": f"Say how many dimensions the array has, `np.{name}(A[:, :])` without `ddof`, or write the loop."
+        f"numpy.{name}": f"Say how many dimensions it has, `np.{name}(A[:, :])` without `ddof`, or write the loop."
         for name in ("std", "var")
     },
     "numpy.max": "Say how many dimensions the array has, `np.max(A[:, :])`, or write the loop: `m = max(m, A[i])`.",
