@@ -11,6 +11,7 @@ import signal
 from collections import Counter
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -18,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 TESTS = Path(__file__).parent
 GOLDEN = TESTS / "golden"
@@ -36,7 +37,7 @@ settings.load_profile("deterministic")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden from what the tests produce")
-    parser.addoption("--optimised", action="store_true", help="compile C as for users, also without slow tests")
+    parser.addoption("--optimised", action="store_true", help="compile everything as for users")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -48,21 +49,32 @@ def pytest_configure(config: pytest.Config) -> None:
     # Spinning OpenMP threads starve each other when several test workers share few cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     # Who leaves out the slow tests waits for the others, and to optimise C that runs once takes longer than to run it.
-    # The whole suite, and a test that is run by itself, compile as for users.
-    if "not slow" in config.option.markexpr and not config.getoption("--optimised"):
+    # The whole suite compiles as for users, but for what says otherwise.
+    haste.always = "not slow" in config.option.markexpr
+    if not config.getoption("--optimised"):
         hardly_optimise()
+
+
+haste = SimpleNamespace(always=False, test=False)
+"""Whose C is hardly optimised: that of all tests, that of the test that runs (marker ``hardly_optimised``)."""
 
 
 def hardly_optimise() -> None:
     """The level comes after the toolchain's own, and is part of the key under which a library is kept."""
     from polyviz.runtime.cache import BuildCache
+    from polyviz.runtime.machine import this_machine
 
     library = BuildCache.library
+    longest = this_machine().processor.vector_bytes
 
     def library_in_haste(*arguments: Any, extra_flags: tuple[str, ...] = (), **options: Any) -> Any:
-        # The templates of the emulator run for moments in small tests; vectors and their constants need a little more.
-        level = "-O0" if "-std=gnu++17" in arguments[2].flags else "-O1"
-        return library(*arguments, extra_flags=(*extra_flags, level), **options)
+        source, toolchain = arguments[1:3]
+        # No user has vectors that the processor has to take apart, for which gcc needs ten times as long.
+        if haste.always or haste.test or (longest < 64 and "vector_size(64)" in source):
+            # The templates of the emulator run for moments; vectors and their constants need a little more.
+            level = "-O0" if "-std=gnu++17" in toolchain.flags else "-O1"
+            extra_flags = (*extra_flags, level)
+        return library(*arguments, extra_flags=extra_flags, **options)
 
     BuildCache.library = library_in_haste
 
@@ -107,6 +119,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             test = (item.path, item.name.partition("[")[0])
             if cases[test] % thinned.args[0]:
                 item.add_marker(pytest.mark.slow)
+                item.add_marker(pytest.mark.hardly_optimised)
             cases[test] += 1
     # The longest first: last, one of them would keep one worker busy for a minute after the others have ended.
     items.sort(key=lambda item: item.get_closest_marker("browser") is None)
@@ -130,6 +143,20 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def pytest_pyfunc_call() -> None:
     """Tests share a worker process. It is replaced when the environment changes, where pytest puts each test's name."""
     os.environ.pop("PYTEST_CURRENT_TEST", None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    if item.get_closest_marker("hardly_optimised") is None or item.config.getoption("--optimised"):
+        return (yield)
+    from tests.running import quickly_compiled
+
+    haste.test = True
+    try:
+        with quickly_compiled():
+            return (yield)
+    finally:
+        haste.test = False
 
 
 @pytest.fixture

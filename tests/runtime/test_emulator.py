@@ -48,24 +48,28 @@ def test_superposed_kernels_compute_what_the_loops_do(name):
 
 
 @pytest.mark.slow
+@pytest.mark.hardly_optimised
 @pytest.mark.parametrize("name", MORE)
 def test_more_superposed_kernels_compute_what_the_loops_do(name):
     verify(name, "superposition")
 
 
 @pytest.mark.slow
+@pytest.mark.hardly_optimised
 @pytest.mark.parametrize("name", [*SMALL, *MORE])
 def test_kernels_of_one_order_compute_what_the_loops_do(name):
     verify(name, "isl")
 
 
 @pytest.mark.slow
+@pytest.mark.hardly_optimised
 @pytest.mark.parametrize("name", ["gemm", "syr2k", "symm", "covariance", "lu", "jacobi-2d", "doitgen"])
 def test_kernels_of_plutos_order_compute_what_the_loops_do(name):
     verify(name, "pluto")
 
 
 @pytest.mark.slow
+@pytest.mark.hardly_optimised
 @pytest.mark.parametrize("name", SUITE)
 def test_kernels_of_the_spatial_order_compute_what_the_loops_do(name):
     verify(name, "spatial")
