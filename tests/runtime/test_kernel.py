@@ -147,9 +147,8 @@ def test_polybench_under_every_scheduler(name: str, target: str) -> None:
     entry = gallery.kernel(name)
     expected = run(entry.function, entry.arguments("mini", seed=2))
     scop = part_of(name)
-    for schedule in ("original", "isl", "pluto"):
-        if schedule == "isl" and target != "c":
-            continue  # nothing new: the text differs in its syntax only
+    # The texts differ in their syntax only, and what numba takes seconds to compile Python runs as it stands.
+    for schedule in {"c": ("original", "isl", "pluto"), "python": ("original", "pluto"), "numba": ("pluto",)}[target]:
         kernel = pv.compile(scop, schedule=schedule, target=target, tile=(7,) if schedule == "pluto" else None)
         with quickly_compiled():
             actual = run(kernel, entry.arguments("mini", seed=2))
