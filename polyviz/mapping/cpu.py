@@ -54,6 +54,7 @@ from polyviz.mapping.registers import (
 from polyviz.mapping.row_blocks import block_rows
 from polyviz.mapping.stencil_bands import as_stencil, in_rows, needs_pipeline, with_chains_apart, with_strips
 from polyviz.mapping.storage import place_temporaries
+from polyviz.mapping.strips import marks_of_shares
 from polyviz.mapping.swept_whole import with_short_lines_whole
 from polyviz.mapping.tile_sizes import Tile, concurrent_sizes
 from polyviz.model.plan import COLLAPSED, POINTS, WAITING, FullTiles, Plan
@@ -161,6 +162,7 @@ def make_plan(
         array_sums=mapped.array_sums,
         time_steps=mapped.time_steps,
         vectors=vectors,
+        even_strips=marks_of_shares(storage.tree, mapped.decisions) if target == "c" else (),
         two_versions=versions and target == "c",
         decisions=(*mapped.decisions, *storage.decisions),
     )

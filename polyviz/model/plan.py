@@ -268,7 +268,8 @@ class Plan:
     subscripts that wrap around only at the ends of their vector loop; ``selects`` which choose between values there
     instead of branching (None: lanes branch as the user does); ``factored`` which have sums with a common factor that
     is taken out where these may be reordered, ``multiplied`` which have quotients that become products there;
-    ``vectors`` is the processor for whose vector registers ``jam`` marks are meant; ``two_versions``: innermost loops
+    ``vectors`` is the processor for whose vector registers ``jam`` marks are meant; ``even_strips`` are marks of
+    parallel loops over strips that may as well be wider or narrower; ``two_versions``: innermost loops
     have one without tests of subscripts, too; ``untested``: none is tested, as the caller found all inside and none
     negative; ``decisions`` continue the schedule's log; ``device`` holds the kernels
     where the target runs blocks and threads; ``scalar``: no loop runs in vector lanes; ``threads`` bounds how
@@ -296,6 +297,7 @@ class Plan:
     multiplied: tuple[str, ...] = ()
     decisions: tuple[Decision, ...] = ()
     vectors: Processor | None = None
+    even_strips: tuple[str, ...] = ()
     two_versions: bool = False
     untested: bool = False
     device: DevicePlan | None = None
