@@ -16,6 +16,7 @@ import islpy as isl
 
 from polyviz.analysis.carried import undecided, visits
 from polyviz.mapping.innermost import distribute_innermost, mark_last
+from polyviz.mapping.storage import grows
 from polyviz.model.expression import Assign, Branch, Call, Conditional, Element, Expression, children
 from polyviz.model.isl_limits import solved
 from polyviz.model.plan import INTERLEAVE, VECTOR
@@ -60,10 +61,27 @@ def has_chains(scop: Scop, dependences: Dependences, tree: isl.Schedule, paths: 
 
     Statements with private temporaries are left alone: each chain would need copies of its own.
     """
+    return not _has_copies(scop, dependences, tree, paths) and _all_wait(scop, dependences, tree, paths)
+
+
+def _has_copies(scop: Scop, dependences: Dependences, tree: isl.Schedule, paths: Sequence[Path]) -> bool:
+    """Whether something in the bands at ``paths`` touches a private temporary."""
     private = {found.array for found in dependences.privatizations}
     names = {name for path in paths for name in statements_under(node_at(tree, path))}
-    touched = {access.array for name in names for access in scop.statement(name).accesses}
-    return not private & touched and _all_wait(scop, dependences, tree, paths)
+    return any(access.array in private for name in names for access in scop.statement(name).accesses)
+
+
+def has_chains_in_strips(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, around: Path, order: Sequence[int], paths: Sequence[Path]
+) -> bool:
+    """The same for bands inside the one at ``around``, with members in ``order``, of which strips are to run innermost:
+    private temporaries have a small array for each strip then, or the strips are of no use."""
+    if not _all_wait(scop, dependences, tree, paths):
+        return False
+    if not _has_copies(scop, dependences, tree, paths):
+        return True
+    strips, alone = cut_into_strips(permute_members(tree, around, order)[0], around)
+    return not grows(scop, dependences, tree, interleave_strips(strips, (*alone, 0)))
 
 
 def waits_after(

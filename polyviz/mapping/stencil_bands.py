@@ -14,7 +14,7 @@ from polyviz.mapping.aligned_rows import aligned_rows
 from polyviz.mapping.innermost import distribute_innermost
 from polyviz.mapping.interleave import (
     chains_apart,
-    has_chains,
+    has_chains_in_strips,
     has_short_dependences,
     is_chain_after,
     leaves_nothing_to_overlap,
@@ -169,6 +169,8 @@ def with_strips(
         serial = all(other.is_plain and not other.vector and other.parallel is None for other in inside)
         chains = inside and plain and serial
         paths = [other.path for other in inside]
-        strips = bool(chains) and has_chains(scop, dependences, tree, paths)
+        strips = bool(chains) and has_chains_in_strips(
+            scop, dependences, tree, plan.path, plan.order, paths
+        )
         result.append(replace(plan, strips=strips))
     return result
