@@ -72,6 +72,7 @@ def with_width(node: LoopNode, strip: str, step: int, width: str) -> LoopNode | 
     """``node``, in which strips begin at ``strip`` and end ``step`` behind it, with ``width`` for ``step``; None where
     something else is made of them than the bounds of loops.
 
+    >>> from polyviz.model.expression import Constant
     >>> inner = For("j", Name("b"), Binary("+", Name("b"), Constant(256)), 1, Block(()))
     >>> with_width(inner, "b", 256, "w").stop == Binary("+", Name("b"), Name("w"))
     True
