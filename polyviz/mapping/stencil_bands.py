@@ -166,9 +166,9 @@ def with_strips(
             other for other in plans if other.path != plan.path and other.path[: len(plan.path)] == plan.path
         ]
         plain = plan.is_plain and found.members[plan.order[-1]].coincident
-        serial = all(other.is_plain and not other.vector and other.parallel is None for other in inside)
-        chains = inside and plain and serial
-        paths = [other.path for other in inside]
+        serial = all(other.is_plain and other.parallel is None for other in inside)
+        paths = [other.path for other in inside if not other.vector]
+        chains = paths and plain and serial
         strips = bool(chains) and has_chains_in_strips(
             scop, dependences, tree, plan.path, plan.order, paths
         )
