@@ -159,7 +159,7 @@ def with_strips(
     properties: Sequence[BandProperties],
     plans: Sequence[BandPlan],
 ) -> list[BandPlan]:
-    """``plans`` with strips where all loops inside a parallel one are chains."""
+    """``plans`` with strips where the loops inside a parallel one are chains, beside vector loops perhaps."""
     result = []
     for plan, found in zip(plans, properties, strict=True):
         inside = [
@@ -168,7 +168,8 @@ def with_strips(
         plain = plan.is_plain and found.members[plan.order[-1]].coincident
         serial = all(other.is_plain and other.parallel is None for other in inside)
         paths = [other.path for other in inside if not other.vector]
-        chains = paths and plain and serial
+        apart = not any(other.vector and other.path[: len(path)] == path for other in inside for path in paths)
+        chains = paths and plain and serial and apart
         strips = bool(chains) and has_chains_in_strips(
             scop, dependences, tree, plan.path, plan.order, paths
         )
