@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import planned_body
 from polyviz.codegen.decisive import decisive_statements
 from polyviz.codegen.typing import infer
 from polyviz.model.expression import Assign, Constant, Element, Expression, children
+from polyviz.model.late_terms import latest_last
 from polyviz.model.reciprocals import multiplied
 from polyviz.model.terms import factored
 
@@ -25,7 +27,7 @@ def planned_bodies(
     scop: Scop, plan: Plan, environment: Environment, floating_point: FloatingPoint
 ) -> dict[str, Sequence[Instruction]]:
     """The body of every statement as ``plan`` wants it: see ``planned_body``, and where last bits may differ and
-    everything is a number with a fraction, ``multiplied`` and ``factored``.
+    everything is a number with a fraction, ``multiplied``, ``factored`` and with late terms last.
 
     Where a last bit decides about a whole number, perhaps of another statement, all stay as they are.
 
@@ -34,11 +36,12 @@ def planned_bodies(
     """
     bodies: dict[str, Sequence[Instruction]] = {one.name: planned_body(scop, plan, one) for one in scop.statements}
     if floating_point == "reassociate" and not decisive_statements(scop, environment):
-        for names, change, widths in ((plan.multiplied, multiplied, 2), (plan.factored, factored, 1)):
-            for name in names:
-                bodies[name] = tuple(
-                    change(one) if _fits(one, environment, widths) else one for one in bodies[name]
-                )
+        changes = [(name, multiplied, 2) for name in plan.multiplied]
+        changes += [(name, factored, 1) for name in plan.factored]
+        changes += [(found.statement, partial(latest_last, waits=dict(found.waits)), 2) for found in plan.late]
+        for name, change, widths in changes:
+            fits = [_fits(one, environment, widths) for one in bodies[name]]
+            bodies[name] = tuple(change(one) if fit else one for one, fit in zip(bodies[name], fits, strict=True))
     return bodies
 
 

@@ -32,6 +32,7 @@ from polyviz.codegen.dtypes import (
     unify,
 )
 from polyviz.errors import CodegenError
+from polyviz.model.late_terms import SETTLED
 
 Types = tuple[Type, ...]
 Rule = Callable[[Types], Signature]
@@ -314,6 +315,7 @@ def _builtin_rows() -> Iterable[tuple[str, Function]]:
         yield name, Function(ONE, _part, "special", name)
         yield f"numpy.{name}", Function(ONE, _part, "special", name)
     yield "conjugate", Function(ONE, _conjugate, "special", "conjugate")
+    yield SETTLED, Function(ONE, _floating, "helper", SETTLED)
 
 
 def _numpy_rows() -> Iterable[tuple[str, Function]]:

@@ -198,6 +198,19 @@ static inline {T} {name}({T} a)
 }
 """
     ),
+    ("settled", "f"): Helper(
+        """\
+/* What is in it is added up first, whatever a compiler that may reorder sums would find as good. */
+static inline {T} {name}({T} sum)
+{
+#if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
+    return __builtin_assoc_barrier(sum);
+#else
+    return sum;
+#endif
+}
+"""
+    ),
     ("square", ""): Helper(
         """\
 static inline {T} {name}({T} a)

@@ -24,6 +24,18 @@ static inline void *{name}(size_t size)
 }
 """
     ),
+    ("even_strip", ""): Helper(
+        """\
+/* As many strips for each thread, of whole lines: short enough for a cache, and long enough to be read in one go. */
+static inline int64_t {name}(int64_t count, int64_t threads)
+{
+    const int64_t longest = 2048, shortest = 64;
+    const int64_t strips = threads * (1 + (count - 1) / (threads * longest));
+    const int64_t length = (count + strips - 1) / strips;
+    return length <= shortest ? shortest : (length + 15) / 16 * 16;
+}
+"""
+    ),
     ("whole_lines", ""): Helper(
         """\
 /* The length of rows that fill cache lines, each of so many elements, but no pages: those would share cache sets. */

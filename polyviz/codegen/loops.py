@@ -41,8 +41,9 @@ class For(LoopNode):
     """``for iterator in range(start, stop, step)``; ``step`` is a positive number.
 
     ``parallel`` names the mark that lets iterations run on different threads, empty for a serial loop. ``vector``:
-    iterations may run in one vector instruction. ``unroll``: how many iterations to write in a row, 1 for no more
-    than one. ``reduced`` names the mark that lets threads share the loop when each adds into copies of its own.
+    iterations may run in one vector instruction. ``width`` names a variable that holds the step where it is known only
+    when the loop runs; ``step`` is what it would be otherwise. ``unroll``: how many iterations to write in a row, 1 for
+    no more than one. ``reduced`` names the mark that lets threads share the loop when each adds into copies of its own.
     ``interleave``: how many iterations the compiler should run side by side, 1 for no more than one; of a vector
     loop, in one instruction. ``jam``: how many may run together inside the vector loop in the body, 1 for no more
     than one. ``pipeline`` names the mark of a loop over rows of tiles that threads take in turn; ``waits``: each
@@ -69,6 +70,7 @@ class For(LoopNode):
     unroll_jam: int = 1
     collapsed: bool = False
     held: Literal["", "rows", "columns"] = ""
+    width: str = ""
 
 
 @dataclass(frozen=True, slots=True)

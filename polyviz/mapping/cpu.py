@@ -54,6 +54,7 @@ from polyviz.mapping.registers import (
 from polyviz.mapping.row_blocks import block_rows
 from polyviz.mapping.stencil_bands import as_stencil, in_rows, needs_pipeline, with_chains_apart, with_strips
 from polyviz.mapping.storage import place_temporaries
+from polyviz.mapping.strips import marks_of_shares
 from polyviz.mapping.swept_whole import with_short_lines_whole
 from polyviz.mapping.tile_sizes import Tile, concurrent_sizes
 from polyviz.model.plan import COLLAPSED, POINTS, WAITING, FullTiles, Plan
@@ -102,6 +103,7 @@ def make_plan(
     versions: bool = True,
     factor: bool = True,
     reciprocal: bool = True,
+    late: bool = True,
     row_blocks: bool = True,
     panels: bool = True,
     jam: bool = True,
@@ -121,8 +123,8 @@ def make_plan(
     lanes around short loops, ``periodic`` that vector loops take remainders at their ends only, ``select`` that they
     choose instead of branching, ``versions`` that subscripts are tested at the ends of loops, ``factor`` that common
     factors are taken out of sums where ``contract`` lets these be reordered, ``reciprocal`` that quotients by numbers
-    become products there (all in ``c`` only). The rest switches off what is done for loops whose time goes into
-    reading memory (``MemoryRules``), where ``contract`` allows it at all.
+    become products there, ``late`` that terms which wait for an iteration before come last there (all in ``c`` only).
+    The rest is for loops whose time goes into reading memory (``MemoryRules``), where ``contract`` allows it at all.
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
@@ -161,12 +163,13 @@ def make_plan(
         array_sums=mapped.array_sums,
         time_steps=mapped.time_steps,
         vectors=vectors,
+        even_strips=marks_of_shares(storage.tree, mapped.decisions) if target == "c" else (),
         two_versions=versions and target == "c",
         decisions=(*mapped.decisions, *storage.decisions),
     )
     plan = rules.placed(scop, plan, processor)
     if contract == "reassociate" and target == "c" and schedule.scheduler != SOURCE_ORDER:
-        plan = with_shorter_sums(scop, plan, factor=factor, reciprocal=reciprocal)
+        plan = with_shorter_sums(scop, dependences, plan, factor=factor, reciprocal=reciprocal, late=late)
     if lift and tile is None:
         alike = partial(make_plan, scop, dependences, schedule, target, processor=processor, contract=contract)
         plan = with_short_lines_whole(scop, plan, alike)

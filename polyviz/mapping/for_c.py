@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from polyviz.analysis.recurrences import waits_of
 from polyviz.mapping.accumulate import find_accumulations
 from polyviz.mapping.interleave import has_chains
 from polyviz.mapping.jam import jam_rows
@@ -13,12 +14,13 @@ from polyviz.mapping.outer_vectors import lanes_decisions
 from polyviz.mapping.panels import make_panels
 from polyviz.mapping.periodic import find_periodic, periodic_decision
 from polyviz.model.expression import Assign
-from polyviz.model.plan import VECTOR
+from polyviz.model.late_terms import latest_last
+from polyviz.model.plan import INTERLEAVE, JAM, UNROLL_JAM, VECTOR, LateTerms
 from polyviz.model.reciprocals import multiplied
 from polyviz.model.schedule import Decision
 from polyviz.model.select import selection
 from polyviz.model.terms import factored, operations
-from polyviz.transform.tree import bands, is_under_mark, node_at, statements_under
+from polyviz.transform.tree import bands, is_under_mark, marks_above, node_at, statements_under
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,6 +49,16 @@ FACTORED = (
 MULTIPLIED = (
     "instead of dividing by a number, the program multiplies by its reciprocal, which takes a third of the time; the "
     "last bit may differ"
+)
+
+
+_IN_VECTORS = frozenset({VECTOR, JAM, UNROLL_JAM})
+"""Marks of loops that are printed as vectors, whose lanes wait for nothing."""
+
+
+LATE = (
+    "what an iteration before computed is added last: the sum of the other terms is there by then, and the loop waits "
+    "for one addition only"
 )
 
 
@@ -89,8 +101,11 @@ def with_vector_loops(scop: Scop, plan: Plan, *, periodic: bool, select: bool) -
     return replace(plan, periodic=tuple(found), selects=chosen, decisions=(*plan.decisions, *decisions))
 
 
-def with_shorter_sums(scop: Scop, plan: Plan, *, factor: bool, reciprocal: bool) -> Plan:
-    """``plan`` that says which statements have sums from which a factor can be taken out, or quotients by a number."""
+def with_shorter_sums(
+    scop: Scop, dependences: Dependences, plan: Plan, *, factor: bool, reciprocal: bool, late: bool
+) -> Plan:
+    """``plan`` that says which statements have sums from which a factor can be taken out, quotients by a number, or
+    terms that wait for an iteration before."""
     sums, quotients = [], []
     for statement in scop.statements:
         written = _operations(statement.body)
@@ -100,12 +115,38 @@ def with_shorter_sums(scop: Scop, plan: Plan, *, factor: bool, reciprocal: bool)
         if reciprocal and any(multiplied(one) != one for one in statement.body):
             quotients.append(statement.name)
     said = [Decision("reciprocal", MULTIPLIED, tuple(quotients))] if quotients else []
+    waiting = _late(scop, dependences, plan.tree) if late else ()
+    if waiting:
+        said.append(Decision("late", LATE, tuple(found.statement for found in waiting)))
     return replace(
         plan,
         factored=tuple(name for decision in sums for name in decision.statements),
         multiplied=tuple(quotients),
+        late=waiting,
         decisions=(*plan.decisions, *sums, *said),
     )
+
+
+def _late(scop: Scop, dependences: Dependences, tree: isl.Schedule) -> tuple[LateTerms, ...]:
+    """The statements in plain loops, or chains side by side, whose sums are over sooner in another order."""
+    shaped = [marks_above(band) for _, band in bands(tree)]
+    kinds = [{name.partition(":")[0] for name in names} for names in shaped]
+    others = {
+        name
+        for (_, band), above in zip(bands(tree), kinds, strict=True)
+        if above & _IN_VECTORS and INTERLEAVE not in above
+        for name in statements_under(band)
+    }
+    found = []
+    for statement in scop.statements:
+        adds = any(operations(one.value) > 1 for one in statement.body if isinstance(one, Assign))
+        if not adds or statement.name in others:
+            continue
+        counts = waits_of(scop, dependences, statement)
+        waits = {access.span: count for access, count in counts if access.span is not None}
+        if any(latest_last(one, waits) != one for one in statement.body):
+            found.append(LateTerms(statement.name, tuple(waits.items())))
+    return tuple(found)
 
 
 def _operations(body: Iterable[Instruction]) -> int:

@@ -16,6 +16,7 @@ import islpy as isl
 
 from polyviz.analysis.carried import undecided, visits
 from polyviz.mapping.innermost import distribute_innermost, mark_last
+from polyviz.mapping.storage import grows
 from polyviz.model.expression import Assign, Branch, Call, Conditional, Element, Expression, children
 from polyviz.model.isl_limits import solved
 from polyviz.model.plan import INTERLEAVE, VECTOR
@@ -29,7 +30,9 @@ from polyviz.transform.tree import (
     bands,
     coincident_members,
     insert_mark,
+    is_band,
     isolate_member,
+    kind_of,
     members,
     node_at,
     replace_rows,
@@ -60,10 +63,27 @@ def has_chains(scop: Scop, dependences: Dependences, tree: isl.Schedule, paths: 
 
     Statements with private temporaries are left alone: each chain would need copies of its own.
     """
+    return not _has_copies(scop, dependences, tree, paths) and _all_wait(scop, dependences, tree, paths)
+
+
+def _has_copies(scop: Scop, dependences: Dependences, tree: isl.Schedule, paths: Sequence[Path]) -> bool:
+    """Whether something in the bands at ``paths`` touches a private temporary."""
     private = {found.array for found in dependences.privatizations}
     names = {name for path in paths for name in statements_under(node_at(tree, path))}
-    touched = {access.array for name in names for access in scop.statement(name).accesses}
-    return not private & touched and _all_wait(scop, dependences, tree, paths)
+    return any(access.array in private for name in names for access in scop.statement(name).accesses)
+
+
+def has_chains_in_strips(
+    scop: Scop, dependences: Dependences, tree: isl.Schedule, around: Path, order: Sequence[int], paths: Sequence[Path]
+) -> bool:
+    """The same for bands inside the one at ``around``, with members in ``order``, of which strips are to run innermost:
+    private temporaries have a small array for each strip then, or the strips are of no use."""
+    if not _all_wait(scop, dependences, tree, paths):
+        return False
+    if not _has_copies(scop, dependences, tree, paths):
+        return True
+    strips, alone = cut_into_strips(permute_members(tree, around, order)[0], around)
+    return not grows(scop, dependences, tree, interleave_strips(strips, (*alone, 0)))
 
 
 def waits_after(
@@ -230,17 +250,38 @@ def cut_into_strips(tree: isl.Schedule, path: Path) -> tuple[isl.Schedule, Path]
 
 
 def interleave_strips(tree: isl.Schedule, points: Path) -> isl.Schedule:
-    """The one loop at ``points``, which is parallel, moved inside all loops below it, for vector instructions."""
+    """The one loop at ``points``, which is parallel, moved inside all loops below it, for vector instructions.
+
+    All statements of an innermost loop share one of its own: what they pass to each other stays in registers. Loops
+    that are vectors already stay inside.
+    """
     assert coincident_members(band_at(tree, points)) == (True,)
-    tree = band_at(tree, points).band_sink().get_schedule()
-    below = [path for path, _ in bands(tree) if path[: len(points)] == points]
-    innermost = [
-        path for path in below if not any(other != path and other[: len(path)] == path for other in below)
-    ]
-    for path in sorted(innermost, reverse=True):
-        tree, alone = isolate_member(tree, path, band_at(tree, path).band_n_member() - 1)
-        tree = insert_mark(mark_last(tree, alone, VECTOR), alone, f"{INTERLEAVE}:{CHAINS // INSTRUCTIONS}")
+    rows = band_at(tree, points).band_get_partial_schedule()
+    tree = band_at(tree, points).delete().get_schedule()
+    for path, in_lanes in sorted(_innermost_places(node_at(tree, points), points), reverse=True):
+        node = node_at(tree, path).insert_partial_schedule(rows)
+        tree = node.band_member_set_coincident(0, 1).get_schedule()
+        if in_lanes:
+            tree = insert_mark(mark_last(tree, path, VECTOR), path, f"{INTERLEAVE}:{CHAINS // INSTRUCTIONS}")
     return tree
+
+
+def _innermost_places(node: isl.ScheduleNode, path: Path) -> Iterator[tuple[Path, bool]]:
+    """Right inside the innermost loops below ``node``, and where there are none; for loops that are vectors, around
+    them, with False."""
+    if kind_of(node) == "leaf":
+        yield path, True
+    elif kind_of(node) == "mark" and node.mark_get_id().get_name() == VECTOR:
+        yield path, False
+    elif is_band(node) and not _has_loops(node.child(0)):
+        yield (*path, 0), True
+    else:
+        for place in range(node.n_children()):
+            yield from _innermost_places(node.child(place), (*path, place))
+
+
+def _has_loops(node: isl.ScheduleNode) -> bool:
+    return is_band(node) or any(_has_loops(node.child(place)) for place in range(node.n_children()))
 
 
 def interleave_decision(statements: tuple[str, ...], *, diagonals: bool) -> Decision:

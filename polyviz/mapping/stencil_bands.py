@@ -14,7 +14,7 @@ from polyviz.mapping.aligned_rows import aligned_rows
 from polyviz.mapping.innermost import distribute_innermost
 from polyviz.mapping.interleave import (
     chains_apart,
-    has_chains,
+    has_chains_in_strips,
     has_short_dependences,
     is_chain_after,
     leaves_nothing_to_overlap,
@@ -159,16 +159,19 @@ def with_strips(
     properties: Sequence[BandProperties],
     plans: Sequence[BandPlan],
 ) -> list[BandPlan]:
-    """``plans`` with strips where all loops inside a parallel one are chains."""
+    """``plans`` with strips where the loops inside a parallel one are chains, beside vector loops perhaps."""
     result = []
     for plan, found in zip(plans, properties, strict=True):
         inside = [
             other for other in plans if other.path != plan.path and other.path[: len(plan.path)] == plan.path
         ]
         plain = plan.is_plain and found.members[plan.order[-1]].coincident
-        serial = all(other.is_plain and not other.vector and other.parallel is None for other in inside)
-        chains = inside and plain and serial
-        paths = [other.path for other in inside]
-        strips = bool(chains) and has_chains(scop, dependences, tree, paths)
+        serial = all(other.is_plain and other.parallel is None for other in inside)
+        paths = [other.path for other in inside if not other.vector]
+        apart = not any(other.vector and other.path[: len(path)] == path for other in inside for path in paths)
+        chains = paths and plain and serial and apart
+        strips = bool(chains) and has_chains_in_strips(
+            scop, dependences, tree, plan.path, plan.order, paths
+        )
         result.append(replace(plan, strips=strips))
     return result

@@ -8,7 +8,7 @@ other, and never bring two of their copies together, share the cells: the array 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -62,9 +62,10 @@ def place_temporaries(
             continue
         found = _window_home(tree, copies, privatization.depth) if windows else None
         if found is not None:
-            path, window = found
+            path, position, window = found
             tree = _insert_local(tree, path, privatization.array)
-            expansions.append(_expansion(scop, privatization, copies, privatization.depth - 1, window))
+            outer = replace(privatization, depth=position + 1)
+            expansions.append(_expansion(scop, outer, _copies(scop, outer), position, window))
             decisions.append(_window_decision(privatization, copies, window))
         else:
             shared = _shared_loops(tree, copies, privatization.depth)
@@ -79,6 +80,17 @@ def place_temporaries(
 def is_local(scop: Scop, privatization: Privatization, tree: isl.Schedule) -> bool:
     """Whether a variable declared inside the loops of ``tree`` can hold the temporary."""
     return _home(tree, _copies(scop, privatization)) is not None
+
+
+def grows(scop: Scop, dependences: Dependences, tree: isl.Schedule, changed: isl.Schedule) -> bool:
+    """Whether a variable of the iterations of ``tree`` would be an array for all of a call in ``changed``."""
+    for found in dependences.privatizations:
+        copies = _copies(scop, found)
+        if _home(tree, copies) is None or _home(changed, copies) is not None:
+            continue
+        if _window_home(changed, copies, found.depth) is None:
+            return True
+    return False
 
 
 def scatters(scop: Scop, dependences: Dependences, tree: isl.Schedule, changed: isl.Schedule) -> bool:
@@ -129,15 +141,15 @@ def _home(tree: isl.Schedule, copies: isl.UnionMap) -> Path | None:
     return next(homes, None)
 
 
-def _window_home(tree: isl.Schedule, copies: isl.UnionMap, depth: int) -> tuple[Path, int] | None:
-    """The path of the deepest node that holds all accesses and leaves a few neighbouring copies together, and how many
-    cells these need; None when there is none."""
+def _window_home(tree: isl.Schedule, copies: isl.UnionMap, depth: int) -> tuple[Path, int, int] | None:
+    """The path of the deepest node that holds all accesses and leaves a few neighbouring copies together, the loop of
+    which they are neighbours, and how many cells these need; None when there is none."""
     for path, node in _from_below(tree, copies):
         if _is_told(node):
             continue
         window = _window(node.get_prefix_schedule_union_map(), copies, depth)
         if window is not None:
-            return path, window
+            return path, *window
     return None
 
 
@@ -147,8 +159,9 @@ def _is_told(node: isl.ScheduleNode) -> bool:
     return kind_of(above) == "mark" and above.mark_get_id().get_name().partition(":")[0] not in (END, LOCAL, POINTS)
 
 
-def _window(times: isl.UnionMap, copies: isl.UnionMap, depth: int) -> int | None:
-    """The cells for the copies that one point in time deals with, where all that a copy is used for is there."""
+def _window(times: isl.UnionMap, copies: isl.UnionMap, depth: int) -> tuple[int, int] | None:
+    """The cells for the copies that one point in time deals with, where all that a copy is used for is there; before
+    them the loop whose iterations they belong to."""
     time_to_copy = times.intersect_domain(copies.domain()).reverse().apply_range(copies)
     if not time_to_copy.is_injective():
         return None
@@ -157,10 +170,12 @@ def _window(times: isl.UnionMap, copies: isl.UnionMap, depth: int) -> int | None
         return None
     apart = isl.Set.from_union_set(together)
     most = [apart.dim_max_val(position) for position in range(depth)]
-    if any(value.is_infty() or value.is_nan() for value in most) or any(not value.is_zero() for value in most[:-1]):
+    moving = [position for position, value in enumerate(most) if not value.is_zero()] or [depth - 1]
+    farthest = most[moving[0]]
+    if len(moving) > 1 or farthest.is_infty() or farthest.is_nan():
         return None
-    window = 1 << int(most[-1].to_python()).bit_length()
-    return window if window <= WIDEST_WINDOW else None
+    window = 1 << int(farthest.to_python()).bit_length()
+    return (moving[0], window) if window <= WIDEST_WINDOW else None
 
 
 def _from_below(tree: isl.Schedule, copies: isl.UnionMap) -> list[tuple[Path, isl.ScheduleNode]]:

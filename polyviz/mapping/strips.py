@@ -21,7 +21,9 @@ from polyviz.analysis.strides import motions, statement_rows
 from polyviz.mapping.array_sums import find_array_sums
 from polyviz.mapping.innermost import is_concurrent
 from polyviz.mapping.locality import band_locality
+from polyviz.mapping.marked import marks_of
 from polyviz.mapping.storage import scatters
+from polyviz.model.plan import PARALLEL
 from polyviz.model.schedule import Decision
 from polyviz.transform.interchange import permute_members
 from polyviz.transform.shape import (
@@ -47,7 +49,7 @@ from polyviz.transform.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from polyviz.analysis import BandProperties
     from polyviz.model.dependences import Dependences
@@ -55,7 +57,9 @@ if TYPE_CHECKING:
     from polyviz.transform.tree import Path
 
 SHARE = 256
-"""Iterations in a strip that is only there for threads: long enough to read memory in one go."""
+"""Iterations in a strip that is only there for threads: long enough to read memory in one go. C takes more of them
+where there are (``polyviz.codegen.even_strips_c``)."""
+_DETAILS_OF_SHARES = {"strip": SHARE}
 STRIP = 64
 """Iterations in a strip: eight lines of doubles, which leaves room in the second-level cache for two thousand rows."""
 
@@ -116,6 +120,16 @@ def share_strips(
             tree = changed
             decisions.append(_said_of_shares(_names(tree, path)))
     return tree, tuple(decisions)
+
+
+def marks_of_shares(tree: isl.Schedule, decisions: Iterable[Decision]) -> tuple[str, ...]:
+    """The marks in ``tree`` of parallel loops over strips of which ``decisions`` say that they are there for threads.
+
+    Their loop is coincident: no dependence leads from one of its iterations to another, whatever strip they are in.
+    """
+    shared = {said.statements for said in decisions if said.step == "strip" and said.details == _DETAILS_OF_SHARES}
+    marks = [(name, node_at(tree, path)) for path, name in marks_of(tree) if name.partition(":")[0] == PARALLEL]
+    return tuple(name for name, node in marks if statements_under(node) in shared)
 
 
 def _adds_in_rows(scop: Scop, dependences: Dependences, tree: isl.Schedule, path: Path, best: int) -> bool:
@@ -281,5 +295,8 @@ def _said(names: tuple[str, ...]) -> Decision:
 
 
 def _said_of_shares(names: tuple[str, ...]) -> Decision:
-    text = f"threads share strips of {SHARE} iterations of the innermost loop, the only parallel one"
-    return Decision("strip", text, names, {"strip": SHARE})
+    text = (
+        f"threads share strips of the innermost loop, the only parallel one: {SHARE} iterations each, or, in c, an "
+        "equal share for each thread where they have the same to do"
+    )
+    return Decision("strip", text, names, _DETAILS_OF_SHARES)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     import islpy as isl
 
+    from polyviz.errors import Span
     from polyviz.model.device import DevicePlan
     from polyviz.model.expression import Element, Expression
     from polyviz.model.processor import Processor
@@ -173,6 +174,14 @@ class TimeSteps:
 
 
 @dataclass(frozen=True, slots=True)
+class LateTerms:
+    """Cells that ``statement`` reads a few iterations after it computed them: how many, by where they stand."""
+
+    statement: str
+    waits: tuple[tuple[Span, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AlignedRows:
     """``arrays`` that stand in copies while a loop over time runs: ``column`` of each row begins a cache line there."""
 
@@ -267,8 +276,10 @@ class Plan:
     the liftings; ``periodic`` which statements have
     subscripts that wrap around only at the ends of their vector loop; ``selects`` which choose between values there
     instead of branching (None: lanes branch as the user does); ``factored`` which have sums with a common factor that
-    is taken out where these may be reordered, ``multiplied`` which have quotients that become products there;
-    ``vectors`` is the processor for whose vector registers ``jam`` marks are meant; ``two_versions``: innermost loops
+    is taken out where these may be reordered, ``multiplied`` which have quotients that become products there, ``late``
+    which have terms that are added last there;
+    ``vectors`` is the processor for whose vector registers ``jam`` marks are meant; ``even_strips`` are marks of
+    parallel loops over strips that may as well be wider or narrower; ``two_versions``: innermost loops
     have one without tests of subscripts, too; ``untested``: none is tested, as the caller found all inside and none
     negative; ``decisions`` continue the schedule's log; ``device`` holds the kernels
     where the target runs blocks and threads; ``scalar``: no loop runs in vector lanes; ``threads`` bounds how
@@ -294,8 +305,10 @@ class Plan:
     selects: tuple[str, ...] | None = None
     factored: tuple[str, ...] = ()
     multiplied: tuple[str, ...] = ()
+    late: tuple[LateTerms, ...] = ()
     decisions: tuple[Decision, ...] = ()
     vectors: Processor | None = None
+    even_strips: tuple[str, ...] = ()
     two_versions: bool = False
     untested: bool = False
     device: DevicePlan | None = None

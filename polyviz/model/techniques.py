@@ -75,6 +75,7 @@ TECHNIQUES: tuple[Technique, ...] = (
         "factor", "take out of a sum the factor that terms have in common, where that saves work (target c)"
     ),
     Technique("reciprocal", "multiply by the reciprocal of a number instead of dividing by it (target c)"),
+    Technique("late", "add last, in a sum, what the iteration before has computed (target c)"),
     Technique("interleave", "run several chains of dependent iterations side by side (target c)"),
     Technique("lift", "keep a row that is swept again and again in stretches side by side (target c)"),
     Technique(

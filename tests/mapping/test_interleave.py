@@ -12,7 +12,7 @@ import polyviz as pv
 from polyviz.mapping import make_plan
 from polyviz.model.plan import INTERLEAVE, POINTS, VECTOR, Plan
 from polyviz.transform.tree import kind_of, walk
-from tests.running import function_of
+from tests.running import agree_at, function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +42,19 @@ def private(A, B, n):
         for j in range(n):
             last = A[i, j] / (last + 1.5)
             B[i, j] = last
+"""
+FILTER = """
+def smoothed(A, B, n):
+    for i in range(n):
+        one = 0.0
+        two = 0.0
+        for j in range(n):
+            new = 0.5 * A[i, j] + 0.25 * one - 0.125 * two
+            two = one
+            one = new
+            B[i, j] = new
+        for j in range(n):
+            A[i, j] += B[i, j]
 """
 SUMS = """
 def sums(A, x, n):
@@ -99,9 +112,9 @@ def test_chains_run_side_by_side_along_diagonals() -> None:
 
 def test_chains_inside_a_parallel_loop_run_in_strips() -> None:
     scop, dependences, plan = plan_of(COLUMNS)
-    assert marks(plan).count(VECTOR) == 3
+    assert marks(plan).count(VECTOR) == 1  # all statements of an innermost loop share one
     # Two vector instructions for each operation: one alone would wait for itself.
-    assert marks(plan).count(INTERLEAVE) == 3
+    assert marks(plan).count(INTERLEAVE) == 1
     assert marks(plan).count(POINTS) == 1
     assert len(said(plan)) == 1
     assert pv.check(scop, plan.tree, known=dependences)
@@ -113,7 +126,33 @@ def test_text(text: str, golden: Callable[..., None]) -> None:
     golden(kernel.source.partition("int64_t kernel_")[2])
 
 
-@pytest.mark.parametrize("text", [PRIVATE, SUMS, FREE, SOLVE], ids=["private", "sums", "free", "solve"])
+def test_temporaries_of_chains_have_a_cell_in_each_strip() -> None:
+    scop, dependences, plan = plan_of(PRIVATE)
+    assert marks(plan).count(INTERLEAVE) == 2
+    (expansion,) = plan.expansions
+    assert (expansion.array, expansion.depth, expansion.window) == ("last", 1, 8)
+    assert pv.check(scop, plan.tree, known=dependences)
+
+
+def test_vector_loops_beside_chains_stay_as_they_are() -> None:
+    scop, dependences, plan = plan_of(FILTER)
+    assert marks(plan).count(VECTOR) == 4
+    assert marks(plan).count(INTERLEAVE) == 3
+    assert {expansion.array: expansion.window for expansion in plan.expansions} == {"one": 8, "two": 8}
+    assert plan.locals == ("new",)
+    assert pv.check(scop, plan.tree, known=dependences)
+
+
+@pytest.mark.parametrize("text", [PRIVATE, FILTER], ids=["private", "filter"])
+@pytest.mark.parametrize("contract", ["reassociate", "strict"])
+def test_results_of_chains_with_temporaries(text: str, contract: str) -> None:
+    generator = np.random.default_rng(3)
+    for rows in (0, 1, 7, 8, 9, 35):
+        arrays = [generator.random((rows, rows)) for _ in range(2)]
+        agree_at(text, *arrays, rows, target="c", contract=contract)
+
+
+@pytest.mark.parametrize("text", [SUMS, FREE, SOLVE], ids=["sums", "free", "solve"])
 def test_what_need_not_wait_stays(text: str) -> None:
     plan = plan_of(text)[2]
     assert INTERLEAVE not in marks(plan)

@@ -112,9 +112,11 @@ def test_loops_split_at_the_iteration_that_ties_them_keep_their_order() -> None:
 
 
 def test_a_temporary_of_a_row_stays_a_variable() -> None:
-    _, plan = memory_plan("recurrence")
+    _, plan = memory_plan("recurrence", interleave=False)
     assert (plan.locals, plan.expansions) == (("t",), ())
     assert marks(plan).count(PARALLEL) == 1
+    beside = memory_plan("recurrence")[1]
+    assert [(expansion.array, expansion.window) for expansion in beside.expansions] == [("t", 8)]
     apart = memory_plan("recurrence", fuse_passes=False)[1]
     assert [expansion.array for expansion in apart.expansions] == ["t"]
 

@@ -48,6 +48,7 @@ def test_keywords_switch_techniques_off() -> None:
         "strips": False,
         "array_sums": False,
         "accumulate": False,
+        "late": False,
         "interleave": False,
         "lift": False,
         "outer_vectors": False,
