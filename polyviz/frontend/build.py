@@ -131,9 +131,14 @@ class Builder:
             holds = position.affine.condition(requirement.condition)
         except NotAffine:
             raise requirement.error from None
-        context = self._program.context()
-        if not position.domain.intersect_params(context).is_subset(holds):
+        domain = position.domain.intersect_params(self._program.context())
+        others = domain.subtract(holds)
+        if others.is_empty():
+            return
+        fitting = domain.params().subtract(others.params()).coalesce()
+        if not requirement.of_sizes or fitting.is_empty():
             raise requirement.error
+        self._program.assumptions.append(fitting)
 
     def _nest(self, nest: Nest, position: Position) -> tuple[Ordered, ...]:
         if _loop(nest).ends_early:
