@@ -87,8 +87,8 @@ HINTS = {
     ),
     "numpy.sum": "Say how many dimensions the array has, `np.sum(A[:, :])`, give a product or sum inside of it a name "
     "before, or write the loop: `s += A[i]`.",
-    "numpy.mean": "Say how many dimensions the array has, `np.mean(A[:, :])`, give a product or sum inside of it a name "
-    "before, or write the loop.",
+    "numpy.mean": "Say how many dimensions the array has, `np.mean(A[:, :])`, give a product or sum inside of it a "
+    "name before, or write the loop.",
     **{
         f"numpy.{name}": f"Say how many dimensions it has, `np.{name}(A[:, :])` without `ddof`, or write the loop."
         for name in ("std", "var")
