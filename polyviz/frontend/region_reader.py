@@ -109,7 +109,7 @@ class RegionReader:
         except NotAffine:
             return
         if value.involves_dims(isl.dim_type.in_, 0, value.dim(isl.dim_type.in_)):
-            self._require_from_start(bound, base)
+            self._require_from_start(bound, base, axis)
             return
         nothing = value.sub(value)
         assumed = value.ge_set(nothing).params()
@@ -121,7 +121,7 @@ class RegionReader:
             assumed = either if either.n_basic_set() == 1 else assumed
         self._program.assumptions.append(assumed)
 
-    def _require_from_start(self, bound: ast.expr, base: ast.Name) -> None:
+    def _require_from_start(self, bound: ast.expr, base: ast.Name, axis: int) -> None:
         """Likewise for a bound that changes with the loops around, wherever the statement runs."""
         position = self._expressions.read(bound)
         if self._counts_from_zero(position):
@@ -130,7 +130,8 @@ class RegionReader:
             bound,
             f"The bound `{ast.unparse(bound)}` of a slice of `{base.id}` is negative in some iterations.",
             reason="There it counts from the end of the array, and elsewhere from its start.",
-            hint=f"Write `max({ast.unparse(bound)}, 0)` if none before the start is meant, or begin the loop later.",
+            hint=f"Write `max({ast.unparse(bound)}, 0)` where nothing before the start is meant, and the size, as in "
+            f"`{ast.unparse(extent_of(base, axis))} - i`, where it counts from the end.",
         )
         self._program.pending.append(Requirement(Compare((">=",), (position, Constant(0))), error, of_sizes=True))
 

@@ -153,3 +153,10 @@ def test_sizes_with_which_a_bound_would_count_from_the_end_are_refused_at_the_ca
     )
     with pytest.raises(pv.PolyvizError):
         kernel(np.arange(7.0), np.zeros(7), 7, -1)
+
+
+@pytest.mark.parametrize("lines", ["for i in range(n): y[-i:] = 3.0", "for i in range(1, n): y[:-i] += x[i:]"])
+def test_a_bound_that_counts_from_the_end_in_a_loop_is_refused(lines: str) -> None:
+    """For one size alone it would not; a kernel for that size is nothing that anybody asks for."""
+    with pytest.raises(ExtractionError, match="is negative in some iterations"):
+        extract(f"def f(x: 'float64[:]', y, n):\n    y[0] = 0.0\n    {lines}")
