@@ -1,4 +1,4 @@
-"""Numba changes the elements of ``x[1:] += x[:-1]`` one by one and reads what it has changed; NumPy reads them first."""
+"""Numba changes the elements of ``x[1:] += x[:-1]`` one by one and reads what it changed; NumPy reads them first."""
 
 from __future__ import annotations
 

@@ -41,3 +41,15 @@ def test_an_operator_without_meaning_is_shown_where_it_stands() -> None:
     with pytest.raises(CodegenError, match="has no meaning for") as refused:
         pv.compile(function_of(COMPARED), target="numba")(np.full(3, 1j), np.zeros(3))
     assert "z[i] < z[0]" in str(refused.value)
+
+
+def test_a_truth_value_where_a_number_is_wanted_is_refused_with_what_to_write() -> None:
+    text = """
+    def above(x):
+        for i in range(x.shape[0]):
+            x[i] = float(x[i] > 1.0)
+    """
+    with pytest.raises(CodegenError, match="`float` is not defined for `bool`") as refused:
+        pv.compile(function_of(text), target="python")(np.zeros(3))
+    assert "x[i]" in str(refused.value)
+    assert "1.0 if condition else 0.0" in refused.value.hint
