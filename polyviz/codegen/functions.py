@@ -67,7 +67,8 @@ def signature(function: str, operands: Types) -> Signature:
     result = entry.rule(operands) if not _undefined(entry, operands) else None
     if result is None or not result.operands:
         names = ", ".join(f"`{operand}`" for operand in operands)
-        raise CodegenError(f"`{function}` is not defined for {names}.")
+        hint = "Write `1.0 if condition else 0.0` for the number of a truth value." if BOOL in operands else ""
+        raise CodegenError(f"`{function}` is not defined for {names}.", hint=hint)
     return result
 
 

@@ -15,6 +15,7 @@ from polyviz.codegen.guessed import whole_numbers
 from polyviz.codegen.made_arrays import made_arrays, require_clear_types
 from polyviz.codegen.ordered_sums import ordered_statements
 from polyviz.codegen.python import print_numba, print_python
+from polyviz.codegen.real_numbers import require_real_numbers
 from polyviz.codegen.typing import Environment, assigned_type, assignments, infer, infer_scalars
 from polyviz.codegen.whole_numbers import require_whole_numbers
 from polyviz.codegen.zeros import with_typed_zeros
@@ -47,6 +48,7 @@ def generate(
         raise CodegenError(f"There is no printer for the target {plan.target!r}.")
     types = all_types(scop, given)
     require_whole_numbers(scop, types)
+    require_real_numbers(scop, types)
     environment = Environment({name: kind.dtype for name, kind in types.items()})
     decisive = decisive_statements(scop, environment) if floating_point == "reassociate" else ()
     ordered = ordered_statements(scop, environment) if floating_point == "reassociate" else ()

@@ -131,9 +131,14 @@ class Builder:
             holds = position.affine.condition(requirement.condition)
         except NotAffine:
             raise requirement.error from None
-        context = self._program.context()
-        if not position.domain.intersect_params(context).is_subset(holds):
+        domain = position.domain.intersect_params(self._program.context())
+        others = domain.subtract(holds)
+        if others.is_empty():
+            return
+        fitting = domain.params().subtract(others.params()).coalesce()
+        if not requirement.of_sizes or _fixes_a_size(fitting, domain):
             raise requirement.error
+        self._program.assumptions.append(fitting)
 
     def _nest(self, nest: Nest, position: Position) -> tuple[Ordered, ...]:
         if _loop(nest).ends_early:
@@ -273,6 +278,19 @@ def of_statement(relation: isl.Map, statement: str, iterators: tuple[str, ...]) 
 def _at(position: Position, domain: isl.Set, arm: int) -> Position:
     domain = domain.coalesce()
     return replace(position, domain=domain, affine=position.affine.at(domain), time=(*position.time, arm))
+
+
+def _fixes_a_size(fitting: isl.Set, domain: isl.Set) -> bool:
+    """Whether ``fitting`` has no sizes at all, or only one value of a parameter of which ``domain`` allows more."""
+    fixed = [
+        {place for place in range(one.dim(isl.dim_type.param)) if not _fixed_value(one, place).is_nan()}
+        for one in (fitting, domain.params().align_params(fitting.get_space()))
+    ]
+    return bool(fitting.is_empty()) or bool(fixed[0] - fixed[1])
+
+
+def _fixed_value(sizes: isl.Set, place: int) -> isl.Val:
+    return sizes.plain_get_val_if_fixed(isl.dim_type.param, place)
 
 
 def _named(domain: isl.Set, iterators: tuple[str, ...]) -> isl.Set:

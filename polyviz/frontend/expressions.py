@@ -7,10 +7,11 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Protocol
 
 from polyviz.errors import Span, UnknownNameError
-from polyviz.frontend.functions import CALL_REASONS, HINTS, IMPURE_REASON, MAKERS, PURE, RANDOM_HINT
+from polyviz.frontend.functions import HINTS, IMPURE_REASON, PURE, RANDOM_HINT
 from polyviz.frontend.integers import is_float
 from polyviz.frontend.literals import SUM, literal_number
 from polyviz.frontend.refuse import EXPRESSIONS, MASK, Refusal, index_refusal, operator_refusal
+from polyviz.frontend.refused_calls import refused_call
 from polyviz.frontend.usage import subscript_chain
 from polyviz.model.expression import (
     Binary,
@@ -305,7 +306,9 @@ class ExpressionReader:
             from polyviz.frontend.inline import inline_call
 
             return inline_call(self._program, self._scope, self, node, helper, self._place)
-        raise self._bad_call(node, name)
+        is_local = isinstance(node.func, ast.Name) and self._scope.is_local(node.func.id)
+        place = (self._span(node), self._span(node.func))
+        raise refused_call(node, name, place, self._program, self._scope.globals, is_local=is_local)
 
     def _length(self, node: ast.expr) -> Expression:
         """``len(A)``, or ``len(A[i])``: as many numbers as there are in the next dimension."""
@@ -346,45 +349,6 @@ class ExpressionReader:
             hint,
         )
 
-    def _bad_call(self, node: ast.Call, name: str | None) -> Exception:
-        spelling = ast.unparse(node.func)
-        if name in MAKERS:
-            return self._error(
-                node,
-                f"`{spelling}` makes an array inside an expression.",
-                "An array needs a name and a place in memory before the loops.",
-                f"Write `B = {spelling}(...)` on a line of its own before the loops.",
-            )
-        if isinstance(node.func, ast.Name) and self._scope.is_local(node.func.id):
-            return self._error(
-                node, f"`{spelling}` is a variable here, not a function.", hint="Rename the variable."
-            )
-        hint = HINTS.get(name or spelling) or HINTS.get(spelling, "")
-        if (
-            name is None
-            and not hint
-            and self._scope.globals.value(spelling) is None
-            and spelling not in _builtins()
-        ):
-            return self._program.source.error(
-                self._span(node.func),
-                f"The function `{spelling}` is not known.",
-                hint="Import it, define it, or check the spelling.",
-                kind=UnknownNameError,
-            )
-        return self._error(
-            node,
-            f"The call of `{spelling}` is not supported.",
-            CALL_REASONS.get(name or spelling, "What it reads and writes is not known."),
-            hint or "Write its computation as plain arithmetic, or as a function with one `return` expression.",
-        )
-
 
 def _described(node: ast.expr) -> str:
     return f"`{ast.unparse(node)}`"
-
-
-def _builtins() -> frozenset[str]:
-    import builtins
-
-    return frozenset(dir(builtins))

@@ -85,14 +85,18 @@ HINTS = {
         ("numpy.dot", "numpy.matmul", "numpy.outer"),
         "Say how many dimensions both have: `np.dot(A[:, :], x[:])`, or `def f(A: 'float64[:, :]', x: 'float64[:]')`.",
     ),
-    "numpy.sum": "Say how many dimensions the array has, `np.sum(A[:, :])`, or write the loop: `s += A[i]`.",
-    "numpy.mean": "Say how many dimensions the array has, `np.mean(A[:, :])`, or write the loop.",
+    "numpy.sum": "Say how many dimensions the array has, `np.sum(A[:, :])`, give a product or sum inside of it a name "
+    "before, or write the loop: `s += A[i]`.",
+    "numpy.mean": "Say how many dimensions the array has, `np.mean(A[:, :])`, give a product or sum inside of it a "
+    "name before, or write the loop.",
     **{
         f"numpy.{name}": f"Say how many dimensions it has, `np.{name}(A[:, :])` without `ddof`, or write the loop."
         for name in ("std", "var")
     },
-    "numpy.max": "Say how many dimensions the array has, `np.max(A[:, :])`, or write the loop: `m = max(m, A[i])`.",
-    "numpy.min": "Say how many dimensions the array has, `np.min(A[:, :])`, or write the loop: `m = min(m, A[i])`.",
+    "numpy.max": "Say how many dimensions the array has, `np.max(A[:, :])`, give a product or sum inside of it a name "
+    "before, or write the loop: `m = max(m, A[i])`.",
+    "numpy.min": "Say how many dimensions the array has, `np.min(A[:, :])`, give a product or sum inside of it a name "
+    "before, or write the loop: `m = min(m, A[i])`.",
     "numpy.linalg.norm": "Say that it is a vector, `np.linalg.norm(x[:])`, and give what is computed a name before.",
     "any": "Write `np.any(x[:] > 3)`, or count in a loop: `if x[i] > 3: count += 1`.",
     "all": "Write `np.all(x[:] > 3)`, or count in a loop: `if not x[i] > 3: count += 1`.",

@@ -15,7 +15,7 @@ from polyviz.frontend.functions import BUILTINS, CONSTANTS
 from polyviz.model.expression import Constant
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from polyviz.frontend.source import Source
 
@@ -58,6 +58,10 @@ class GlobalNames:
     def value(self, name: str) -> Any:
         """The object behind a name around the loops; ``None`` when there is none."""
         return self._names.get(name)
+
+    def around(self) -> Iterable[tuple[str, Any]]:
+        """The names around the loops, and the objects behind them."""
+        return self._names.items()
 
     def knows(self, name: str) -> bool:
         """Whether the names around the loops hold ``name``."""

@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A condition that has to hold wherever the node runs, and the error where it does not."""
+    """A condition that has to hold wherever the node runs, and the error where it does not.
+
+    ``of_sizes``: it may be taken for granted of the sizes where it holds for some with which the node runs.
+    """
 
     condition: Expression
     error: ExtractionError
+    of_sizes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from polyviz.frontend.nodes import Requirement
 from polyviz.frontend.parameters import ParameterTable
 from polyviz.frontend.symbols import ArrayDraft, Symbols
 from polyviz.model.expression import Element, Expression, Name
+from polyviz.model.registry import near
 from polyviz.model.scop import Exchange, Result
 
 if TYPE_CHECKING:
@@ -209,8 +210,10 @@ class Program:
             return self.source.error(
                 node,
                 f"`{name}` is a {type(value).__name__}, which a loop nest cannot work with.",
-                reason="Only numbers and arrays that are passed as arguments can be used.",
-                hint="Use a NumPy array or a number.",
+                reason="Only numbers and NumPy arrays can be used.",
+                hint=f"Make an array of it before, `{name} = np.array({name})`, and use that in the loops."
+                if isinstance(value, list | tuple)
+                else "Use a NumPy array or a number.",
             )
         where = (
             "in the notebook"
@@ -219,10 +222,15 @@ class Program:
         )
         return self.source.error(
             node,
-            f"`{name}` is not known {where}.",
+            f"`{name}` is not known {where}{near(name, self._names_in_sight())}.",
             hint="Check the spelling, or define it first.",
             kind=UnknownNameError,
         )
+
+    def _names_in_sight(self) -> set[str]:
+        """What the program may name: its own names, and the arrays and numbers around it."""
+        around = {name for name, value in self.globals.around() if isinstance(value, np.ndarray | int | float)}
+        return {name for name in self.environment.assigned | around if not name.startswith("_")}
 
     def _array_around(self, node: ast.Name) -> Exception:
         name = node.id

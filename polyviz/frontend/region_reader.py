@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyviz.frontend.affine import AffineReader, NotAffine
+from polyviz.frontend.integers import constant_integer
+from polyviz.frontend.nodes import Requirement
 from polyviz.frontend.regions import (
     Axis,
     Region,
@@ -23,6 +25,7 @@ from polyviz.frontend.regions import (
     walks,
 )
 from polyviz.frontend.usage import subscript_chain
+from polyviz.model.expression import Binary, Compare, Constant, Expression, Name
 
 if TYPE_CHECKING:
     from polyviz.frontend.expressions import ExpressionReader
@@ -106,6 +109,7 @@ class RegionReader:
         except NotAffine:
             return
         if value.involves_dims(isl.dim_type.in_, 0, value.dim(isl.dim_type.in_)):
+            self._require_from_start(bound, base, axis)
             return
         nothing = value.sub(value)
         assumed = value.ge_set(nothing).params()
@@ -116,6 +120,31 @@ class RegionReader:
             either = assumed.union(outside.params()).coalesce()
             assumed = either if either.n_basic_set() == 1 else assumed
         self._program.assumptions.append(assumed)
+
+    def _require_from_start(self, bound: ast.expr, base: ast.Name, axis: int) -> None:
+        """Likewise for a bound that changes with the loops around, wherever the statement runs."""
+        position = self._expressions.read(bound)
+        if self._counts_from_zero(position):
+            return
+        error = self._program.source.error(
+            bound,
+            f"The bound `{ast.unparse(bound)}` of a slice of `{base.id}` is negative in some iterations.",
+            reason="There it counts from the end of the array, and elsewhere from its start.",
+            hint=f"Write `max({ast.unparse(bound)}, 0)` where nothing before the start is meant, and the size, as in "
+            f"`{ast.unparse(extent_of(base, axis))} - i`, where it counts from the end.",
+        )
+        self._program.pending.append(Requirement(Compare((">=",), (position, Constant(0))), error, of_sizes=True))
+
+    def _counts_from_zero(self, position: Expression) -> bool:
+        """Whether it is the variable of a loop that counts upwards from 0 or more, or a number more than that."""
+        if isinstance(position, Binary) and position.operator == "+" and (constant_integer(position.right) or -1) >= 0:
+            position = position.left
+        loops = dict(zip(self._program.iterators, self._program.headers, strict=True))
+        header = loops.get(position.name) if isinstance(position, Name) else None
+        if header is None:
+            return False
+        start = constant_integer(header.start)
+        return start is not None and start >= 0 and (header.stride or 0) > 0
 
     def check_length(self, node: ast.expr, axis: Axis, other: Axis) -> None:
         """Take for granted that two axes are equally long; raises at ``node`` where they never are."""

@@ -12,6 +12,7 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from polyviz.frontend.apart import apart
 from polyviz.frontend.creation import CreationReader
 from polyviz.frontend.functions import PURE
 from polyviz.frontend.generated import generated
@@ -27,7 +28,7 @@ from polyviz.frontend.regions import (
     matching_position,
     nested,
 )
-from polyviz.frontend.sums import Places, Shapes, SumReader, apart
+from polyviz.frontend.sums import Places, Shapes, SumReader
 from polyviz.frontend.symbols import ArrayDraft
 from polyviz.frontend.visited import located
 from polyviz.model.scop import Creation

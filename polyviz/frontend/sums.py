@@ -12,6 +12,7 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from polyviz.frontend.apart import apart
 from polyviz.frontend.literals import SUM
 from polyviz.frontend.regions import (
     Axis,
@@ -119,9 +120,13 @@ class SumReader:
         names = self._names(region, summed.axis, places)
         if names is None:
             return None
-        element = self._shapes.element(summed.operand, region, names)
         along = [pair for pair in zip(region.axes, names, strict=True) if pair[1] not in places.names]
         axes, own = [axis for axis, _ in along], [name for _, name in along]
+        already = len(self.before)
+        element = self._shapes.element(summed.operand, region, names)
+        if apart(self.before[already:], set(own))[1]:
+            del self.before[already:]  # A sum for every element would have to stand inside the loops of this one.
+            return None
         if summed.kind in _EXTREMES:
             return self._extreme(_EXTREMES[summed.kind], region, axes, own, element)
         if summed.kind in _COUNTS:
@@ -259,7 +264,11 @@ class SumReader:
         return None if others or not (kind in known or is_norm) else _Summed(kind, operand, axis)
 
     def _widest(self, node: ast.expr) -> Region | None:
-        """The region in ``node`` with the most dimensions, which the others are matched with; none has new axes."""
+        """The region with as many dimensions as ``node``, of those that it is computed from element by element.
+
+        None where none has, as for a number, or where one has new axes: what is inside of a single element's subscript,
+        a size or another sum is no part of what is added up.
+        """
         widest = None
         waiting = [node]
         while waiting:
@@ -268,10 +277,15 @@ class SumReader:
             if region is not None and region.has_new_axes:
                 return None
             if region is None:
-                waiting += [child for child in ast.iter_child_nodes(part) if isinstance(child, ast.expr)]
+                waiting += [] if self._is_whole(part) else self._shapes.operands(part)
             elif widest is None or len(region.axes) > len(widest.axes):
                 widest = region
-        return widest
+        return widest if widest is not None and len(widest.axes) == len(self._axes(node)) else None
+
+    def _is_whole(self, node: ast.expr) -> bool:
+        """Whether ``node`` is a product or a sum of its own, or makes the elements that it has."""
+        found = (self._factors(node), self._outer(node), self._summed(node), self._shapes.generated(node))
+        return any(one is not None for one in found)
 
     def _placed(self, node: ast.expr) -> tuple[ast.expr, Region, ast.cmpop] | None:
         """What is looked through for its largest or smallest element, a vector of it, and how an element is better than
@@ -286,7 +300,7 @@ class SumReader:
                 return None
         better = {"argmax": ast.Gt(), "argmin": ast.Lt()}.get(called)
         region = None if better is None else self._widest(operand)
-        is_vector = region is not None and len(region.axes) == len(self._axes(operand)) == 1
+        is_vector = region is not None and len(region.axes) == 1
         return (operand, region, better) if region is not None and better is not None and is_vector else None
 
     def _place(self, operand: ast.expr, region: Region, better: ast.cmpop) -> ast.expr:
@@ -374,21 +388,6 @@ def _call(name: str, *values: ast.expr) -> ast.expr:
 def _square(value: ast.expr) -> ast.expr:
     """The square of the absolute value."""
     return ast.BinOp(value, ast.Mult(), _call("conj", copy.deepcopy(value)))
-
-
-def apart(added: Sequence[ast.stmt], names: set[str]) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """The sums that are the same for every element, and those that depend on the loops with these ``names``."""
-    inside = set(names)
-    while True:
-        own = [node for node in added if _named(node) & inside]
-        more = {name for node in own for name in _named(node, ast.Store)} | inside
-        if more == inside:
-            return [node for node in added if node not in own], own
-        inside = more
-
-
-def _named(node: ast.AST, context: type[ast.expr_context] = ast.expr_context) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, context)}
 
 
 class _Named(ast.NodeTransformer):

@@ -18,6 +18,7 @@ import numpy as np
 from polyviz.codegen.calling import result_names
 from polyviz.frontend.source import numbers_beside
 from polyviz.frontend.written_out import as_table
+from polyviz.runtime.at_once import computed_first
 from polyviz.runtime.execute import load_function
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ class Original:
         if under_numba:
             head += ["import numba", f"@numba.njit({options}error_model='numpy')"]
         filename = f"<original {self.name}{' numba' if under_numba else ''}>"
-        return load_function("\n".join([*head, self.text]), self.name, filename, {**self.constants, **helpers})
+        text = computed_first(self.text) if under_numba else self.text
+        return load_function("\n".join([*head, text]), self.name, filename, {**self.constants, **helpers})
 
 
 def original_of(scop: Scop, source: object, namespace: Mapping[str, Any] | None = None) -> Original:

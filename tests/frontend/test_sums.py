@@ -24,6 +24,10 @@ from tests.frontend.agreement import agree
         "x[:] = (x - np.mean(x)) / np.std(x * x)",
         "for i in range(2): y[i] = np.std(M[i]) + np.var(M[:, i])",
         "s = M[1].mean()",
+        "s = np.sum(x - np.mean(M)) + np.sum(x * x.dot(x))",
+        "s = np.sum(x / M.size) + np.sum(x * M.shape[0]) + np.sum(x * len(M))",
+        "s = np.sum(np.where(x > 1.0, x, M[2, 1]))",
+        "s = np.argmax(M[2, 1] - x)",
         "s = np.sum(M * x)",
         "x[0] += np.sum(x[1:])",
         "y[:] = M @ x[:4]",
@@ -49,6 +53,30 @@ def test_a_sum_is_the_loop_that_adds(line: str) -> None:
     matrices = "M[0, 0] = 1.0\nN[0, 0] = 1.0\nC[0, 0] = 1.0\nx[0] = 1.0\ny[0] = 2.0\n"
     names = {"M": np.arange(16.0).reshape(4, 4), "N": np.eye(4) + 1, "C": np.zeros((4, 4))}
     agree(matrices + line, **names, x=np.arange(4.0), y=np.ones(4))
+
+
+@pytest.mark.parametrize(
+    "called",
+    [
+        "np.sum(M[i, 1])",
+        "M[i, 1].sum()",
+        "np.sum(M[i][1] + 1.0)",
+        "(x[i] ** 2).sum()",
+        "np.sum(x[k[i]])",
+        "np.sum(np.abs(x[i]))",
+        "np.sum(np.max(M) * x[i])",
+        "np.linalg.norm(x[i] - x[0])",
+        "np.sum(M @ x)",
+        "np.sum(np.mean(M, axis=1))",
+        "np.sum(M * (M @ M))",
+        "np.sum(np.arange(4) * x[i])",
+    ],
+)
+def test_what_has_no_elements_of_its_own_is_not_added_up(called: str) -> None:
+    """The array behind a single element, a size or another sum says nothing of how often something is added."""
+    head = "M: 'float64[:, :]', x: 'float64[:]', k: 'int64[:]', y: 'float64[:]'"
+    with pytest.raises(pv.PolyvizError, match=r"The (call of `np\.\S*`|method `\.sum\(\)`) is not supported"):
+        pv.extract(f"def f({head}):\n    for i in range(4): y[i] = {called}")
 
 
 def test_a_function_returns_a_sum() -> None:

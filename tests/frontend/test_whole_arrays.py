@@ -131,3 +131,32 @@ def test_new_axes_in_sums_are_refused() -> None:
         extract("def f(x, y):\n s = np.sum(x[:, None] * y[None, :])\n return s")
     data = copy.deepcopy(DATA)
     agree("def f(x, y):\n D = x[:, None] * y[None, :]\n s = np.sum(D)\n return s", x=data["x"], y=data["y"])
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "for i in range(1, n): y[i] = np.sum(x[: i - 1])",
+        "for i in range(n): y[i] = np.sum(x[n - 1 - i:])",
+        "for i in range(n):\n        if i >= 3: y[i - 3:i] = x[i - 3:i]",
+        "for i in range(k, n - k): y[i] = np.sum(x[i - k:i + k])",
+    ],
+)
+def test_a_bound_that_changes_with_a_loop_is_never_negative(lines: str) -> None:
+    text = f"def f(x: 'float64[:]', y, n, k):\n    y[0] = 0.0\n    {lines}"
+    agree(text, x=np.arange(7.0), y=np.zeros(7), n=7, k=2)
+
+
+def test_sizes_with_which_a_bound_would_count_from_the_end_are_refused_at_the_call() -> None:
+    kernel = pv.compile(
+        "def f(x: 'float64[:]', y, n, k):\n    for i in range(k, n - k): y[i] = np.sum(x[i - k:i + k])", target="python"
+    )
+    with pytest.raises(pv.PolyvizError):
+        kernel(np.arange(7.0), np.zeros(7), 7, -1)
+
+
+@pytest.mark.parametrize("lines", ["for i in range(n): y[-i:] = 3.0", "for i in range(1, n): y[:-i] += x[i:]"])
+def test_a_bound_that_counts_from_the_end_in_a_loop_is_refused(lines: str) -> None:
+    """For one size alone it would not; a kernel for that size is nothing that anybody asks for."""
+    with pytest.raises(ExtractionError, match="is negative in some iterations"):
+        extract(f"def f(x: 'float64[:]', y, n):\n    y[0] = 0.0\n    {lines}")

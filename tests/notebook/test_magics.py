@@ -325,6 +325,9 @@ CELLS = {
     "option": "%%polyopt --comprae\n" + TRANSPOSE,
     "call": "%%polyopt -s isl\nfor i in range(N):\n    C[i, 0] = np.sort(A[i])[0]\n",
     "unknown name": "%%polyopt\nfor i in range(N):\n    C[i, 0] = alpha * A[i, 0]\n",
+    "misspelt name": "%%polyopt\nheights = 3.0\nfor i in range(N):\n    C[i, 0] = hieghts * A[i, 0]\n",
+    "list": "%%polyopt\nfor i in range(N):\n    C[i, 0] = values[i]\n",
+    "loop over list": "%%polyopt\nfor i, v in enumerate(values):\n    C[i, 0] = v\n",
     "no value": "%%polyopt\nfor i in range(N):\n    total += A[i, 0]\n",
     "syntax": "%%polyopt\nfor i in range(N)\n    C[i, 0] = 0\n",
     "bounds": "%%polyopt\nfor i in range(N + 1):\n    C[i, 0] = 0.0\n",
@@ -341,7 +344,7 @@ CELLS = {
 
 @pytest.mark.parametrize("name", CELLS)
 def test_errors_are_short_and_point_at_the_construct(notebook, golden, name: str) -> None:
-    notebook.namespace.update(R=notebook["A"][1:], kernel=None)
+    notebook.namespace.update(R=notebook["A"][1:], kernel=None, values=[1.0] * 12)
     before = {array: notebook[array].copy() for array in "ABC"}
     shown = notebook.error(CELLS[name])
     assert "Traceback" not in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import pickle
 import textwrap
@@ -11,14 +12,12 @@ import numpy as np
 import pytest
 
 import polyviz as pv
-from polyviz.runtime.original import original_of
+from polyviz.runtime.original import Original, original_of
 from tests.running import function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from polyviz.runtime.original import Original
 
 THREE = 3
 
@@ -179,3 +178,22 @@ def test_tuples_of_the_surroundings() -> None:
     original = rebuilt(function_of(text, steps=(0, -1, 2), pairs=((1.5, 2.0), (3.0, 4.0), (5.0, 6.0))))
     both(original, np.ones(2))
     assert original.constants == {"steps": (0, -1, 2), "pairs": ((1.5, 2.0), (3.0, 4.0), (5.0, 6.0))}
+
+
+def sliding(x, A):  # type: ignore[no-untyped-def]
+    x[1:] += x[:-1]
+    A[1:, :] -= A[:-1, :]
+    A[2] += A[2, ::-1]
+    x += x[::-1]
+    A += A.T
+
+
+def test_numba_computes_a_part_before_it_stores_it() -> None:
+    """As NumPy does: where numba reads what it has just changed, every variant would look wrong beside it."""
+    text, matrix = textwrap.dedent(inspect.getsource(sliding)), np.arange(16.0).reshape(4, 4)
+    original = Original("sliding", text)
+    expected, actual = ([np.arange(6.0), matrix.copy()] for _ in range(2))
+    original.python()(*expected)
+    original.numba()(*actual)
+    for wanted, found in zip(expected, actual, strict=True):
+        np.testing.assert_array_equal(found, wanted)

@@ -1,0 +1,3 @@
+def f(A, B, n):
+    for i in range(n):
+        A[i] = B(i) + B[0]
