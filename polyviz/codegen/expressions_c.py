@@ -58,6 +58,7 @@ from polyviz.model.expression import (
     Logical,
     Loop,
     Name,
+    NotNegative,
     Unary,
 )
 
@@ -74,6 +75,7 @@ PRECEDENCE = {
 SHIFTS = ("<<", ">>")
 BITWISE = ("&", "|", "^", *SHIFTS)
 ROUNDED = {"//": "floor_div", "%": "floor_mod"}
+UNSIGNED = {"//": "plain_div", "%": "plain_mod"}
 _BITS = (RELATION, EQUALITY, BIT_AND, BIT_OR, AND, OR)
 """Operators between truth values, and what compares; ``&`` and ``|`` of truth values are such ones too."""
 COMPLEX = {"*": "multiply", "/": "divide"}
@@ -246,7 +248,10 @@ class CExpressionPrinter:
         left, right = self.value(node.left), self.value(node.right)
         if node.operator == "**":
             return print_call(self, Call("pow", (node.left, node.right)))
-        return self.binary(node.operator, left, right, dtypes.binary(node.operator, left.type, right.type))
+        signature = dtypes.binary(node.operator, left.type, right.type)
+        if isinstance(node, NotNegative) and signature.operands[0] == INT64:
+            return self.helper(UNSIGNED[node.operator], INT64, (left, right), signature.result)
+        return self.binary(node.operator, left, right, signature)
 
     def binary(self, operator: str, left: Value, right: Value, signature: Signature) -> Value:
         """A binary operator computed in the type of the signature."""

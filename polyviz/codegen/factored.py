@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import planned_body
 from polyviz.codegen.decisive import decisive_statements
+from polyviz.codegen.quotients import with_quotients
 from polyviz.codegen.typing import infer
 from polyviz.model.expression import Assign, Constant, Element, Expression, children
 from polyviz.model.reciprocals import multiplied
@@ -25,7 +26,7 @@ def planned_bodies(
     scop: Scop, plan: Plan, environment: Environment, floating_point: FloatingPoint
 ) -> dict[str, Sequence[Instruction]]:
     """The body of every statement as ``plan`` wants it: see ``planned_body``, and where last bits may differ and
-    everything is a number with a fraction, ``multiplied`` and ``factored``.
+    everything is a number with a fraction, ``multiplied`` and ``factored``; quotients are as ``with_quotients`` has them.
 
     Where a last bit decides about a whole number, perhaps of another statement, all stay as they are.
 
@@ -39,7 +40,7 @@ def planned_bodies(
                 bodies[name] = tuple(
                     change(one) if _fits(one, environment, widths) else one for one in bodies[name]
                 )
-    return bodies
+    return with_quotients(scop, bodies)
 
 
 def _fits(instruction: Instruction, environment: Environment, widths: int) -> bool:

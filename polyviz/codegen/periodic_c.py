@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyviz.codegen.decided import without_decided
 from polyviz.codegen.loops import instances
+from polyviz.codegen.quotients import quotients_in
 from polyviz.codegen.wraps import fixed_remainders, parts_of, replaced
-from polyviz.model.expression import Instruction, Name
+from polyviz.model.expression import Expression, Instruction, Name
 from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
@@ -19,9 +21,8 @@ if TYPE_CHECKING:
     from polyviz.codegen.loops import For
     from polyviz.codegen.text import TextBuilder
     from polyviz.codegen.wraps import Parts
-    from polyviz.model.expression import Expression
-    from polyviz.model.plan import Plan
-    from polyviz.model.scop import Scop
+    from polyviz.model.plan import Inside, Plan
+    from polyviz.model.scop import Scop, Statement
 
     Bodies = MutableMapping[str, Sequence[Instruction]]
     Values = Mapping[str, Mapping[Expression, Expression]]
@@ -42,7 +43,7 @@ class PeriodicPrinter:
         inside: Callable[[For, int], None],
     ) -> None:
         self.scop = scop
-        self.known = plan.periodic
+        self.known = tuple(_as_printed(scop.statement(one.statement), one) for one in plan.periodic)
         self.arrays = arrays
         self.printer = printer
         self.text = text
@@ -92,6 +93,14 @@ class PeriodicPrinter:
         """A name that no loop has."""
         iterators = {iterator for statement in self.scop.statements for iterator in statement.iterators}
         return self.arrays.added(unused_name(f"wrapped{number}", iterators.__contains__))
+
+
+def _as_printed(statement: Statement, one: Inside) -> Inside:
+    """``one`` with quotients as bodies have them."""
+    written, inside = (quotients_in(statement, node) for node in (one.written, one.inside))
+    assert isinstance(written, Expression)
+    assert isinstance(inside, Expression)
+    return replace(one, written=written, inside=inside)
 
 
 @contextmanager
