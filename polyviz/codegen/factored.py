@@ -26,7 +26,8 @@ def planned_bodies(
     scop: Scop, plan: Plan, environment: Environment, floating_point: FloatingPoint
 ) -> dict[str, Sequence[Instruction]]:
     """The body of every statement as ``plan`` wants it: see ``planned_body``, and where last bits may differ and
-    everything is a number with a fraction, ``multiplied`` and ``factored``; quotients are as ``with_quotients`` has them.
+    everything is a number with a fraction, ``multiplied`` and ``factored``;
+    quotients are as ``with_quotients`` has them.
 
     Where a last bit decides about a whole number, perhaps of another statement, all stay as they are.
 

@@ -1,7 +1,7 @@
 """Quotients and remainders of what the iteration domain knows not to be negative.
 
-Python rounds down, C towards zero. Where nothing is negative both are the same, and unsigned numbers are halved by moving
-their bits.
+Python rounds down, C towards zero. Where nothing is negative both are the same, and unsigned numbers are halved by
+moving their bits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Products in lanes, and several updates of one cell in the same lanes: text, values, and where they stay in order."""
+"""Products in lanes, several updates of one cell in the same ones, and values between: text, results, what stays."""
 
 from __future__ import annotations
 
@@ -79,7 +79,60 @@ def several(x, y):
             y[i] += x[j] * (i + 1)
             y[i] -= 0.5 * x[n - 1 - j]
 """
-TEXTS = [TWO_IN_ROWS, PRODUCT, CHOSEN, TWO_SUMS, TWO_PRODUCTS, GREATEST, MIXED, ROWS]
+BETWEEN = """
+def between(x, y):
+    s = 0.0
+    q = 0.0
+    for i in range(x.shape[0]):
+        d = x[i] - y[i]
+        e = d * d + 1
+        s += e
+        q += e * d
+    return s + q
+"""
+LIVE_OUT = """
+def last(x, y):
+    s = 0.0
+    d = 0.0
+    for i in range(x.shape[0]):
+        d = x[i] - y[i]
+        s += d * d
+        s += d
+    return s + d
+"""
+RUNNING = """
+def running(x, y):
+    s = 0.0
+    q = 0.0
+    for i in range(x.shape[0]):
+        d = x[i] - s
+        s += d * 0.5
+        q += d * d
+    return s + q
+"""
+CHOSEN_BETWEEN = """
+def chosen_between(x, y):
+    s = 0.0
+    q = 0.0
+    for i in range(x.shape[0]):
+        d = x[i] - y[i] if x[i] > y[i] else y[i]
+        s += d * d
+        q += d if d > 0.5 else 0.0
+    return s + q
+"""
+GATHERED = """
+def gathered(x, y):
+    s = 0.0
+    q = 0.0
+    n = x.shape[0]
+    for i in range(n):
+        d = x[n - 1 - i] - y[i]
+        s += d * d
+        q += d
+    return s + q
+"""
+TEXTS = [PRODUCT, CHOSEN, TWO_SUMS, TWO_PRODUCTS, GREATEST, MIXED, ROWS, TWO_IN_ROWS]
+TEXTS += [BETWEEN, LIVE_OUT, RUNNING, CHOSEN_BETWEEN, GATHERED]
 
 
 def named(text: str) -> str:
@@ -92,19 +145,20 @@ def loops_of(text: str, contract: str = "reassociate") -> str:
     return source[source.index("int64_t kernel_") :]
 
 
-@pytest.mark.parametrize("text", [PRODUCT, TWO_SUMS], ids=named)
+@pytest.mark.parametrize("text", [PRODUCT, TWO_SUMS, BETWEEN], ids=named)
 def test_the_text(text: str, golden: Callable[..., None]) -> None:
     golden(loops_of(text), "c")
 
 
-@pytest.mark.parametrize("text", [PRODUCT, CHOSEN, TWO_SUMS, TWO_PRODUCTS, GREATEST, ROWS], ids=named)
+@pytest.mark.parametrize("text", [PRODUCT, CHOSEN, TWO_SUMS, TWO_PRODUCTS, GREATEST, ROWS, BETWEEN], ids=named)
 def test_lanes_only_where_the_order_may_change(text: str) -> None:
     assert "_lanes[" in loops_of(text)
     assert "_lanes[" not in loops_of(text, "strict")
 
 
-def test_sums_and_products_of_one_cell_stay_in_order() -> None:
-    assert "_lanes[" not in loops_of(MIXED)
+@pytest.mark.parametrize("text", [MIXED, RUNNING], ids=named)
+def test_what_has_to_stay_in_order_does(text: str) -> None:
+    assert "_lanes[" not in loops_of(text)
 
 
 def test_products_are_said() -> None:
