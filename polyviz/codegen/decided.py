@@ -34,7 +34,7 @@ def without_decided(body: Sequence[Instruction], environment: Environment) -> tu
     >>> halt = Logical("or", (Constant(False), Compare(("<",), (Element("x"), Constant(0.0)))))
     >>> (branch,) = without_decided([Branch(halt, ())], Environment({"x": "float64"}))
     >>> branch.condition
-    Compare(operators=('<',), operands=(Element(array='x', subscripts=(), affine=True), Constant(value=0.0)))
+    Compare(operators=('<',), operands=(Element(array='x', subscripts=(), affine=True, span=None), Constant(value=0.0)))
     >>> chosen = Conditional(Constant(True), Name("i"), Constant(0))
     >>> branch = Branch(Constant(True), (Assign(Element("x"), chosen),))
     >>> without_decided([branch], Environment({"x": "float64"}))[0].value
