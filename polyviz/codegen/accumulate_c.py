@@ -14,40 +14,29 @@ greatest of its values; compilers make vectors of them. Several updates of one c
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import placed_body
 from polyviz.codegen.calling import is_checked
 from polyviz.codegen.dtypes import C_TYPE_NAMES, type_named
-from polyviz.codegen.fold_locals import Local, inside_of, locals_in
 from polyviz.codegen.index import simplify_subscripts
+from polyviz.codegen.loops import Block, For, Instance
 from polyviz.codegen.redirect import redirected
 from polyviz.codegen.typing import infer
 from polyviz.codegen.values_c import SUM
-from polyviz.model.expression import (
-    Assign,
-    Binary,
-    Call,
-    Conditional,
-    Element,
-    Name,
-    substitute,
-    walk,
-)
+from polyviz.model.expression import Assign, Binary, Call, Conditional, Element, Name, substitute, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.expressions_c import CExpressionPrinter
-    from polyviz.codegen.loops import For, Instance
+    from polyviz.codegen.loops import LoopNode
     from polyviz.codegen.text import TextBuilder
     from polyviz.model.expression import Expression, Instruction, Node
     from polyviz.model.plan import Accumulation, Plan
     from polyviz.model.program import FloatingPoint
     from polyviz.model.scop import Scop, Statement
-
-_Step = TypeVar("_Step", "Update", Local)
 
 ENDINGS = {"+": "sum", "*": "product", "min": "minimum", "max": "maximum"}
 """What the variable is called behind the name of the array; ``value`` for other operators."""
@@ -64,17 +53,10 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A loop that does nothing but ``updates``, each of a cell that stays where it is and that is only updated, after
-    ``locals`` gave variables of the iteration their values."""
+    """A loop that does nothing but ``updates``, each of a cell that stays where it is and that is only updated."""
 
     loop: For
     updates: tuple[Update, ...]
-    locals: tuple[Local, ...] = ()
-
-    @property
-    def steps(self) -> tuple[Update | Local, ...]:
-        """All that happens in one iteration."""
-        return (*self.locals, *self.updates)
 
 
 class AccumulationPrinter:
@@ -111,23 +93,12 @@ class AccumulationPrinter:
 
     def fold(self, loop: For, bodies: Mapping[str, Sequence[Instruction]]) -> Fold | None:
         """What ``loop`` folds, where its plan says so and nothing else happens in it."""
-        inside = inside_of(loop.body)
-        if not inside or loop.parallel or loop.reduced or loop.vector:
+        instances = _instances_only(loop.body)
+        if not instances or loop.parallel or loop.reduced or loop.vector:
             return None
-        places, declared = inside
-        if not places or any(place.statement not in bodies for place in places):
-            return None
-        apart = locals_in(self.scop, places, declared, loop.iterator, bodies) if declared else ([], places)
-        if apart is None or (declared and not apart[0]):
-            return None
-        updates = [self.update_of(instance, loop.iterator, bodies) for instance in apart[1]]
+        updates = [self.update_of(instance, loop.iterator, bodies) for instance in instances]
         found = tuple(update for update in updates if update is not None)
-        fold = Fold(loop, found, tuple(apart[0]))
-        if not found or len(found) < len(updates) or not _are_apart(fold):
-            return None
-        if fold.locals and (not self._lanes_of(fold) or any(map(self._added_value, found))):
-            return None
-        return fold
+        return Fold(loop, found) if len(found) == len(updates) and _are_apart(found) else None
 
     def write(self, fold: Fold, indent: int) -> None:
         """The loop of ``fold``, and what stands before and behind it."""
@@ -166,7 +137,7 @@ class AccumulationPrinter:
         asked = self.arrays.untested or self.arrays.in_range is not None
         return not asked and any(
             isinstance(node, Element) and is_checked(self.scop, node, update.statement)
-            for update in fold.steps
+            for update in fold.updates
             for node in walk(update.assign.value)
         )
 
@@ -211,29 +182,18 @@ class AccumulationPrinter:
             self._first_lanes(update, name, lanes, header, indent + 1)
         groups = f"{iterator} < {stop.within(SUM)} - {lanes - 1}; {iterator} += {lanes}"
         self._line(indent + 1, f"for (; {groups}) {{")
-        inside = [self._in_lane(update, name, iterator) for name, update in zip(partial, updates, strict=True)]
-        if fold.locals:
-            self._line(indent + 2, f"{header} {{")
-            self._print_steps([self._moved(local, iterator) for local in fold.locals], inside, indent + 3)
-            self._line(indent + 2, "}")
-        else:  # A loop of its own for each keeps all its sums in registers.
-            for update in inside:
-                self._print_lanes(update, header, indent + 2)
+        # A loop of its own for each keeps all its sums in registers.
+        for name, update in zip(partial, updates, strict=True):
+            self._print_lanes(self._in_lane(update, name, iterator), header, indent + 2)
         self._line(indent + 1, "}")
         for name, update in own.items():
             self._line(indent + 1, header)
             self._line(indent + 2, self._joined(update, Element(name, (Name(self.lane),))))
         self._line(indent, "}")
         self._line(indent, f"for (; {iterator} < {stop.within(SUM)}; {iterator}++) {{")
-        self._print_steps(fold.locals, updates, indent + 1)
-        self._line(indent, "}")
-
-    def _print_steps(self, locals_: Sequence[Local], updates: Sequence[Update], indent: int) -> None:
-        for local in locals_:
-            self._line(indent, f"{self._kind(local)} {self.arrays.identifier(local.assign.target.array)};")
-            self._print(local, indent)
         for update in updates:
-            self._print(update, indent)
+            self._print(update, indent + 1)
+        self._line(indent, "}")
 
     def _print_lanes(self, update: Update, header: str, indent: int) -> None:
         """One group of iterations; what is chosen is there for all lanes before it is added.
@@ -288,14 +248,10 @@ class AccumulationPrinter:
 
     def _in_lane(self, update: Update, name: str, iterator: str) -> Update:
         own = redirected(update.assign, Element(name, (Name(self.lane),)))
-        return self._moved(replace(update, assign=own), iterator)
-
-    def _moved(self, step: _Step, iterator: str) -> _Step:
-        """``step`` of the iteration that a lane stands for."""
         beside = Binary("+", Name(iterator), Name(self.lane))
-        moved = simplify_subscripts(substitute(step.assign, {iterator: beside}))
+        moved = simplify_subscripts(substitute(own, {iterator: beside}))
         assert isinstance(moved, Assign)
-        return replace(step, assign=moved)
+        return replace(update, assign=moved)
 
     def _loop(self, fold: Fold, updates: Sequence[Update], indent: int) -> None:
         loop = fold.loop
@@ -309,7 +265,7 @@ class AccumulationPrinter:
             self._print(update, indent + 1)
         self._line(indent, "}")
 
-    def _print(self, update: Update | Local, indent: int) -> None:
+    def _print(self, update: Update, indent: int) -> None:
         statement = update.statement
         self.arrays.enter(statement)
         (line,) = self.printer.instructions([update.assign], 0)
@@ -329,7 +285,7 @@ class AccumulationPrinter:
         self.dtypes[name] = self.dtypes[array]
         return name
 
-    def _kind(self, update: Update | Local) -> str:
+    def _kind(self, update: Update) -> str:
         return C_TYPE_NAMES[self.dtypes[update.assign.target.array]]
 
     def _line(self, indent: int, line: str) -> None:
@@ -345,12 +301,22 @@ def _jumps(updates: Sequence[Update]) -> bool:
     return any(update.accumulation.stride == "strided" for update in updates)
 
 
-def _are_apart(fold: Fold) -> bool:
+def _instances_only(node: LoopNode) -> list[Instance]:
+    """The instances that are all of ``node``; none where there is something else in it."""
+    if isinstance(node, Instance):
+        return [node]
+    if not isinstance(node, Block) or node.declares:
+        return []
+    inside = [_instances_only(child) for child in node.children]
+    return [instance for found in inside for instance in found] if all(inside) else []
+
+
+def _are_apart(updates: Sequence[Update]) -> bool:
     """Whether no update touches an array that another one accumulates into, but for the cell of further steps into it:
     whoever else reads that cell would miss what is still in the register."""
-    for update in fold.updates:
+    for update in updates:
         target = update.assign.target
-        for other in fold.steps:
+        for other in updates:
             is_step = other.assign.target == target
             allowed = target if is_step else None
             parts = () if other is update else walk(other.assign)

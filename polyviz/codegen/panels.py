@@ -71,7 +71,7 @@ def panel(
     ``dtypes`` are the types of all variables, ``registers`` is the number of vector registers; ``reorders`` tells that
     sums may be added up in another order.
     """
-    if fold is None or fold.locals:
+    if fold is None:
         return "they do more than to add up a sum each"
     if loop.step != 1 or fold.loop.step != 1 or _is_skewed(loop, fold.loop):
         return "they do not all have the same columns"
