@@ -63,8 +63,9 @@ def compile(
     into ``options``) or a schedule of one's own; ``tile`` gives tile sizes (one number: the same for
     every loop), False switches tiling off; ``threads`` bounds the number of threads (None: one per core).
     ``contract`` is that of floating point: ``strict`` keeps the operations of each element as they are written, bit for
-    bit; ``reassociate`` lets sums be added up in another order and products be fused with sums. Arguments that share
-    memory are refused, or with ``overlap="as-written"`` run on by the loop in its own order, with a warning.
+    bit; ``reassociate`` lets sums and products be worked out in another order and products be fused with sums.
+    Arguments that share memory are refused, or with ``overlap="as-written"`` run on by the loop in its own order, with
+    a warning.
     ``options`` also switch techniques off by name (``register_tile=False``); :func:`polyviz.techniques` lists them.
     ``register_tile=(6, 4)`` asks for tiles of 6 rows of 4 vector registers.
     ``device`` is a mapping with those of kernels on a device, such as ``{"stage": False}`` (``DeviceOptions``).

@@ -108,6 +108,11 @@ class StatementReasons:
 
     def _sums_text(self, name: str, loop: str) -> str:
         found = next(one for one in self.plan.accumulations if one.statement == name)
+        if found.lanes and found.operator == "*":
+            return (
+                f"{name} only multiplies in its innermost loop, {loop}: {found.lanes} partial products run side by "
+                "side, in vectors, as long as products may be reordered"
+            )
         if found.lanes and found.operator != "+":
             return (
                 f"{name} only looks for the {found.operator} in its innermost loop, {loop}: {found.lanes} partial "

@@ -7,8 +7,8 @@
     y[i] = y_sum;
 
 The variable has the type of the array, so every step rounds as it does in memory: the strict contract allows it. With
-lanes the loop runs over groups of iterations, each lane with a partial sum of its own, or with the least or greatest of
-its values; compilers make vectors of them.
+lanes the loop runs over groups of iterations, each lane with a partial sum or product of its own, or with the least or
+greatest of its values; compilers make vectors of them. Several updates of one cell share its variable and its lanes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A loop that does nothing but ``updates``, each of a cell that stays where it is and that no other one reads."""
+    """A loop that does nothing but ``updates``, each of a cell that stays where it is and that is only updated."""
 
     loop: For
     updates: tuple[Update, ...]
@@ -103,8 +103,8 @@ class AccumulationPrinter:
     def write(self, fold: Fold, indent: int) -> None:
         """The loop of ``fold``, and what stands before and behind it."""
         lanes = self._lanes_of(fold)
-        # Copies of one update in an unrolled loop have one cell.
-        own = {repr(update.assign.target): update for update in fold.updates}
+        # Copies of one update in an unrolled loop have one cell, and several updates may.
+        own = {update.assign.target: update for update in fold.updates}
         kept = [update for update in own.values() if update.assign.target.subscripts]
         if not kept and not lanes:
             self._loop(fold, fold.updates, indent)
@@ -157,7 +157,7 @@ class AccumulationPrinter:
     def _lanes_of(self, fold: Fold) -> int:
         """How many results grow beside each other; 0 where one of the updates is not made for that."""
         real = all(type_named(self.dtypes[update.assign.target.array]).is_real for update in fold.updates)
-        allowed = self.reorders and real and fold.loop.step == 1 and one_each(fold)
+        allowed = self.reorders and real and fold.loop.step == 1 and _may_join(fold)
         return min(update.accumulation.lanes for update in fold.updates) if allowed else 0
 
     def _cell(self, update: Update) -> str:
@@ -175,9 +175,10 @@ class AccumulationPrinter:
         start, stop = (self.printer.value(bound) for bound in (fold.loop.start, fold.loop.stop))
         header = f"for (int64_t {self.lane} = 0; {self.lane} < {lanes}; {self.lane}++)"
         partial = [self._lanes(update) for update in fold.updates]
+        own = dict(zip(partial, updates, strict=True))
         self._line(indent, f"int64_t {iterator} = {start.text};")
         self._line(indent, f"if ({stop.within(SUM)} - {iterator} >= {2 * lanes}) {{")
-        for name, update in zip(partial, updates, strict=True):
+        for name, update in own.items():
             self._first_lanes(update, name, lanes, header, indent + 1)
         groups = f"{iterator} < {stop.within(SUM)} - {lanes - 1}; {iterator} += {lanes}"
         self._line(indent + 1, f"for (; {groups}) {{")
@@ -185,7 +186,7 @@ class AccumulationPrinter:
         for name, update in zip(partial, updates, strict=True):
             self._print_lanes(self._in_lane(update, name, iterator), header, indent + 2)
         self._line(indent + 1, "}")
-        for name, update in zip(partial, updates, strict=True):
+        for name, update in own.items():
             self._line(indent + 1, header)
             self._line(indent + 2, self._joined(update, Element(name, (Name(self.lane),))))
         self._line(indent, "}")
@@ -214,9 +215,9 @@ class AccumulationPrinter:
         self._line(indent + 1, line)
 
     def _added_value(self, update: Update) -> tuple[str, Expression] | None:
-        """What ``update`` adds and the name for that in all lanes, where it is chosen; None otherwise."""
+        """What ``update`` adds (or multiplies with) and the name for that in all lanes, where it is chosen."""
         value, target = update.assign.value, type_named(self.dtypes[update.assign.target.array])
-        is_chosen = update.assign.operator in ("+", "-") and any(map(_is_choice, walk(value)))
+        is_chosen = update.assign.operator in ("+", "-", "*") and any(map(_is_choice, walk(value)))
         if not is_chosen or target.kind != "f":
             return None
         name = self.arrays.added(f"{update.statement.name}_added")
@@ -224,19 +225,23 @@ class AccumulationPrinter:
         return name, value
 
     def _first_lanes(self, update: Update, name: str, lanes: int, header: str, indent: int) -> None:
-        """Nothing yet in each lane of a sum; the value so far in those of the least and greatest."""
+        """Nothing yet in each lane of a sum, 1 in those of a product; the value so far in those of the least and
+        greatest."""
         if update.accumulation.operator == "+":
             self._line(indent, f"{self._kind(update)} {name}[{lanes}] = {{0}};")
             return
+        is_product = update.accumulation.operator == "*"
         self._line(indent, f"{self._kind(update)} {name}[{lanes}];")
         self._line(indent, header)
-        self._line(indent + 1, f"{name}[{self.lane}] = {self.printer.expression(update.assign.target)};")
+        first = "1" if is_product else self.printer.expression(update.assign.target)
+        self._line(indent + 1, f"{name}[{self.lane}] = {first};")
 
     def _joined(self, update: Update, lane: Element) -> str:
         """The result of one ``lane`` taken into the whole."""
         target, value = update.assign.target, update.assign.value
-        if update.accumulation.operator == "+":
-            return f"{self.printer.expression(target)} += {self.printer.expression(lane)};"
+        if update.accumulation.operator in ("+", "*"):
+            (line,) = self.printer.instructions([Assign(target, lane, update.accumulation.operator)], 0)
+            return line
         assert isinstance(value, Call)
         (line,) = self.printer.instructions([Assign(target, Call(value.function, (target, lane)))], 0)
         return line
@@ -307,12 +312,12 @@ def _instances_only(node: LoopNode) -> list[Instance]:
 
 
 def _are_apart(updates: Sequence[Update]) -> bool:
-    """Whether no update touches an array that another one accumulates into, but for the cell of further steps of its
-    own sum: whoever else reads that cell would miss what is still in the register."""
+    """Whether no update touches an array that another one accumulates into, but for the cell of further steps into it:
+    whoever else reads that cell would miss what is still in the register."""
     for update in updates:
         target = update.assign.target
         for other in updates:
-            is_step = other.statement is update.statement and other.assign.target == target
+            is_step = other.assign.target == target
             allowed = target if is_step else None
             parts = () if other is update else walk(other.assign)
             if any(isinstance(part, Element) and part.array == target.array and part != allowed for part in parts):
@@ -325,6 +330,18 @@ def mentions(target: Element, iterator: str) -> bool:
     return any(isinstance(part, Name) and part.name == iterator for part in walk(target))
 
 
+def _may_join(fold: Fold) -> bool:
+    """Whether the results of the lanes may be joined: all updates of one cell do the same with it."""
+    does: dict[Element, tuple[str, str]] = {}
+    for update in fold.updates:
+        value = update.assign.value
+        call = value.function if isinstance(value, Call) and update.accumulation.operator in ("min", "max") else ""
+        own = (update.accumulation.operator, call)
+        if does.setdefault(update.assign.target, own) != own:
+            return False
+    return True
+
+
 def one_each(fold: Fold) -> bool:
     """Whether no two updates are of one cell."""
-    return len({repr(update.assign.target) for update in fold.updates}) == len(fold.updates)
+    return len({update.assign.target for update in fold.updates}) == len(fold.updates)

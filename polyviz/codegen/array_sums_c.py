@@ -20,7 +20,7 @@ from polyviz.model.expression import Assign, Name
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from polyviz.codegen.accumulate_c import AccumulationPrinter, Fold
+    from polyviz.codegen.accumulate_c import AccumulationPrinter
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.expressions_c import CExpressionPrinter
     from polyviz.codegen.loops import For
@@ -107,10 +107,11 @@ class ArraySumPrinter:
         bodies: Bodies,
         indent: int,
         scheduling: str,
-        print_loop: Callable[[Bodies, int], None],
+        print_loop: Callable[[Bodies, For, int], None],
         folds: AccumulationPrinter,
     ) -> None:
-        """The team of threads around ``loop``, which ``print_loop`` writes with other ``bodies``, or ``folds``."""
+        """The team of threads around ``loop``, which ``print_loop`` writes with other ``bodies``; or, of what ``folds``
+        knows, the share of one thread."""
         self.used = True
         sums = self.sums[loop.reduced]
         self._line(indent, "{")
@@ -124,12 +125,12 @@ class ArraySumPrinter:
             found.statement: into_copy(found, bodies[found.statement], self._of(found).own) for found in sums
         }
         inside = {**bodies, **own}
-        if (fold := self._own_share(loop, inside, folds)) is not None:
+        if (share := self._own_share(loop, inside, folds)) is not None:
             self._divide(loop, indent + 2)
-            folds.write(fold, indent + 2)
+            print_loop(inside, share, indent + 2)
         else:
             self._line(indent + 2, f"#pragma omp for schedule({scheduling})")
-            print_loop(inside, indent + 2)
+            print_loop(inside, loop, indent + 2)
         for names in map(self._of, sums):
             if names.is_single:
                 self._line(indent + 2, f"if ({self.thread}) *({names.copy(self.thread)}) = {names.own};")
@@ -145,11 +146,11 @@ class ArraySumPrinter:
         first = f"{names.array} + {names.lower}" if names.lower != "0" else names.array
         return f"{names.kind} *restrict {names.own} = {self.thread} ? {names.copy(self.thread)} : {first};"
 
-    def _own_share(self, loop: For, bodies: Bodies, folds: AccumulationPrinter) -> Fold | None:
-        """What one thread folds, where the loop does nothing else: a run of neighbouring iterations, one by one."""
+    def _own_share(self, loop: For, bodies: Bodies, folds: AccumulationPrinter) -> For | None:
+        """What one thread runs, where the loop only folds: neighbouring iterations, one by one."""
         start, stop = self.share
         alone = replace(loop, start=Name(start), stop=Name(stop), reduced="")
-        return folds.fold(alone, bodies) if loop.step == 1 else None
+        return alone if loop.step == 1 and folds.fold(alone, bodies) is not None else None
 
     def _divide(self, loop: For, indent: int) -> None:
         """Where the share of a thread starts and stops."""

@@ -9,7 +9,7 @@ from polyviz.codegen.accumulate_c import AccumulationPrinter
 from polyviz.codegen.array_sums_c import ArraySumPrinter
 from polyviz.codegen.arrays_c import ArrayPrinter
 from polyviz.codegen.blocks_c import BlockPrinter
-from polyviz.codegen.bodies import private_name, work_of
+from polyviz.codegen.bodies import placed_body, private_name, work_of
 from polyviz.codegen.body_versions_c import BodyVersions
 from polyviz.codegen.calling import local_arrays, result_names, written_arrays
 from polyviz.codegen.conditional_cells_c import CellPrinter
@@ -118,8 +118,7 @@ class _CProgram:
         self.panels = PanelPrinter(*typed, self.floating_point, self.folds, self.vectors)
         self.temporaries = TemporaryPrinter(self.scop, self.plan, self.bodies, self.dtypes, self.arrays, self.printer)
         self.pipelines = PipelinePrinter(self.plan, *shown, self.blocks, self.row_blocks, self._node)
-        wanted = (self.scop, self.plan.periodic, lambda name: self.bodies[name])
-        self.periodic = PeriodicPrinter(*wanted, *shown, self._plain_loop, self._one_loop)
+        self.periodic = PeriodicPrinter(self.scop, self.plan, *shown, self._plain_loop, self._one_loop)
         added = (self.floating_point, SMALLEST_PARALLEL_WORK, self.bodies)
         self.array_sums = ArraySumPrinter(self.plan, self.types, self.dtypes, *shown, *added)
 
@@ -206,9 +205,9 @@ class _CProgram:
         return text.text()
 
     def _epilogue(self) -> None:
-        for line in (*self.temporaries.releases(), *self.arrays.epilogue()):
+        result = f"return {'failure' if self.arrays.helpers else '0'};"
+        for line in (*self.temporaries.releases(), *self.arrays.epilogue(), result):
             self.text.add(1, line)
-        self.text.add(1, f"return {'failure' if self.arrays.helpers else '0'};")
         self.text.add(0, "}")
 
     def _node(self, node: LoopNode, indent: int) -> None:
@@ -218,11 +217,10 @@ class _CProgram:
             case Block():
                 self._block(node, self.temporaries.declarations(node), indent)
             case If(condition, then, otherwise):
-                self.text.add(indent, f"if ({self.printer.expression(condition)}) {{")
-                self._node(then, indent + 1)
-                if otherwise is not None:
-                    self.text.add(indent, "} else {")
-                    self._node(otherwise, indent + 1)
+                for head, part in ((f"if ({self.printer.expression(condition)}) {{", then), ("} else {", otherwise)):
+                    if part is not None:
+                        self.text.add(indent, head)
+                        self._node(part, indent + 1)
                 self.text.add(indent, "}")
             case For():
                 self._loop(node, indent)
@@ -275,11 +273,13 @@ class _CProgram:
             self.parted.write(parts, self.bodies, indent)
         elif condition := self.versions.condition(node, self.bodies):
             self.versions.write(node, condition, indent)
-        elif not (self.periodic.write(node, indent) or self._whole_nest(node, indent)):
+        elif not self.periodic.write(node, self.bodies, indent):
             self._one_loop(node, indent, regular=is_regular(node, self.scop) and not marks)
 
-    def _one_loop(self, node: For, indent: int, *, regular: bool) -> None:
-        """A loop by itself, below what tells the compiler how its iterations may run."""
+    def _one_loop(self, node: For, indent: int, *, regular: bool = True) -> None:
+        """A loop in a form of its own, or by itself, below what tells the compiler how its iterations may run."""
+        if self._whole_nest(node, indent):
+            return
         if node.parallel:
             together = " collapse(2)" if regular and is_collapsed(node) else ""
             share = f"parallel for{together} schedule({'static' if regular else self._turns(node)})"
@@ -334,8 +334,8 @@ class _CProgram:
         own = [] if mark in self.blocks.lasting else [mark]
         self.text.add(indent, "{")
         self.blocks.allocate(own, indent + 1, shared=True)
-        self.text.add(indent + 1, "/* All threads run these loops: they pack together what all blocks read. */")
-        for line in (f"#pragma omp parallel if ({condition})", "{"):
+        comment = "/* All threads run these loops: they pack together what all blocks read. */"
+        for line in (comment, f"#pragma omp parallel if ({condition})", "{"):
             self.text.add(indent + 1, line)
         self.blocks.allocate([mark], indent + 2, shared=False)
         self.sharing = True
@@ -351,9 +351,12 @@ class _CProgram:
         """A parallel loop whose threads add into copies of their own; which iterations each gets is always the same."""
         scheduling = "static" if is_regular(node, self.scop) else f"static, {CHUNK}"
 
-        def print_loop(bodies: dict[str, Sequence[Instruction]], inside: int) -> None:
+        def print_loop(bodies: dict[str, Sequence[Instruction]], loop: For, inside: int) -> None:
             self.bodies, shared = bodies, self.bodies
-            self._plain_loop(node, inside)
+            if loop is node:
+                self._plain_loop(node, inside)
+            elif not self.periodic.write(loop, bodies, inside):
+                self._one_loop(loop, inside)
             self.bodies = shared
 
         self.array_sums.write(node, self.bodies, indent, scheduling, print_loop, self.folds)
@@ -392,9 +395,9 @@ class _CProgram:
             self.blocks.block(node.statement, node.arguments, indent, packed=packed)
             return
         statement = self.scop.statement(node.statement)
-        body = self.periodic.body(node) if self.chosen is None else [self.chosen.body]
+        own = placed_body(statement, self.bodies[node.statement], node.arguments)
         self.arrays.enter(statement)
-        lines = self.printer.instructions(body, 0)
+        lines = self.printer.instructions(own if self.chosen is None else [self.chosen.body], 0)
         comment = f"  // line {statement.span.line}: {statement.headline}"
         for number, line in enumerate(lines):
             self.text.add(indent, line + (comment if number == 0 else ""), statement)

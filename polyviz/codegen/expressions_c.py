@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen import dtypes
 from polyviz.codegen.calls_c import print_call
-from polyviz.codegen.dtypes import BOOL, FLOAT64, INT32, INT64, unify
+from polyviz.codegen.dtypes import BOOL, FLOAT64, INT64, unify
 from polyviz.codegen.instructions_c import print_instructions
+from polyviz.codegen.narrow_c import compared_narrowly, near
 from polyviz.codegen.ranges import EXACT_IN_DOUBLES, Range, computed_range, narrowest, range_of, within
 from polyviz.codegen.typing import Environment, first_span, infer
 from polyviz.codegen.values_c import (
@@ -58,6 +59,7 @@ from polyviz.model.expression import (
     Logical,
     Loop,
     Name,
+    NotNegative,
     Unary,
 )
 
@@ -74,6 +76,7 @@ PRECEDENCE = {
 SHIFTS = ("<<", ">>")
 BITWISE = ("&", "|", "^", *SHIFTS)
 ROUNDED = {"//": "floor_div", "%": "floor_mod"}
+UNSIGNED = {"//": "plain_div", "%": "plain_mod"}
 _BITS = (RELATION, EQUALITY, BIT_AND, BIT_OR, AND, OR)
 """Operators between truth values, and what compares; ``&`` and ``|`` of truth values are such ones too."""
 COMPLEX = {"*": "multiply", "/": "divide"}
@@ -246,7 +249,10 @@ class CExpressionPrinter:
         left, right = self.value(node.left), self.value(node.right)
         if node.operator == "**":
             return print_call(self, Call("pow", (node.left, node.right)))
-        return self.binary(node.operator, left, right, dtypes.binary(node.operator, left.type, right.type))
+        signature = dtypes.binary(node.operator, left.type, right.type)
+        if isinstance(node, NotNegative) and signature.operands[0] == INT64:
+            return self.helper(UNSIGNED[node.operator], INT64, (left, right), signature.result)
+        return self.binary(node.operator, left, right, signature)
 
     def binary(self, operator: str, left: Value, right: Value, signature: Signature) -> Value:
         """A binary operator computed in the type of the signature."""
@@ -284,21 +290,10 @@ class CExpressionPrinter:
             operators, pairwise(zip(values, operands, strict=True)), strict=True
         ):
             signature = dtypes.compare(operator, left.type, right.type)
-            near = self._near(left, one, right), self._near(right, other, left)
-            links.append(self.compare(operator, *near, signature))
+            narrow = compared_narrowly(self, operator, (left, one), (right, other))
+            pair = near(self, left, one, right), near(self, right, other, left)
+            links.append(narrow or self.compare(operator, *pair, signature))
         return links[0] if len(links) == 1 else self.junction("and", links)
-
-    def _near(self, value: Value, node: Expression, narrow: Value) -> Value:
-        """``value``, or where that is a number that never changes, as wide as vectors have least room for, the nearest
-        one among those of ``narrow`` and its neighbours: it compares with ``narrow`` all the same."""
-        name = node.name if isinstance(node, Name) else node.array if isinstance(node, Element) else ""
-        around = narrow.values if narrow.constant is None and narrow.storage != BOOL else None
-        if name not in self.steady or value.storage != INT64 or around is None or narrow.storage.bits > 16:
-            return value
-        least, greatest = around[0] - 1, around[1] + 1
-        self.helpers.add("clamped_i64")
-        text = f"clamped_i64({value.text}, {least}, {greatest})"
-        return Value(text, PRIMARY, value.type, INT32, range=(least, greatest))
 
     def compare(self, operator: str, left: Value, right: Value, signature: Signature) -> Value:
         """One comparison; both sides are brought to one type where C would compare in another."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from polyviz.codegen.bodies import planned_body
 from polyviz.codegen.decisive import decisive_statements
+from polyviz.codegen.quotients import with_quotients
 from polyviz.codegen.typing import infer
 from polyviz.model.expression import Assign, Constant, Element, Expression, children
 from polyviz.model.late_terms import latest_last
@@ -27,7 +28,8 @@ def planned_bodies(
     scop: Scop, plan: Plan, environment: Environment, floating_point: FloatingPoint
 ) -> dict[str, Sequence[Instruction]]:
     """The body of every statement as ``plan`` wants it: see ``planned_body``, and where last bits may differ and
-    everything is a number with a fraction, ``multiplied``, ``factored`` and with late terms last.
+    everything is a number with a fraction, ``multiplied``, ``factored`` and with late terms last; quotients are as
+    ``with_quotients`` has them.
 
     Where a last bit decides about a whole number, perhaps of another statement, all stay as they are.
 
@@ -42,7 +44,7 @@ def planned_bodies(
         for name, change, widths in changes:
             fits = [_fits(one, environment, widths) for one in bodies[name]]
             bodies[name] = tuple(change(one) if fit else one for one, fit in zip(bodies[name], fits, strict=True))
-    return bodies
+    return with_quotients(scop, bodies)
 
 
 def _fits(instruction: Instruction, environment: Environment, widths: int) -> bool:

@@ -32,6 +32,22 @@ static inline {T} {name}({T} a, {T} b)
 }
 """
     ),
+    ("plain_div", "i"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    return (uint64_t)a / (uint64_t)b;  // neither is negative
+}
+"""
+    ),
+    ("plain_mod", "i"): Helper(
+        """\
+static inline {T} {name}({T} a, {T} b)
+{
+    return (uint64_t)a % (uint64_t)b;  // neither is negative
+}
+"""
+    ),
     ("floor_div_by", "i"): Helper(
         """\
 static inline {T} {name}({T} a, {T} b)

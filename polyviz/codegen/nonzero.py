@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyviz.model.expression import Loop, walk
-from polyviz.model.linear import linear_terms
+from polyviz.analysis.affine_values import affine_value
 
 if TYPE_CHECKING:
     from polyviz.model.expression import Expression
@@ -25,21 +24,7 @@ def is_never_zero(statement: Statement, divisor: Expression) -> bool:
     >>> is_never_zero(statement, Binary("+", Name("i"), Constant(1)))
     True
     """
-    terms = linear_terms(divisor)
-    inner = {part.iterator for node in statement.body for part in walk(node) if isinstance(part, Loop)}
-    if terms is None or not inner.isdisjoint(terms):
+    value = affine_value(statement, divisor)
+    if value is None:
         return False
-    space = statement.domain.get_space()
-    value = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(space)).add_constant_val(isl.Val(terms.get("", 0)))
-    for name, coefficient in terms.items():
-        if not name:
-            continue
-        if name in statement.iterators:
-            value = value.add_coefficient_val(
-                isl.dim_type.in_, statement.iterators.index(name), isl.Val(coefficient)
-            )
-        elif (position := space.find_dim_by_name(isl.dim_type.param, name)) >= 0:
-            value = value.add_coefficient_val(isl.dim_type.param, position, isl.Val(coefficient))
-        else:
-            return False
     return bool(statement.domain.intersect(isl.Set.from_basic_set(value.zero_basic_set())).is_empty())

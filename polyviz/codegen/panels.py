@@ -83,7 +83,8 @@ def panel(
         for number in range(loop.jam)
     )
     dtype = dtypes[fold.updates[0].assign.target.array]
-    lanes = reorders and type_named(dtype).is_real and all(update.accumulation.lanes for update in fold.updates)
+    sums = all(update.accumulation.lanes and update.accumulation.operator == "+" for update in fold.updates)
+    lanes = reorders and type_named(dtype).is_real and sums
     if not lanes:
         return Panel(loop, fold, updates, "")
     reason = _no_vectors(fold, updates, types, dtype, registers)

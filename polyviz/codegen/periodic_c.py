@@ -1,81 +1,114 @@
-"""Vector loops over periodic subscripts in C: three parts, after the remainders that stand still in them."""
+"""Innermost loops that are simpler but at their ends, in C: in parts, after the remainders that stand still in them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from polyviz.codegen.bodies import placed_body
+from polyviz.codegen.decided import without_decided
 from polyviz.codegen.loops import instances
-from polyviz.codegen.wraps import fixed_remainders, parts_of, replaced, wraps_in
-from polyviz.model.expression import Name
+from polyviz.codegen.quotients import quotients_in
+from polyviz.codegen.wraps import fixed_remainders, parts_of, replaced
+from polyviz.model.expression import Expression, Instruction, Name
 from polyviz.model.unused_names import unused_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 
     from polyviz.codegen.arrays_c import ArrayPrinter
     from polyviz.codegen.expressions_c import CExpressionPrinter
-    from polyviz.codegen.loops import For, Instance
+    from polyviz.codegen.loops import For
     from polyviz.codegen.text import TextBuilder
-    from polyviz.model.expression import Expression, Instruction
-    from polyviz.model.scop import Scop
+    from polyviz.codegen.wraps import Parts
+    from polyviz.model.plan import Inside, Plan
+    from polyviz.model.scop import Scop, Statement
+
+    Bodies = MutableMapping[str, Sequence[Instruction]]
+    Values = Mapping[str, Mapping[Expression, Expression]]
 
 
 class PeriodicPrinter:
-    """Prints vector loops over ``statements``, whose subscripts wrap around; ``plain`` and ``vector`` print a loop
-    without that, ``bodies`` tells what a statement does at this place: threads that add into copies do it to theirs."""
+    """Prints innermost loops in parts, as the plan knows them to be simpler in between; ``plain`` and ``inside`` print
+    a loop without that, with the bodies that they find changed: ``inside`` most of the iterations."""
 
     def __init__(
         self,
         scop: Scop,
-        statements: tuple[str, ...],
-        bodies: Callable[[str], Sequence[Instruction]],
+        plan: Plan,
         arrays: ArrayPrinter,
         printer: CExpressionPrinter,
         text: TextBuilder,
         plain: Callable[[For, int], None],
-        vector: Callable[..., None],
+        inside: Callable[[For, int], None],
     ) -> None:
         self.scop = scop
-        self.statements = frozenset(statements)
-        self.bodies = bodies
+        self.known = tuple(_as_printed(scop.statement(one.statement), one) for one in plan.periodic)
         self.arrays = arrays
         self.printer = printer
         self.text = text
         self.plain = plain
-        self.vector = vector
-        self.values: dict[Expression, Expression] = {}
+        self.inside = inside
 
-    def body(self, node: Instance) -> list[Instruction]:
-        """What one instance does at its place, with what is known of the remainders in its subscripts."""
-        statement = self.scop.statement(node.statement)
-        body = placed_body(statement, self.bodies(node.statement), node.arguments)
-        return [cast("Instruction", replaced(line, self.values)) for line in body] if self.values else body
-
-    def write(self, node: For, indent: int) -> bool:
-        """Print ``node`` in parts if it is a vector loop, or one that threads share, whose subscripts wrap around."""
-        wanted = (node.vector or node.parallel) and any(one.statement in self.statements for one in instances(node))
-        wraps = wraps_in(node, self.body) if wanted else ()
-        if not wraps:
+    def write(self, node: For, bodies: Bodies, indent: int) -> bool:
+        """Print ``node`` in parts, where it has some."""
+        names = dict.fromkeys(one.statement for one in instances(node))
+        known = [one for one in self.known if one.statement in names]
+        parts = parts_of(self.scop, node, known) if known and all(name in bodies for name in names) else None
+        if parts is None:
             return False
-        fixed = fixed_remainders(node, self.body)
-        first, inside, last = parts_of(node, wraps)
-        self.text.add(indent, "{")
-        self.values = {value: Name(self._named(number)) for number, value in enumerate(fixed)}
-        for value, name in self.values.items():
-            line = f"const int64_t {self.printer.expression(name)} = {self.printer.expression(value)};"
-            self.text.add(indent + 1, line)
-        known = dict(self.values)
-        self.plain(first, indent + 1)
-        self.values |= {wrap.remainder: wrap.value for wrap in wraps}
-        self.vector(inside, indent + 1, regular=True)
-        self.values = known
-        self.plain(last, indent + 1)
-        self.values = {}
-        self.text.add(indent, "}")
+        fixed = fixed_remainders(self.scop, node, bodies)
+        inside = indent + bool(fixed)
+        if fixed:
+            self.text.add(indent, "{")
+        with _with_values(self._named(fixed, inside), bodies):
+            self._write(parts, bodies, inside)
+        if fixed:
+            self.text.add(indent, "}")
         return True
 
-    def _named(self, number: int) -> str:
+    def _write(self, parts: Parts, bodies: Bodies, indent: int) -> None:
+        if parts.first is not None:
+            self.plain(parts.first, indent)
+        with _with_values(parts.values, bodies):
+            for name in parts.values:
+                bodies[name] = without_decided(bodies[name], self.printer.environment)
+            self.inside(parts.inside, indent)
+        if parts.last is not None:
+            self.plain(parts.last, indent)
+
+    def _named(self, fixed: Mapping[tuple[str, Expression], Expression], indent: int) -> Values:
+        """Variables for remainders that stand still; the same for those that have the same value."""
+        names: dict[Expression, Name] = {}
+        values: dict[str, dict[Expression, Expression]] = {}
+        for (statement, written), value in fixed.items():
+            if value not in names:
+                names[value] = Name(self._added(len(names)))
+                line = f"const int64_t {names[value].name} = {self.printer.expression(value)};"
+                self.text.add(indent, line)
+            values.setdefault(statement, {})[written] = names[value]
+        return values
+
+    def _added(self, number: int) -> str:
         """A name that no loop has."""
         iterators = {iterator for statement in self.scop.statements for iterator in statement.iterators}
         return self.arrays.added(unused_name(f"wrapped{number}", iterators.__contains__))
+
+
+def _as_printed(statement: Statement, one: Inside) -> Inside:
+    """``one`` with quotients as bodies have them."""
+    written, inside = (quotients_in(statement, node) for node in (one.written, one.inside))
+    assert isinstance(written, Expression)
+    assert isinstance(inside, Expression)
+    return replace(one, written=written, inside=inside)
+
+
+@contextmanager
+def _with_values(values: Values, bodies: Bodies) -> Iterator[None]:
+    """While this lasts, the bodies have ``values`` for what is written in them."""
+    before = {name: bodies[name] for name in values}
+    for name, body in before.items():
+        changed = (replaced(line, values[name]) for line in body)
+        bodies[name] = tuple(line for line in changed if isinstance(line, Instruction))
+    yield
+    bodies.update(before)

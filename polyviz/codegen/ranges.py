@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyviz.codegen.dtypes import BOOL, INT8, INT16, INT32, INT64, Type
+from polyviz.codegen.dtypes import BOOL, INT8, INT16, INT32, INT64, UINT8, Type
 from polyviz.codegen.typing import assignments
 from polyviz.model.expression import Element, walk
 
@@ -96,12 +96,12 @@ def chosen_range(function: str, left: Range | None, right: Range | None) -> Rang
 
 
 def narrowest(values: Range | None) -> Type:
-    """The smallest signed type that holds ``values``.
+    """The smallest type that holds ``values``; a signed one, but for bytes, with which C computes as with ``int``.
 
-    >>> narrowest((-300, 5)).name, narrowest(None).name
-    ('int16', 'int64')
+    >>> narrowest((-300, 5)).name, narrowest((0, 255)).name, narrowest(None).name
+    ('int16', 'uint8', 'int64')
     """
-    return next((scalar for scalar in (INT8, INT16, INT32) if within(values, range_of(scalar))), INT64)
+    return next((scalar for scalar in (INT8, UINT8, INT16, INT32) if within(values, range_of(scalar))), INT64)
 
 
 def scalar_ranges(

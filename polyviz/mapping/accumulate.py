@@ -1,5 +1,5 @@
-"""Cells that an innermost loop folds values into: they stay in a register, and sums (the least and greatest of values
-too) run in several vectors beside each other.
+"""Cells that an innermost loop folds values into: they stay in a register, and sums (products too, and the least and
+greatest of values) run in several vectors beside each other.
 
 A compiler has to store the cell in every iteration unless it can prove that nothing else in the loop reads it, which
 needs the exact dependences (``x[i] -= L[i, j] * x[j]`` never reads ``x[i]`` as ``x[j]``). One vector of partial sums
@@ -93,14 +93,14 @@ def _accumulation(statement: Statement, band: isl.ScheduleNode, reduction: Reduc
 
 
 def in_lanes(statement: Statement, reduction: Reduction) -> bool:
-    """Whether partial results of ``statement`` may be joined afterwards: those of sums, and of the least or greatest
-    value where a NaN means the same wherever it comes.
+    """Whether partial results of ``statement`` may be joined afterwards: those of sums and products, and of the least
+    or greatest value where a NaN means the same wherever it comes.
 
     ``max(cell, value)`` leaves the cell as it is where one of the two is NaN, ``max(value, cell)`` does not.
     """
     (assign,) = statement.body
     if reduction.operator not in ("min", "max") or not isinstance(assign, Assign):
-        return reduction.operator == "+"
+        return reduction.operator in ("+", "*")
     call = assign.value
     first = isinstance(call, Call) and call.arguments[0] == assign.target
     return isinstance(call, Call) and (first or call.function not in ("min", "max"))
@@ -116,7 +116,9 @@ def _with_lanes(accumulation: Accumulation, processor: Processor | None) -> Accu
 def _said(accumulation: Accumulation) -> Decision:
     text = "the innermost loop keeps the cell it updates in a register"
     if accumulation.lanes:
-        does = "adds" if accumulation.operator == "+" else "compares"
-        text += f", and {does} in {accumulation.lanes} lanes where sums may be reordered"
+        does, what = {"+": ("adds", "sums"), "*": ("multiplies", "products")}.get(
+            accumulation.operator, ("compares", "sums")
+        )
+        text += f", and {does} in {accumulation.lanes} lanes where {what} may be reordered"
     details = {"operator": accumulation.operator, "stride": accumulation.stride, "lanes": accumulation.lanes}
     return Decision("accumulate", text, (accumulation.statement,), details)

@@ -120,11 +120,12 @@ def make_plan(
     operands; ``interleave`` switches off that several iterations of a parallel loop run side by side, ``row_blocks``
     that rows of a stencil, or steps over time, do, ``pipeline`` that tiles wait only for those they need, ``collapse``
     that threads share two loops as one, ``align`` copies whose rows begin on cache lines, ``outer_vectors`` vector
-    lanes around short loops, ``periodic`` that vector loops take remainders at their ends only, ``select`` that they
-    choose instead of branching, ``versions`` that subscripts are tested at the ends of loops, ``factor`` that common
-    factors are taken out of sums where ``contract`` lets these be reordered, ``reciprocal`` that quotients by numbers
-    become products there, ``late`` that terms which wait for an iteration before come last there (all in ``c`` only).
-    The rest is for loops whose time goes into reading memory (``MemoryRules``), where ``contract`` allows it at all.
+    lanes around short loops, ``periodic`` that innermost loops take remainders, and decide, at their ends only,
+    ``select`` that vector loops choose instead of branching, ``versions`` that subscripts are tested at the ends of
+    loops, ``factor`` that common factors are taken out of sums where ``contract`` lets these be reordered,
+    ``reciprocal`` that quotients by numbers become products there, ``late`` that terms which wait for an iteration
+    before come last there (all in ``c`` only). The rest is for loops whose time goes into reading memory
+    (``MemoryRules``), where ``contract`` allows it at all.
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
@@ -173,7 +174,9 @@ def make_plan(
     if lift and tile is None:
         alike = partial(make_plan, scop, dependences, schedule, target, processor=processor, contract=contract)
         plan = with_short_lines_whole(scop, plan, alike)
-    return with_vector_loops(scop, plan, periodic=periodic, select=select) if target in COMPILED else plan
+    if target not in COMPILED:
+        return plan
+    return with_vector_loops(scop, plan, periodic=periodic, select=select, serial=not in_order)
 
 
 def _mapped(

@@ -88,17 +88,17 @@ def rows_side_by_side(
     return jam_rows(scop, dependences, mapped) if jam else mapped
 
 
-def with_vector_loops(scop: Scop, plan: Plan, *, periodic: bool, select: bool) -> Plan:
-    """``plan`` that says which of its vector loops go around others, which wrap around at their ends only, and which
-    choose between values."""
+def with_vector_loops(scop: Scop, plan: Plan, *, periodic: bool, select: bool, serial: bool) -> Plan:
+    """``plan`` that says which of its vector loops go around others, which innermost ones (``serial`` ones, too) are
+    simpler but at their ends, and which vector loops choose between values."""
     decisions = lanes_decisions(plan.tree, plan.target)
-    found = find_periodic(scop, plan.tree) if periodic else {}
+    found = find_periodic(scop, plan, serial=serial) if periodic else ()
     if found:
-        decisions = (*decisions, periodic_decision(found, plan.target))
+        decisions = (*decisions, periodic_decision(scop, found, plan.target))
     chosen = _choosing(scop, plan.tree) if select else None
     if chosen and plan.target == "c":
         decisions = (*decisions, Decision("select", CHOOSES, chosen))
-    return replace(plan, periodic=tuple(found), selects=chosen, decisions=(*plan.decisions, *decisions))
+    return replace(plan, periodic=found, selects=chosen, decisions=(*plan.decisions, *decisions))
 
 
 def with_shorter_sums(

@@ -1,8 +1,10 @@
-"""Vector loops over periodic subscripts, which C runs in three parts (``polyviz.codegen.periodic_c``).
+"""Innermost loops over periodic subscripts, and with conditions on their variable, which C runs in three parts
+(``polyviz.codegen.periodic_c``).
 
-``A[(j + 1) % n]`` is ``A[j + 1]`` but where it wraps around. A remainder takes a division, and no vector loads from
-where it leads; so iterations in which nothing wraps around get plain subscripts, and those at both ends keep theirs.
-A loop without others inside that threads share is one, too: each thread runs its share in vectors.
+``A[(j + 1) % n]`` is ``A[j + 1]`` but where it wraps around, and so is ``A[j + 1 if j < n - 1 else 0]``. A remainder
+takes a division, and no vector loads from where either leads; so iterations in which nothing wraps around get plain
+subscripts, and those at both ends keep theirs. A loop without others inside that threads share is one, too: each
+thread runs its share in vectors, or adds it up in lanes.
 """
 
 from __future__ import annotations
@@ -10,11 +12,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polyviz.analysis.strides import direction, statement_rows
-from polyviz.model.expression import Binary, Element, Name, walk
-from polyviz.model.linear import linear_terms
-from polyviz.model.plan import PARALLEL, VECTOR
+from polyviz.mapping.inside import Insider, is_of_names
+from polyviz.model.expression import Binary, Element, Expression, Name, children, walk
+from polyviz.model.plan import PARALLEL, REDUCED, VECTOR, Inside
 from polyviz.model.schedule import Decision
-from polyviz.transform.tree import Path, bands, is_under_mark, marks_above, statements_under
+from polyviz.transform.tree import bands, is_under_mark, marks_above, statements_under
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,62 +25,102 @@ if TYPE_CHECKING:
 
     from polyviz.analysis.strides import Row
     from polyviz.model.expression import Node
+    from polyviz.model.plan import Plan
     from polyviz.model.scop import Scop, Statement
 
 
-def find_periodic(scop: Scop, tree: isl.Schedule) -> dict[str, tuple[str, ...]]:
-    """The statements with subscripts that wrap around as their vector loop goes on, and the arrays of these."""
-    found: dict[str, tuple[str, ...]] = {}
-    for path, band in bands(tree):
-        if not (is_under_mark(band, VECTOR) or _is_shared_alone(tree, path, band)):
+def find_periodic(scop: Scop, plan: Plan, *, serial: bool) -> tuple[Inside, ...]:
+    """What the statements in innermost loops of ``plan`` have in them that is simpler but at the ends of these;
+    ``serial``: in loops, too, that neither threads nor lanes run."""
+    found: dict[str, list[Inside]] = {}
+    sums = {one.statement for one in plan.accumulations}
+    paths = [path for path, _ in bands(plan.tree)]
+    for path, band in bands(plan.tree):
+        inside = any(other != path and other[: len(path)] == path for other in paths)
+        names = statements_under(band)
+        if inside or not _has_parts(band, serial=serial, is_sum=sums.issuperset(names)):
             continue
         rows = band.get_prefix_schedule_multi_union_pw_aff().flat_range_product(band.band_get_partial_schedule())
-        for name in statements_under(band):
+        for name in names:
             own = statement_rows(rows, scop.statement(name))
             along = direction(own, len(own) - 1)
-            arrays = _wrapping(scop.statement(name), along) if along is not None else ()
-            if arrays:
-                found[name] = arrays
-    return found
+            parts = _inside(scop.statement(name), along) if along is not None else []
+            if parts:
+                found[name] = parts
+    return tuple(one for parts in found.values() for one in parts)
 
 
-def _is_shared_alone(tree: isl.Schedule, path: Path, band: isl.ScheduleNode) -> bool:
-    """Whether threads share the iterations of the one loop of ``band``, and there is no other one inside."""
-    shared = any(name.partition(":")[0] == PARALLEL for name in marks_above(band)[:1])
-    inside = any(place[: len(path)] == path and place != path for place, _ in bands(tree))
-    return shared and band.band_n_member() == 1 and not inside
+def _has_parts(band: isl.ScheduleNode, *, serial: bool, is_sum: bool) -> bool:
+    """Whether the printer of C writes the last loop of ``band``, an innermost one, in parts where it has any."""
+    marks = [name.partition(":")[0] for name in marks_above(band)]
+    if is_under_mark(band, VECTOR):
+        return True
+    if VECTOR in marks:  # the compiler writes out what is in a vector loop
+        return False
+    if marks[:1] == [PARALLEL]:
+        return bool(band.band_n_member() == 1)
+    return is_sum if marks[:1] == [REDUCED] else serial
 
 
-def periodic_decision(found: dict[str, tuple[str, ...]], target: str) -> Decision:
-    """What is said of the statements in ``found``; only the target c has loops in parts."""
-    arrays = " and ".join(dict.fromkeys(array for each in found.values() for array in each))
-    text = (
-        f"the loop runs in three parts: subscripts of {arrays} wrap around in the first and the last one only, "
-        "and are plain in between"
-        if target == "c"
-        else f"subscripts of {arrays} take a remainder in every iteration: only c runs the iterations apart in which "
-        f"none wraps around, and {target} does not"
-    )
-    return Decision("periodic", text, tuple(found))
+def _inside(statement: Statement, along: Row) -> list[Inside]:
+    """What is simpler in most iterations of the loop that moves ``along``."""
+    found: dict[Expression, Inside] = {}
+    if Insider(statement, along).is_long():
+        for written, in_subscript in (pair for line in statement.body for pair in _of_names(line)):
+            known = Insider(statement, along)
+            inside = known.inside(written, remainders=in_subscript)
+            if inside != written:
+                found[written] = Inside(statement.name, written, inside, tuple(dict.fromkeys(known.holds)))
+    return list(found.values())
 
 
-def _wrapping(statement: Statement, along: Row) -> tuple[str, ...]:
-    """The arrays of ``statement`` with a subscript whose remainder moves one by one ``along`` a loop."""
-    changes = dict(zip(statement.iterators, along, strict=True))
-    elements = (part for line in statement.body for part in walk(line) if isinstance(part, Element))
-    found = (
-        element.array
-        for element in elements
-        for value, modulus in _remainders(element)
-        if modulus not in changes and sum(changes.get(name, 0) * factor for name, factor in value.items()) == 1
-    )
-    return tuple(dict.fromkeys(found))
+def _of_names(node: Node, *, in_subscript: bool = False) -> Iterator[tuple[Expression, bool]]:
+    """The largest parts of ``node`` that are made of iterators, sizes and numbers, and whether they are subscripts."""
+    if isinstance(node, Expression) and is_of_names(node):
+        yield node, in_subscript
+        return
+    for child in children(node):
+        yield from _of_names(child, in_subscript=in_subscript or isinstance(node, Element))
 
 
-def _remainders(element: Element) -> Iterator[tuple[dict[str, int], str]]:
-    """The remainders in the subscripts of ``element``: the linear value and the name that it is divided by."""
-    parts: Iterator[Node] = (part for place in element.subscripts for part in walk(place))
-    for part in parts:
-        match part:
-            case Binary("%", value, Name(modulus)) if (terms := linear_terms(value)) is not None:
-                yield terms, modulus
+def periodic_decision(scop: Scop, found: tuple[Inside, ...], target: str) -> Decision:
+    """What is said of the loops in parts, by what is ``found`` in their statements; only the target c has any."""
+    names = tuple(dict.fromkeys(one.statement for one in found))
+    arrays = " and ".join(dict.fromkeys(array for one in found if _wraps(one) for array in _arrays(scop, one)))
+    iterators = " and ".join(dict.fromkeys(name for one in found if not _wraps(one) for name in _iterators(scop, one)))
+    if target == "c":
+        wrapped = (
+            f"the loop runs in three parts: subscripts of {arrays} wrap around in the first and the last one only, and "
+            "are plain in between"
+        )
+        decided = f"iterations at the ends of the loop run apart: conditions on {iterators} are decided in between"
+    else:
+        wrapped = (
+            f"subscripts of {arrays} take a remainder in every iteration: only c runs the iterations apart in which "
+            f"none wraps around, and {target} does not"
+        )
+        decided = (
+            f"conditions on {iterators} are decided in every iteration: only c runs those at the ends of the loop "
+            f"apart, in which they change, and {target} does not"
+        )
+    text = "; ".join([wrapped] * bool(arrays) + [decided] * bool(iterators))
+    return Decision("periodic", text, names)
+
+
+def _wraps(one: Inside) -> bool:
+    """Whether it is a remainder, or has some."""
+    return any(isinstance(part, Binary) and part.operator == "%" for part in walk(one.written))
+
+
+def _arrays(scop: Scop, one: Inside) -> Iterator[str]:
+    """The arrays with subscripts that have it."""
+    elements = (part for line in scop.statement(one.statement).body for part in walk(line) if isinstance(part, Element))
+    for element in elements:
+        if any(part == one.written for place in element.subscripts for part in walk(place)):
+            yield element.array
+
+
+def _iterators(scop: Scop, one: Inside) -> Iterator[str]:
+    """The iterators that it depends on."""
+    named = {part.name for hold in one.holds for part in walk(hold) if isinstance(part, Name)}
+    return (name for name in scop.statement(one.statement).iterators if name in named)

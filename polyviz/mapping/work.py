@@ -77,7 +77,8 @@ def _depth_and_size(extents: Sequence[isl.PwAff]) -> tuple[int, int, float]:
 
     The border of an array has as many loops as its inside, one of which runs once.
     """
-    longest = [extent.max_val() for extent in extents]
+    # Two strides of one loop may give it ends that isl takes for fractions, of which it knows no greatest one.
+    longest = [extent.ceil().max_val() for extent in extents]
     known = [value.to_python() for value in longest if value.is_int()]
     return len(longest), len(longest) - len(known), prod(known)
 

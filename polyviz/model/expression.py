@@ -79,6 +79,11 @@ class Binary(Expression):
 
 
 @dataclass(frozen=True, slots=True)
+class NotNegative(Binary):
+    """A quotient or remainder (``//`` or ``%``) of two whole numbers of which neither is negative, nor the second 0."""
+
+
+@dataclass(frozen=True, slots=True)
 class Compare(Expression):
     """A comparison chain ``a < b <= c``: one operator fewer than operands; operators ``== != < <= > >=``."""
 

@@ -147,6 +147,17 @@ class Accumulation:
 
 
 @dataclass(frozen=True, slots=True)
+class Inside:
+    """An expression of ``statement`` that is something simpler but at the ends of a loop: ``written`` is ``inside``
+    where none of ``holds``, linear in iterators and sizes, is negative."""
+
+    statement: str
+    written: Expression
+    inside: Expression
+    holds: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Lifting:
     """A loop that holds nothing but sweeps: one vector loop for each of ``statements``, in this order.
 
@@ -273,11 +284,10 @@ class Plan:
     ``array_sums`` which arrays the threads of a ``reduced`` loop copy, ``accumulations`` which cells stay in
     registers; ``liftings`` which rows are kept in stretches side by side, ``time_steps`` which steps over
     time run together; ``in_cache`` is the plan for arrays that the first-level cache holds, of which the program uses
-    the liftings; ``periodic`` which statements have
-    subscripts that wrap around only at the ends of their vector loop; ``selects`` which choose between values there
-    instead of branching (None: lanes branch as the user does); ``factored`` which have sums with a common factor that
-    is taken out where these may be reordered, ``multiplied`` which have quotients that become products there, ``late``
-    which have terms that are added last there;
+    the liftings; ``periodic`` what is something simpler but at the ends of an innermost loop; ``selects`` which
+    statements choose between values in vector lanes instead of branching (None: lanes branch as the user does);
+    ``factored`` which have sums with a common factor that is taken out where these may be reordered, ``multiplied``
+    which have quotients that become products there, ``late`` which have terms that are added last there;
     ``vectors`` is the processor for whose vector registers ``jam`` marks are meant; ``even_strips`` are marks of
     parallel loops over strips that may as well be wider or narrower; ``two_versions``: innermost loops
     have one without tests of subscripts, too; ``untested``: none is tested, as the caller found all inside and none
@@ -301,7 +311,7 @@ class Plan:
     liftings: tuple[Lifting, ...] = ()
     time_steps: tuple[TimeSteps, ...] = ()
     in_cache: Plan | None = None
-    periodic: tuple[str, ...] = ()
+    periodic: tuple[Inside, ...] = ()
     selects: tuple[str, ...] | None = None
     factored: tuple[str, ...] = ()
     multiplied: tuple[str, ...] = ()

@@ -16,8 +16,8 @@ FloatingPoint = Literal["strict", "reassociate"]
 Overlap = Literal["refuse", "as-written"]
 """What a kernel does with arguments that share memory: raise, or run the loop in the order in which it is written."""
 CONTRACTS: Mapping[FloatingPoint, str] = {
-    "reassociate": "sums may be added up in another order, products fused with sums, and the last bits of quotients by "
-    "numbers and of functions such as exp differ",
+    "reassociate": "sums and products may be worked out in another order, products fused with sums, and the last bits "
+    "of quotients by numbers and of functions such as exp differ",
     "strict": "the operations of every element run as they are written, bit for bit",
 }
 """What a program may do to floating-point results, by the name of the contract."""

@@ -63,7 +63,8 @@ TECHNIQUES: tuple[Technique, ...] = (
         "outer_vectors", "run a parallel loop in vector lanes around short loops inside it (target c)"
     ),
     Technique(
-        "periodic", "take the remainders of periodic subscripts at the ends of a vector loop only (target c)"
+        "periodic",
+        "take the remainders of periodic subscripts, and decide conditions on the loop, at its ends only (target c)",
     ),
     Technique(
         "select", "choose between values in a vector loop instead of branching around a store (target c)"

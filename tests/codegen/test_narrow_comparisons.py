@@ -21,9 +21,11 @@ def threshold(I, O, t):
             O[x] = 0
 """
 ALL = "def all_of_them(I, O, t):\n    for x in range(I.shape[0]):\n" + "".join(
-    f"        O[{row}, x] = 1 if I[x] {symbol} t else 0\n" for row, symbol in enumerate((">", ">=", "<", "==", "!="))
+    f"        O[{row}, x] = 1 if I[x] {symbol} t else 0\n"
+    for row, symbol in enumerate((">", ">=", "<", "<=", "==", "!="))
 )
-SYMBOLS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "==": operator.eq, "!=": operator.ne}
+SYMBOLS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+SYMBOLS |= {"==": operator.eq, "!=": operator.ne}
 
 
 def text_of(dtype: str, text: str = THRESHOLD.format(symbol=">")) -> str:
@@ -32,8 +34,27 @@ def text_of(dtype: str, text: str = THRESHOLD.format(symbol=">")) -> str:
 
 
 def test_the_number_is_brought_next_to_the_values_of_the_cells() -> None:
-    assert "if (I_[x] > clamped_i64(t, -1, 256)) {" in text_of("uint8")
-    assert "if (I_[x] > clamped_i64(t, -32769, 32768)) {" in text_of("int16")
+    equal = THRESHOLD.format(symbol="==")
+    assert "if (I_[x] == clamped_i64(t, -1, 256)) {" in text_of("uint8", equal)
+    assert "if (I_[x] == clamped_i64(t, -32769, 32768)) {" in text_of("int16", equal)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "wanted"),
+    [
+        (">", "(t < 0) | (I_[x] > (uint8_t)clamped_i64(t, 0, 255))"),
+        (">=", "(t <= 255) & (I_[x] >= (uint8_t)clamped_i64(t, 0, 255))"),
+        ("<", "(t > 255) | (I_[x] < (uint8_t)clamped_i64(t, 0, 255))"),
+        ("<=", "(t >= 0) & (I_[x] <= (uint8_t)clamped_i64(t, 0, 255))"),
+    ],
+)
+def test_a_number_beyond_all_cells_decides_alone(symbol: str, wanted: str) -> None:
+    assert f"if ({wanted}) {{" in text_of("uint8", THRESHOLD.format(symbol=symbol))
+
+
+def test_a_number_on_the_left_is_compared_as_one_on_the_right() -> None:
+    text = THRESHOLD.format(symbol=">").replace("I[x] > t", "t < I[x]")
+    assert "if ((t < 0) | (I_[x] > (uint8_t)clamped_i64(t, 0, 255))) {" in text_of("uint8", text)
 
 
 def test_wide_cells_are_compared_as_they_are() -> None:

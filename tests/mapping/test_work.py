@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import polyviz as pv
 from tests.running import function_of
 
@@ -57,3 +59,19 @@ def test_what_an_instance_computes_counts_and_its_subscripts_do_not() -> None:
     many = pv.compile(function_of(text.format(f"{product} / A[i - 1]")), target="c").source
     assert "if (n - 1 > 50000)" in few
     assert "if ((n - 1) * 2 > 50000)" in many
+
+
+def test_a_loop_with_two_strides_has_a_length() -> None:
+    text = """
+def strides(D, n):
+    for i in range(3, n, 2):
+        if i % 3:
+            D[i] = 1.0
+"""
+    function = function_of(text)
+    kernel = pv.compile(function, target="c")
+    for n in (2, 4, 5, 30):
+        found, wanted = np.zeros(n), np.zeros(n)
+        kernel(found, n)
+        function(wanted, n)
+        assert np.array_equal(found, wanted)
