@@ -132,6 +132,7 @@ class _CProgram:
         between = f"{functions.text()}\n" if functions.lines else ""
         start = self._head(between)
         head = f"{start}{between}{self._signature(arguments)}{prologue}"
+        printers = (self.blocks, self.array_sums, self.lifted, self.held, self.panels, self.row_blocks, self.time)
         shifts = ((start.count("\n"), functions), (head.count("\n"), self.text))
         return Program(
             target="c",
@@ -147,13 +148,8 @@ class _CProgram:
             written=written_arrays(self.scop),
             results=result_names(self.scop),
             result_is_tuple=self.scop.is_cell or self.scop.result.is_tuple,
-            notes=self._notes(),
+            notes=tuple(note for printer in (*printers, self.pipelines) for note in printer.notes),
         )
-
-    def _notes(self) -> tuple[str, ...]:
-        """What could not be done as planned; complete when everything is printed."""
-        printers = (self.blocks, self.array_sums, self.lifted, self.held, self.panels, self.row_blocks, self.time)
-        return tuple(note for printer in (*printers, self.pipelines) for note in printer.notes)
 
     def _top(self, node: LoopNode) -> None:
         """The loops of the whole function; buffers for blocks that no parallel loop surrounds live as long as these."""

@@ -216,14 +216,12 @@ static inline {T} {name}({T} a)
     ),
     ("settled", "f"): Helper(
         """\
-/* What is in it is added up first, whatever a compiler that may reorder sums would find as good. */
-static inline {T} {name}({T} sum)
+static inline {T} {name}({T} sum)  // added up first, whatever a compiler that may reorder sums would do
 {
-#if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
-    return __builtin_assoc_barrier(sum);
-#else
-    return sum;
+#if __GNUC__ >= 12
+    sum = __builtin_assoc_barrier(sum);
 #endif
+    return sum;
 }
 """
     ),

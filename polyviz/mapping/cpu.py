@@ -124,8 +124,7 @@ def make_plan(
     ``select`` that vector loops choose instead of branching, ``versions`` that subscripts are tested at the ends of
     loops, ``factor`` that common factors are taken out of sums where ``contract`` lets these be reordered,
     ``reciprocal`` that quotients by numbers become products there, ``late`` that terms which wait for an iteration
-    before come last there (all in ``c`` only). The rest is for loops whose time goes into reading memory
-    (``MemoryRules``), where ``contract`` allows it at all.
+    before come last there (all in ``c`` only). The rest is for loops that wait for memory (``MemoryRules``).
     Raises OptionError for sizes that are not positive.
     """
     if tile and any(size < 1 for size in tile):
@@ -174,9 +173,8 @@ def make_plan(
     if lift and tile is None:
         alike = partial(make_plan, scop, dependences, schedule, target, processor=processor, contract=contract)
         plan = with_short_lines_whole(scop, plan, alike)
-    if target not in COMPILED:
-        return plan
-    return with_vector_loops(scop, plan, periodic=periodic, select=select, serial=not in_order)
+    lanes = {"periodic": periodic, "select": select, "serial": not in_order}
+    return with_vector_loops(scop, plan, **lanes) if target in COMPILED else plan
 
 
 def _mapped(
