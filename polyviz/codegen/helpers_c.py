@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A template: ``{T}`` is the type, ``{name}`` the full name, ``{F}`` the real type beneath, ``{f}`` libm's suffix.
-
-    ``{S}`` is the signed type of the same width, ``{MIN}`` its smallest value, ``{narrow}`` a cast
-    from double. ``uses`` names further helpers.
+    """A template: ``{T}`` is the type, ``{name}`` the full name, ``{F}`` the real type beneath, ``{f}`` libm's suffix,
+    ``{S}`` the signed type of the same width, ``{MIN}`` its smallest value, ``{narrow}`` a cast from double.
+    ``uses`` names further helpers.
     """
 
     text: str
